@@ -1,5 +1,7 @@
 //! Whether an array can be inserted into another as it is.
 
+use zarr_array::{Array, GroupRearrangement};
+
 use crate::attributes::{self, Attributes};
 use crate::error::JoinError;
 use crate::join::values;
@@ -16,6 +18,29 @@ use crate::members::{Arrangement, Member, Members};
 /// [`JoinError`] with the name of the inserted array.
 pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result<(), JoinError> {
     check_member(array, inserted, Arrangement::Along(axis))
+}
+
+/// As [`check_insertion`] for each array of a group that is rearranged, and each group that is
+/// inserted. Their names begin with those of the groups.
+///
+/// # Errors
+/// [`JoinError`] with the name of the inserted array.
+pub fn check_group_insertion(
+    plan: &GroupRearrangement,
+    group: &str,
+    inserted: &[String],
+) -> Result<(), JoinError> {
+    for (index, (array, path)) in plan.arrays().iter().zip(plan.paths()).enumerate() {
+        let member =
+            |group: &str, array: &Array| Member::new(format!("{group}/{path}"), array.clone());
+        let whole = member(group, array.array());
+        for (name, arrays) in inserted.iter().zip(plan.inserted()) {
+            if let Some(other) = arrays.get(index) {
+                check_insertion(&whole, &member(name, other), array.axis())?;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Checks that two arrays may be joined as they are.

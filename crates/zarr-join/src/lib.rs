@@ -36,7 +36,7 @@ pub use document::{Document, MemberReference, Missing, SUFFIX};
 pub use error::JoinError;
 pub use execute::{JoinOptions, JoinProgress, JoinSummary};
 pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups};
-pub use insert::check_insertion;
+pub use insert::{check_group_insertion, check_insertion};
 pub use join::Join;
 pub use linked::{
     AxisOf, LinkError, LinkedArray, LinkedDocument, LinkedRearrangement, MemberSpan, OpenOptions,

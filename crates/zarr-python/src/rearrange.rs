@@ -5,13 +5,14 @@ use pyo3::prelude::*;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::array::{GroupSpan, Span};
 use zarr_kit::join::{
-    AxisOf, LinkedDocument, Member, MemberSpan, check_insertion, is_virtual_join,
+    AxisOf, LinkedDocument, Member, MemberSpan, check_group_insertion, check_insertion,
+    is_virtual_join,
 };
 
 use crate::array::PyArray;
 use crate::error::{Done, Raised};
 use crate::group::PyGroup;
-use crate::node_store::options;
+use crate::node_store::{NodeStore, options};
 use crate::signals::Signals;
 
 /// A part of the axis as it is to be.
@@ -68,17 +69,27 @@ fn of_members(py: Python<'_>, array: &PyArray, axis: usize, parts: Vec<Part<'_>>
             }
         });
     }
-    let url = place.url_of(prefix);
+    write_members(py, place, &place.url_of(prefix), AxisOf::Number(axis), &spans)?;
+    PyArray::open(py, place.state(prefix)?)
+}
+
+/// Rearranges the members of a virtual join in its document.
+fn write_members(
+    py: Python<'_>,
+    place: &NodeStore,
+    url: &str,
+    axis: AxisOf<'_>,
+    spans: &[MemberSpan],
+) -> Done<()> {
     let (store, _) = options(&place.settings)?;
     py.detach(|| {
         Signals::during(|_| {
-            let document = LinkedDocument::open(&url, &store)?;
-            let plan = document.rearrange(AxisOf::Number(axis), &spans)?;
+            let document = LinkedDocument::open(url, &store)?;
+            let plan = document.rearrange(axis, spans)?;
             plan.write(UpdatePolicy::RequireExclusion)?;
             Ok::<_, Raised>(())
         })
-    })?;
-    PyArray::open(py, place.state(prefix)?)
+    })
 }
 
 /// A part of a dimension of a group as it is to be.
@@ -126,15 +137,7 @@ pub(crate) fn rearrange_group(
             };
             spans.push(MemberSpan::Kept(start..stop));
         }
-        let (store, _) = options(&group.place.settings)?;
-        return py.detach(|| {
-            Signals::during(|_| {
-                let document = LinkedDocument::open(&url, &store)?;
-                let plan = document.rearrange(AxisOf::Named(dimension), &spans)?;
-                plan.write(UpdatePolicy::RequireExclusion)?;
-                Ok::<_, Raised>(())
-            })
-        });
+        return write_members(py, &group.place, &url, AxisOf::Named(dimension), &spans);
     }
     let mut spans = Vec::new();
     let mut inserted = Vec::new();
@@ -142,7 +145,7 @@ pub(crate) fn rearrange_group(
         spans.push(match part {
             GroupPart::Kept((start, stop)) => GroupSpan::Kept(start..stop),
             GroupPart::Inserted(other) => {
-                inserted.push((other.group().clone(), other.place.shown_node(other.prefix())));
+                inserted.push(other.place.shown_node(other.prefix()));
                 GroupSpan::Inserted(other.group().clone())
             }
         });
@@ -150,16 +153,7 @@ pub(crate) fn rearrange_group(
     let shown = group.place.shown_node(group.prefix());
     py.detach(|| {
         let plan = group.group().rearrange(dimension, spans)?;
-        for array in plan.arrays() {
-            let path = array.array().prefix().as_str();
-            let path = path.strip_prefix(group.prefix().as_str()).unwrap_or(path);
-            let path = path.trim_start_matches('/');
-            let whole = Member::new(format!("{shown}/{path}"), array.array().clone());
-            for (other, name) in &inserted {
-                let part = Member::new(format!("{name}/{path}"), other.array(path)?);
-                check_insertion(&whole, &part, array.axis())?;
-            }
-        }
+        check_group_insertion(&plan, &shown, &inserted)?;
         Signals::during(|_| {
             plan.execute(&|_| {})?;
             group.place.store.finish()?;

@@ -1,24 +1,24 @@
 //! `zarr-kit rearrange` of a group: all its arrays with a dimension together.
 
 use serde_json::json;
-use zarr_kit::array::{GroupRearrangement, GroupSpan, REARRANGE_MARKER};
-use zarr_kit::join::{Member, check_insertion};
+use zarr_kit::array::{GroupRearrangement, GroupSpan};
+use zarr_kit::join::check_group_insertion;
 use zarr_kit::metadata::Printable;
-use zarr_kit::{Array, Group, Prefix};
+use zarr_kit::{Group, Prefix};
 
-use super::{Asked, asked, is_regular};
+use super::{Asked, Said, asked, execute, is_regular};
 use crate::args::Rearrange;
 use crate::commands::chunk_counts;
 use crate::commands::resize::policy;
 use crate::error::CliError;
-use crate::interrupt::Interrupt;
 use crate::node_store::{Around, NodeStore};
-use crate::print::{done, note};
-use crate::progress::Bar;
+use crate::print::done;
 use crate::words;
 
-const INTERRUPTED: &str = "interrupted; `zarr-kit check --repair` undoes or completes this";
-const UNFINISHED: &str = "not finished; `zarr-kit check --repair` undoes or completes this";
+const SAID: Said = Said {
+    interrupted: "interrupted; `zarr-kit check --repair` undoes or completes this",
+    unfinished: "not finished; `zarr-kit check --repair` undoes or completes this",
+};
 
 pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let (store, prefix) = match place.around()? {
@@ -36,58 +36,24 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
             let other = other.map_err(|cause| from.failed(cause))?;
             let spans = vec![
                 GroupSpan::Kept(0..at),
-                GroupSpan::Inserted(other.clone()),
+                GroupSpan::Inserted(other),
                 GroupSpan::Kept(at..length),
             ];
-            (spans, Some((from, other)))
+            (spans, Some(from.shown))
         }
     };
     let plan = group.rearrange(&args.axis, spans).map_err(|cause| place.failed(cause))?;
-    if let Some((from, other)) = &inserted {
-        for array in plan.arrays() {
-            let path = path_in(&group, array.array());
-            let inserted = other.array(path).map_err(|cause| from.failed(cause))?;
-            let member = |place: &NodeStore, array: &Array| {
-                Member::new(format!("{}/{path}", place.shown), array.clone())
-            };
-            let (whole, part) = (member(place, array.array()), member(from, &inserted));
-            check_insertion(&whole, &part, array.axis())
-                .map_err(|cause| CliError::Join(Box::new(cause)))?;
-        }
-    }
+    check_group_insertion(&plan, &place.shown, inserted.as_slice())
+        .map_err(|cause| CliError::Join(Box::new(cause)))?;
     if !args.dry_run {
-        execute(place, &group, &plan)?;
+        execute(place, group.store(), group.prefix(), &SAID, |report| plan.execute(report))?;
     }
-    report(args, place, &group, &plan, length)
-}
-
-fn execute(place: &NodeStore, group: &Group, plan: &GroupRearrangement) -> Result<(), CliError> {
-    let bar = Bar::new();
-    let interrupt = Interrupt::saying(INTERRUPTED, &bar);
-    let executed = plan.execute(&|at| bar.chunks("moving", at.done, at.total, 0));
-    drop(interrupt);
-    drop(bar);
-    if let Err(cause) = executed {
-        let marker = group.prefix().key(REARRANGE_MARKER);
-        // If this cannot be found out, it is not said.
-        if marker.is_ok_and(|key| matches!(group.store().head(&key), Ok(Some(_)))) {
-            note(UNFINISHED);
-        }
-        return Err(place.failed(cause));
-    }
-    place.finish()
-}
-
-/// The path of an array from the group.
-fn path_in<'a>(group: &Group, array: &'a Array) -> &'a str {
-    let path = array.prefix().as_str();
-    path.strip_prefix(group.prefix().as_str()).unwrap_or(path).trim_start_matches('/')
+    report(args, place, &plan, length)
 }
 
 fn report(
     args: &Rearrange,
     place: &NodeStore,
-    group: &Group,
     plan: &GroupRearrangement,
     length: u64,
 ) -> Result<(), CliError> {
@@ -98,9 +64,7 @@ fn report(
         .and_then(|array| array.rearranged().shape().get(array.axis()).copied());
     let after = after.unwrap_or(length);
     let verb = if args.dry_run { "would rearrange" } else { "rearranged" };
-    let paths: Vec<&str> =
-        plan.arrays().iter().map(|array| path_in(group, array.array())).collect();
-    let arrays = u64::try_from(paths.len()).unwrap_or(u64::MAX);
+    let arrays = u64::try_from(plan.arrays().len()).unwrap_or(u64::MAX);
     let mut text = format!(
         "{verb} {}: {} from {} to {} in {} ({}); {} kept, {} removed, {} inserted",
         place.shown,
@@ -108,16 +72,15 @@ fn report(
         words::count(length),
         words::count(after),
         words::counted(arrays, "array"),
-        Printable(&paths.join(", ")),
+        Printable(&plan.paths().join(", ")),
         words::counted(counts.kept, "stored chunk"),
         words::count(counts.removed),
         words::count(counts.inserted),
     );
-    let becomes = plan
-        .arrays()
-        .iter()
-        .filter(|array| is_regular(array.array()) && !is_regular(array.rearranged()));
-    let becomes: Vec<&str> = becomes.map(|array| path_in(group, array.array())).collect();
+    let each = || plan.arrays().iter().zip(plan.paths());
+    let becomes =
+        each().filter(|(array, _)| is_regular(array.array()) && !is_regular(array.rearranged()));
+    let becomes: Vec<&str> = becomes.map(|(_, path)| path.as_str()).collect();
     if !becomes.is_empty() {
         let becomes = becomes.join(", ");
         text.push_str(&format!("; these grids become rectilinear: {}", Printable(&becomes)));
@@ -126,10 +89,10 @@ fn report(
         text.push_str(&format!("; objects are copied {} times", words::count(counts.copies)));
     }
     done(args.json, text, || {
-        let arrays = plan.arrays().iter().map(|array| {
+        let arrays = each().map(|(array, path)| {
             let (counts, to) = (array.counts(), array.rearranged());
             json!({
-                "path": path_in(group, array.array()), "axis": array.axis(),
+                "path": path, "axis": array.axis(),
                 "from": array.array().shape(), "to": to.shape(),
                 "kept": counts.kept, "removed": counts.removed, "inserted": counts.inserted,
                 "regular": is_regular(to), "chunks": chunk_counts(to.grid()),

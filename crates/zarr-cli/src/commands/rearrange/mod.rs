@@ -4,12 +4,13 @@ mod group;
 mod linked;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use serde_json::json;
-use zarr_kit::array::{REARRANGE_MARKER, Rearrangement, Span};
+use zarr_kit::array::{REARRANGE_MARKER, RearrangeProgress, Rearrangement, Span};
 use zarr_kit::join::{Member, check_insertion, is_virtual_join};
 use zarr_kit::metadata::{ChunkGrid, NodeMetadata};
-use zarr_kit::{Array, AxisSelection, Prefix, Selection};
+use zarr_kit::{Array, ArrayError, AxisSelection, Prefix, Selection, Store};
 
 use super::chunk_counts;
 use super::resize::policy;
@@ -22,10 +23,18 @@ use crate::print::{done, note};
 use crate::progress::Bar;
 use crate::words;
 
-const INTERRUPTED: &str =
-    "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes this";
-const UNFINISHED: &str =
-    "not finished; the array is whole, and `zarr-kit check --repair` undoes or completes this";
+/// What is said when chunks could not all be moved.
+struct Said {
+    interrupted: &'static str,
+    unfinished: &'static str,
+}
+
+const SAID: Said = Said {
+    interrupted: "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes \
+                  this",
+    unfinished: "not finished; the array is whole, and `zarr-kit check --repair` undoes or completes \
+                 this",
+};
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     if is_virtual_join(&args.array) {
@@ -51,23 +60,35 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let spans = spans(args, &place, &array, axis, length)?;
     let plan = array.rearrange(axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {
-        let bar = Bar::new();
-        let interrupt = Interrupt::saying(INTERRUPTED, &bar);
-        let executed = plan.execute(&|at| bar.chunks("moving", at.done, at.total, 0));
-        drop(interrupt);
-        drop(bar);
-        if let Err(cause) = executed {
-            let marker = array.prefix().key(REARRANGE_MARKER);
-            // If this cannot be found out, it is not said.
-            let is_left = marker.is_ok_and(|key| matches!(array.store().head(&key), Ok(Some(_))));
-            if is_left {
-                note(UNFINISHED);
-            }
-            return Err(place.failed(cause));
-        }
-        place.finish()?;
+        execute(&place, array.store(), array.prefix(), &SAID, |report| {
+            plan.execute(report).map(drop)
+        })?;
     }
     report(args, &place, &array, axis, &plan)
+}
+
+/// Moves the chunks of the node at `prefix`, and says what is left if that fails.
+fn execute(
+    place: &NodeStore,
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    said: &Said,
+    run: impl FnOnce(&(dyn Fn(RearrangeProgress) + Sync)) -> Result<(), ArrayError>,
+) -> Result<(), CliError> {
+    let bar = Bar::new();
+    let interrupt = Interrupt::saying(said.interrupted, &bar);
+    let executed = run(&|at| bar.chunks("moving", at.done, at.total, 0));
+    drop(interrupt);
+    drop(bar);
+    if let Err(cause) = executed {
+        let marker = prefix.key(REARRANGE_MARKER);
+        // If this cannot be found out, it is not said.
+        if marker.is_ok_and(|key| matches!(store.head(&key), Ok(Some(_)))) {
+            note(said.unfinished);
+        }
+        return Err(place.failed(cause));
+    }
+    place.finish()
 }
 
 /// What the arguments ask for.

@@ -40,8 +40,10 @@ pub enum GroupSpan {
 #[derive(Clone, Debug)]
 pub struct GroupRearrangement {
     group: Group,
+    paths: Vec<String>,
     arrays: Vec<Rearrangement>,
     placements: Vec<Placement>,
+    inserted: Vec<Vec<Array>>,
 }
 
 impl GroupRearrangement {
@@ -49,6 +51,19 @@ impl GroupRearrangement {
     #[must_use]
     pub fn arrays(&self) -> &[Rearrangement] {
         &self.arrays
+    }
+
+    /// The paths of the arrays from the group, in the order of [`arrays`](Self::arrays).
+    #[must_use]
+    pub fn paths(&self) -> &[String] {
+        &self.paths
+    }
+
+    /// For each inserted group, its arrays that are inserted, in the order of
+    /// [`arrays`](Self::arrays).
+    #[must_use]
+    pub fn inserted(&self) -> &[Vec<Array>] {
+        &self.inserted
     }
 
     /// What is done with the chunks of all arrays that were stored when it was planned. All chunks
@@ -107,7 +122,7 @@ impl Group {
         self.refuse_unfinished()?;
         let own = arrays_with(self, dimension)?;
         length_of(self, dimension, &own)?;
-        let mut placements = Vec::new();
+        let (mut placements, mut inserted) = (Vec::new(), Vec::new());
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
         for span in spans {
             match span {
@@ -119,20 +134,22 @@ impl Group {
                     let theirs = arrays_with(&other, dimension)?;
                     let added = length_of(&other, dimension, &theirs)?;
                     check_paths(self, &own, &theirs)?;
-                    for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(theirs))
+                    let theirs: Vec<Array> = theirs.into_iter().map(|found| found.array).collect();
+                    for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(&theirs))
                     {
-                        check_names(&ours.array, &theirs.array)?;
-                        spans.push(Span::Inserted(theirs.array));
+                        check_names(&ours.array, theirs)?;
+                        spans.push(Span::Inserted(theirs.clone()));
                     }
                     placements.push(Placement::Inserted(added));
+                    inserted.push(theirs);
                 }
             }
         }
-        let arrays = own.into_iter().zip(of_arrays);
-        let arrays =
-            arrays.map(|(DimensionArray { array, axis, .. }, spans)| array.rearrange(axis, spans));
+        let arrays = own.iter().zip(of_arrays);
+        let arrays = arrays.map(|(found, spans)| found.array.rearrange(found.axis, spans));
         let arrays = arrays.collect::<Result<_, _>>()?;
-        Ok(GroupRearrangement { group: self.clone(), arrays, placements })
+        let paths = own.into_iter().map(|found| found.path).collect();
+        Ok(GroupRearrangement { group: self.clone(), paths, arrays, placements, inserted })
     }
 
     /// The length of a dimension, which is the same in all arrays below this group that have it.
