@@ -1,7 +1,7 @@
 //! Data types as they are typed: by their names in Zarr, by numpy's, or as JSON.
 
 use zarr_kit::DataType;
-use zarr_kit::metadata::{ByteLength, Endian, MAX_ELEMENT_SIZE, TimeStep, TimeUnit, Utf32Length};
+use zarr_kit::metadata::{ByteLength, Endian, MAX_ELEMENT_SIZE, TimeUnit, Utf32Length};
 
 use crate::error::CliError;
 
@@ -41,51 +41,37 @@ pub(crate) fn parse(text: &str) -> Result<Typed, CliError> {
     }
 }
 
-/// What numpy calls the types that have no length and no unit.
-const NUMBERS: [(&str, DataType); 46] = [
+/// What numpy calls numbers, bool and strings besides their letters, such as `i4`.
+const NAMES: [(&str, DataType); 32] = [
     ("?", DataType::Bool),
-    ("b1", DataType::Bool),
     ("bool_", DataType::Bool),
-    ("i1", DataType::Int8),
     ("b", DataType::Int8),
     ("byte", DataType::Int8),
-    ("i2", DataType::Int16),
     ("h", DataType::Int16),
     ("short", DataType::Int16),
-    ("i4", DataType::Int32),
     ("i", DataType::Int32),
     ("intc", DataType::Int32),
-    ("i8", DataType::Int64),
     ("q", DataType::Int64),
     ("int", DataType::Int64),
     ("longlong", DataType::Int64),
-    ("u1", DataType::Uint8),
     ("B", DataType::Uint8),
     ("ubyte", DataType::Uint8),
-    ("u2", DataType::Uint16),
     ("H", DataType::Uint16),
     ("ushort", DataType::Uint16),
-    ("u4", DataType::Uint32),
     ("I", DataType::Uint32),
     ("uintc", DataType::Uint32),
-    ("u8", DataType::Uint64),
     ("Q", DataType::Uint64),
     ("uint", DataType::Uint64),
     ("ulonglong", DataType::Uint64),
-    ("f2", DataType::Float16),
     ("e", DataType::Float16),
     ("half", DataType::Float16),
-    ("f4", DataType::Float32),
     ("f", DataType::Float32),
     ("single", DataType::Float32),
-    ("f8", DataType::Float64),
     ("d", DataType::Float64),
     ("float", DataType::Float64),
     ("double", DataType::Float64),
-    ("c8", DataType::Complex64),
     ("F", DataType::Complex64),
     ("csingle", DataType::Complex64),
-    ("c16", DataType::Complex128),
     ("D", DataType::Complex128),
     ("complex", DataType::Complex128),
     ("T", DataType::String),
@@ -95,11 +81,12 @@ const NUMBERS: [(&str, DataType); 46] = [
 /// names of numbers may have a byte order, too.
 pub(crate) fn of_numpy(name: &str) -> Option<Typed> {
     let (order, name) = split_order(name);
-    let number = NUMBERS.iter().find(|(known, _)| *known == name);
-    let data_type = match number {
-        Some((_, data_type)) => data_type.clone(),
-        None => with_size(name).or_else(|| DataType::from_name(name).ok())?,
-    };
+    let named = NAMES.iter().find(|(known, _)| *known == name);
+    let data_type = named
+        .map(|(_, data_type)| data_type.clone())
+        .or_else(|| DataType::from_numpy(name))
+        .or_else(|| with_length(name))
+        .or_else(|| DataType::from_name(name).ok())?;
     let order = order.filter(|_| data_type.has_byte_order());
     Some(Typed { data_type, order })
 }
@@ -114,43 +101,21 @@ fn split_order(name: &str) -> (Option<Endian>, &str) {
     }
 }
 
-/// A type with a length or a unit.
-fn with_size(name: &str) -> Option<DataType> {
-    let (kind, size) = name.split_at_checked(1)?;
-    let length = || size.parse::<usize>().ok();
+/// A type with a length.
+fn with_length(name: &str) -> Option<DataType> {
+    let (kind, length) = name.split_at_checked(1)?;
+    let length = length.parse::<usize>().ok()?;
     match kind {
-        "U" => Some(DataType::FixedLengthUtf32(Utf32Length::new(length()?)?)),
-        "S" | "a" => Some(DataType::NullTerminatedBytes(ByteLength::new(length()?)?)),
-        "V" => Some(DataType::RawBytes(ByteLength::new(length()?)?)),
-        _ => {
-            let (kind, step) = time(name)?;
-            let step = match step {
-                "" => TimeStep::from(TimeUnit::Generic),
-                step => {
-                    let step = step.strip_prefix('[')?.strip_suffix(']')?;
-                    let digits = step.find(|c: char| !c.is_ascii_digit())?;
-                    let (scale, unit) = step.split_at(digits);
-                    let scale = if scale.is_empty() { 1 } else { scale.parse().ok()? };
-                    TimeStep::new(TimeUnit::from_name(unit)?, scale)?
-                }
-            };
-            Some(kind(step))
-        }
+        "U" => Some(DataType::FixedLengthUtf32(Utf32Length::new(length)?)),
+        "S" | "a" => Some(DataType::NullTerminatedBytes(ByteLength::new(length)?)),
+        "V" => Some(DataType::RawBytes(ByteLength::new(length)?)),
+        _ => None,
     }
 }
 
-/// Makes a type of times or durations.
-type OfStep = fn(TimeStep) -> DataType;
-
-/// Whether a name is that of times or of durations, and its unit in brackets.
-fn time(name: &str) -> Option<(OfStep, &str)> {
-    let kinds: [(&str, OfStep); 4] = [
-        ("M8", DataType::NumpyDatetime64),
-        ("datetime64", DataType::NumpyDatetime64),
-        ("m8", DataType::NumpyTimedelta64),
-        ("timedelta64", DataType::NumpyTimedelta64),
-    ];
-    kinds.into_iter().find_map(|(known, kind)| Some((kind, name.strip_prefix(known)?)))
+/// The unit in brackets of a name that is that of times or of durations.
+fn unit(name: &str) -> Option<&str> {
+    ["M8", "datetime64", "m8", "timedelta64"].iter().find_map(|known| name.strip_prefix(known))
 }
 
 /// What may be meant by a name that is not known, or how such a name is written.
@@ -167,7 +132,7 @@ fn meant(name: &str) -> Option<String> {
         "u" | "s" | "v" => return Some(format!("its length is missing, as in {bare}5")),
         _ => {}
     }
-    if let Some((_, step)) = time(bare) {
+    if let Some(step) = unit(bare) {
         let units = TimeUnit::ALL.iter().filter(|unit| **unit != TimeUnit::Generic);
         let units: Vec<&str> = units.map(|unit| unit.name()).collect();
         let example = bare.strip_suffix(step).unwrap_or(bare);
@@ -196,7 +161,7 @@ fn meant(name: &str) -> Option<String> {
 mod tests {
     use zarr_kit::DataType;
 
-    use super::{NUMBERS, of_numpy, parse};
+    use super::{NAMES, of_numpy, parse};
 
     fn json(name: &str) -> String {
         let typed = parse(name).expect(name);
@@ -244,7 +209,10 @@ mod tests {
     /// A name with a size in bytes, or in bits as in Zarr, has that size.
     #[test]
     fn sizes_are_those_of_the_names() {
-        for (name, data_type) in &NUMBERS {
+        let letters =
+            ["b1", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16"];
+        let letters = letters.map(|name| (name, DataType::from_numpy(name).expect(name)));
+        for (name, data_type) in NAMES.iter().chain(&letters) {
             let size = name.trim_start_matches(|c: char| !c.is_ascii_digit());
             if let Ok(size) = size.parse::<usize>() {
                 assert_eq!(data_type.size(), Some(size), "{name}");

@@ -20,11 +20,24 @@ const TYPES: [(&str, DataType); 14] = [
     ("c16", DataType::Complex128),
 ];
 
-/// The type that NumPy spells so: a number, a bool, or a time such as `M8[10us]`, `m8[D]`,
-/// `datetime64[s]` or, without a unit, `M8`.
-pub(crate) fn from_letters(letters: &str) -> Option<DataType> {
-    let found = TYPES.iter().find(|(name, _)| *name == letters);
-    found.map(|(_, data_type)| data_type.clone()).or_else(|| time(letters))
+impl DataType {
+    /// The type that NumPy spells so, without its byte order: a number or bool by its letters, such
+    /// as `i4` or `c16`, or times such as `M8[10us]`, `timedelta64[D]` or, without a unit, `m8`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{DataType, TimeUnit};
+    ///
+    /// assert_eq!(DataType::from_numpy("u2"), Some(DataType::Uint16));
+    /// let days = DataType::NumpyDatetime64(TimeUnit::Day.into());
+    /// assert_eq!(DataType::from_numpy("M8[D]"), Some(days));
+    /// assert_eq!(DataType::from_numpy("uint16"), None); // its name in Zarr
+    /// ```
+    #[must_use]
+    pub fn from_numpy(letters: &str) -> Option<Self> {
+        let found = TYPES.iter().find(|(name, _)| *name == letters);
+        found.map(|(_, data_type)| data_type.clone()).or_else(|| time(letters))
+    }
 }
 
 /// The type of this name in version 3, if NumPy has it under the same name.

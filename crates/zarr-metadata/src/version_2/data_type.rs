@@ -1,7 +1,7 @@
 //! `dtype` of version 2: NumPy's names with a byte order, and lists of the fields of records.
 
 use crate::codec::Endian;
-use crate::data_type::{ByteLength, DataType, Struct, Utf32Length, numpy};
+use crate::data_type::{ByteLength, DataType, Struct, Utf32Length};
 use crate::error::{At, Kind, MetadataError};
 use crate::json::{JsonType, Raw, read_elements};
 use crate::limits::check_element_size;
@@ -61,7 +61,7 @@ impl Dtype {
         }
         let data_type = match sized(letters) {
             Some(sized) => sized.map_err(|allowed| raw.expected(allowed))?,
-            None => numpy::from_letters(letters)
+            None => DataType::from_numpy(letters)
                 .filter(|_| !letters.starts_with(['d', 't']))
                 .ok_or_else(|| raw.expected(ALLOWED))?,
         };

@@ -200,7 +200,7 @@ fn numpy_type(raw: Raw<'_>) -> Result<DataType> {
     // Bytes in memory are little-endian here, so that `=` is `<`.
     let letters = text.strip_prefix(['<', '=', '|']).unwrap_or(&text);
     let named = || (letters == text).then(|| numpy::from_name(letters)).flatten();
-    numpy::from_letters(letters).or_else(named).ok_or_else(|| raw.expected(NUMPY))
+    DataType::from_numpy(letters).or_else(named).ok_or_else(|| raw.expected(NUMPY))
 }
 
 fn write_type(members: &mut Members<'_>, key: &'static str, data_type: Option<&DataType>) {
