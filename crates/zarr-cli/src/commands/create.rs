@@ -20,7 +20,8 @@ use crate::chunks;
 use crate::codecs::{Preset, check_order};
 use crate::dtype::{self, Typed};
 use crate::error::CliError;
-use crate::format::{npy, time};
+use crate::format::npy;
+use crate::format::value::count_of_time;
 use crate::node_store::{Around, NodeStore, around, around_new};
 use crate::print::{done, note};
 use crate::words;
@@ -305,13 +306,9 @@ fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>,
 
 /// Parses JSON, or a bare word as a text: NaN, 0x7fc00000, and for times 2020-01-01.
 fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
-    let count = match data_type {
-        // A number is a count of the unit, as in a document, and not a year.
-        DataType::NumpyDatetime64(step) if text.parse::<i64>().is_err() => {
-            time::parse(*step, text.trim_matches('"'))
-        }
-        _ => None,
-    };
+    // A number is a count of the unit, as in a document, and not a year.
+    let is_count = text.parse::<i64>().is_ok();
+    let count = (!is_count).then(|| count_of_time(data_type, text.trim_matches('"'))).flatten();
     let count = count.map(|count| count.to_string());
     let text = count.as_deref().unwrap_or(text);
     let quoted = serde_json::Value::from(text).to_string();

@@ -9,7 +9,7 @@ pub(crate) mod npy;
 pub(crate) mod pretty;
 pub(crate) mod quoted;
 pub(crate) mod text;
-pub(crate) mod time;
+mod time;
 pub(crate) mod value;
 
 pub(crate) use time::day;

@@ -28,14 +28,21 @@ pub(crate) fn read(
     json: &str,
     out: &mut Vec<u8>,
 ) -> Result<(), MetadataError> {
-    if let DataType::NumpyDatetime64(step) = data_type
-        && let Ok(text) = serde_json::from_str::<String>(json)
-        && let Some(count) = time::parse(*step, &text)
+    if let Ok(text) = serde_json::from_str::<String>(json)
+        && let Some(count) = count_of_time(data_type, &text)
     {
         out.extend(count.to_le_bytes());
         return Ok(());
     }
     parse_element(data_type, json, out)
+}
+
+/// The count of a time in the form in which [`write`] shows it; `None` for anything else.
+pub(crate) fn count_of_time(data_type: &DataType, text: &str) -> Option<i64> {
+    match data_type {
+        DataType::NumpyDatetime64(step) => time::parse(*step, text),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
