@@ -15,8 +15,8 @@ const BAR: usize = 12;
 /// The least room between the labels at its ends.
 const APART: usize = 32;
 
-/// Each value takes `down` rows of pixels and `across` columns. A plane without values is one transparent pixel,
-/// because PNG has no empty pictures.
+/// Each value takes `down` rows of pixels and `across` columns. A plane without values is one
+/// transparent pixel, because PNG has no empty pictures.
 pub(super) fn encode(plane: &Plane, (down, across): (usize, usize)) -> io::Result<Vec<u8>> {
     let (height, width) = (plane.height() * down, plane.width * across);
     let legend = plane.colors.as_ref().map(Legend::new);
