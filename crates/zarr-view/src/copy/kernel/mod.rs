@@ -123,7 +123,7 @@ impl Kernel {
         if total <= FEW && inner > 0 && !kernel.is_block(&loops[inner - 1..]) {
             return Self { pattern: Pattern::Few, ..kernel };
         }
-        if let Some(weave) = Weave::choose(loops, kernel.size) {
+        if let Some(weave) = Weave::choose(loops, kernel.size, total) {
             return Self { pattern: Pattern::Weave(weave), stream: false, ..kernel };
         }
         kernel.pattern = Pattern::Line;

@@ -30,8 +30,8 @@ pub(super) enum Weave {
 }
 
 impl Weave {
-    /// Whether the loops are of this kind; if so, moves the two that are woven to the end.
-    pub(super) fn choose(loops: &mut Dims<Loop>, size: usize) -> Option<Self> {
+    /// Whether the loops, over `total` bytes, are of this kind; if so, moves the two that are woven to the end.
+    pub(super) fn choose(loops: &mut Dims<Loop>, size: usize, total: usize) -> Option<Self> {
         let &along = loops.last().filter(|_| matches!(size, 1 | 2 | 4 | 8))?;
         if along.dst != signed(size) {
             return None;
@@ -67,10 +67,7 @@ impl Weave {
             }
             // For few elements of each lane it is faster to move them one by one, and for few in
             // total than to make tables.
-            None if step / size <= elements.min(MOST)
-                && loops.iter().fold(1, |all: usize, each| all.saturating_mul(each.count))
-                    >= FEWEST =>
-            {
+            None if step / size <= elements.min(MOST) && total >= FEWEST * size => {
                 loops.insert(inner, Loop { count: 1, src: 0, dst: 0 });
             }
             _ => return None,
