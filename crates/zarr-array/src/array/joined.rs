@@ -94,14 +94,13 @@ impl Members {
     pub(super) fn with_output<T>(
         &self,
         out: &mut Output<'_>,
-        work: impl FnOnce(&mut Output<'_>) -> Result<T, ArrayError>,
+        work: impl FnOnce(Output<'_>) -> Result<T, ArrayError>,
     ) -> Result<T, ArrayError> {
         if !self.has_new_axis() {
-            return work(out);
+            return work(out.lend());
         }
         let shape = self.without_new_axis(out.view().shape().to_vec());
-        let reshaped = out.reshape(&shape)?;
-        work(&mut reshaped.expect("an axis of length 1 fits into every view"))
+        work(out.reshape(&shape)?.expect("an axis of length 1 fits into every view"))
     }
 }
 
@@ -154,8 +153,8 @@ impl Array {
         if let Some((member, found)) = place.in_one_chunk(part.in_chunk) {
             let failed = |cause| members.failed(&place.number, cause);
             let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
-            let read =
-                members.with_output(out, |out| member.read_box(&found.part(), out, &mut worker));
+            let read = members
+                .with_output(out, |mut out| member.read_box(&found.part(), &mut out, &mut worker));
             *buffers = worker.buffers;
             return read.map(|()| true).map_err(failed);
         }
@@ -166,8 +165,6 @@ impl Array {
             let transfer = Transfer::new(selected, length)?;
             let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
             members.with_output(out, |out| {
-                let shape = out.view().shape().to_vec();
-                let out = out.reshape(&shape)?.expect("it has this shape");
                 let places = transfer.cut_output(out)?;
                 transfer.for_each_part(0..transfer.parts(), |part| {
                     let place = places.take(part.number);

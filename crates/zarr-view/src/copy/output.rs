@@ -167,6 +167,13 @@ impl<'a> Output<'a> {
         Ok(view.map(|view| unsafe { self.reborrow(view) }))
     }
 
+    /// The same output, for as long as this one is not used.
+    pub fn lend(&mut self) -> Output<'_> {
+        let view = self.view.clone();
+        // SAFETY: the same view.
+        unsafe { self.reborrow(view) }
+    }
+
     /// As [`permute`](Output::permute), but consumes the output, so that a loop can apply several
     /// steps.
     ///

@@ -125,12 +125,7 @@ impl OwnedOutput {
     /// The part, to write to.
     #[must_use]
     pub fn lend(&mut self) -> Output<'_> {
-        let view = self.output.view().clone();
-        #[expect(unsafe_code, reason = "lends a part with the lifetime of the borrow")]
-        // SAFETY: the same view.
-        unsafe {
-            self.output.reborrow(view)
-        }
+        self.output.lend()
     }
 }
 

@@ -78,7 +78,7 @@ impl Job {
             let supply =
                 |out: &mut Output<'_>| reader.supply(array, &part, found, &encoded, out, scratch);
             match members {
-                Some(members) => members.with_output(out, supply),
+                Some(members) => members.with_output(out, |mut out| supply(&mut out)),
                 None => supply(out),
             }
         };
