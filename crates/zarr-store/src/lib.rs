@@ -73,7 +73,7 @@ pub use self::ext::StoreExt;
 pub use self::fault::{Fault, FaultStore};
 pub use self::full_message::FullMessage;
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
-pub use self::listing::Listing;
+pub use self::listing::{Listing, until_error};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::location::Location;
 pub use self::memory::MemoryStore;

@@ -29,8 +29,8 @@ pub(crate) fn failed<'s, T: Send + 's>(error: StoreError) -> Listing<'s, T> {
     Box::new(iter::once(Err(error)))
 }
 
-/// The items up to the first error, and that error.
-pub(crate) fn until_error<T>(
+/// The items up to the first error, and that error: a [`Listing`] of items that go on after one.
+pub fn until_error<T>(
     items: impl Iterator<Item = Result<T, StoreError>>,
 ) -> impl Iterator<Item = Result<T, StoreError>> {
     let mut failed = false;

@@ -2,12 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
+use std::iter;
 use std::sync::Arc;
-use std::{iter, mem};
 
 use zarr_array::store::{
     Capabilities, DirEntry, Extension, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
-    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, until_error,
 };
 use zarr_array::{Array, ArrayError, ChunkLayout, Members, Selection};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Separator};
@@ -136,8 +136,7 @@ impl JoinStore {
                 iter::once(document).chain(chunks)
             },
         );
-        // An error is the last item of a listing.
-        keys.scan(false, |failed, key| (!mem::replace(failed, key.is_err())).then_some(key))
+        until_error(keys)
     }
 
     /// The document of each of these nodes, and the key of its first chunk if it has chunks.
