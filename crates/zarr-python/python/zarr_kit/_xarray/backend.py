@@ -73,9 +73,7 @@ class Backend(BackendEntrypoint):
         threads: int | None = None,
     ) -> Dataset:
         """`xarray.open_dataset` calls this."""
-        found = opened(filename_or_obj, group, storage_options, bool(consolidated))
-        if not consolidated:
-            found._native.refuse_half_rearranged()
+        found = _opened(filename_or_obj, group, storage_options, bool(consolidated))
         without = _names(drop_variables)
         store = GroupStore(
             found,
@@ -114,9 +112,7 @@ class Backend(BackendEntrypoint):
         """`xarray.open_groups` calls this: a dataset for the group and each below it."""
         without = _names(drop_variables)
         datasets = {}
-        root = opened(filename_or_obj, group, storage_options, bool(consolidated))
-        if not consolidated:
-            root._native.refuse_half_rearranged()
+        root = _opened(filename_or_obj, group, storage_options, bool(consolidated))
         for path, found, arrays in _walk("/", root, without):
             store = GroupStore(
                 found,
@@ -171,6 +167,16 @@ class Backend(BackendEntrypoint):
                 threads=threads,
             )
         )
+
+
+def _opened(
+    where: Any, path: str | None, storage_options: Mapping[str, Any] | None, consolidated: bool
+) -> Group:
+    """A group whose arrays are all old or all rearranged."""
+    found = opened(where, path, storage_options, consolidated)
+    if not consolidated:
+        found._native.refuse_half_rearranged()
+    return found
 
 
 def _names(drop_variables: str | Iterable[str] | None) -> list[str]:
