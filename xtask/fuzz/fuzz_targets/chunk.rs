@@ -5,10 +5,14 @@
 
 #![no_main]
 
+mod decode;
+
 use libfuzzer_sys::fuzz_target;
-use zarr_codec::{AxisEdges, Chain, ChunkCodec, Options, Scratch, Slice};
+use zarr_codec::{AxisEdges, Chain, Options, Scratch, Slice};
 use zarr_metadata::{ArrayMetadata, Codec, DataType};
-use zarr_view::{Output, View};
+use zarr_view::View;
+
+use decode::{decode, whole};
 
 /// Bytes that make choices; zeros when they are used up.
 struct Choices<'a>(&'a [u8]);
@@ -152,26 +156,6 @@ fn data_type(name: &str) -> DataType {
         "codecs":[{{"name":"bytes","configuration":{{"endian":"little"}}}}]}}"#
     );
     ArrayMetadata::from_json(document.as_bytes()).expect("valid").data_type().clone()
-}
-
-fn whole(codec: &ChunkCodec) -> Vec<Slice> {
-    codec.shape().iter().map(|size| (0..*size).into()).collect()
-}
-
-/// The elements of a region; `None` if the chunk does not decode.
-fn decode(
-    codec: &ChunkCodec,
-    size: usize,
-    encoded: &[u8],
-    region: &[Slice],
-    scratch: &mut Scratch,
-) -> Option<Vec<u8>> {
-    let shape: Vec<usize> = region.iter().map(|slice| slice.count).collect();
-    let view = View::contiguous(&shape).expect("small");
-    let mut elements = vec![0xa5; view.len() * size];
-    let mut out = Output::new(&mut elements, &view, size).expect("fits");
-    codec.decode(encoded, region, &mut out, &vec![1; size], scratch).ok()?;
-    Some(elements)
 }
 
 fuzz_target!(|input: &[u8]| {

@@ -5,10 +5,14 @@
 
 #![no_main]
 
+mod decode;
+
 use libfuzzer_sys::fuzz_target;
-use zarr_codec::{AxisEdges, Chain, ChunkCodec, Options, Scratch, Slice};
+use zarr_codec::{AxisEdges, Chain, Options, Scratch, Slice};
 use zarr_metadata::{Codec, DataType};
-use zarr_view::{Output, View};
+use zarr_view::View;
+
+use decode::{decode, whole};
 
 const TYPES: [DataType; 10] = [
     DataType::Int8,
@@ -22,21 +26,6 @@ const TYPES: [DataType; 10] = [
     DataType::Float32,
     DataType::Float64,
 ];
-
-fn decode(
-    codec: &ChunkCodec,
-    size: usize,
-    encoded: &[u8],
-    region: &[Slice],
-    scratch: &mut Scratch,
-) -> Option<Vec<u8>> {
-    let shape: Vec<usize> = region.iter().map(|slice| slice.count).collect();
-    let view = View::contiguous(&shape).expect("small");
-    let mut elements = vec![0xa5; view.len() * size];
-    let mut out = Output::new(&mut elements, &view, size).expect("fits");
-    codec.decode(encoded, region, &mut out, &vec![0; size], scratch).ok()?;
-    Some(elements)
-}
 
 fuzz_target!(|input: &[u8]| {
     let Some(([kind, rank, sizes, mode, first, second], rest)) = input.split_first_chunk() else {
@@ -74,7 +63,7 @@ fuzz_target!(|input: &[u8]| {
     let Ok(chain) = Chain::bind_with(&codecs, data_type, &edges, options) else { return };
     let codec = chain.for_shape(&shape).expect("the shape it was bound to");
     let (size, mut scratch) = (chain.element_size(), Scratch::new());
-    let whole: Vec<Slice> = codec.shape().iter().map(|size| (0..*size).into()).collect();
+    let whole = whole(&codec);
     if let Some(all) = decode(&codec, size, rest, &whole, &mut scratch) {
         let corner: Vec<Slice> = codec.shape().iter().map(|_| (0..1).into()).collect();
         let part = decode(&codec, size, rest, &corner, &mut scratch).expect("decodes whole");
