@@ -42,10 +42,21 @@ struct Plan {
     fault: ServerFault,
 }
 
+/// The objects of a bucket, by their paths.
+pub type Objects = BTreeMap<String, Vec<u8>>;
+
+/// What somebody else does to the objects just before a request is answered.
+struct Change {
+    method: &'static str,
+    part: String,
+    work: Box<dyn FnOnce(&mut Objects) + Send>,
+}
+
 #[derive(Default)]
 struct State {
-    objects: BTreeMap<String, Vec<u8>>,
+    objects: Objects,
     plans: Vec<Plan>,
+    changes: Vec<Change>,
     /// The requests so far: method and target.
     seen: Vec<String>,
 }
@@ -100,9 +111,22 @@ impl Server {
         self.state.lock().unwrap().plans.push(plan);
     }
 
-    /// Whether all planned failures have happened.
+    /// Changes the objects when the next request of `method` comes whose target contains `part`,
+    /// before it is answered.
+    pub fn change(
+        &self,
+        method: &'static str,
+        part: &str,
+        work: impl FnOnce(&mut Objects) + Send + 'static,
+    ) {
+        let change = Change { method, part: part.to_owned(), work: Box::new(work) };
+        self.state.lock().unwrap().changes.push(change);
+    }
+
+    /// Whether all planned failures and changes have happened.
     pub fn is_done(&self) -> bool {
-        self.state.lock().unwrap().plans.iter().all(|plan| plan.times == 0)
+        let state = self.state.lock().unwrap();
+        state.changes.is_empty() && state.plans.iter().all(|plan| plan.times == 0)
     }
 
     /// The bytes of an object.
@@ -154,6 +178,13 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) {
         let fault = {
             let mut state = state.lock().unwrap();
             state.seen.push(format!("{} {target}", request.method));
+            let change = state.changes.iter().position(|change| {
+                change.method == request.method && target.contains(&change.part)
+            });
+            if let Some(at) = change {
+                let change = state.changes.remove(at);
+                (change.work)(&mut state.objects);
+            }
             let plan = state.plans.iter_mut().find(|plan| {
                 plan.times > 0 && plan.method == request.method && target.contains(&plan.part)
             });
@@ -286,6 +317,9 @@ fn answer(state: &mut State, request: &Request) -> Answer {
             if refused {
                 return empty("412 Precondition Failed");
             }
+            if let Some(source) = request.headers.get("x-amz-copy-source") {
+                return copy(state, &decoded(source), &request.path);
+            }
             state.objects.insert(request.path.clone(), request.body.clone());
             let headers = format!("ETag: {}\r\n", tag(&request.body));
             Answer { headers, ..empty("200 OK") }
@@ -307,6 +341,21 @@ fn answer(state: &mut State, request: &Request) -> Answer {
         }
         _ => empty("405 Method Not Allowed"),
     }
+}
+
+/// CopyObject, from any place of the bucket.
+fn copy(state: &mut State, source: &str, target: &str) -> Answer {
+    let source = source.trim_start_matches('/').strip_prefix("bucket/").unwrap_or(source);
+    let Some(bytes) = state.objects.get(source).cloned() else {
+        return refused("404 Not Found", "NoSuchKey");
+    };
+    let tag = tag(&bytes).replace('"', "&quot;");
+    state.objects.insert(target.to_owned(), bytes);
+    let body = format!(
+        "<?xml version=\"1.0\"?><CopyObjectResult><ETag>{tag}</ETag>\
+         <LastModified>2026-11-20T21:00:00.000Z</LastModified></CopyObjectResult>"
+    );
+    Answer { body: body.into_bytes(), ..empty("200 OK") }
 }
 
 fn get(bytes: &[u8], request: &Request) -> Answer {

@@ -22,7 +22,10 @@ impl Recorded {
     /// the file that it is in, such as an archive: then that file's time counts, since any change of
     /// it may be one of the member.
     pub(crate) fn new(meta: &ObjectMeta, key: &Key, place: Option<&Path>) -> Self {
-        let etag = meta.version.as_ref().and_then(|version| version.tag()).map(str::to_owned);
+        // Stores whose objects have numbered versions add the number on a line of its own.
+        let tag = meta.version.as_ref().and_then(|version| version.tag());
+        let etag = tag.and_then(|tag| tag.lines().next()).filter(|tag| !tag.is_empty());
+        let etag = etag.map(str::to_owned);
         let found = place.and_then(|place| {
             let metadata = std::fs::metadata(place).ok()?;
             if metadata.is_file() {

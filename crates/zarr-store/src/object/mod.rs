@@ -316,18 +316,21 @@ impl Store for RemoteStore {
     ) -> Result<PutFrom, StoreError> {
         let Some(path) = self.path_here(from, from_key) else { return Ok(PutFrom::Unsupported) };
         let size = expected.size;
-        let done = self.run(Operation::Put, key, |client, key| client.copy(path, key, size))?;
-        if done != PutFrom::Copied {
-            return Ok(done);
-        }
+        let done = self.run(Operation::Put, key, |client, key| client.copy(path, key, size));
         // The server copied what was there when it came to it.
-        let unchanged =
-            expected.version.is_some() && from.head(from_key)?.as_ref() == Some(expected);
-        if !unchanged {
+        let is_changed = match &done {
+            Ok(PutFrom::Copied) => {
+                expected.version.is_none() || from.head(from_key)?.as_ref() != Some(expected)
+            }
+            Ok(_) => false,
+            // Such as another length than was expected.
+            Err(_) => from.head(from_key).is_ok_and(|found| found.as_ref() != Some(expected)),
+        };
+        if is_changed {
             self.delete(key)?;
             return Ok(PutFrom::Changed);
         }
-        Ok(PutFrom::Copied)
+        done
     }
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {

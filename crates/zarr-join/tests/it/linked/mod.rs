@@ -5,6 +5,7 @@ mod faults;
 mod groups;
 mod oracle;
 mod rearrange;
+mod remote;
 
 use std::path::Path;
 use std::sync::Arc;
