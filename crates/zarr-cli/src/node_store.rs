@@ -43,14 +43,18 @@ pub(crate) fn allow_outside_members() {
     let _set_before = OUTSIDE_MEMBERS.set(());
 }
 
-/// Opens what is at a path or URL, virtual joins too.
-fn open_store(path: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, LinkError> {
+/// Which members virtual joins may name, besides these options.
+pub(crate) fn join_options(options: &StoreOptions) -> OpenOptions {
     let references = match OUTSIDE_MEMBERS.get() {
         Some(()) => References::Anywhere,
         None => References::Below,
     };
-    let options = OpenOptions::new().store(options.clone()).references(references);
-    join::open_store(path, &options)
+    OpenOptions::new().store(options.clone()).references(references)
+}
+
+/// Opens what is at a path or URL, virtual joins too.
+fn open_store(path: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, LinkError> {
+    join::open_store(path, &join_options(options))
 }
 
 /// Reports a wait, at intervals, since many requests may be waiting.

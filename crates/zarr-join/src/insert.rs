@@ -4,6 +4,7 @@ use zarr_array::{Array, GroupRearrangement};
 
 use crate::attributes::{self, Attributes};
 use crate::error::JoinError;
+use crate::group::check_equal;
 use crate::join::values;
 use crate::members::{Arrangement, Member, Members};
 
@@ -49,11 +50,18 @@ pub(crate) fn check_member(
     inserted: &Member,
     arrangement: Arrangement,
 ) -> Result<(), JoinError> {
-    let both = Members::new(vec![array.clone(), inserted.clone()], arrangement)?;
-    let each: Vec<Attributes<'_>> = both
-        .members()
-        .iter()
-        .map(|member| Attributes { member: member.name(), values: values(member.array()) })
-        .collect();
+    Members::new(vec![array.clone(), inserted.clone()], arrangement)?;
+    check_values(array, inserted)
+}
+
+/// Checks that an array that is not joined is equal to that of the other group.
+pub(crate) fn check_unjoined(array: &Member, other: &Member) -> Result<(), JoinError> {
+    check_equal(other, array)?;
+    check_values(array, other)
+}
+
+fn check_values(array: &Member, other: &Member) -> Result<(), JoinError> {
+    let each = [array, other]
+        .map(|member| Attributes { member: member.name(), values: values(member.array()) });
     attributes::check_values(&each)
 }

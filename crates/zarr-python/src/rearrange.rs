@@ -5,8 +5,8 @@ use pyo3::prelude::*;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::array::{GroupSpan, Span};
 use zarr_kit::join::{
-    AxisOf, LinkedDocument, Member, MemberSpan, check_group_insertion, check_insertion,
-    is_virtual_join,
+    AxisOf, GroupMember, LinkedDocument, Member, MemberSpan, NodeMember, OpenOptions,
+    check_group_insertion, check_insertion, is_virtual_join,
 };
 
 use crate::array::PyArray;
@@ -60,17 +60,29 @@ fn of_members(py: Python<'_>, array: &PyArray, axis: usize, parts: Vec<Part<'_>>
         spans.push(match part {
             Part::Kept((start, stop)) => MemberSpan::Kept(start..stop),
             Part::Inserted(other) => {
-                if other.place.is_memory() {
-                    let message = "memory: a virtual join cannot lead into memory";
-                    return Err(PyValueError::new_err(message).into());
-                }
-                let name = shown_url(&other.place.url);
-                MemberSpan::Inserted(Member::new(name, other.array().clone()))
+                let name = member_name(&other.place)?;
+                MemberSpan::Inserted(NodeMember::Array(Member::new(name, other.array().clone())))
             }
         });
     }
     write_members(py, place, &place.url_of(prefix), AxisOf::Number(axis), &spans)?;
     PyArray::open(py, place.state(prefix)?)
+}
+
+/// The name of an inserted member, by which the document leads to it.
+fn member_name(place: &NodeStore) -> Done<String> {
+    if place.is_memory() {
+        let message = "memory: a virtual join cannot lead into memory";
+        return Err(PyValueError::new_err(message).into());
+    }
+    Ok(shown_url(&place.url))
+}
+
+/// Opens the document of a virtual join.
+fn document(place: &NodeStore, url: &str) -> Done<LinkedDocument> {
+    let (store, references) = options(&place.settings)?;
+    let options = OpenOptions::new().store(store).references(references);
+    Ok(LinkedDocument::open(url, &options)?)
 }
 
 /// Rearranges the members of a virtual join in its document.
@@ -81,10 +93,9 @@ fn write_members(
     axis: AxisOf<'_>,
     spans: &[MemberSpan],
 ) -> Done<()> {
-    let (store, _) = options(&place.settings)?;
     py.detach(|| {
         Signals::during(|_| {
-            let document = LinkedDocument::open(url, &store)?;
+            let document = document(place, url)?;
             let plan = document.rearrange(axis, spans)?;
             plan.write(UpdatePolicy::RequireExclusion)?;
             Ok::<_, Raised>(())
@@ -108,11 +119,7 @@ pub(crate) fn dimension_length(
 ) -> Done<u64> {
     let group: &PyGroup = &group;
     if let Some(url) = group.virtual_join() {
-        let (store, _) = options(&group.place.settings)?;
-        return py.detach(|| {
-            let document = LinkedDocument::open(&url, &store)?;
-            Ok(document.length(AxisOf::Named(dimension))?)
-        });
+        return py.detach(|| Ok(document(&group.place, &url)?.length(AxisOf::Named(dimension))?));
     }
     let length = py.detach(|| group.group().dimension_length(dimension));
     group.place.named(group.prefix(), length.map_err(Into::into))
@@ -130,12 +137,14 @@ pub(crate) fn rearrange_group(
     if let Some(url) = group.virtual_join() {
         let mut spans = Vec::new();
         for part in parts {
-            let GroupPart::Kept((start, stop)) = part else {
-                let message =
-                    "a group cannot be inserted into a virtual join: join the groups again";
-                return Err(PyValueError::new_err(message).into());
-            };
-            spans.push(MemberSpan::Kept(start..stop));
+            spans.push(match part {
+                GroupPart::Kept((start, stop)) => MemberSpan::Kept(start..stop),
+                GroupPart::Inserted(other) => {
+                    let name = member_name(&other.place)?;
+                    let member = GroupMember::new(name, other.group().clone());
+                    MemberSpan::Inserted(NodeMember::Group(member))
+                }
+            });
         }
         return write_members(py, &group.place, &url, AxisOf::Named(dimension), &spans);
     }

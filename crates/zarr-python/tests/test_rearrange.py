@@ -151,8 +151,20 @@ def test_a_group_of_a_virtual_join_is_rearranged(tmp_path):
     again = zarr_kit.open_group(tmp_path / "q.zjoin")
     assert again["day"][:].tolist() == [200, 201, 202, 0, 1, 2]
     assert again["in/rain"].shape == (2, 6)
-    with pytest.raises(ValueError, match="join the groups again"):
-        joined.rearrange([slice(None), groups[1]], "day")
+    again.rearrange([slice(0, 3), groups[1], slice(3, None)], "day")
+    whole = zarr_kit.open_group(tmp_path / "q.zjoin")
+    assert whole["day"][:].tolist() == [200, 201, 202, 100, 101, 102, 0, 1, 2]
+    np.testing.assert_array_equal(
+        whole["in/rain"][:], np.concatenate([groups[at]["in/rain"][:] for at in (2, 1, 0)], axis=1)
+    )
+    for part, message in [
+        (zarr_kit.create_group("memory:"), "cannot lead into memory"),
+        (zarr_kit.create_group(tmp_path / "empty.zarr"), r"empty.zarr: there is no day here, as there is in"),
+        (whole, "a virtual join itself"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            whole.rearrange([slice(None), part], "day")
+    assert zarr_kit.open_group(tmp_path / "q.zjoin")["day"].shape == (9,)
 
 
 def test_a_group_that_was_left_half_rearranged_is_not_a_dataset(tmp_path):

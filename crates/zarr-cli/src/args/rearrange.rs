@@ -44,8 +44,9 @@ pub(crate) struct Rearrange {
     #[arg(conflicts_with = "insert")]
     pub(crate) order: Option<String>,
     /// Insert all of this array: a folder or a URL. It has the same data type, codecs, fill value and
-    /// dimension names, and the same chunks on the other axes. Into a group, all arrays of this group
-    /// that have the dimension.
+    /// dimension names, and the same chunks on the other axes; of a virtual join only the data type,
+    /// dimension names and lengths of the other axes. Into a group, all arrays of this group that
+    /// have the dimension.
     #[arg(long, value_name = "ARRAY", requires = "at")]
     pub(crate) insert: Option<String>,
     /// The index before which to insert it.

@@ -243,6 +243,7 @@ fn members_of_virtual_joins_are_removed_reordered_and_inserted() {
         succeed(folder, &["copy", member, &format!("{group}/rain")]);
     }
     succeed(folder, &["create", "f", "--shape", "2", "--dtype", "float32", "--dims", "day"]);
+    succeed(folder, &["create", "e", "--group"]);
     let read = |name: &'static str| ["read", name, "-f", "json"];
     insta::assert_snapshot!(session(
         folder,
@@ -274,8 +275,17 @@ fn members_of_virtual_joins_are_removed_reordered_and_inserted() {
             &["rearrange", "k.zjoin/day", "--order", "4:,4:"],
             &["rearrange", "k.zjoin", "--axis", "day", "--insert", "a.zarr", "--at", "0"],
             &["rearrange", "j.zjoin", "--insert", "f", "--at", "0"],
+            &["rearrange", "j.zjoin", "--insert", "g", "--at", "0"],
             &["rearrange", "j.zjoin", "--insert", "j.zjoin", "--at", "0"],
             &["rearrange", "no.zjoin", "--remove", ":2"],
+            // A group into a group.
+            &["join", "g", "i", "--along", "day", "--virtual", "-o", "l.zjoin"],
+            &["rearrange", "l.zjoin", "--axis", "day", "--insert", "h", "--at", "2"],
+            &read("l.zjoin/day"),
+            &read("l.zjoin/rain"),
+            &["rearrange", "l.zjoin", "--axis", "day", "--insert", "e", "--at", "2"],
+            &["rearrange", "l.zjoin", "--axis", "day", "--insert", "k.zjoin", "--at", "2"],
+            &["check", "l.zjoin", "--data"],
         ],
     ));
 }

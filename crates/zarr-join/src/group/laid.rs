@@ -174,7 +174,7 @@ impl Matched {
 }
 
 /// Refuses an array that does not have the shape, type and elements of another, bit by bit.
-fn check_equal(member: &Member, first: &Member) -> Result<(), JoinError> {
+pub(crate) fn check_equal(member: &Member, first: &Member) -> Result<(), JoinError> {
     /// The most bytes of elements that are compared at once.
     const PIECE: u64 = 16 << 20;
     let unequal =

@@ -7,5 +7,7 @@ mod link;
 mod plan;
 mod tree;
 
+pub(crate) use laid::check_equal;
 pub use plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
 pub use tree::GroupMember;
+pub(crate) use tree::Tree;

@@ -37,14 +37,14 @@ impl GroupMember {
 
 /// All nodes of a member, by their paths below it. The group itself is the empty path.
 #[derive(Debug)]
-pub(super) struct Tree {
-    pub(super) name: Arc<str>,
-    pub(super) arrays: BTreeMap<String, Array>,
-    pub(super) groups: BTreeMap<String, GroupMetadata>,
+pub(crate) struct Tree {
+    pub(crate) name: Arc<str>,
+    pub(crate) arrays: BTreeMap<String, Array>,
+    pub(crate) groups: BTreeMap<String, GroupMetadata>,
 }
 
 impl Tree {
-    pub(super) fn of(member: &GroupMember) -> Result<Self, JoinError> {
+    pub(crate) fn of(member: &GroupMember) -> Result<Self, JoinError> {
         let mut tree = Self {
             name: member.name.as_str().into(),
             arrays: BTreeMap::new(),
@@ -74,7 +74,7 @@ impl Tree {
     }
 
     /// Refuses a tree with other nodes than the first.
-    pub(super) fn check_same_nodes(&self, first: &Self) -> Result<(), JoinError> {
+    pub(crate) fn check_same_nodes(&self, first: &Self) -> Result<(), JoinError> {
         let missing = |has: &Self, lacks: &Self| {
             let arrays = has.arrays.keys().find(|path| !lacks.arrays.contains_key(*path));
             let groups = has.groups.keys().find(|path| !lacks.groups.contains_key(*path));

@@ -2,6 +2,7 @@
 
 mod base;
 mod error;
+mod inserted;
 mod open;
 mod options;
 mod rearrange;

@@ -3,30 +3,40 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_array::Array;
+use zarr_array::Group;
 use zarr_array::store::{
-    Change, Key, MemoryStore, Prefix, Store, StoreError, StoreExt as _, StoreOptions, UpdatePolicy,
-    open_url, shown_url, update,
+    Change, Key, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy, open_url, shown_url,
+    update,
 };
-use zarr_codec::Options;
-use zarr_metadata::{ArrayBuilder, ArrayMetadata};
+use zarr_metadata::ArrayMetadata;
 
 use super::error::LinkError;
-use super::open::DocumentUrl;
+use super::inserted::{Rearranged, check_array, check_group, member_at, refused};
+use super::open::{DocumentUrl, open_store};
+use super::options::OpenOptions;
 use super::record::record;
 use super::relaid::{Placed, Relaid, Wanted, place_spans};
-use crate::document::{Document, JoinedArray, MemberReference, Node};
+use crate::document::{Document, JoinedArray, Node};
 use crate::error::JoinError;
-use crate::insert::check_member;
-use crate::members::{Arrangement, Member};
+use crate::group::{GroupMember, Tree};
+use crate::members::Member;
+use crate::nodes::NodeMember;
 
 /// One part of the new axis of a virtual join.
 #[derive(Clone, Debug)]
 pub enum MemberSpan {
     /// Indices of the array itself. Both ends are edges of members, or the array's end.
     Kept(Range<u64>),
-    /// All of another array, whose name is its path or URL.
-    Inserted(Member),
+    /// All of another array, or of the arrays of another group that have the dimension. Its name is
+    /// the path or URL of its store.
+    Inserted(NodeMember),
+}
+
+/// A span, with all nodes of what is inserted.
+enum Looked<'a> {
+    Kept(Range<u64>),
+    Array(&'a Member),
+    Group(Tree),
 }
 
 /// What is rearranged.
@@ -67,7 +77,7 @@ pub enum AxisOf<'a> {
 /// let document = Join::new(members, Arrangement::Along(0)).link(&place, Missing::Error)?;
 /// document.write(&place, &StoreOptions::new())?;
 ///
-/// let document = LinkedDocument::open(&place, &StoreOptions::new())?;
+/// let document = LinkedDocument::open(&place, &OpenOptions::new())?;
 /// let spans = [MemberSpan::Kept(59..90), MemberSpan::Kept(31..59)];
 /// let plan = document.rearrange(AxisOf::Number(0), &spans)?;
 /// assert_eq!((plan.arrays()[0].kept, plan.arrays()[0].removed), (2, 1));
@@ -82,6 +92,9 @@ pub enum AxisOf<'a> {
 pub struct LinkedDocument {
     /// Its path or URL, without secrets.
     shown: String,
+    /// The path or URL that was opened, and how.
+    url: String,
+    options: OpenOptions,
     /// The folder or URL that it is in.
     parent: String,
     inner: Prefix,
@@ -123,20 +136,23 @@ pub struct LinkedArray {
 impl LinkedDocument {
     /// Reads the document that a path or URL names, with or without the path of a node in it.
     ///
+    /// The options are those of [`open_store`]: a group that is inserted is compared with members.
+    ///
     /// # Errors
     /// [`LinkError`] if there is none, if it is not valid, or if it has no such node.
-    pub fn open(url: &str, options: &StoreOptions) -> Result<Self, LinkError> {
+    pub fn open(url: &str, options: &OpenOptions) -> Result<Self, LinkError> {
         let place = DocumentUrl::of(url);
         let place = place.ok_or_else(|| LinkError::Name { place: shown_url(url) })?;
         let shown = shown_url(&place.url());
-        let store = open_url(&place.parent, options)?;
+        let store = open_url(&place.parent, &options.store)?;
         let key = place.key()?;
         let Some(json) = store.read(&key)? else {
             return Err(LinkError::NotFound { place: shown });
         };
         let document = Document::from_json(&shown, &json)?;
         let inner = Prefix::new(&place.inner).map_err(StoreError::from)?;
-        let found = Self { shown, parent: place.parent, inner, store, key, json, document };
+        let (url, options, parent) = (url.to_owned(), options.clone(), place.parent);
+        let found = Self { shown, url, options, parent, inner, store, key, json, document };
         match found.document.nodes.contains_key(found.inner.as_str()) {
             true => Ok(found),
             false => Err(LinkError::NoNode { place: found.shown(found.inner.as_str()) }),
@@ -190,7 +206,11 @@ impl LinkedDocument {
     ///
     /// An inserted array has the data type, dimension names and lengths of the joined one, and equal
     /// attributes that say what values mean; chunks, codecs and fill value are its own. It cannot
-    /// be inserted into a group, or where members also adjoin on another axis.
+    /// be inserted where members also adjoin on another axis.
+    ///
+    /// A group is inserted into a group. It has the same arrays and groups; its arrays that have the
+    /// dimension are as above, and have one length on it. The others must be equal in both, for
+    /// which they are read. Coordinates are not compared: the spans say what comes where.
     ///
     /// # Errors
     /// [`LinkError`] with the array, if the spans cannot be made of whole members or an inserted
@@ -201,10 +221,11 @@ impl LinkedDocument {
         spans: &[MemberSpan],
     ) -> Result<LinkedRearrangement<'_>, LinkError> {
         self.length(axis)?;
+        let spans = self.looked_through(axis, spans)?;
         let mut to = self.document.clone();
         let mut arrays = Vec::new();
         for (path, array, number) in self.arrays(axis)? {
-            let placed = self.placed(path, array, number, spans)?;
+            let placed = self.placed(path, array, number, &spans)?;
             let relaid = Relaid::of(array, number, &placed, &|| self.shown(path))?;
             arrays.push(LinkedArray {
                 path: path.to_owned(),
@@ -266,61 +287,75 @@ impl LinkedDocument {
         path: &str,
         array: &JoinedArray,
         axis: usize,
-        spans: &[MemberSpan],
+        spans: &[Looked<'_>],
     ) -> Result<Vec<Placed>, LinkError> {
         let place = || self.shown(path);
-        let wanted = spans.iter().map(|span| match span {
-            MemberSpan::Kept(range) => Ok(Wanted::Own(range.clone())),
-            MemberSpan::Inserted(member) => {
-                let reference = self.inserted(path, array, axis, member)?;
-                Ok(Wanted::Inserted(Box::new((member.clone(), reference))))
-            }
+        let wanted = spans.iter().map(|span| {
+            let member = match span {
+                Looked::Kept(range) => return Ok(Wanted::Own(range.clone())),
+                Looked::Array(member) => (*member).clone(),
+                Looked::Group(tree) => member_at(tree, self.below_named(path))?,
+            };
+            check_array(&place(), array, axis, &member)?;
+            let reference = record(&member, &self.parent)?;
+            Ok(Wanted::Inserted(Box::new((member, reference))))
         });
         place_spans(array, axis, wanted.collect::<Result<_, LinkError>>()?, &place)
     }
 
-    /// The entry of the document for an inserted array, which is checked.
-    fn inserted(
+    /// Looks through the arrays and groups that are inserted.
+    fn looked_through<'a>(
         &self,
-        path: &str,
-        array: &JoinedArray,
-        axis: usize,
-        member: &Member,
-    ) -> Result<MemberReference, LinkError> {
-        let refuse = |reason| LinkError::Insertion {
-            place: self.shown(path),
-            member: shown_url(member.name()).into(),
-            reason,
-        };
-        if self.array().is_none() {
-            return Err(refuse("this is a group; name an array in it, or join the groups again"));
+        axis: AxisOf<'_>,
+        spans: &'a [MemberSpan],
+    ) -> Result<Vec<Looked<'a>>, LinkError> {
+        let here = self.shown(self.inner.as_str());
+        let is_array = self.array().is_some();
+        let mut joined: Option<Tree> = None;
+        let mut looked = Vec::with_capacity(spans.len());
+        for span in spans {
+            looked.push(match span {
+                MemberSpan::Kept(range) => Looked::Kept(range.clone()),
+                MemberSpan::Inserted(NodeMember::Array(member)) if is_array => {
+                    Looked::Array(member)
+                }
+                MemberSpan::Inserted(NodeMember::Array(member)) => {
+                    let reason = "it is an array, and this is a group: insert a group";
+                    return Err(refused(&here, member.name(), reason));
+                }
+                MemberSpan::Inserted(NodeMember::Group(member)) if is_array => {
+                    let reason = "it is a group, and this is an array: insert an array";
+                    return Err(refused(&here, member.name(), reason));
+                }
+                MemberSpan::Inserted(NodeMember::Group(member)) => {
+                    let group = Tree::of(member)?;
+                    let whole = match joined.take() {
+                        Some(whole) => whole,
+                        None => self.tree(&here)?,
+                    };
+                    let rearranged = self.arrays(axis)?.into_iter().map(|(path, array, axis)| {
+                        Rearranged { path: self.below_named(path), array, axis }
+                    });
+                    check_group(&group, &whole, &rearranged.collect::<Vec<_>>())?;
+                    joined = Some(whole);
+                    Looked::Group(group)
+                }
+            });
         }
-        let counts = array.grid.occupied();
-        let mut others = counts.iter().enumerate().filter(|(number, _)| *number != axis);
-        if others.any(|(_, count)| *count > 1) {
-            return Err(refuse(
-                "members lie side by side on another axis, and each needs a neighbor",
-            ));
-        }
-        let mut lengths = array.metadata.shape().iter().enumerate();
-        if lengths.any(|(number, length)| number != axis && *length == 0) {
-            return Err(refuse("the array has no elements on another axis"));
-        }
-        if array.new_axis.is_some_and(|new| new != axis) {
-            return Err(refuse("the members are stacked, and it would be a part of one"));
-        }
-        if member.array().members().is_some() {
-            return Err(refuse(
-                "it is a virtual join itself, which may contain this one: copy it first",
-            ));
-        }
-        let arrangement = match array.new_axis {
-            Some(axis) => Arrangement::NewAxis(axis),
-            None => Arrangement::Along(axis),
-        };
-        let whole = Member::new(self.shown(path), unstacked(array)?);
-        check_member(&whole, member, arrangement)?;
-        record(member, &self.parent)
+        Ok(looked)
+    }
+
+    /// All nodes of the group that was named.
+    fn tree(&self, shown: &str) -> Result<Tree, LinkError> {
+        let store = open_store(&self.url, &self.options)?;
+        let group = Group::open(store, &Prefix::root())
+            .map_err(|cause| JoinError::Member { member: shown.into(), cause: Box::new(cause) })?;
+        Ok(Tree::of(&GroupMember::new(shown, group))?)
+    }
+
+    /// The path of a node below the one that was named.
+    fn below_named<'a>(&self, path: &'a str) -> &'a str {
+        path.strip_prefix(self.inner.as_str()).unwrap_or(path).trim_start_matches('/')
     }
 
     /// The path or URL of a node.
@@ -360,40 +395,4 @@ impl LinkedRearrangement<'_> {
             Ok(Change::Put)
         })
     }
-}
-
-/// An array with the data type, dimensions and attributes that a member of another has.
-fn unstacked(array: &JoinedArray) -> Result<Array, LinkError> {
-    let metadata = match array.new_axis {
-        None => array.metadata.clone(),
-        Some(axis) => {
-            let mut shape = array.metadata.shape().to_vec();
-            let mut names = array.metadata.dimension_names().map(<[_]>::to_vec);
-            shape.remove(axis);
-            // The name of the new axis may be the only one.
-            names.as_mut().map(|names| names.remove(axis));
-            let builder = ArrayBuilder::new(shape, array.metadata.data_type().clone());
-            let builder = match names.filter(|names| names.iter().any(Option::is_some)) {
-                Some(names) => builder.dimension_names_or_none(names),
-                None => builder,
-            };
-            let plain = builder.build().map_err(JoinError::Metadata)?;
-            match array.metadata.attribute_names().is_empty() {
-                true => plain,
-                false => plain
-                    .with_attributes(array.metadata.attributes())
-                    .map_err(JoinError::Metadata)?,
-            }
-        }
-    };
-    // The chunks of the joined array do not matter here.
-    let plain = ArrayBuilder::new(metadata.shape(), metadata.data_type().clone());
-    let plain = plain.build().map_err(JoinError::Metadata)?;
-    let metadata = metadata
-        .with_codecs(plain.codecs())
-        .and_then(|metadata| metadata.with_shape_and_grid(plain.shape(), plain.chunk_grid()));
-    let metadata = metadata.map_err(JoinError::Metadata)?;
-    let store = Arc::new(MemoryStore::new());
-    let array = Array::with_metadata(store, &Prefix::root(), metadata, Options::new());
-    array.map_err(|cause| JoinError::Target(Box::new(cause)).into())
 }

@@ -1,20 +1,21 @@
 //! `zarr-kit rearrange` of a virtual join: its members are moved in the document.
 
 use serde_json::json;
+use zarr_kit::Prefix;
 use zarr_kit::array::store::{StoreOptions, shown_url};
-use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, Member, MemberSpan};
+use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan, NodeMember};
 
 use super::{Asked, asked};
 use crate::args::Rearrange;
 use crate::chunks;
 use crate::commands::resize::policy;
 use crate::error::CliError;
-use crate::node_store::NodeStore;
+use crate::node_store::{NodeStore, join_options};
 use crate::print::done;
 use crate::words;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
-    let document = LinkedDocument::open(&args.array, &StoreOptions::new());
+    let document = LinkedDocument::open(&args.array, &join_options(&StoreOptions::new()));
     let document = document.map_err(CliError::VirtualJoin)?;
     let axis = match document.array() {
         None => AxisOf::Named(&args.axis),
@@ -29,7 +30,8 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         Asked::Kept(ranges) => ranges.into_iter().map(MemberSpan::Kept).collect(),
         Asked::Inserted { path, at } => {
             let from = NodeStore::open(path)?;
-            let member = Member::new(path, from.array()?);
+            let member = NodeMember::open(&from.shown, from.store.clone(), &Prefix::root());
+            let member = member.map_err(|cause| from.failed(cause))?;
             vec![
                 MemberSpan::Kept(0..at),
                 MemberSpan::Inserted(member),

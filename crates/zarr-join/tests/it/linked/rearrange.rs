@@ -4,10 +4,11 @@ use std::fs;
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_array::store::{MemoryStore, Prefix, StoreOptions, UpdatePolicy};
+use zarr_array::store::{MemoryStore, Prefix, UpdatePolicy};
 use zarr_array::{Array, AxisSelection, Selection};
 use zarr_join::{
     Arrangement, AxisOf, Document, LinkError, LinkedDocument, Member, MemberSpan, Members,
+    NodeMember, OpenOptions,
 };
 use zarr_metadata::{ArrayBuilder, DataType};
 
@@ -59,7 +60,7 @@ fn members_in_another_order_are_rows_in_another_order() {
         let url = place.to_str().expect("UTF-8");
         let axis = random.below(shape.len() as u64) as usize;
         let kept = some(&mut random, laid.tiles().bounds(axis));
-        let document = LinkedDocument::open(url, &StoreOptions::new()).expect("is there");
+        let document = LinkedDocument::open(url, &OpenOptions::new()).expect("is there");
         let spans: Vec<MemberSpan> = kept.iter().cloned().map(MemberSpan::Kept).collect();
         let plan = document.rearrange(AxisOf::Number(axis), &spans).expect("fits");
         let before = whole(&open(&place).expect("opens"));
@@ -111,10 +112,13 @@ fn an_inserted_member_is_where_a_join_of_all_has_it() {
         }
         link(others, arrangement, &place).expect("links");
         let url = place.to_str().expect("UTF-8");
-        let document = LinkedDocument::open(url, &StoreOptions::new()).expect("is there");
+        let document = LinkedDocument::open(url, &OpenOptions::new()).expect("is there");
         let length = document.length(AxisOf::Number(axis)).expect("an axis");
-        let spans =
-            [MemberSpan::Kept(0..at), MemberSpan::Inserted(one), MemberSpan::Kept(at..length)];
+        let spans = [
+            MemberSpan::Kept(0..at),
+            MemberSpan::Inserted(NodeMember::Array(one)),
+            MemberSpan::Kept(at..length),
+        ];
         let plan = document.rearrange(AxisOf::Number(axis), &spans).expect("fits");
         plan.write(SOLE).expect("writes");
         assert_eq!(whole(&open(&place).expect("opens")), expected(&laid), "seed {seed}");
@@ -146,13 +150,13 @@ fn what_is_not_whole_members_is_refused_and_nothing_is_written() {
     let before = fs::read(&place).expect("reads");
     let url = |place: &std::path::Path| place.to_str().expect("UTF-8").to_owned();
     let error = |place: &std::path::Path, axis: AxisOf<'_>, spans: &[MemberSpan]| {
-        let document = LinkedDocument::open(&url(place), &StoreOptions::new()).expect("is there");
+        let document = LinkedDocument::open(&url(place), &OpenOptions::new()).expect("is there");
         let error = document.rearrange(axis, spans).expect_err("does not fit");
         error.to_string().replace(&format!("{}/", folder.display()), "")
     };
     let (kept, axis) = (MemberSpan::Kept, AxisOf::Number);
     let backwards = Range { start: 3, end: 2 };
-    let inserted = |member: Member| [MemberSpan::Inserted(member)];
+    let inserted = |member: Member| [MemberSpan::Inserted(NodeMember::Array(member))];
     let nested = Member::new(url(&row), open(&row).expect("opens"));
     let messages = [
         error(&place, axis(0), &[kept(0..1)]),
@@ -178,7 +182,7 @@ fn what_is_not_whole_members_is_refused_and_nothing_is_written() {
         (folder.join("a"), "a: the name of a virtual join ends in .zjoin"),
     ] {
         let url = url.to_str().expect("UTF-8");
-        let error = LinkedDocument::open(url, &StoreOptions::new()).expect_err(message);
+        let error = LinkedDocument::open(url, &OpenOptions::new()).expect_err(message);
         assert!(error.to_string().ends_with(message), "{error}");
     }
 }
@@ -191,7 +195,7 @@ fn a_document_that_others_have_changed_is_not_overwritten() {
     let members = ["a", "b", "c"].map(|name| bytes(folder, name, &[2], &["x"])).to_vec();
     link(members, Arrangement::Along(0), &place).expect("links");
     let url = place.to_str().expect("UTF-8");
-    let open = || LinkedDocument::open(url, &StoreOptions::new()).expect("is there");
+    let open = || LinkedDocument::open(url, &OpenOptions::new()).expect("is there");
     let (one, other) = (open(), open());
     let plan = |document: &LinkedDocument, range: Range<u64>| {
         let spans = [MemberSpan::Kept(range)];
