@@ -28,7 +28,7 @@ Examples:
   zarr-kit join 2015-*.zarr --along time --virtual -o 2015.zjoin")]
 pub(crate) struct Join {
     /// The members, in order: folders or URLs, patterns with * and ?, or @FILE for a file with one
-    /// member per line.
+    /// member per line. In a URL the last name may have *.
     #[arg(value_name = "MEMBER")]
     pub(crate) members: Vec<String>,
     /// The joined array or group: a folder or a URL.

@@ -58,6 +58,68 @@ fn bench_counts_the_requests_to_servers() {
     }
 }
 
+/// Members in a bucket, by a pattern, from a list, and as a virtual join there.
+#[test]
+fn members_in_a_bucket_are_joined_by_copies_of_the_server() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let server = Server::start();
+    let zarr_kit = |arguments: &[&str]| {
+        let output = on(&server.endpoint, arguments, &KEYS);
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8");
+        (output.status.code(), text)
+    };
+    let range = |from: u32, to: u32| format!("{from}:{to}");
+    let source = "fixtures/seattle-weather.zarr/temp_max";
+    let mut members = Vec::new();
+    for (name, from, to) in [("a", 0, 31), ("b", 31, 60), ("c", 60, 91)] {
+        let member = format!("s3://bucket/in/{name}.zarr");
+        let npy = folder.path().join(format!("{name}.npy"));
+        let npy = npy.to_str().expect("UTF-8");
+        let length = (to - from).to_string();
+        for arguments in [
+            &["create", &member, "--shape", &length, "--dtype", "float32", "--dims", "time"][..],
+            &["read", source, "--region", &range(from, to), "-o", npy],
+            &["write", &member, "--from", npy],
+        ] {
+            let (status, text) = zarr_kit(arguments);
+            assert_eq!(status, Some(0), "{text}");
+        }
+        members.push(member);
+    }
+    let list = folder.path().join("members.txt");
+    std::fs::write(&list, members.join("\n")).expect("writes");
+    let list = format!("@{}", list.display());
+    let expected = zarr_kit(&["read", source, "-r", "0:91", "-f", "lines"]);
+    for (target, given) in [("pattern", "s3://bucket/in/*.zarr"), ("list", &list)] {
+        let target = format!("s3://bucket/{target}.zarr");
+        let before = server.count("GET", "/c/0");
+        let (status, text) = zarr_kit(&["join", given, "--along", "time", "-o", &target]);
+        assert_eq!(status, Some(0), "{text}");
+        assert!(text.contains("joined 3 arrays") && text.contains("3 chunks copied"), "{text}");
+        assert_eq!(server.count("GET", "/c/0"), before, "no chunk came here");
+        assert_eq!(zarr_kit(&["read", &target, "-f", "lines"]), expected);
+        let place = target.replace(".zarr", ".zjoin");
+        let (status, text) =
+            zarr_kit(&["join", given, "--along", "time", "--virtual", "-o", &place]);
+        assert_eq!(status, Some(0), "{text}");
+        assert_eq!(zarr_kit(&["read", &place, "-f", "lines"]), expected);
+        for at in [0, 1, 2] {
+            assert!(server.size(&format!("{}/c/{at}", target.replace("s3://bucket/", ""))) > 0);
+        }
+    }
+    for (given, reason) in [
+        ("s3://bucket/in/*.none", "nothing matches this pattern"),
+        ("s3://bucket/*/a.zarr", "in a URL, only the last name may be a pattern"),
+        ("s3://*", "in a URL, only the last name may be a pattern"),
+    ] {
+        let (status, text) =
+            zarr_kit(&["join", given, "--along", "time", "-o", "s3://bucket/not.zarr"]);
+        assert_eq!(status, Some(2), "{text}");
+        assert!(text.contains(reason) && text.lines().count() == 1, "{text}");
+    }
+    assert_eq!(server.size("not.zarr/zarr.json"), 0);
+}
+
 /// What cannot be reached or read is said in one line with what to do, without secrets.
 #[test]
 fn servers_that_refuse_are_named_with_what_to_do() {

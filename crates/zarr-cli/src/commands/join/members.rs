@@ -4,8 +4,9 @@ use std::fs;
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use glob::Pattern;
 use zarr_kit::Prefix;
-use zarr_kit::array::store;
+use zarr_kit::array::store::{self, DirEntry};
 use zarr_kit::join::{NodeMember, NodeMembers};
 
 use crate::args::Join;
@@ -48,7 +49,15 @@ fn listed(file: &Path) -> Result<Vec<String>, CliError> {
 /// The folders that a pattern matches, sorted by name; an argument that is no pattern, or that is
 /// the name of a folder, as it is.
 fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
-    let is_pattern = argument.contains(['*', '?', '[']) && !argument.contains("://");
+    if argument.contains("://") {
+        // A URL may have '?' and '[' that are no pattern.
+        return if argument.contains('*') {
+            expanded_url(argument)
+        } else {
+            Ok(vec![argument.into()])
+        };
+    }
+    let is_pattern = argument.contains(['*', '?', '[']);
     if !is_pattern || store::local_path(argument).is_some_and(|path| path.exists()) {
         return Ok(vec![argument.to_owned()]);
     }
@@ -63,6 +72,30 @@ fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
         true => Err(wrong("nothing matches this pattern".to_owned())),
         false => Ok(found),
     }
+}
+
+/// The URLs that a pattern in the last name of a URL matches, sorted.
+fn expanded_url(argument: &str) -> Result<Vec<String>, CliError> {
+    let wrong = |reason: &str| CliError::argument("MEMBER", argument, reason);
+    let (parent, last) = argument.trim_end_matches('/').rsplit_once('/').unwrap_or_default();
+    let has_server = parent.split_once("://").is_some_and(|(_, server)| !server.is_empty());
+    if !has_server || parent.contains('*') {
+        return Err(wrong("in a URL, only the last name may be a pattern"));
+    }
+    let pattern = Pattern::new(last).map_err(|error| wrong(&error.to_string()))?;
+    let place = NodeStore::open(parent)?;
+    let mut found = Vec::new();
+    for entry in place.store.list_dir(&Prefix::root()) {
+        let name = match entry.map_err(|cause| place.failed(cause))? {
+            DirEntry::Object(key) => key.as_str().to_owned(),
+            DirEntry::Prefix(prefix) => prefix.as_str().to_owned(),
+        };
+        if pattern.matches(&name) {
+            found.push(format!("{parent}/{name}"));
+        }
+    }
+    found.sort();
+    if found.is_empty() { Err(wrong("nothing matches this pattern")) } else { Ok(found) }
 }
 
 /// Opens the members, which must be all arrays or all groups.
