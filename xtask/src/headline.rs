@@ -14,7 +14,7 @@ pub(crate) const PICTURE: &str = "bench-headline.svg";
 /// What is beside us, as the records call it and as the chart does, with its colour.
 const PEERS: [(&str, &str, &str); 3] = [
     ("zarrs", "zarrs", "#d55e00"),
-    ("zarr-python, fused", "zarr-python (fused pipeline)", "#0072b2"),
+    ("zarr-python, fused", "zarr-python (fastest pipeline)", "#0072b2"),
     ("TensorStore", "TensorStore", "#e69f00"),
 ];
 const OURS: &str = "#009e73";

@@ -14,6 +14,7 @@ mod fuzz;
 mod headline;
 mod interop;
 mod mutants;
+mod notices;
 mod plot;
 mod python;
 mod records;
@@ -88,6 +89,11 @@ const COMMANDS: &[Command] = &[
         name: "bench",
         about: "docs/bench: every benchmark, with other programs in the same run",
         run: bench::bench,
+    },
+    Command {
+        name: "notices",
+        about: "target/THIRD-PARTY.txt: the licences of all that programs and wheels contain",
+        run: notices::notices,
     },
     Command {
         name: "plot",

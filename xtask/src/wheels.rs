@@ -5,12 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Instant;
 
+use crate::notices;
 use crate::python;
 use crate::run::{Outcome, step, target};
 use crate::venv;
 
 const REQUIREMENTS: &str = "xtask/wheels/requirements.txt";
 const MANIFEST: &str = "crates/zarr-python/Cargo.toml";
+const NOTICES: &str = "THIRD-PARTY.txt";
+/// The line of `pyproject.toml` that names the files with licences.
+const LICENCES: &str = "license-files = [\"LICENSE-*\"]";
 
 /// Makes the source distribution, builds the wheel of this machine's platform from it, and runs the
 /// package's tests with that wheel. With `--local`, the wheel has local stores only, to compare.
@@ -36,9 +40,13 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     step(Command::new(&python).arg("xtask/wheels/lock.py").arg(&sdist).arg(&unpacked))?;
 
     let source = the_file(&unpacked, "")?;
+    let settings = source.join("pyproject.toml");
     if local {
-        without_remote_stores(&source.join("pyproject.toml"))?;
+        edit(&settings, "features = [\"remote\"]\n", "")?;
     }
+    // The source distribution has none of the crates that the wheel contains.
+    fs::write(source.join(NOTICES), notices::text()?).map_err(|error| error.to_string())?;
+    edit(&settings, LICENCES, &LICENCES.replace(']', &format!(", {NOTICES:?}]")))?;
     let manifest = source.join(MANIFEST);
     let mut build = maturin(&["build", "--release", "--locked", "--manifest-path"]);
     build.arg(manifest).arg("--out").arg(&folder);
@@ -81,12 +89,12 @@ fn the_file(folder: &Path, end: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn without_remote_stores(settings: &Path) -> Outcome {
+/// Changes a line of `pyproject.toml`.
+fn edit(settings: &Path, line: &str, new: &str) -> Outcome {
     let failed = |error: std::io::Error| format!("{}: {error}", settings.display());
     let text = fs::read_to_string(settings).map_err(failed)?;
-    let line = "features = [\"remote\"]\n";
     if !text.contains(line) {
         return Err(format!("{}: no line {line:?}", settings.display()));
     }
-    fs::write(settings, text.replace(line, "")).map_err(failed)
+    fs::write(settings, text.replace(line, new)).map_err(failed)
 }
