@@ -24,11 +24,12 @@ pub(crate) struct Stats {
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
-    /// Count one part, such as 3/16: its chunks of the array. With --json, --combine takes the
-    /// output.
+    /// Count the elements of one part of the chunks, such as 3/16: the third of 16 parts. --combine
+    /// takes the output with --json.
     #[arg(long, value_name = "K/N", conflicts_with = "region", value_parser = super::part)]
     pub(crate) part: Option<Part>,
-    /// Combine what --part --json has printed for all parts: one file for each.
+    /// Show the statistics of the whole array from the output of --part with --json: one file for
+    /// each part.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["region", "part"])]
     pub(crate) combine: Vec<PathBuf>,
     /// Print one JSON document.
@@ -38,9 +39,9 @@ pub(crate) struct Stats {
 
 /// Compare two arrays, or two groups with everything below them: metadata, then every element.
 ///
-/// Elements differ if their bits do: NaN equals the same NaN, and 0.0 does not equal -0.0. Other
-/// chunks or codecs are reported, but are no difference of the content. The exit status is 1 if the
-/// content differs.
+/// Elements are compared by their bits: a NaN equals a NaN with the same bits, and 0.0 differs from
+/// -0.0. Different chunks or codecs are reported, but do not count as a difference. The exit status
+/// is 1 if metadata or elements differ, and 2 if something could not be compared.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

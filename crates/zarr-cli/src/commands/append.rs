@@ -5,7 +5,7 @@ use zarr_kit::Array;
 use zarr_kit::grid::Run;
 
 use super::resize::{policy, runs};
-use super::write::{Input, c_order, in_memory, writer};
+use super::write::{Input, c_order, in_memory, shown, writer};
 use super::{chunk_counts, strings};
 use crate::args::Append;
 use crate::chunks;
@@ -33,7 +33,16 @@ pub(super) fn run(args: &Append) -> Result<(), CliError> {
     };
     place.changed()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
-    done(args.json, format_args!("appended to {}: {from} to {to}", place.shown), || {
+    let text = match array.shape() == before {
+        // Not an error: a script may append whatever came, which may be nothing.
+        true => format!(
+            "{} has no elements: nothing was appended to {}, which stays {from}",
+            shown(&args.from),
+            place.shown
+        ),
+        false => format!("appended to {}: {from} to {to}", place.shown),
+    };
+    done(args.json, text, || {
         json!({
             "array": place.shown, "axis": axis, "from": before, "to": array.shape(),
             "chunks": chunk_counts(array.grid()),

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use zarr_kit::codec::Options;
-use zarr_kit::metadata::DataType;
+use zarr_kit::metadata::{DataType, Printable};
 use zarr_kit::view::{self, CopyError, Element, View};
 use zarr_kit::{Array, AxisSelection, Selection};
 
@@ -107,6 +107,14 @@ pub(super) fn bytes_of(region: &Selection, size: usize) -> Option<u64> {
 const OTHER_FORMATS: [&str; 13] =
     ["csv", "tsv", "txt", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff", "png"];
 
+const STANDARD_INPUT: &str = "standard input";
+
+/// The name of a file for messages.
+pub(super) fn shown(path: &Path) -> String {
+    let name = if path == Path::new("-") { STANDARD_INPUT.into() } else { path.to_string_lossy() };
+    Printable(&name).to_string()
+}
+
 /// The file with the elements.
 pub(super) struct Input<'a> {
     path: &'a Path,
@@ -121,12 +129,7 @@ impl<'a> Input<'a> {
     pub(super) fn open(path: &'a Path) -> Result<Self, CliError> {
         if path == Path::new("-") {
             let reader = Box::new(io::stdin().lock());
-            return Ok(Self {
-                path: Path::new("standard input"),
-                reader,
-                length: None,
-                position: 0,
-            });
+            return Ok(Self { path: Path::new(STANDARD_INPUT), reader, length: None, position: 0 });
         }
         let name = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
         if OTHER_FORMATS.contains(&name.as_str()) {

@@ -79,6 +79,36 @@ fn sd_08_appends_take_edges_or_repeat_the_last() {
     assert!(!run_with(folder, &["append", "m", "--from", "two.npy"], b"").status.success());
 }
 
+/// An empty file is no error, but it is not said that something was appended.
+#[test]
+fn of_an_empty_file_nothing_is_appended_and_that_is_said() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "2,3", "--dtype", "uint16", "--dims", "time,x"]);
+    succeed(folder, &["create", "s", "--shape", "2", "--dtype", "string"]);
+    succeed(folder, &["create", "e", "--shape", "2,0", "--dtype", "uint16"]);
+    crate::support::file(folder, "empty.raw", b"");
+    crate::support::file(folder, "empty.json", b"[]");
+    crate::support::file(folder, "empty.jsonl", b"");
+    succeed(folder, &["read", "a", "--region", ":0", "-o", "empty.npy"]);
+    let document = std::fs::read(folder.join("a/zarr.json")).expect("is there");
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["append", "a", "--from", "empty.raw"],
+            &["append", "a", "--from", "-"],
+            &["append", "a", "--from", "empty.npy"],
+            &["append", "a", "--from", "empty.npy", "--axis", "x"],
+            &["append", "a", "--from", "empty.json"],
+            &["append", "a", "--from", "empty.jsonl", "--json"],
+            &["append", "a", "--from", "empty.raw", "--edges", "4"],
+            &["append", "s", "--from", "empty.jsonl"],
+            &["append", "e", "--from", "empty.raw"],
+        ],
+    ));
+    assert!(std::fs::read(folder.join("a/zarr.json")).expect("is there") == document);
+}
+
 #[test]
 fn stored_chunks_past_the_end_are_counted_apart() {
     let folder = tempfile::tempdir().expect("makes a folder");
