@@ -178,6 +178,7 @@ fn arrays_in(run: &mut Run, folder: &str) -> Outcome {
     run.peer("array-bench", "array-bench", &["shards", folder])?;
     run.peer("array-bench", "array-bench", &["chunks"])?;
     run.peer("array-bench", "array-bench", &["tiny", folder])?;
+    run.peer("array-bench", "array-bench", &["zarr-benchmarks", folder])?;
     run.python("array_bench.py", &[&["whole", folder][..], &alone].concat())?;
     run.python("array_bench.py", &[&["whole", folder][..], &few].concat())?;
     run.python("array_bench.py", &["regions", folder])

@@ -13,8 +13,8 @@ use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
 use crate::parallel;
 use crate::store::{
-    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
-    ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
+    LockGuard, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 use crate::version_2;
 
@@ -243,6 +243,10 @@ impl Store for UnlistedStore {
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         self.store.get(key, range, out)
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        self.store.get_into(key, out)
     }
 
     fn put_opts(

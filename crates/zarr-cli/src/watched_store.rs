@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use zarr_kit::Prefix;
 use zarr_kit::array::store::{
-    Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard, ObjectMeta,
-    PutMode, PutOutcome, ReadRange, Store, StoreError,
+    Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location, LockGuard,
+    ObjectMeta, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
 /// Is told, by any number of threads at once.
@@ -43,6 +43,18 @@ impl Store for WatchedStore {
         let bytes = u64::try_from(out.len()).unwrap_or(u64::MAX);
         self.watch.got(found.as_ref().map(|_| bytes), begun.elapsed());
         Ok(found)
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        let begun = Instant::now();
+        let read = self.inner.get_into(key, out)?;
+        let bytes = match read {
+            GetInto::Unsupported => return Ok(read),
+            GetInto::Missing => None,
+            GetInto::Read => Some(u64::try_from(out.len()).unwrap_or(u64::MAX)),
+        };
+        self.watch.got(bytes, begun.elapsed());
+        Ok(read)
     }
 
     fn put_opts(

@@ -15,8 +15,8 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use zarr_kit::array::store::{
-    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
-    ObjectFile, ObjectMeta, Operation, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
+    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
+    LockGuard, ObjectFile, ObjectMeta, Operation, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
     StoreError,
 };
 use zarr_kit::{Prefix, Store};
@@ -135,6 +135,11 @@ impl Store for Guarded {
     ) -> Result<Option<ObjectMeta>, StoreError> {
         self.check(Operation::Get, key.as_str())?;
         self.store.get(key, range, out)
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        self.check(Operation::Get, key.as_str())?;
+        self.store.get_into(key, out)
     }
 
     fn put_opts(

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
-    ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, StoreError,
+    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
+    LockGuard, ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
+    StoreError,
 };
 
 /// Keys and their bytes: all that an array needs of its storage.
@@ -116,6 +117,19 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Whatever keeps the store from knowing; never for a missing object.
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
         self.get(key, ReadRange::Ranges(&[]), &mut Vec::new())
+    }
+
+    /// Reads all of an object to the place where its bytes are needed, if it has as many bytes as
+    /// `out`: the same as a [`get`](Store::get), without a buffer and a copy.
+    ///
+    /// By default [`GetInto::Unsupported`]: the caller gets and copies.
+    ///
+    /// # Errors
+    /// As for [`get`](Store::get). Unless the object was [read](GetInto::Read), the contents of
+    /// `out` are unspecified.
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        let _ = (key, out);
+        Ok(GetInto::Unsupported)
     }
 
     /// Removes every object below `prefix`, in unspecified order, and empty folders with them.

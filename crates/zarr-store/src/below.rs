@@ -4,8 +4,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Prefix, PutMode,
-    PutOutcome, ReadRange, Store, StoreError,
+    Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard, ObjectMeta, Prefix,
+    PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
 /// What lies below a prefix of another store. Errors name keys as that store does.
@@ -42,6 +42,10 @@ impl<S: Store> Store for Below<S> {
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         self.store.get(&self.key(key)?, range, out)
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        self.store.get_into(&self.key(key)?, out)
     }
 
     fn put_opts(

@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
-    ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
-    StoreError,
+    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
+    LockGuard, ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
+    Store, StoreError,
 };
 
 macro_rules! forward {
@@ -29,6 +29,10 @@ macro_rules! forward {
                 mode: PutMode<'_>,
             ) -> Result<PutOutcome, StoreError> {
                 (**self).put_opts(key, pieces, mode)
+            }
+
+            fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+                (**self).get_into(key, out)
             }
 
             fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {

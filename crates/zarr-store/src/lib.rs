@@ -91,7 +91,7 @@ pub use self::read_range::ReadRange;
 pub use self::references::ReferenceStore;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{
-    Capabilities, DirEntry, Extension, Links, LockGuard, LockScope, ObjectMeta, PutMode,
+    Capabilities, DirEntry, Extension, GetInto, Links, LockGuard, LockScope, ObjectMeta, PutMode,
     PutOutcome, Version,
 };
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};

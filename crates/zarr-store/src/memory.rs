@@ -11,8 +11,8 @@ use std::vec;
 use super::buffer::assemble;
 use super::lock_table::LockTable;
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, LockScope, ObjectMeta,
-    Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
+    Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard, LockScope,
+    ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
 };
 use crate::hash::fnv1a;
 
@@ -171,6 +171,15 @@ impl Store for MemoryStore {
         let Some(object) = self.object(key) else { return Ok(None) };
         range.copy(key, &object.bytes, out)?;
         Ok(Some(object.meta()))
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        let Some(object) = self.object(key) else { return Ok(GetInto::Missing) };
+        if object.bytes.len() != out.len() {
+            return Ok(GetInto::Unsupported);
+        }
+        out.copy_from_slice(&object.bytes);
+        Ok(GetInto::Read)
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {

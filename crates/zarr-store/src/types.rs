@@ -59,6 +59,18 @@ impl fmt::Debug for Version {
     }
 }
 
+/// How [`Store::get_into`](super::Store::get_into) ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum GetInto {
+    /// The store does not read in this way, or the object has another length: get it.
+    Unsupported,
+    /// There is no such object.
+    Missing,
+    /// The bytes are those of one version of the object, all of them.
+    Read,
+}
+
 /// On what condition [`Store::put_opts`](super::Store::put_opts) writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutMode<'v> {

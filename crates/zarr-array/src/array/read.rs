@@ -11,6 +11,7 @@ use crate::error::ArrayError;
 use crate::index_moves::IndexMoves;
 use crate::parallel;
 use crate::selection::Selection;
+use crate::store::{GetInto, Key, StoreError};
 use crate::transfer::{Part, Selected, Transfer};
 
 impl Array {
@@ -127,13 +128,29 @@ impl Array {
             return Ok(());
         }
         let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, .. } } = worker;
-        let key = keys.of(part.chunk)?;
-        let mut reader =
-            PartReader::new(self, part, key.clone(), codecs.of(part.chunk_shape)?, out.view());
+        let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
+        if part.fills_chunk() && codec.stores_memory() && self.read_in_place(key, out)? {
+            return Ok(());
+        }
+        let mut reader = PartReader::new(self, part, key.clone(), codec, out.view());
         while let Some(range) = reader.need() {
             let found = self.store().get(key, range, encoded);
             reader.supply(self, part, found, encoded, out, scratch)?;
         }
         Ok(())
+    }
+
+    /// Reads a chunk whose bytes are its elements right into their place, if they are adjacent
+    /// there. False if they are not, or the store has other bytes or cannot do it: then the usual
+    /// way reads it, or says what is wrong.
+    fn read_in_place(&self, key: &Key, out: &mut Output<'_>) -> Result<bool, ArrayError> {
+        let Some(place) = out.as_mut_slice() else { return Ok(false) };
+        match self.store().get_into(key, place) {
+            Ok(GetInto::Read) => Ok(true),
+            Ok(GetInto::Missing) => Ok(out.fill(self.fill()).map(|()| true)?),
+            // The usual way begins again where an object is replaced meanwhile.
+            Ok(GetInto::Unsupported) | Err(StoreError::Unsteady { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
     }
 }

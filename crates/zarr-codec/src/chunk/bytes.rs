@@ -31,27 +31,29 @@ impl ChunkCodec {
     /// Runs the bytes-to-bytes codecs in order.
     pub(super) fn encode_bytes(
         &self,
-        mut bytes: Buffer,
+        mut bytes: Bytes<'_>,
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<(), ChunkError> {
         let mut others = self.bytes_to_bytes();
         let Some((last, last_place)) = others.next_back() else {
-            *out = bytes.into_vec();
+            let bytes = bytes.into_buffer(pool);
+            let place = &self.bound.array_to_bytes_path;
+            *out = bytes.map_err(|kind| chunk_error(place, kind))?.into_vec();
             return Ok(());
         };
         for (codec, place) in others {
             let mut encoded = pool.take_empty();
             codec.encode(&bytes, &mut encoded).map_err(|kind| chunk_error(place, kind))?;
-            pool.give(bytes);
-            bytes = encoded.into();
+            bytes.give_to(pool);
+            bytes = Bytes::Taken(encoded.into());
         }
         if out.capacity() == 0 {
             *out = pool.take_empty();
         }
         out.clear();
         last.encode(&bytes, out).map_err(|kind| chunk_error(last_place, kind))?;
-        pool.give(bytes);
+        bytes.give_to(pool);
         Ok(())
     }
 

@@ -163,7 +163,8 @@ impl ChunkCodec {
                 buffer = encoded.map_err(|kind| chunk_error(place, kind))?;
             }
         }
-        self.encode_stored(codec, buffer, &self.stored_fill(fill), Empty::Encode, out, pool)
+        let elements = Bytes::Taken(buffer);
+        self.encode_stored(codec, elements, &self.stored_fill(fill), Empty::Encode, out, pool)
     }
 
     /// The view of the elements as stored, if `order` asks for it and the stored array is a

@@ -20,7 +20,7 @@ use crate::chain::Bound;
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
-use crate::scratch::{Buffer, Bytes, Pool, Scratch};
+use crate::scratch::{Bytes, Pool, Scratch};
 use crate::transform::{ArrayTransform, NestedError, Slab, Slice, Source};
 
 use mapped::MappedCodec;
@@ -362,10 +362,14 @@ impl ChunkCodec {
                 let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
                 let moved = element.moved(codec.swaps(element));
                 let Input { data, view, fill } = input;
-                let elements = self
-                    .transform
-                    .encode(data, view, moved, fill, pool)
-                    .map_err(|kind| chunk_error(place, kind))?;
+                let elements = match self.transform.lent(data, view, moved) {
+                    Some(elements) => Bytes::Lent(elements),
+                    None => Bytes::Taken(
+                        self.transform
+                            .encode(data, view, moved, fill, pool)
+                            .map_err(|kind| chunk_error(place, kind))?,
+                    ),
+                };
                 let fill = self.stored_fill(fill);
                 self.encode_stored(codec, elements, &fill, empty, out, pool)
             }
@@ -414,7 +418,7 @@ impl ChunkCodec {
     fn encode_stored(
         &self,
         codec: &ElementCodec,
-        mut elements: Buffer,
+        mut elements: Bytes<'_>,
         fill: &[u8],
         empty: Empty,
         out: &mut Vec<u8>,
@@ -423,6 +427,7 @@ impl ChunkCodec {
         let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         if let ElementCodec::Packbits { packing, padding } = codec {
+            let mut elements = elements.into_buffer(pool).map_err(failed)?;
             let mut pieces = self.pieces(codec, packing, *padding, fill.to_vec(), pool)?;
             let packed = pieces.pack(0, Slab::Copied(&mut elements));
             pool.give(elements);
@@ -430,16 +435,22 @@ impl ChunkCodec {
             return self.finish(pieces, empty, out, pool);
         }
         element.check(&elements).map_err(failed)?;
-        if options.allow_loss {
-            element.canonicalise(&mut elements);
+        if options.allow_loss && element.is_sub_byte() {
+            let mut buffer = elements.into_buffer(pool).map_err(failed)?;
+            element.canonicalise(&mut buffer);
+            elements = Bytes::Taken(buffer);
         }
         let is_empty = fill.len() == element.size() && holds_only(&elements, fill);
         if is_empty && empty == Empty::Leave {
-            pool.give(elements);
+            elements.give_to(pool);
             return Ok(Encoded::Empty);
         }
         check_range(&elements, element, options.allow_loss).map_err(failed)?;
-        codec.swap_fields(&mut elements, element);
+        if element.is_mixed() {
+            let mut buffer = elements.into_buffer(pool).map_err(failed)?;
+            codec.swap_fields(&mut buffer, element);
+            elements = Bytes::Taken(buffer);
+        }
         self.encode_bytes(elements, out, pool)?;
         Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
     }
@@ -475,7 +486,7 @@ impl ChunkCodec {
         if !self.bound.bytes_to_bytes.is_empty()
             && (content, empty) != (Encoded::Empty, Empty::Leave)
         {
-            self.encode_bytes(std::mem::take(out).into(), out, pool)?;
+            self.encode_bytes(Bytes::Taken(std::mem::take(out).into()), out, pool)?;
         }
         Ok(content)
     }

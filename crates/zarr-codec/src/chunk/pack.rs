@@ -8,7 +8,7 @@ use crate::array_to_bytes::packbits::{self, Packer};
 use crate::chain::Bound;
 use crate::element::ElementType;
 use crate::error::{ChunkError, ChunkErrorKind};
-use crate::scratch::Pool;
+use crate::scratch::{Bytes, Pool};
 use crate::transform::Slab;
 
 /// Bytes of elements that are compared and packed at a time, so that a slab that bypassed the
@@ -162,7 +162,7 @@ impl ChunkCodec {
             return Ok(Encoded::Empty);
         }
         checked.map_err(|kind| chunk_error(&self.bound.array_to_bytes_path, kind))?;
-        self.encode_bytes(bytes, out, pool)?;
+        self.encode_bytes(Bytes::Taken(bytes), out, pool)?;
         Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
     }
 }

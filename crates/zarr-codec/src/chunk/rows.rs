@@ -45,6 +45,13 @@ impl ChunkCodec {
         Some((if is_empty { Encoded::Empty } else { Encoded::Chunk }, rows))
     }
 
+    /// Whether an encoded chunk is the bytes of its elements in memory, in C order, and no value
+    /// needs a check: a caller can read it right into their place.
+    #[must_use]
+    pub fn stores_memory(&self) -> bool {
+        self.is_as_in_memory() && self.transform.view().is_some_and(View::is_contiguous)
+    }
+
     /// Whether an encoded chunk consists of the bytes of its elements in memory, in any order, and
     /// no value needs a check.
     fn is_as_in_memory(&self) -> bool {

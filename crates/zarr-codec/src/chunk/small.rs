@@ -137,7 +137,7 @@ impl<'c> SmallChunkCopy<'c> {
         copied.map_err(|error| failed(error.into()))?;
         let content = self.codec.encode_stored(
             self.array_to_bytes,
-            elements,
+            Bytes::Taken(elements),
             fill,
             Empty::Leave,
             out,

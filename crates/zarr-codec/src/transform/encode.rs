@@ -45,6 +45,18 @@ fn in_order<'d>(
 }
 
 impl ArrayTransform {
+    /// All elements of a chunk as they lie in `data`, if that is the order of the stored array and
+    /// needs no swap.
+    pub(crate) fn lent<'d>(
+        &self,
+        data: &'d [u8],
+        view: &View,
+        element: Element,
+    ) -> Option<&'d [u8]> {
+        let (level, source) = self.carry_down(0, view.clone());
+        in_order(data, &source, self.stored_view_at(level)?, element)
+    }
+
     /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the order of
     /// the stored array; uses the element `fill` where the view is masked out.
     pub(crate) fn encode(

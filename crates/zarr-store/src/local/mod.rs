@@ -25,8 +25,9 @@ pub use self::leftovers::{Leftover, LeftoverKind};
 #[cfg(feature = "zip")]
 pub(crate) use self::write::Temporary;
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectFile, ObjectMeta,
-    Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError,
+    Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard, ObjectFile,
+    ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
+    StoreError,
 };
 
 /// A store in a folder: one file per key.
@@ -144,6 +145,10 @@ impl Store for LocalStore {
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         read::get(self, key, range, out)
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        read::get_into(self, key, out)
     }
 
     fn put_opts(

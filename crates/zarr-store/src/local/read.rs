@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, direct};
-use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, Version, reserve};
+use crate::{GetInto, Key, ObjectMeta, Operation, ReadRange, StoreError, Version, reserve};
 
 pub(super) fn get(
     store: &LocalStore,
@@ -38,6 +38,22 @@ pub(super) fn get(
         }
     }
     Ok(Some(meta))
+}
+
+pub(super) fn get_into(
+    store: &LocalStore,
+    key: &Key,
+    out: &mut [u8],
+) -> Result<GetInto, StoreError> {
+    let Some((file, meta)) = open(store, Operation::Get, key)? else {
+        return Ok(GetInto::Missing);
+    };
+    if meta.size != out.len() as u64 {
+        return Ok(GetInto::Unsupported);
+    }
+    let read = read_exact_at(&file, out, 0);
+    read.map_err(|error| StoreError::io(Operation::Get, key, error))?;
+    Ok(GetInto::Read)
 }
 
 pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {

@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::thread;
 
 use zarr_store::{
-    Change, DirEntry, Durability, Links, LocalStore, LockScope, MemoryStore, Prefix, PutOutcome,
-    ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, remove, replace, update,
+    Change, DirEntry, Durability, GetInto, Links, LocalStore, LockScope, MemoryStore, Prefix,
+    PutOutcome, ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, remove, replace, update,
 };
 use zarr_store_tests::{key, keys_below, prefix};
 
@@ -49,6 +49,24 @@ pub(crate) fn whole_objects(store: &dyn Store) {
         let meta = store.get(&a, ReadRange::All, &mut out).unwrap().unwrap();
         assert_eq!(meta.size, len as u64);
         assert_eq!(store.head(&a).unwrap().unwrap(), meta);
+    }
+    // To its place, or not at all: a store need not be able to.
+    let bytes = store.read(&a).unwrap().unwrap();
+    let mut place = pattern(bytes.len() + 5);
+    match store.get_into(&a, &mut place[2..][..bytes.len()]).unwrap() {
+        GetInto::Read => assert_eq!(place[2..][..bytes.len()], bytes),
+        GetInto::Unsupported => {}
+        GetInto::Missing => panic!("it is there"),
+    }
+    let around = pattern(place.len());
+    assert_eq!((place[..2].to_vec(), &place[14..]), (around[..2].to_vec(), &around[14..]));
+    for length in [0, bytes.len() - 1, bytes.len() + 1] {
+        let other = store.get_into(&a, &mut vec![0; length]).unwrap();
+        assert_eq!(other, GetInto::Unsupported, "{length} bytes");
+    }
+    for missing in ["whole/c/0", "whole/c/0/0/x", "whole/none"] {
+        let found = store.get_into(&key(missing), &mut [0; 12]).unwrap();
+        assert_ne!(found, GetInto::Read, "{missing}");
     }
     // A folder of the file system is not an object.
     assert_eq!(store.read(&key("whole/c/0")).unwrap(), None);

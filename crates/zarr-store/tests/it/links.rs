@@ -47,6 +47,7 @@ fn links_never_lead_outside() {
         let secret = key(&format!("{name}/secret"));
         assert_outside(store.read(&secret));
         assert_outside(store.get(&secret, ReadRange::Suffix(1), &mut out));
+        assert_outside(store.get_into(&secret, &mut [0; 6]));
         assert_outside(store.head(&secret));
         assert_outside(store.put(&secret, b"changed"));
         assert_outside(store.put(&key(&format!("{name}/new/x")), b"made"));

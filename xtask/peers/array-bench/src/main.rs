@@ -6,6 +6,7 @@
 //! - `shards FOLDER [NAME]`: shards of tiny inner chunks, written and read by all, or by one of them
 //! - `chunks`: the million chunks of an array of tiny ones, nothing stored
 //! - `tiny FOLDER`: tiny chunks that are stored, in memory and in files
+//! - `zarr-benchmarks FOLDER [ARRAY...]`: the three arrays of LDeakin's zarr_benchmarks
 //! - `memory FOLDER [CASE...]`: the peak of memory beside what is promised, each in a new process
 //!
 //! Prints medians, with their ratio to the floor. FOLDER should be in memory or warm.
@@ -20,6 +21,7 @@ mod shards;
 mod theirs;
 mod tiny;
 mod whole;
+mod zarr_benchmarks;
 
 use std::error::Error;
 use std::path::Path;
@@ -36,10 +38,11 @@ fn main() -> ExitCode {
         ["shards", folder, rest @ ..] => shards::run(Path::new(folder), rest),
         ["chunks"] => chunks::run(),
         ["tiny", folder] => tiny::run(Path::new(folder)),
+        ["zarr-benchmarks", folder, rest @ ..] => zarr_benchmarks::run(Path::new(folder), rest),
         ["memory", folder, rest @ ..] => memory::run(Path::new(folder), rest),
         ["memory-of", folder, rest @ ..] => memory::child(Path::new(folder), rest),
         _ => Err(
-            "usage: array-bench whole|regions|shards|chunks|tiny|memory [FOLDER] [OPTION...] [CASE...]"
+            "usage: array-bench whole|regions|shards|chunks|tiny|zarr-benchmarks|memory [FOLDER] [OPTION...] [CASE...]"
                 .into(),
         ),
     };

@@ -164,7 +164,7 @@ fn measure(
 
 /// Takes as much memory as a result and gives it back, so that it is there for whoever comes next:
 /// to find large pages in a full memory can take longer than the read.
-fn prime() -> Result<()> {
+pub fn prime() -> Result<()> {
     let mut memory = zarr_kit::view::zeroed(BYTES)?;
     memory.fill(1);
     drop(black_box(memory));

@@ -36,18 +36,24 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
     usize::try_from(written).ok()
 }
 
-/// Compresses `decoded` into `out`. Returns the number of bytes written, `None` on failure.
-pub(super) fn compress(decoded: &[u8], out: &mut [u8], settings: &Blosc) -> Option<usize> {
+/// Compresses `decoded` into the spare capacity of `out`, and makes `out` as long as what was
+/// written. `None` on failure, and for an output of no bytes.
+///
+/// The capacity is not zeroed first: of what the worst case needs, little is written.
+pub(super) fn compress(decoded: &[u8], out: &mut Vec<u8>, settings: &Blosc) -> Option<()> {
+    out.clear();
+    let spare = out.spare_capacity_mut();
     if decoded.len() > LONGEST {
         return None;
     }
     // A block is at most the whole input.
     let block_size = usize::try_from(settings.block_size).ok()?.min(decoded.len());
     #[expect(unsafe_code, reason = "a call of the C library")]
-    // SAFETY: `decoded` is readable and `out` writable for the lengths that are passed; both, the
+    // SAFETY: `decoded` is readable and `spare` writable for the lengths that are passed; both, the
     // level (0 to 9), the shuffle (0 to 2) and the block size fit an `int`, and the library writes
-    // no further than the second length. The name ends with a zero byte. The buffers do not
-    // overlap, since one is borrowed exclusively. One internal thread is this one.
+    // no further than the second length and reads nothing there that it has not written. The name
+    // ends with a zero byte. The buffers do not overlap, since one is borrowed exclusively. One
+    // internal thread is this one.
     let written = unsafe {
         blosc_src::blosc_compress_ctx(
             settings.level.into(),
@@ -55,12 +61,20 @@ pub(super) fn compress(decoded: &[u8], out: &mut [u8], settings: &Blosc) -> Opti
             settings.type_size.into(),
             decoded.len(),
             decoded.as_ptr().cast(),
-            out.as_mut_ptr().cast(),
-            out.len().min(MOST),
+            spare.as_mut_ptr().cast(),
+            spare.len().min(MOST),
             settings.compressor.as_ptr(),
             block_size,
             1,
         )
     };
-    usize::try_from(written).ok()
+    let written =
+        usize::try_from(written).ok().filter(|written| (1..=spare.len()).contains(written))?;
+    #[expect(unsafe_code, reason = "what the C library has written")]
+    // SAFETY: `out` is empty, and the library has written this many bytes, no more than the
+    // capacity, from its start on.
+    unsafe {
+        out.set_len(written);
+    }
+    Some(())
 }

@@ -115,14 +115,10 @@ impl BytesToBytes for Blosc {
             most = most.saturating_add(decoded.len() / 6).saturating_add(64);
         }
         reserve(out, most)?;
-        out.resize(most, 0);
-        let written = library::compress(decoded, out, self);
-        out.truncate(written.unwrap_or(0));
-        if written.is_none_or(|written| written == 0) {
+        library::compress(decoded, out, self).ok_or_else(|| {
             let reason = String::from("the blosc library gave no output");
-            return Err(ChunkErrorKind::Encode { reason });
-        }
-        Ok(())
+            ChunkErrorKind::Encode { reason }
+        })
     }
 }
 
