@@ -3,7 +3,8 @@
 
 use zarr_view::{CopyError, View};
 
-use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error, holds_only};
+use super::encode::holds_only;
+use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error};
 use crate::array_to_bytes::bytes::check_range;
 use crate::array_to_bytes::shard::ShardDecoder;
 use crate::array_to_bytes::{ArrayToBytes, Mapped};

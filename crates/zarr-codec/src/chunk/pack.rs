@@ -2,7 +2,8 @@
 
 use zarr_packbits::{Packing, PaddingEncoding};
 
-use super::{ChunkCodec, Empty, Encoded, Input, chunk_error, holds_only};
+use super::encode::holds_only;
+use super::{ChunkCodec, Empty, Encoded, Input, chunk_error};
 use crate::array_to_bytes::ElementCodec;
 use crate::array_to_bytes::packbits::{self, Packer};
 use crate::chain::Bound;

@@ -5,7 +5,8 @@ use std::io::IoSlice;
 
 use zarr_view::{Run, View};
 
-use super::{ChunkCodec, Encoded, ShapedCodec, holds_only};
+use super::encode::holds_only;
+use super::{ChunkCodec, Encoded, ShapedCodec};
 
 /// The shortest rows, in bytes, that are written as separate pieces. For rows of half that
 /// length, copying them together takes less time than a system call needs to step through them.

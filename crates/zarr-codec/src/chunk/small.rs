@@ -11,7 +11,8 @@
 
 use zarr_view::{CopyPlan, Output, View};
 
-use super::{ChunkCodec, Empty, Encoded, ShapedCodec, chunk_error, holds_only};
+use super::encode::holds_only;
+use super::{ChunkCodec, Empty, Encoded, ShapedCodec, chunk_error};
 use crate::array_to_bytes::{ElementCodec, StoredElements, bytes, packbits};
 use crate::bytes_to_bytes::reserve;
 use crate::chain::Bound;
