@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use zarr_metadata::DataType;
 use zarr_packbits::Packing;
-use zarr_view::Element;
+use zarr_view::CopyElement;
 
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
@@ -126,10 +126,10 @@ impl ElementType {
     }
 
     /// The elements of a copy between storage and memory.
-    pub(crate) fn moved(&self, swapped: bool) -> Element {
-        let plain = Element::new(self.size);
+    pub(crate) fn moved(&self, swapped: bool) -> CopyElement {
+        let plain = CopyElement::new(self.size);
         if swapped {
-            Element::swapped_in_units(self.size(), self.swap_unit).unwrap_or(plain)
+            CopyElement::swapped_in_units(self.size(), self.swap_unit).unwrap_or(plain)
         } else {
             plain
         }

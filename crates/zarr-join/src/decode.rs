@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use zarr_array::{Array, ArrayError};
 use zarr_grid::AxisSelection;
-use zarr_view::{CopyError, Element, View};
+use zarr_view::{CopyElement, CopyError, View};
 
 use crate::error::JoinError;
 use crate::members::Member;
@@ -106,7 +106,7 @@ fn bytes(region: &[Range<u64>], parts: &[Part<'_>], size: usize) -> Result<Vec<u
     let shape: Vec<usize> = region.iter().map(narrow).collect();
     let length = shape.iter().fold(size, |bytes, length| bytes.saturating_mul(*length));
     let mut out = zarr_view::zeroed(length).map_err(target)?;
-    let element = Element::try_from(size).map_err(target)?;
+    let element = CopyElement::try_from(size).map_err(target)?;
     for part in parts {
         let elements = read(part)?;
         let cut = part.within.iter().map(|range| {

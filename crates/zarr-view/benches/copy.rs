@@ -8,7 +8,7 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use zarr_view::{CopyPlan, Element, View, common_shape, zeroed};
+use zarr_view::{CopyElement, CopyPlan, View, common_shape, zeroed};
 
 fn copies(c: &mut Criterion) {
     let cases: &[(&str, &[usize], &[usize])] = &[
@@ -27,7 +27,7 @@ fn copies(c: &mut Criterion) {
             (0..bytes).for_each(|i| src[i] = (i * 31 + i / 253) as u8);
             let from = View::contiguous(shape).unwrap().permute(order).unwrap();
             let to = View::contiguous(from.shape()).unwrap();
-            let plan = CopyPlan::new(&from, &to, Element::try_from(size).unwrap()).unwrap();
+            let plan = CopyPlan::new(&from, &to, CopyElement::try_from(size).unwrap()).unwrap();
             plan.run(&src, &mut dst, &[]).unwrap();
             // A few elements of the result, computed from the definition.
             for i in (0..bytes / size).step_by(1013) {
@@ -63,7 +63,7 @@ fn algebra(c: &mut Criterion) {
         b.iter(|| common_shape(black_box(&plain), black_box(&whole)));
     });
     let to = View::contiguous(&[6, 8, 4, 10]).unwrap();
-    let element = Element::try_from(4).unwrap();
+    let element = CopyElement::try_from(4).unwrap();
     group.bench_function("plan", |b| {
         b.iter(|| CopyPlan::new(black_box(&plain), black_box(&to), element));
     });

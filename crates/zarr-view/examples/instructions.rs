@@ -11,7 +11,7 @@
 
 use std::hint::black_box;
 
-use zarr_view::{CopyPlan, Element, View};
+use zarr_view::{CopyElement, CopyPlan, View};
 
 fn main() {
     let mut args = std::env::args().skip(1);
@@ -25,7 +25,7 @@ fn main() {
     let to = View::contiguous(&[10, 8, 6, 4]).unwrap();
     let square = View::contiguous(&[4, 4]).unwrap();
     let turned = square.permute(&[1, 0]).unwrap();
-    let element = Element::try_from(4).unwrap();
+    let element = CopyElement::try_from(4).unwrap();
     let plan = CopyPlan::new(&turned, &square, element).unwrap();
     let (src, mut dst) = ([1; 64], [0; 64]);
     for _ in 0..rounds {

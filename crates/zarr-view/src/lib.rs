@@ -7,14 +7,14 @@
 //! the speed of memory.
 //!
 //! ```
-//! use zarr_view::{Element, View, copy};
+//! use zarr_view::{CopyElement, View, copy};
 //!
 //! // Three rows of two big-endian 16-bit integers, read as two columns in little endian.
 //! let stored = [0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6];
 //! let from = View::contiguous(&[3, 2])?.permute(&[1, 0])?;
 //! let to = View::contiguous(&[2, 3])?;
 //! let mut wanted = [0; 12];
-//! copy(&from, &stored, &to, &mut wanted, Element::swapped_in_units(2, 2)?, &[])?;
+//! copy(&from, &stored, &to, &mut wanted, CopyElement::swapped_in_units(2, 2)?, &[])?;
 //! assert_eq!(wanted, [1, 0, 3, 0, 5, 0, 2, 0, 4, 0, 6, 0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -49,7 +49,8 @@ mod view;
 #[cfg(feature = "count")]
 pub use copy::bytes_written;
 pub use copy::{
-    CopyPlan, Element, Output, OutputGrid, OwnedGrid, OwnedOutput, advise_huge_pages, copy, zeroed,
+    CopyElement, CopyPlan, Output, OutputGrid, OwnedGrid, OwnedOutput, advise_huge_pages, copy,
+    zeroed,
 };
 pub use error::{CopyError, ViewError};
 pub use instruction_set::InstructionSet;

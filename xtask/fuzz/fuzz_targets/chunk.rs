@@ -212,7 +212,7 @@ fuzz_target!(|input: &[u8]| {
         }
         let target = View::contiguous(sliced.shape()).expect("small");
         let mut expected = vec![0xa5; part.len()];
-        let element = zarr_view::Element::try_from(size).expect("above 0");
+        let element = zarr_view::CopyElement::try_from(size).expect("above 0");
         zarr_view::copy(&sliced, &all, &target, &mut expected, element, &[]).expect("fits");
         assert_eq!(part, expected, "{region:?} of {codec:?}");
     } else {

@@ -4,7 +4,7 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use zarr_view::{CopyPlan, Element, InstructionSet, Output, View, common_shape, copy};
+use zarr_view::{CopyElement, CopyPlan, InstructionSet, Output, View, common_shape, copy};
 
 /// One step of a chain, with arguments that need not fit.
 #[derive(Debug, Arbitrary)]
@@ -193,7 +193,7 @@ fuzz_target!(|input: Input| {
     let span = view.span();
     let flat = View::contiguous(view.shape()).expect("the view has this shape");
     for size in [1, 2, 4, 12, 1 << 20, isize::MAX as usize, usize::MAX] {
-        for element in [Element::try_from(size), Element::swapped_in_units(size, size)] {
+        for element in [CopyElement::try_from(size), CopyElement::swapped_in_units(size, size)] {
             let element = element.expect("above 0");
             for (from, to) in [(&view, &flat), (&flat, &view), (&view, &view)] {
                 let moves = !from.span().is_empty() || !to.span().is_empty();
@@ -208,7 +208,7 @@ fuzz_target!(|input: Input| {
         return;
     }
     let unit = if input.swap { size } else { 1 };
-    let element = Element::swapped_in_units(size, unit).expect("a unit that divides");
+    let element = CopyElement::swapped_in_units(size, unit).expect("a unit that divides");
     let source: Vec<u8> = (0..span.end * size).map(|i| (i * 7 + i / 256) as u8).collect();
     let fill: Vec<u8> = (0..size as u8).collect();
     let positions = map(&view);

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use zarr_view::{CopyError, Element, View, copy};
+use zarr_view::{CopyElement, CopyError, View, copy};
 
 use super::Array;
 use crate::counts::narrow;
@@ -120,7 +120,7 @@ impl Array {
         target: &View,
         out: &mut [u8],
     ) -> Result<(), CopyError> {
-        copy(source, elements, target, out, Element::try_from(self.element_size())?, &[])
+        copy(source, elements, target, out, CopyElement::try_from(self.element_size())?, &[])
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_kit::view::{self, CopyError, Element, View};
+use zarr_kit::view::{self, CopyElement, CopyError, View};
 use zarr_kit::{Array, Selection};
 
 use crate::error::CliError;
@@ -27,7 +27,7 @@ pub(super) fn read(
     let failed = |cause: CopyError| place.failed(cause);
     let whole = View::contiguous(&shape).map_err(|cause| failed(cause.into()))?;
     let size = array.element_size();
-    let element = Element::try_from(size).map_err(failed)?;
+    let element = CopyElement::try_from(size).map_err(failed)?;
     let mut out = view::zeroed(whole.len().saturating_mul(size)).map_err(failed)?;
     let corners: usize = axes.iter().map(Vec::len).product();
     for corner in 0..corners {

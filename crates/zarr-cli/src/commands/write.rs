@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 use zarr_kit::codec::Options;
 use zarr_kit::metadata::{DataType, Printable};
-use zarr_kit::view::{self, CopyError, Element, View};
+use zarr_kit::view::{self, CopyElement, CopyError, View};
 use zarr_kit::{Array, AxisSelection, Selection};
 
 use super::strings;
@@ -287,7 +287,7 @@ pub(super) fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec
         elements,
         &View::contiguous(&sizes)?,
         &mut out,
-        Element::try_from(size)?,
+        CopyElement::try_from(size)?,
         &[],
     )?;
     Ok(out)

@@ -1,6 +1,6 @@
 //! All elements of a chunk, so that some can be changed and the chunk encoded again.
 
-use zarr_view::{CopyError, Element, Output, View};
+use zarr_view::{CopyElement, CopyError, Output, View};
 
 use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error, swap};
 use crate::array_to_bytes::StoredElements;
@@ -183,7 +183,7 @@ impl ChunkCodec {
 }
 
 /// Reverses each unit of every element in place, if the elements are swapped.
-fn swap_all(elements: &mut [u8], element: Element) {
+fn swap_all(elements: &mut [u8], element: CopyElement) {
     match element.unit() {
         2 => elements.as_chunks_mut::<2>().0.iter_mut().for_each(|unit| unit.reverse()),
         4 => elements.as_chunks_mut::<4>().0.iter_mut().for_each(|unit| unit.reverse()),

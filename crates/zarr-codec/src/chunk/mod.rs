@@ -11,7 +11,7 @@ mod spans;
 
 use std::sync::Arc;
 
-use zarr_view::{CopyError, Element, Output, View};
+use zarr_view::{CopyElement, CopyError, Output, View};
 
 use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
@@ -304,7 +304,7 @@ fn chunk_error(place: &CodecPath, kind: ChunkErrorKind) -> ChunkError {
 }
 
 /// Reverses each unit of an element, if elements are swapped.
-pub(crate) fn swap(value: &mut [u8], element: Element) {
+pub(crate) fn swap(value: &mut [u8], element: CopyElement) {
     for unit in value.chunks_exact_mut(element.unit().max(1)) {
         unit.reverse();
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_view::Element;
+use zarr_view::CopyElement;
 
 use super::{ChunkCodec, ShapedCodec, chunk_error};
 use crate::chain::Bound;
@@ -85,7 +85,7 @@ impl ChunkCodec {
         starts: &[usize],
         count: usize,
         scratch: &mut Scratch,
-        finish: impl FnOnce(&[u8], Element) -> Result<(), NestedError>,
+        finish: impl FnOnce(&[u8], CopyElement) -> Result<(), NestedError>,
     ) -> Result<(), ChunkError> {
         let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let ShapedCodec::Elements(codec) = &self.array_to_bytes else {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_view::{CopyError, Element, View, copy};
+use zarr_view::{CopyElement, CopyError, View, copy};
 
 use super::ArrayTransform;
 use super::slabs::{Slabs, alone};
@@ -31,7 +31,7 @@ fn in_order<'d>(
     data: &'d [u8],
     source: &View,
     stored: &View,
-    element: Element,
+    element: CopyElement,
 ) -> Option<&'d [u8]> {
     let mut axes = stored.shape().iter().zip(stored.strides().iter().zip(source.strides()));
     let is_same = source.shape() == stored.shape()
@@ -63,7 +63,7 @@ impl ArrayTransform {
         &self,
         data: &[u8],
         view: &View,
-        element: Element,
+        element: CopyElement,
         fill: &[u8],
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
@@ -95,7 +95,7 @@ impl ArrayTransform {
         &self,
         data: &[u8],
         view: &View,
-        element: Element,
+        element: CopyElement,
         fill: &[u8],
         pool: &mut Pool,
         mut each: impl FnMut(usize, Slab<'_>) -> Result<(), ChunkErrorKind>,
@@ -143,7 +143,7 @@ impl ArrayTransform {
         &self,
         mut level: usize,
         mut elements: Buffer,
-        mut element: Element,
+        mut element: CopyElement,
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
         loop {

@@ -19,7 +19,7 @@ mod slice;
 mod source;
 mod unpack;
 
-use zarr_view::{CopyError, Element, Output, View, ViewError, copy};
+use zarr_view::{CopyElement, CopyError, Output, View, ViewError, copy};
 
 use crate::array_to_array::ArrayToArray;
 use crate::codec_path::CodecPath;
@@ -197,7 +197,7 @@ impl ArrayTransform {
         common: &CommonLevel,
         view: &View,
         elements: &[u8],
-        element: Element,
+        element: CopyElement,
         region: &[Slice],
         out: &mut Output<'_>,
     ) -> Result<(), NestedError> {
@@ -277,7 +277,7 @@ impl ArrayTransform {
         &self,
         level: usize,
         source: &mut Source<'_>,
-        element: Element,
+        element: CopyElement,
         pool: &mut Pool,
     ) -> Result<Buffer, NestedError> {
         // The stops on the way down, each with the view of its elements at the next one. A chain
@@ -392,7 +392,7 @@ impl ArrayTransform {
 
     /// Refuses too large a buffer for the elements of a shard: a few bytes may stand for any
     /// number of them. Other codecs have checked the number of their bytes.
-    fn check_limit(&self, source: &Source<'_>, element: Element) -> Result<(), ChunkErrorKind> {
+    fn check_limit(&self, source: &Source<'_>, element: CopyElement) -> Result<(), ChunkErrorKind> {
         let bytes = widen(self.elements().saturating_mul(element.size()));
         match source {
             Source::Shard(_) if bytes > self.limit => {

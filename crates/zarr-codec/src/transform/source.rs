@@ -1,6 +1,6 @@
 //! The elements that an array-to-bytes codec provides.
 
-use zarr_view::Element;
+use zarr_view::CopyElement;
 
 use crate::array_to_bytes::ElementCodec;
 use crate::array_to_bytes::packbits::Packed;
@@ -12,7 +12,7 @@ use crate::scratch::{Bytes, Pool};
 /// The source of a chunk's elements.
 pub(crate) enum Source<'s> {
     /// All elements in C order of the stored shape, and how a copy moves them.
-    Elements(Bytes<'s>, Element),
+    Elements(Bytes<'s>, CopyElement),
     /// All elements as packed bits, unpacked slab by slab.
     Packed(Packed<'s>),
     /// Inner chunks, decoded directly into the output.

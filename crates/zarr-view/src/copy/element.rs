@@ -10,26 +10,26 @@ use crate::CopyError;
 /// # Examples
 /// ```
 /// use core::num::NonZeroUsize;
-/// use zarr_view::Element;
+/// use zarr_view::CopyElement;
 ///
 /// const EIGHT: NonZeroUsize = NonZeroUsize::new(8).unwrap();
-/// let float64 = Element::new(EIGHT);
-/// let big_endian_float64 = Element::swapped(EIGHT);
-/// let big_endian_complex128 = Element::swapped_in_units(16, 8)?;
+/// let float64 = CopyElement::new(EIGHT);
+/// let big_endian_float64 = CopyElement::swapped(EIGHT);
+/// let big_endian_complex128 = CopyElement::swapped_in_units(16, 8)?;
 /// assert_eq!(big_endian_complex128.size(), 16);
 /// // From a size that is only known at run time.
-/// assert_eq!(Element::try_from(8)?, float64);
-/// assert!(Element::try_from(0).is_err());
+/// assert_eq!(CopyElement::try_from(8)?, float64);
+/// assert!(CopyElement::try_from(0).is_err());
 /// # let _ = big_endian_float64;
 /// # Ok::<(), zarr_view::CopyError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Element {
+pub struct CopyElement {
     size: NonZeroUsize,
     unit: NonZeroUsize,
 }
 
-impl Element {
+impl CopyElement {
     /// Elements of `size` bytes, moved unchanged.
     #[must_use]
     pub const fn new(size: NonZeroUsize) -> Self {
@@ -76,7 +76,7 @@ impl Element {
 }
 
 /// Elements of this many bytes, moved unchanged.
-impl TryFrom<usize> for Element {
+impl TryFrom<usize> for CopyElement {
     type Error = CopyError;
 
     /// # Errors

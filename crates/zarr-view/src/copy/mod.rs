@@ -16,7 +16,7 @@ mod plan;
 
 #[cfg(feature = "count")]
 pub use count::bytes_written;
-pub use element::Element;
+pub use element::CopyElement;
 pub use grid::OutputGrid;
 pub use memory::{advise_huge_pages, zeroed};
 pub use output::Output;
@@ -42,11 +42,11 @@ use crate::{CopyError, View};
 ///
 /// # Examples
 /// ```
-/// use zarr_view::{Element, View, copy};
+/// use zarr_view::{CopyElement, View, copy};
 ///
 /// let from = View::contiguous(&[2, 2])?.permute(&[1, 0])?.pad(&[(0, 0), (0, 1)])?;
 /// let mut to = [0; 6];
-/// copy(&from, b"abcd", &View::contiguous(&[2, 3])?, &mut to, Element::try_from(1)?, b"-")?;
+/// copy(&from, b"abcd", &View::contiguous(&[2, 3])?, &mut to, CopyElement::try_from(1)?, b"-")?;
 /// assert_eq!(&to, b"ac-bd-");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -55,7 +55,7 @@ pub fn copy(
     src: &[u8],
     dst_view: &View,
     dst: &mut [u8],
-    element: Element,
+    element: CopyElement,
     fill: &[u8],
 ) -> Result<(), CopyError> {
     CopyPlan::new(src_view, dst_view, element)?.run(src, dst, fill)

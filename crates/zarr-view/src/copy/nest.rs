@@ -1,6 +1,6 @@
 //! A copy as nested loops: the loops, their order, and the kernel inside them.
 
-use super::Element;
+use super::CopyElement;
 use super::instructions::Detected;
 use super::kernel::Kernel;
 use super::one_loop::Loop;
@@ -25,7 +25,7 @@ impl Nest {
         sizes: &[usize],
         src: (usize, &[isize]),
         dst: (usize, &[isize]),
-        element: Element,
+        element: CopyElement,
     ) -> Self {
         // Exact for strides and for the range they reach. The start may not fit: an output moves
         // its pointer back by the same amount.

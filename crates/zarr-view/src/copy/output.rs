@@ -5,7 +5,7 @@ use core::ops::Range;
 
 use super::grid::OutputGrid;
 use super::plan::check_destination;
-use super::{CopyPlan, Element};
+use super::{CopyElement, CopyPlan};
 use crate::view::{Dims, View, signed};
 use crate::{CopyError, ViewError};
 
@@ -21,7 +21,7 @@ const FEW: usize = 4096;
 ///
 /// # Examples
 /// ```
-/// use zarr_view::{Element, Output, View, copy};
+/// use zarr_view::{CopyElement, Output, View, copy};
 ///
 /// let mut buffer = [0_u8; 6];
 /// let whole = Output::new(&mut buffer, &View::contiguous(&[2, 3])?, 1)?;
@@ -39,7 +39,7 @@ pub struct Output<'a> {
     start: *mut u8,
     view: View,
     /// Without a byte swap.
-    element: Element,
+    element: CopyElement,
     buffer: PhantomData<&'a mut [u8]>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Output<'a> {
     /// [`CopyError::Destination`] if the buffer is too short, [`CopyError::Overlap`],
     /// [`CopyError::Element`] for a size of 0.
     pub fn new(buffer: &'a mut [u8], view: &View, size: usize) -> Result<Self, CopyError> {
-        let element = Element::try_from(size)?;
+        let element = CopyElement::try_from(size)?;
         check_destination(view, buffer.len(), element)?;
         view.check_injective()?;
         Ok(Self { start: buffer.as_mut_ptr(), view: view.clone(), element, buffer: PhantomData })
@@ -81,7 +81,7 @@ impl<'a> Output<'a> {
 
     /// Elements of that size, moved unchanged: the type that a copy to this output takes.
     #[must_use]
-    pub const fn element(&self) -> Element {
+    pub const fn element(&self) -> CopyElement {
         self.element
     }
 
@@ -235,7 +235,7 @@ impl<'a> Output<'a> {
         &mut self,
         src_view: &View,
         src: &[u8],
-        element: Element,
+        element: CopyElement,
         fill: &[u8],
     ) -> Result<(), CopyError> {
         self.check_element(element)?;
@@ -280,12 +280,12 @@ impl<'a> Output<'a> {
     ///
     /// # Examples
     /// ```
-    /// use zarr_view::{CopyPlan, Element, Output, View};
+    /// use zarr_view::{CopyPlan, CopyElement, Output, View};
     ///
     /// let mut buffer = *b"........";
     /// let mut whole = Output::new(&mut buffer, &View::contiguous(&[2, 4])?, 1)?;
     /// let square = whole.view().shrink(&[0..2, 0..2])?;
-    /// let plan = CopyPlan::new(&View::contiguous(&[2, 2])?, &square, Element::try_from(1)?)?;
+    /// let plan = CopyPlan::new(&View::contiguous(&[2, 2])?, &square, CopyElement::try_from(1)?)?;
     /// whole.run_at(&[0, 2], &plan, b"abcd", &[])?;
     /// assert_eq!(&buffer, b"..ab..cd");
     /// # Ok::<(), zarr_view::CopyError>(())
@@ -453,7 +453,7 @@ impl<'a> Output<'a> {
         unsafe { plan.run_unchecked(src, self.start, fill) };
     }
 
-    const fn check_element(&self, element: Element) -> Result<(), CopyError> {
+    const fn check_element(&self, element: CopyElement) -> Result<(), CopyError> {
         if element.size() == self.element_size() {
             Ok(())
         } else {

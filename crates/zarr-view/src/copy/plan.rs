@@ -1,7 +1,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::Element;
+use super::CopyElement;
 use super::instructions::Detected;
 use super::nest::Nest;
 use crate::CopyError;
@@ -12,10 +12,10 @@ use crate::view::{Dims, View};
 ///
 /// # Examples
 /// ```
-/// use zarr_view::{CopyPlan, Element, View};
+/// use zarr_view::{CopyPlan, CopyElement, View};
 ///
 /// let from = View::contiguous(&[2, 3])?.permute(&[1, 0])?;
-/// let plan = CopyPlan::new(&from, &View::contiguous(&[3, 2])?, Element::try_from(1)?)?;
+/// let plan = CopyPlan::new(&from, &View::contiguous(&[3, 2])?, CopyElement::try_from(1)?)?;
 /// let mut to = [0; 6];
 /// plan.run(b"abcdef", &mut to, &[])?;
 /// assert_eq!(&to, b"adbecf");
@@ -25,7 +25,7 @@ use crate::view::{Dims, View};
 pub struct CopyPlan {
     src: View,
     dst: View,
-    element: Element,
+    element: CopyElement,
     /// Bytes that the buffer of each side must have.
     src_needed: usize,
     dst_needed: usize,
@@ -40,7 +40,7 @@ impl CopyPlan {
     ///
     /// # Errors
     /// [`CopyError::Shape`] if the shapes differ.
-    pub fn new(src: &View, dst: &View, element: Element) -> Result<Self, CopyError> {
+    pub fn new(src: &View, dst: &View, element: CopyElement) -> Result<Self, CopyError> {
         if src.shape() != dst.shape() {
             return Err(shape_error(src.shape(), dst.shape()));
         }
@@ -97,7 +97,7 @@ impl CopyPlan {
 
     /// The elements that are copied.
     #[must_use]
-    pub const fn element(&self) -> Element {
+    pub const fn element(&self) -> CopyElement {
         self.element
     }
 
@@ -150,7 +150,7 @@ impl CopyPlan {
 
 /// The loops over the elements that are valid on both sides, if there are any. Adds those over the
 /// elements that are valid in the destination only.
-fn body(src: &View, dst: &View, element: Element, margins: &mut Vec<Nest>) -> Option<Nest> {
+fn body(src: &View, dst: &View, element: CopyElement, margins: &mut Vec<Nest>) -> Option<Nest> {
     let nest = |area: &[(usize, usize)], filled: bool| {
         let lo: Dims<usize> = area.iter().map(|&(lo, _)| lo).collect();
         let sizes: Dims<usize> = area.iter().map(|&(lo, hi)| hi - lo).collect();
@@ -193,13 +193,13 @@ fn shape_error(src: &[usize], dst: &[usize]) -> CopyError {
 pub(super) fn check_destination(
     view: &View,
     found: usize,
-    element: Element,
+    element: CopyElement,
 ) -> Result<(), CopyError> {
     let needed = view.span().end.saturating_mul(element.size());
     if needed > found { Err(CopyError::Destination { needed, found }) } else { Ok(()) }
 }
 
-fn check_fill_size(fill: &[u8], element: Element) -> Result<(), CopyError> {
+fn check_fill_size(fill: &[u8], element: CopyElement) -> Result<(), CopyError> {
     if fill.len() == element.size() {
         Ok(())
     } else {

@@ -1,6 +1,6 @@
 use std::thread;
 
-use zarr_view::{CopyError, CopyPlan, Element, InstructionSet, Output, View};
+use zarr_view::{CopyElement, CopyError, CopyPlan, InstructionSet, Output, View};
 
 use crate::oracle;
 use crate::rng::Rng;
@@ -12,7 +12,7 @@ pub(crate) fn copy(
     src: &[u8],
     dst_view: &View,
     dst: &mut [u8],
-    element: Element,
+    element: CopyElement,
     fill: &[u8],
 ) -> Result<(), CopyError> {
     let before = dst.to_vec();
@@ -33,7 +33,7 @@ pub(crate) fn expected(
     src: &[u8],
     dst_view: &View,
     before: &[u8],
-    element: Element,
+    element: CopyElement,
     fill: &[u8],
 ) -> Vec<u8> {
     let mut after = before.to_vec();
@@ -52,11 +52,11 @@ pub(crate) fn expected(
     after
 }
 
-pub(crate) fn elements() -> Vec<Element> {
-    let mut all: Vec<Element> = [1, 2, 3, 4, 5, 8, 12, 16, 24].map(element).into();
+pub(crate) fn elements() -> Vec<CopyElement> {
+    let mut all: Vec<CopyElement> = [1, 2, 3, 4, 5, 8, 12, 16, 24].map(element).into();
     all.extend([2, 3, 4, 8, 16].map(swapped));
     for (size, unit) in [(4, 2), (8, 4), (16, 8), (16, 4), (12, 4)] {
-        all.push(Element::swapped_in_units(size, unit).unwrap());
+        all.push(CopyElement::swapped_in_units(size, unit).unwrap());
     }
     all
 }
@@ -217,7 +217,7 @@ fn a_plan_that_starts_past_every_buffer_runs_at_its_output() {
 /// Threads may have stacks of 64 KiB, and the crate also runs without threads.
 #[test]
 fn a_small_stack_is_enough() {
-    let cases: &[(&[usize], &[usize], Element)] = &[
+    let cases: &[(&[usize], &[usize], CopyElement)] = &[
         (&[2203, 2111], &[1, 0], element(1)),
         (&[1409, 1601], &[1, 0], swapped(2)),
         (&[1031, 1153], &[1, 0], element(4)),
@@ -226,7 +226,7 @@ fn a_small_stack_is_enough() {
         (&[40, 30, 70, 60], &[3, 0, 2, 1], element(1)),
         (&[40, 30, 70, 6], &[0, 3, 1, 2], element(8)),
         (&[90, 100], &[1, 0], swapped(4)),
-        (&[90, 100], &[1, 0], Element::swapped_in_units(16, 8).unwrap()),
+        (&[90, 100], &[1, 0], CopyElement::swapped_in_units(16, 8).unwrap()),
     ];
     for &(shape, order, element) in cases {
         let from = View::contiguous(shape).unwrap().permute(order).unwrap();

@@ -14,14 +14,14 @@ mod rng;
 mod shuffle;
 mod traits;
 
-use zarr_view::Element;
+use zarr_view::CopyElement;
 
 /// Elements of `size` bytes.
-fn element(size: usize) -> Element {
-    Element::try_from(size).unwrap()
+fn element(size: usize) -> CopyElement {
+    CopyElement::try_from(size).unwrap()
 }
 
 /// Elements of `size` bytes, with the bytes reversed.
-fn swapped(size: usize) -> Element {
-    Element::swapped_in_units(size, size).unwrap()
+fn swapped(size: usize) -> CopyElement {
+    CopyElement::swapped_in_units(size, size).unwrap()
 }

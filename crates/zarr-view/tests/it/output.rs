@@ -1,6 +1,6 @@
 use std::thread;
 
-use zarr_view::{CopyError, CopyPlan, Element, Output, View, ViewError, zeroed};
+use zarr_view::{CopyElement, CopyError, CopyPlan, Output, View, ViewError, zeroed};
 
 use crate::copy::copy;
 use crate::element;
@@ -239,7 +239,7 @@ fn outputs_that_overlap_are_refused() {
 fn units_of_a_swap_divide_an_element() {
     for size in 0..=16 {
         for unit in 0..=17 {
-            let element = Element::swapped_in_units(size, unit);
+            let element = CopyElement::swapped_in_units(size, unit);
             let divides = (1..=size).any(|count| count * unit == size);
             assert_eq!(element.is_ok(), divides, "{unit} in {size}");
             if let Ok(element) = element {
@@ -262,8 +262,8 @@ fn refused_copies_write_nothing_and_say_why() {
         copy(&View::contiguous(&[2, 4]).unwrap(), &[0; 8], &view, &mut buffer, one, &[])
             .unwrap_err(),
         Output::new(&mut buffer, &view, 0).unwrap_err(),
-        Element::try_from(0).unwrap_err(),
-        Element::swapped_in_units(6, 4).unwrap_err(),
+        CopyElement::try_from(0).unwrap_err(),
+        CopyElement::swapped_in_units(6, 4).unwrap_err(),
         zeroed(usize::MAX).unwrap_err(),
     ];
     let mut output = Output::new(&mut buffer, &view, 1).unwrap();

@@ -1,13 +1,13 @@
 //! Copies whose elements change places within a few vectors, all near the sizes of a vector.
 
-use zarr_view::{Element, View};
+use zarr_view::{CopyElement, View};
 
 use crate::copy::{copy, expected};
 use crate::{element, swapped};
 
 /// Copies from a buffer that ends with the last element of the view, to one with some bytes more
 /// on both sides, and compares every byte.
-fn check(from: &View, to: &View, element: Element) {
+fn check(from: &View, to: &View, element: CopyElement) {
     let src: Vec<u8> =
         (0..from.span().end * element.size()).map(|i| (i * 31 + i / 253) as u8).collect();
     let before = vec![0xee; to.span().end * element.size() + 40];
@@ -20,15 +20,15 @@ fn check(from: &View, to: &View, element: Element) {
     assert!(dst[skip..] == wanted, "{from:?} to {to:?} of {element:?}");
 }
 
-fn elements() -> Vec<Element> {
-    let mut all: Vec<Element> = [1, 2, 4, 8].map(element).into();
+fn elements() -> Vec<CopyElement> {
+    let mut all: Vec<CopyElement> = [1, 2, 4, 8].map(element).into();
     all.extend([2, 4, 8].map(swapped));
-    all.extend([(4, 2), (8, 4), (8, 2)].map(|(n, u)| Element::swapped_in_units(n, u).unwrap()));
+    all.extend([(4, 2), (8, 4), (8, 2)].map(|(n, u)| CopyElement::swapped_in_units(n, u).unwrap()));
     all
 }
 
 /// Numbers of elements around those of vectors with 1, 2 and 4 lanes of 16 bytes.
-fn counts(element: Element) -> Vec<usize> {
+fn counts(element: CopyElement) -> Vec<usize> {
     let lane = 16 / element.size();
     let mut counts = vec![1, lane - 1, lane, lane + 1, 2 * lane - 1, 2 * lane, 2 * lane + 1];
     counts.extend([3 * lane + 1, 4 * lane - 1, 4 * lane, 4 * lane + 1, 5 * lane + 1, 9 * lane - 1]);

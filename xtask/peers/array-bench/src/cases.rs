@@ -1,6 +1,6 @@
 //! What is measured: a data type, a chain, and data that compresses as real data does.
 
-use zarr_kit::view::{Element, View, copy};
+use zarr_kit::view::{CopyElement, View, copy};
 
 use crate::Result;
 
@@ -190,7 +190,7 @@ impl Case {
         let mut out = zarr_kit::view::zeroed(data.len())?;
         let from = View::contiguous(shape)?.permute(order)?;
         let to = View::contiguous(&self.permuted(shape))?;
-        copy(&from, data, &to, &mut out, Element::try_from(self.element_size)?, &[])?;
+        copy(&from, data, &to, &mut out, CopyElement::try_from(self.element_size)?, &[])?;
         Ok(out)
     }
 }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use zarr_packbits::Packing;
-use zarr_view::{Element, Output, View};
+use zarr_view::{CopyElement, Output, View};
 use zstd::bulk::{Compressor, Decompressor};
 
 use crate::Result;
@@ -66,7 +66,7 @@ pub fn read(work: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Resu
     let places =
         Output::new(out, &View::contiguous(&layout.shape)?, case.element_size)?.grid(&cuts)?;
     let chunk_view = View::contiguous(&layout.chunk)?;
-    let element = Element::try_from(case.element_size)?;
+    let element = CopyElement::try_from(case.element_size)?;
     shared(threads, |chunk, buffers| {
         buffers.encoded.clear();
         File::open(path.join(chunk.to_string()))?.read_to_end(&mut buffers.encoded)?;

@@ -8,7 +8,7 @@ use std::hint::black_box;
 use std::time::Instant;
 
 use ndarray::{ArrayView2, ArrayViewMut2, ShapeBuilder};
-use zarr_view::{CopyPlan, Element, InstructionSet, View};
+use zarr_view::{CopyElement, CopyPlan, InstructionSet, View};
 
 use crate::{aligned, buffer};
 
@@ -146,7 +146,7 @@ fn copies<T: std::marker::Copy + 'static>(
     let [down, right] = [0, 1].map(|axis| chunk.strides()[axis]);
     let width = (pitch / size_of::<T>()) as isize;
     let place = View::new(&[rows, columns], &[width, 1], 0).unwrap();
-    let element = Element::try_from(size_of::<T>()).unwrap();
+    let element = CopyElement::try_from(size_of::<T>()).unwrap();
     let (src, dst) = if into { (&chunk, &place) } else { (&place, &chunk) };
     let plan = CopyPlan::new(src, dst, element).unwrap();
     let plan = plan.with_instruction_set(instructions).unwrap();

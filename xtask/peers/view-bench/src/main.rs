@@ -17,7 +17,7 @@ mod rivals;
 
 use std::time::Instant;
 
-use zarr_view::{CopyPlan, Element, InstructionSet};
+use zarr_view::{CopyElement, CopyPlan, InstructionSet};
 
 /// One program's way to copy a case once; the seconds come from outside.
 pub type Copy<'a> = Box<dyn FnMut(&[u8], &mut [u8]) + 'a>;
@@ -72,7 +72,7 @@ fn main() {
         }
         let mut copies: Vec<(&str, Copy)> =
             vec![("memcpy", Box::new(|src, dst| dst[..len].copy_from_slice(&src[..len])))];
-        let element = Element::try_from(case.size).unwrap();
+        let element = CopyElement::try_from(case.size).unwrap();
         let plan = CopyPlan::new(&case.from(), &case.to(), element).unwrap();
         let plan = plan.with_instruction_set(instructions).unwrap();
         copies.push(("zarr-view", Box::new(move |src, dst| plan.run(src, dst, &[]).unwrap())));

@@ -22,7 +22,7 @@ mod weave;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86;
 
-use super::Element;
+use super::CopyElement;
 use super::instructions::Detected;
 use super::one_loop::Loop;
 use crate::view::{Dims, signed};
@@ -92,7 +92,11 @@ impl Kernel {
     /// Picks the kernel for sorted and merged loops, and moves the loops that it runs to the end.
     ///
     /// The bytes of all loops, and of the element, must fit an `isize`.
-    pub(super) fn choose(loops: &mut Dims<Loop>, element: Element, instructions: Detected) -> Self {
+    pub(super) fn choose(
+        loops: &mut Dims<Loop>,
+        element: CopyElement,
+        instructions: Detected,
+    ) -> Self {
         let mut kernel = Self {
             instructions,
             pattern: Pattern::Stretch,
