@@ -12,7 +12,6 @@ use crate::codec::{
 use crate::data_type::{self, DataType};
 use crate::document::{self, ARRAY, Document};
 use crate::edges::ChunkEdges;
-use crate::element;
 use crate::error::{At, MetadataError};
 use crate::fill_value::FillValue;
 use crate::finding::Finding;
@@ -129,7 +128,7 @@ impl ArrayMetadata {
         )
         .member("codecs")?;
         let order = element_order(&codecs).unwrap_or(Endian::Little);
-        let fill_value = element::read_member(&data_type, fill_value, order)?;
+        let fill_value = FillValue::read(&data_type, fill_value, order).member("fill_value")?;
         check_chain(&codecs, &data_type, shape.len()).member("codecs")?;
 
         let dimension_names = match document.member("dimension_names") {

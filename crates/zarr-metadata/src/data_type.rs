@@ -1,9 +1,11 @@
 //! Data types: their names, and how an element lies in memory.
 
 mod fixed;
+mod kind;
 mod layout;
 pub(crate) mod numpy;
 mod optional;
+mod part;
 mod record;
 mod time;
 
@@ -11,9 +13,11 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub use fixed::{ByteLength, RawBits, Utf32Length};
-pub(crate) use layout::{Component, Kind};
-pub use layout::{Layout, Part};
+pub(crate) use kind::Kind;
+pub(crate) use layout::Component;
+pub use layout::Layout;
 pub use optional::Optional;
+pub use part::Part;
 pub use record::{Field, Struct};
 pub use time::{TimeStep, TimeUnit};
 
@@ -318,27 +322,6 @@ impl DataType {
     #[must_use]
     pub fn layout(&self) -> Option<Layout> {
         self.kind()?.layout()
-    }
-
-    /// The parts of an element whose components are alike, in the order in which they lie in
-    /// memory, without gaps: the fields of a record, those of records within it, or the whole
-    /// element of another type. None for types of variable length and those that are not
-    /// interpreted.
-    #[must_use]
-    pub fn parts(&self) -> Vec<Part> {
-        let mut parts = Vec::new();
-        self.push_parts(0, &mut parts);
-        parts
-    }
-
-    fn push_parts(&self, offset: usize, parts: &mut Vec<Part>) {
-        if let DataType::Struct(record) = self {
-            for field in record.fields() {
-                field.data_type().push_parts(offset.saturating_add(field.offset()), parts);
-            }
-        } else if let Some(layout) = self.layout() {
-            parts.push(Part { offset, data_type: self.clone(), layout });
-        }
     }
 
     /// Bytes of an element in memory; `None` where [`layout`](Self::layout) is.

@@ -1,10 +1,11 @@
 //! One element as JSON text and as bytes in memory, both ways.
 
 mod bytes;
-pub(crate) mod optional;
+mod optional;
 mod record;
 mod text;
 mod time;
+mod variable;
 
 use std::fmt::Write;
 
@@ -14,7 +15,6 @@ use crate::error::{At, MetadataError};
 use crate::float::{FloatFormat, OutOfRange, Value};
 use crate::json::{Grammar, JsonType, Raw, read_elements};
 use crate::rule::Rule;
-use crate::variable;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -436,15 +436,4 @@ fn canonicalize(component: Component, bytes: &mut [u8]) {
         let [first, ..] = canonical.to_le_bytes();
         *byte = first;
     }
-}
-
-/// Reads a fill value as the member of a document.
-///
-/// `packed` is the byte order of records that are written as base64.
-pub(crate) fn read_member(
-    data_type: &DataType,
-    raw: Raw<'_>,
-    packed: Endian,
-) -> Result<crate::FillValue> {
-    crate::FillValue::read(data_type, raw, packed).member("fill_value")
 }

@@ -63,6 +63,7 @@
 #![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 mod array;
+mod base64;
 mod builder;
 mod chunk_grid;
 mod chunk_key;
@@ -85,7 +86,6 @@ mod node;
 mod printable;
 mod rule;
 mod serde_impls;
-mod variable;
 mod version_2;
 
 pub use array::ArrayMetadata;

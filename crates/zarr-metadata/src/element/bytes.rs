@@ -1,11 +1,14 @@
 //! Bytes without meaning: lists of them, and base64.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 
-use super::Result;
+use crate::base64::{self, write_base64};
 use crate::data_type::DataType;
-use crate::json::Raw;
-use crate::variable::{base64, list_or_base64, write_base64};
+use crate::error::MetadataError;
+use crate::json::{JsonType, Raw, read_elements};
+
+type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends `[1, 2]`.
 pub(super) fn format_list(bytes: &[u8], out: &mut String) {
@@ -39,7 +42,8 @@ pub(super) fn read_base64(
         let most = if null_terminated { "at most " } else { "" };
         format!("base64 of {most}{bytes} bytes, a value of type {data_type}")
     };
-    let value = base64(&raw.string(allowed())?).ok_or_else(|| raw.expected(allowed()))?;
+    let value =
+        base64::read_base64(&raw.string(allowed())?).ok_or_else(|| raw.expected(allowed()))?;
     if value.len() > bytes || (value.len() < bytes && !null_terminated) {
         return Err(raw.expected(allowed()));
     }
@@ -65,4 +69,22 @@ pub(super) fn read_raw_bits(
     }
     out.extend(value);
     Ok(())
+}
+
+/// Bytes as an array of integers, or as base64.
+pub(super) fn list_or_base64(
+    raw: Raw<'_>,
+    allowed: impl Into<Cow<'static, str>>,
+) -> Result<Vec<u8>> {
+    let allowed = allowed.into();
+    match raw.json_type() {
+        JsonType::String => {
+            base64::read_base64(&raw.string(allowed.clone())?).ok_or_else(|| raw.expected(allowed))
+        }
+        _ => read_elements(raw, allowed, |byte| {
+            byte.natural()
+                .and_then(|n| u8::try_from(n).ok())
+                .ok_or_else(|| byte.expected("an integer from 0 to 255"))
+        }),
+    }
 }

@@ -9,7 +9,7 @@ use crate::json::{JsonType, Raw, read_elements};
 type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends the JSON of an element.
-pub(crate) fn format(optional: &Optional, bytes: &[u8], out: &mut String) -> Result<()> {
+pub(super) fn format(optional: &Optional, bytes: &[u8], out: &mut String) -> Result<()> {
     match bytes.split_last() {
         Some((0, [])) => out.push_str("null"),
         Some((1, value)) => {
@@ -35,7 +35,7 @@ pub(crate) fn format(optional: &Optional, bytes: &[u8], out: &mut String) -> Res
 /// Appends the bytes of the element that `raw` stands for, or nothing.
 ///
 /// `packed` is the byte order of records that are written as base64.
-pub(crate) fn read(
+pub(super) fn read(
     optional: &Optional,
     raw: Raw<'_>,
     packed: Endian,

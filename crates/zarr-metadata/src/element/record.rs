@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet};
 
 use super::{Result, format_element};
+use crate::base64::read_base64;
 use crate::codec::Endian;
 use crate::data_type::{DataType, Field, Struct};
 use crate::error::{At, MetadataError};
 use crate::json::{JsonType, Object, Raw, write_string};
-use crate::variable::base64;
 
 /// Appends `{"x": 1, "y": 2}`.
 pub(super) fn format(record: &Struct, bytes: &[u8], out: &mut String) -> Result<()> {
@@ -66,7 +66,7 @@ fn read_packed(
 ) -> Result<()> {
     let allowed =
         || format!("an object with a value for each field, or base64 of {} bytes", record.size());
-    let value = base64(&raw.string(allowed())?);
+    let value = read_base64(&raw.string(allowed())?);
     let mut value = value
         .filter(|value| value.len() == record.size())
         .ok_or_else(|| raw.expected(allowed()))?;

@@ -1,9 +1,10 @@
 //! Strings of `fixed_length_utf32`.
 
-use super::Result;
 use crate::data_type::DataType;
 use crate::error::MetadataError;
 use crate::json::{Raw, write_string};
+
+type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends the string of the code units, without the zeros at the end.
 pub(super) fn format(bytes: &[u8], out: &mut String) -> Result<()> {

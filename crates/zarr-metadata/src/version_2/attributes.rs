@@ -1,12 +1,12 @@
 //! `.zattrs`: attributes of version 2, with those that have a meaning for Xarray.
 
+use crate::base64::write_base64;
 use crate::data_type::{Component, DataType, Kind};
 use crate::document::{Document, attribute};
 use crate::error::MetadataError;
 use crate::fill_value::FillValue;
 use crate::group::GroupMetadata;
 use crate::json::{Grammar, JsonType, Object, Raw, read_elements, utf8, write_string};
-use crate::variable::write_base64;
 
 /// The names of the dimensions, among the attributes.
 const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";

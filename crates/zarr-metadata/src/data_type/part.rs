@@ -1,0 +1,59 @@
+//! The parts of an element whose components are alike.
+
+use super::{DataType, Layout};
+
+/// A part of an element whose components are all alike: a field of a record, or the whole element
+/// of any other type.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{DataType, Struct};
+///
+/// let point = Struct::new([("x", DataType::Float32), ("y", DataType::Float32)])?;
+/// let sample = Struct::new([("place", DataType::Struct(point)), ("count", DataType::Uint16)])?;
+/// let parts = DataType::Struct(sample).parts();
+/// let places: Vec<_> = parts.iter().map(|part| (part.offset, part.layout.swap_unit)).collect();
+/// assert_eq!(places, [(0, 4), (4, 4), (8, 2)]);
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Part {
+    /// The first byte, counted from the beginning of the element.
+    pub offset: usize,
+    /// The type of the part, which is not a record.
+    pub data_type: DataType,
+    /// How the part lies in memory.
+    pub layout: Layout,
+}
+
+impl Part {
+    /// The bytes of the part in an element.
+    pub(crate) fn of<'e>(&self, element: &'e mut [u8]) -> &'e mut [u8] {
+        let end = self.offset.saturating_add(self.layout.size());
+        element.get_mut(self.offset..end).unwrap_or_default()
+    }
+}
+
+impl DataType {
+    /// The parts of an element whose components are alike, in the order in which they lie in
+    /// memory, without gaps: the fields of a record, those of records within it, or the whole
+    /// element of another type. None for types of variable length and those that are not
+    /// interpreted.
+    #[must_use]
+    pub fn parts(&self) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.push_parts(0, &mut parts);
+        parts
+    }
+
+    fn push_parts(&self, offset: usize, parts: &mut Vec<Part>) {
+        if let DataType::Struct(record) = self {
+            for field in record.fields() {
+                field.data_type().push_parts(offset.saturating_add(field.offset()), parts);
+            }
+        } else if let Some(layout) = self.layout() {
+            parts.push(Part { offset, data_type: self.clone(), layout });
+        }
+    }
+}

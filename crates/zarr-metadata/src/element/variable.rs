@@ -1,0 +1,56 @@
+//! One element of variable length as JSON text and as bytes in memory, both ways: `string`,
+//! `bytes` and elements that may be missing.
+
+use super::bytes::list_or_base64;
+use super::optional;
+use crate::base64::write_base64;
+use crate::codec::Endian;
+use crate::data_type::DataType;
+use crate::error::MetadataError;
+use crate::json::{Raw, write_string};
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// Appends the canonical JSON text: a string, base64, or what an element that may be missing is.
+pub(super) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<()> {
+    match data_type {
+        DataType::String => match std::str::from_utf8(bytes) {
+            Ok(text) => write_string(text, out),
+            Err(error) => {
+                let found = format!("bytes that are no UTF-8 from byte {} on", error.valid_up_to());
+                return Err(MetadataError::unexpected(found, "UTF-8, a value of type string"));
+            }
+        },
+        DataType::ZarrsOptional(inner) => optional::format(inner, bytes, out)?,
+        _ => {
+            out.push('"');
+            write_base64(bytes, out);
+            out.push('"');
+        }
+    }
+    Ok(())
+}
+
+/// Appends the bytes of the element that `raw` stands for.
+///
+/// `packed` is the byte order of records that are written as base64.
+pub(super) fn read(
+    data_type: &DataType,
+    raw: Raw<'_>,
+    packed: Endian,
+    out: &mut Vec<u8>,
+) -> Result<()> {
+    match data_type {
+        DataType::ZarrsOptional(inner) => optional::read(inner, raw, packed, out)?,
+        DataType::String => {
+            let text = raw.string("a string, a value of type string")?;
+            out.extend_from_slice(text.as_bytes());
+        }
+        _ => {
+            const ALLOWED: &str =
+                "an array of integers from 0 to 255 or base64, a value of type bytes";
+            out.extend(list_or_base64(raw, ALLOWED)?);
+        }
+    }
+    Ok(())
+}
