@@ -46,6 +46,7 @@ mod object;
 #[cfg(feature = "async")]
 mod offload;
 mod open;
+mod open_remote;
 mod options;
 mod per_process;
 mod process_locks;

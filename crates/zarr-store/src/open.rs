@@ -3,9 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use super::open_remote::open_remote;
 use super::options::StoreOptions;
-#[cfg(not(feature = "object_store"))]
-use super::scheme::schemes;
 use super::scheme::{Kind, kind_of};
 use super::{MemoryStore, Store, StoreError, shown_url};
 
@@ -46,12 +45,7 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
     Ok(match kind_of(url).map_err(refuse)? {
         Kind::Folder(path) => Arc::new(options.local(&path)?),
         Kind::Memory => Arc::new(MemoryStore::new()),
-        #[cfg(feature = "object_store")]
-        Kind::Remote => Arc::new(super::RemoteStore::from_url(url, options)?),
-        #[cfg(not(feature = "object_store"))]
-        Kind::Remote => {
-            return Err(refuse(no_client()));
-        }
+        Kind::Remote => open_remote(url, options)?,
     })
 }
 
@@ -146,9 +140,4 @@ pub fn local_path(url: &str) -> Option<PathBuf> {
         Ok(Kind::Folder(path)) => archive_of(url).is_none().then_some(path),
         Ok(Kind::Memory | Kind::Remote) | Err(_) => None,
     }
-}
-
-#[cfg(not(feature = "object_store"))]
-fn no_client() -> String {
-    format!("this build has clients for {} alone", schemes())
 }

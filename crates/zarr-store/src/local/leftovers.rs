@@ -37,13 +37,20 @@ pub enum LeftoverKind {
     Foreign,
 }
 
-pub(super) fn leftovers<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s, Leftover> {
-    let steps = Walk::new(store, prefix, Links::AsObjects);
-    Box::new(steps.filter_map(|step| match step {
-        Ok(Step::Other(path)) => Some(Ok(leftover(path))),
-        Ok(Step::Object(_) | Step::FolderEnd(_)) => None,
-        Err(error) => Some(Err(error)),
-    }))
+impl LocalStore {
+    /// Every file below `prefix` that is not an object: temporary and lock files, which killed
+    /// writers left or living ones use now, and files whose names no key can have.
+    ///
+    /// # Errors
+    /// As for [`Store::list`].
+    pub fn leftovers(&self, prefix: &Prefix) -> Listing<'_, Leftover> {
+        let steps = Walk::new(self, prefix, Links::AsObjects);
+        Box::new(steps.filter_map(|step| match step {
+            Ok(Step::Other(path)) => Some(Ok(leftover(path))),
+            Ok(Step::Object(_) | Step::FolderEnd(_)) => None,
+            Err(error) => Some(Err(error)),
+        }))
+    }
 }
 
 fn leftover(path: PathBuf) -> Leftover {

@@ -5,10 +5,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
+use crate::open_remote::open_remote;
 use crate::scheme::{Kind, kind_of, percent_decoded};
-use crate::{
-    Key, LocalStore, ObjectMeta, Operation, Store, StoreError, StoreOptions, open_url, shown_url,
-};
+use crate::{Key, LocalStore, ObjectMeta, Operation, Store, StoreError, StoreOptions, shown_url};
 
 /// Opens the objects to which references lead.
 #[derive(Debug)]
@@ -24,7 +23,7 @@ pub(super) struct Targets {
 /// The paths and URLs to which references lead, each once.
 #[derive(Debug, Default)]
 struct Known {
-    targets: Vec<Arc<Target>>,
+    targets: Vec<Arc<TargetUrl>>,
     numbers: HashMap<String, usize>,
 }
 
@@ -42,8 +41,9 @@ pub(super) enum Base {
     Url(String),
 }
 
+/// A path or URL to which references lead.
 #[derive(Debug)]
-struct Target {
+struct TargetUrl {
     url: String,
     /// Set by the first read.
     object: OnceLock<Arc<TargetObject>>,
@@ -70,12 +70,12 @@ impl Targets {
             return *number;
         }
         let number = known.targets.len();
-        known.targets.push(Arc::new(Target { url: url.to_owned(), object: OnceLock::new() }));
+        known.targets.push(Arc::new(TargetUrl { url: url.to_owned(), object: OnceLock::new() }));
         known.numbers.insert(url.to_owned(), number);
         number
     }
 
-    fn target(&self, number: usize) -> Option<Arc<Target>> {
+    fn target(&self, number: usize) -> Option<Arc<TargetUrl>> {
         let known = self.targets.read().unwrap_or_else(PoisonError::into_inner);
         known.targets.get(number).cloned()
     }
@@ -185,7 +185,7 @@ impl Targets {
         };
         // Trusted and other targets of one bucket have different stores.
         let name = format!("{trusted} {root}");
-        let store = self.store(&name, || open_url(root, &options))?;
+        let store = self.store(&name, || open_remote(root, &options))?;
         Ok((store, key))
     }
 

@@ -1,0 +1,106 @@
+//! The folder of a local store, and how it is opened.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::{fs, io};
+
+use super::durable::Folders;
+use crate::{Operation, StoreError};
+
+/// A store in a folder: one file per key.
+///
+/// A write creates a temporary file in the same folder and renames it, so that a reader sees the
+/// old object or the new one, and a killed process leaves one of them. It may also leave the
+/// temporary file, which no listing includes; [`leftovers`](LocalStore::leftovers) lists it and
+/// [`clean`](crate::Store::clean) removes it. Folders are created on demand.
+///
+/// Symbolic links are followed within the root. A link that leads outside is refused, unless
+/// [`with_outside_links`](LocalStore::with_outside_links) allows it. The path of the root itself
+/// may have links. On Linux, an object whose path has no links is opened for reading in one step,
+/// which concurrent changes of links cannot mislead. All other paths are checked before they are
+/// used: this protects from links in a store that somebody else made, but not from another process
+/// that changes links while the store is used.
+///
+/// # Examples
+/// ```
+/// use zarr_store::{Key, LocalStore, StoreExt};
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = LocalStore::create(folder.path().join("data.zarr"))?;
+/// store.put(&Key::new("c/0/0")?, b"chunk")?;
+/// assert_eq!(std::fs::read(folder.path().join("data.zarr/c/0/0"))?, b"chunk");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct LocalStore {
+    /// Absolute and free of links.
+    pub(super) root: PathBuf,
+    pub(super) durability: Durability,
+    /// Shared by all clones: what one has flushed the others know.
+    pub(super) folders: Arc<Folders>,
+    pub(super) outside_links: bool,
+}
+
+/// What a finished write survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Durability {
+    /// The end of the process, by any signal. After a power failure, an object written in the last
+    /// seconds may be lost or empty, depending on the file system.
+    #[default]
+    ProcessEnd,
+    /// A power failure too: before the write returns, the file is flushed to the device, and so are
+    /// its name and the names of all folders above it, including those above the store and those
+    /// that others created. A finished removal survives as well.
+    PowerFailure,
+}
+
+impl LocalStore {
+    /// The store in the folder `root`, which must exist.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if there is no such folder or it cannot be looked at.
+    pub fn open(root: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let given = root.as_ref();
+        let fail = |cause| StoreError::io(Operation::Open, given.display(), cause);
+        let root = fs::canonicalize(given).map_err(fail)?;
+        if !fs::metadata(&root).map_err(fail)?.is_dir() {
+            return Err(fail(io::ErrorKind::NotADirectory.into()));
+        }
+        let folders = Arc::default();
+        Ok(Self { root, durability: Durability::default(), folders, outside_links: false })
+    }
+
+    /// The store in the folder `root`, which is created if it does not exist.
+    ///
+    /// # Errors
+    /// [`StoreError::Io`] if it cannot be created.
+    pub fn create(root: impl AsRef<Path>) -> Result<Self, StoreError> {
+        let given = root.as_ref();
+        fs::create_dir_all(given)
+            .map_err(|cause| StoreError::io(Operation::Open, given.display(), cause))?;
+        Self::open(given)
+    }
+
+    /// The same store, whose writes survive what `durability` says.
+    #[must_use]
+    pub fn with_durability(mut self, durability: Durability) -> Self {
+        self.durability = durability;
+        self
+    }
+
+    /// The same store, following symbolic links out of the root if `allowed`.
+    ///
+    /// For a store that its owner has spread over several disks by links.
+    #[must_use]
+    pub fn with_outside_links(mut self, allowed: bool) -> Self {
+        self.outside_links = allowed;
+        self
+    }
+
+    /// The folder, as an absolute path without links.
+    #[must_use]
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+}
