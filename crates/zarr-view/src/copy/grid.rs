@@ -35,8 +35,22 @@ pub struct OutputGrid<'a> {
     taken: Vec<AtomicU8>,
 }
 
+impl<'a> Output<'a> {
+    /// Cuts the output into a grid of parts, at the given indices of each axis.
+    ///
+    /// `cuts[d]` increases within `1..size`; n cuts make n + 1 parts along axis `d`.
+    /// [`View::split`] proposes cuts for a number of threads.
+    ///
+    /// # Errors
+    /// [`CopyError::Cut`], [`ViewError::Rank`], or [`CopyError::Memory`] if one bit per part does
+    /// not fit in memory.
+    pub fn grid(self, cuts: &[impl AsRef<[usize]>]) -> Result<OutputGrid<'a>, CopyError> {
+        OutputGrid::new(self, cuts)
+    }
+}
+
 impl<'a> OutputGrid<'a> {
-    pub(super) fn new(whole: Output<'a>, cuts: &[impl AsRef<[usize]>]) -> Result<Self, CopyError> {
+    fn new(whole: Output<'a>, cuts: &[impl AsRef<[usize]>]) -> Result<Self, CopyError> {
         let sizes = whole.view().shape();
         if cuts.len() != sizes.len() {
             return Err(ViewError::Rank { expected: sizes.len(), found: cuts.len() }.into());

@@ -3,7 +3,6 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::grid::OutputGrid;
 use super::plan::check_destination;
 use super::{CopyElement, CopyPlan};
 use crate::view::{Dims, View, signed};
@@ -101,18 +100,6 @@ impl<'a> Output<'a> {
         // SAFETY: both are boxes of this output's view, they share no index and so no position,
         // and this output no longer exists afterwards.
         unsafe { Ok((self.part(low), self.part(high))) }
-    }
-
-    /// Cuts the output into a grid of parts, at the given indices of each axis.
-    ///
-    /// `cuts[d]` increases within `1..size`; n cuts make n + 1 parts along axis `d`.
-    /// [`View::split`] proposes cuts for a number of threads.
-    ///
-    /// # Errors
-    /// [`CopyError::Cut`], [`ViewError::Rank`], or [`CopyError::Memory`] if one bit per part does
-    /// not fit in memory.
-    pub fn grid(self, cuts: &[impl AsRef<[usize]>]) -> Result<OutputGrid<'a>, CopyError> {
-        OutputGrid::new(self, cuts)
     }
 
     /// The box `ranges` of the output. It borrows the output, which can be used again afterwards.
