@@ -7,7 +7,8 @@ use zarr_metadata::{Codec, DataType};
 use crate::array_to_array::ArrayToArray;
 use crate::array_to_bytes::shard::Shard;
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec, Mapped};
-use crate::bytes_to_bytes::{self, BytesToBytes, Other};
+use crate::bound::Bound;
+use crate::bytes_to_bytes::{self, Other};
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
 use crate::element::ElementType;
@@ -65,21 +66,6 @@ enum Last<'c> {
     Elements(&'c Bound, &'c ElementCodec),
     /// A codec that changes the elements first.
     Mapped(&'c Bound, &'c Mapped),
-}
-
-#[derive(Debug)]
-pub(crate) struct Bound {
-    pub(crate) element: ElementType,
-    pub(crate) array_to_array: Vec<(ArrayToArray, CodecPath)>,
-    pub(crate) array_to_bytes: ArrayToBytes,
-    pub(crate) array_to_bytes_path: CodecPath,
-    pub(crate) bytes_to_bytes: Vec<(Box<dyn BytesToBytes>, CodecPath)>,
-    pub(crate) options: Options,
-    /// A codec that can be read but not written: one that was skipped, which a document allows
-    /// for reading only (SD-42), or `numcodecs.packbits` (SD-11).
-    pub(crate) read_only: Option<CodecPath>,
-    /// The chain itself, for errors that do not belong to a single codec.
-    whole: CodecPath,
 }
 
 impl Chain {
@@ -448,35 +434,4 @@ fn other_array(
         Make::Array(make) => make(unknown, data_type).map(Arc::from).map_err(ChainErrorKind::other),
         Make::Bytes(_) => Err(ChainErrorKind::Order),
     })
-}
-
-impl Bound {
-    /// The chain itself, for errors that do not belong to a single codec.
-    pub(crate) fn whole(&self) -> &CodecPath {
-        &self.whole
-    }
-
-    /// The shape at each depth for one chunk shape: the chunk's own first, the stored array's last.
-    pub(crate) fn shapes(&self, chunk_shape: &[u64]) -> Result<Vec<Vec<u64>>, ChainError> {
-        shapes(&self.array_to_array, &self.whole, chunk_shape)
-    }
-}
-
-/// The shapes before and after each array-to-array codec for one chunk shape; `whole` is the
-/// chain.
-pub(crate) fn shapes(
-    array_to_array: &[(ArrayToArray, CodecPath)],
-    whole: &CodecPath,
-    chunk_shape: &[u64],
-) -> Result<Vec<Vec<u64>>, ChainError> {
-    let edges: Vec<_> = chunk_shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
-    let mut shape = Shape::of_grid(&edges).map_err(|kind| whole.error(kind))?;
-    let mut shapes = vec![chunk_shape.to_vec()];
-    for (step, place) in array_to_array {
-        shape = step.output_shape(&shape).map_err(|kind| place.error(kind))?;
-        let sizes = shape.dimensions.iter().map(|dimension| shape.size(dimension));
-        let sizes: Option<Vec<u64>> = sizes.collect();
-        shapes.push(sizes.ok_or_else(|| place.error(ChainErrorKind::SizeOverflow))?);
-    }
-    Ok(shapes)
 }

@@ -175,7 +175,7 @@ impl ElementType {
 
     /// Refuses boolean bytes other than 0 and 1 (SD-52). `elements` holds whole elements.
     pub(crate) fn check(&self, elements: &[u8]) -> Result<(), ChunkErrorKind> {
-        let fault = |element, value| {
+        let wrong = |element, value| {
             let element = widen(element);
             Err(ChunkErrorKind::Bool { element, value })
         };
@@ -184,7 +184,7 @@ impl ElementType {
                 for (number, element) in elements.chunks_exact(self.size()).enumerate() {
                     let mut bools = self.fields.bools.iter().filter_map(|at| element.get(*at));
                     if let Some(value) = bools.find(|value| **value > 1) {
-                        return fault(number, *value);
+                        return wrong(number, *value);
                     }
                 }
             }
@@ -195,7 +195,7 @@ impl ElementType {
             return Ok(());
         }
         match elements.iter().enumerate().find(|(_, byte)| **byte > 1) {
-            Some((element, value)) => fault(element, *value),
+            Some((element, value)) => wrong(element, *value),
             None => Ok(()),
         }
     }
@@ -230,6 +230,13 @@ impl ElementType {
                 extend(element.get_mut(bytes.clone()).unwrap_or_default(), *bits, *signed);
             }
         }
+    }
+}
+
+/// Reverses each unit of an element, if elements are swapped.
+pub(crate) fn swap(value: &mut [u8], element: CopyElement) {
+    for unit in value.chunks_exact_mut(element.unit().max(1)) {
+        unit.reverse();
     }
 }
 

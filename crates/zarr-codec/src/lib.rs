@@ -32,6 +32,7 @@
 
 mod array_to_array;
 mod array_to_bytes;
+mod bound;
 mod bytes_to_bytes;
 mod chain;
 mod chunk;

@@ -3,21 +3,21 @@
 use zarr_metadata::Endian;
 
 use super::packbits::check_survival;
-use super::{ElementCodec, StoredElements};
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Bytes, Pool};
 
-pub(super) fn bind(
+/// Whether the configuration asks for big endian. It must say so for elements of several bytes.
+pub(super) fn is_big_endian(
     endian: Option<Endian>,
     element: &ElementType,
-) -> Result<ElementCodec, ChainErrorKind> {
+) -> Result<bool, ChainErrorKind> {
     match endian {
         None if element.has_byte_order() => {
             Err(ChainErrorKind::MissingEndian { data_type: element.name.clone() })
         }
-        endian => Ok(ElementCodec::Bytes { big_endian: endian == Some(Endian::Big) }),
+        endian => Ok(endian == Some(Endian::Big)),
     }
 }
 
@@ -59,18 +59,16 @@ pub(super) fn decode<'a>(
     elements: usize,
     element: &ElementType,
     pool: &mut Pool,
-) -> Result<StoredElements<'a>, ChunkErrorKind> {
+) -> Result<Bytes<'a>, ChunkErrorKind> {
     check(&encoded, elements, element)?;
-    let bytes = if rewrites(big_endian, element) {
-        let mut buffer = encoded.into_buffer(pool)?;
-        if big_endian {
-            element.swap_fields(&mut buffer);
-        }
-        // Upper bits are ignored and extended again (SD-18): TensorStore does not extend them.
-        element.canonicalise(&mut buffer);
-        Bytes::Taken(buffer)
-    } else {
-        encoded
-    };
-    Ok(StoredElements { bytes, swapped: big_endian && element.swap_unit > 1 })
+    if !rewrites(big_endian, element) {
+        return Ok(encoded);
+    }
+    let mut buffer = encoded.into_buffer(pool)?;
+    if big_endian {
+        element.swap_fields(&mut buffer);
+    }
+    // Upper bits are ignored and extended again (SD-18): TensorStore does not extend them.
+    element.canonicalise(&mut buffer);
+    Ok(Bytes::Taken(buffer))
 }

@@ -5,17 +5,17 @@ use std::ops::Range;
 use zarr_metadata::Packbits;
 use zarr_packbits::{BitOrder, Packing, PaddingEncoding};
 
-use super::{ElementCodec, StoredElements};
 use crate::bytes_to_bytes::reserve;
 use crate::element::ElementType;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool};
 
+/// The packing of a configuration, and where the number of padding bits is.
 pub(super) fn bind(
     codec: &Packbits,
     element: &ElementType,
-) -> Result<ElementCodec, ChainErrorKind> {
+) -> Result<(Packing, PaddingEncoding), ChainErrorKind> {
     let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
     if !element.packable {
         return Err(unpackable());
@@ -44,17 +44,20 @@ pub(super) fn bind(
             return Err(ChainErrorKind::NotHere { what: format!("padding encoding {other:?}") });
         }
     };
-    Ok(ElementCodec::Packbits { packing, padding })
+    Ok((packing, padding))
 }
 
-pub(super) fn bind_numcodecs(element: &ElementType) -> Result<ElementCodec, ChainErrorKind> {
+/// As [`bind`], for `numcodecs.packbits`.
+pub(super) fn bind_numcodecs(
+    element: &ElementType,
+) -> Result<(Packing, PaddingEncoding), ChainErrorKind> {
     let unpackable = || ChainErrorKind::DataType { data_type: element.name.clone() };
     if !element.is_bool() {
         return Err(unpackable());
     }
     let packing = Packing::builder(1).bit_order(BitOrder::MsbFirst).build();
     let packing = packing.map_err(|_| unpackable())?;
-    Ok(ElementCodec::Packbits { packing, padding: PaddingEncoding::FirstByte })
+    Ok((packing, PaddingEncoding::FirstByte))
 }
 
 /// All elements of a chunk as packed bits.
@@ -141,20 +144,20 @@ impl<'a> Packer<'a> {
     }
 }
 
-pub(super) fn decode<'a>(
+pub(super) fn decode(
     packing: &Packing,
     padding: PaddingEncoding,
     encoded: Bytes<'_>,
     elements: usize,
     element: &ElementType,
     pool: &mut Pool,
-) -> Result<StoredElements<'a>, ChunkErrorKind> {
+) -> Result<Buffer, ChunkErrorKind> {
     // Check the length before allocating memory in proportion to the elements.
     let packed = packing.packed_bits(&encoded, elements, padding)?;
     let mut unpacked = pool.take(elements.saturating_mul(element.size()))?;
     packing.unpack(packed, &mut unpacked)?;
     encoded.give_to(pool);
-    Ok(StoredElements { bytes: Bytes::Taken(unpacked), swapped: false })
+    Ok(unpacked)
 }
 
 /// Refuses elements that would not read back unchanged (SD-49).
@@ -218,14 +221,14 @@ pub(super) fn encode(
 
 /// Decodes spans of `span_len` bytes of elements. The spans are concatenated in `bytes`; each
 /// starts at a byte boundary.
-pub(super) fn decode_spans<'a>(
+pub(super) fn decode_spans(
     packing: &Packing,
     bytes: &[u8],
     spans: impl Iterator<Item = (Range<u64>, usize)>,
     span_len: usize,
     count: usize,
     pool: &mut Pool,
-) -> Result<StoredElements<'a>, ChunkErrorKind> {
+) -> Result<Buffer, ChunkErrorKind> {
     let mut unpacked = pool.take(span_len.saturating_mul(count))?;
     let mut rest = bytes;
     let mut targets = unpacked.chunks_exact_mut(span_len.max(1));
@@ -239,5 +242,5 @@ pub(super) fn decode_spans<'a>(
         packing.unpack_at(span, bit, target)?;
         rest = after;
     }
-    Ok(StoredElements { bytes: Bytes::Taken(unpacked), swapped: false })
+    Ok(unpacked)
 }

@@ -2,7 +2,8 @@
 
 use zarr_metadata::ChecksumLocation;
 
-use super::{BytesToBytes, check_decoded, check_limit, reserve};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_limit, reserve};
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 

@@ -6,7 +6,7 @@ use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
 
-use super::DEFLATE_EXPANSION;
+use super::limits::DEFLATE_EXPANSION;
 use super::stream::StreamFormat;
 
 #[derive(Debug)]

@@ -2,7 +2,8 @@
 
 use lz4_flex::block::{DecompressError, compress_into, decompress_into, get_maximum_output_size};
 
-use super::{BytesToBytes, check_decoded, check_limit, check_ratio, decode_stated, reserve};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_limit, check_ratio, decode_stated, reserve};
 use crate::error::ChunkErrorKind;
 use crate::length::{narrow, widen};
 

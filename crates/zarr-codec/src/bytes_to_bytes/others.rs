@@ -4,7 +4,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{BytesToBytes, check_decoded, check_limit};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_limit};
 use crate::error::{ChunkErrorKind, in_full};
 use crate::length::widen;
 use crate::others::{ArrayCodec, BytesCodec, CodecError, DecodedLength};

@@ -10,9 +10,8 @@ use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec, PagingSpec};
 use zarr_metadata::{DataType, Pcodec as Configuration, PcodecDelta, PcodecMode};
 
-use super::{
-    BytesToBytes, check_decoded, check_empty, check_limit, check_ratio, reserve, with_room,
-};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_empty, check_limit, check_ratio, reserve, with_room};
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 

@@ -2,7 +2,8 @@
 
 use std::num::NonZero;
 
-use super::{BytesToBytes, check_decoded, check_limit, decode_stated, reserve};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_limit, decode_stated, reserve};
 use crate::error::ChunkErrorKind;
 
 #[derive(Debug)]

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::io::{self, Read};
 
-use super::{BytesToBytes, check_ratio, read_exactly, read_up_to, reserve};
+use super::codec::BytesToBytes;
+use super::limits::{check_ratio, read_exactly, read_up_to, reserve};
 use crate::error::ChunkErrorKind;
 
 /// A format whose decoder is a reader.

@@ -16,9 +16,8 @@ use zfp_rs::{
     ZfpScalarType, ZfpStreamAlignment,
 };
 
-use super::{
-    BytesToBytes, check_decoded, check_empty, check_limit, decode_stated, reserve, with_room,
-};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_empty, check_limit, decode_stated, reserve, with_room};
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 

@@ -5,7 +5,7 @@ use std::io::{self, Read, Write as _};
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Decompress, FlushDecompress, Status};
 
-use super::DEFLATE_EXPANSION;
+use super::limits::DEFLATE_EXPANSION;
 use super::stream::{StreamFormat, bytes_after};
 
 #[derive(Debug)]

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use zstd::bulk::{Compressor, Decompressor};
 use zstd::stream::raw::CParameter;
 
-use super::{BytesToBytes, check_decoded, check_ratio, read_up_to, reserve};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_ratio, read_up_to, reserve};
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 

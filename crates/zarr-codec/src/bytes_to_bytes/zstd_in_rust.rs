@@ -12,7 +12,8 @@ use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::{BytesToBytes, check_ratio, read_exactly, read_up_to, reserve};
+use super::codec::BytesToBytes;
+use super::limits::{check_ratio, read_exactly, read_up_to, reserve};
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 

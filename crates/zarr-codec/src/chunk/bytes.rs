@@ -1,20 +1,11 @@
 //! Runs and undoes the bytes-to-bytes codecs of a chain.
 
-use std::sync::Arc;
-
 use super::{ChunkCodec, chunk_error};
 use crate::bytes_to_bytes::{BytesToBytes, ordinary};
-use crate::chain::Bound;
 use crate::codec_path::CodecPath;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool};
-use crate::transform::ArrayTransform;
-
-/// The first bytes-to-bytes codec for the shape of the stored elements, if that matters to it.
-pub(super) fn shaped(bound: &Bound, transform: &ArrayTransform) -> Option<Arc<dyn BytesToBytes>> {
-    bound.bytes_to_bytes.first()?.0.for_shape(transform.stored_shape())
-}
 
 impl ChunkCodec {
     /// The bytes-to-bytes codecs in order, for this shape.

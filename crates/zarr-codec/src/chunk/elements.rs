@@ -2,10 +2,11 @@
 
 use zarr_view::{CopyElement, CopyError, Output, View};
 
-use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error, swap};
+use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error};
 use crate::array_to_bytes::StoredElements;
 use crate::array_to_bytes::shard::ShardDecoder;
-use crate::chain::Bound;
+use crate::bound::Bound;
+use crate::element::swap;
 use crate::error::ChunkError;
 use crate::scratch::{Buffer, Bytes, Scratch};
 use crate::transform::Source;
@@ -85,7 +86,7 @@ impl ChunkCodec {
                 let scratch = shard_scratch.get_or_insert_default();
                 let mut source = Source::Shard(ShardDecoder::new(shard, &bytes, fill, scratch)?);
                 let gathered = self.transform.gather(0, &mut source, plain, pool);
-                let buffer = gathered.map_err(|fault| fault.at(place))?;
+                let buffer = gathered.map_err(|error| error.at(place))?;
                 drop(source);
                 bytes.give_to(pool);
                 return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
@@ -95,7 +96,7 @@ impl ChunkCodec {
             let source = Source::new(codec, bytes, self.elements, element, pool);
             let mut source = source.map_err(failed)?;
             let gathered = self.transform.gather(0, &mut source, plain, pool);
-            let buffer = gathered.map_err(|fault| fault.at(place))?;
+            let buffer = gathered.map_err(|error| error.at(place))?;
             return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
         };
         let decoded = codec.decode(bytes, self.elements, element, pool);

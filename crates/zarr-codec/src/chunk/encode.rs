@@ -5,12 +5,13 @@ use zarr_view::{CopyError, View};
 use crate::array_to_bytes::ElementCodec;
 use crate::array_to_bytes::bytes::check_range;
 use crate::array_to_bytes::shard::ShardCodec;
-use crate::chain::Bound;
+use crate::bound::Bound;
+use crate::element::swap;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Bytes, Pool, Scratch};
 use crate::transform::Slab;
 
-use super::{ChunkCodec, ShapedCodec, chunk_error, swap};
+use super::{ChunkCodec, ShapedCodec, chunk_error};
 
 /// The result of encoding a chunk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,24 +8,16 @@ use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error};
 use crate::array_to_bytes::bytes::check_range;
 use crate::array_to_bytes::shard::ShardDecoder;
 use crate::array_to_bytes::{ArrayToBytes, Mapped};
-use crate::chain::Bound;
+use crate::bound::Bound;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Buffer, Bytes, Scratch};
 use crate::transform::Source;
-
-/// The chain after a codec that changes values, for one shape.
-#[derive(Clone, Debug)]
-pub(super) struct MappedCodec {
-    pub(super) inner: Box<ChunkCodec>,
-}
 
 impl ChunkCodec {
     /// The codec that changes values, and the chain after it.
     pub(super) fn mapped(&self) -> Option<(&Mapped, &Self)> {
         match (&self.bound.array_to_bytes, &self.array_to_bytes) {
-            (ArrayToBytes::Mapped(mapped), ShapedCodec::Mapped(codec)) => {
-                Some((mapped, &codec.inner))
-            }
+            (ArrayToBytes::Mapped(mapped), ShapedCodec::Mapped(codec)) => Some((mapped, &**codec)),
             _ => None,
         }
     }
@@ -70,7 +62,7 @@ impl ChunkCodec {
                 let source = Source::new(codec, bytes, self.elements, element, pool);
                 let mut source = source.map_err(|kind| chunk_error(place, kind))?;
                 let gathered = self.transform.gather(0, &mut source, plain, pool);
-                gathered.map_err(|fault| fault.at(place))
+                gathered.map_err(|error| error.at(place))
             }
             ShapedCodec::Shard(shard) => {
                 if self.bytes() > options.unknown_decoded_len {
@@ -82,7 +74,7 @@ impl ChunkCodec {
                 let mut source =
                     Source::Shard(ShardDecoder::new(shard, &bytes, fill, shard_scratch)?);
                 let gathered = self.transform.gather(0, &mut source, plain, pool);
-                let gathered = gathered.map_err(|fault| fault.at(place))?;
+                let gathered = gathered.map_err(|error| error.at(place))?;
                 drop(source);
                 bytes.give_to(pool);
                 Ok(gathered)
@@ -91,7 +83,7 @@ impl ChunkCodec {
                 let elements = self.mapped_elements(bytes, fill, scratch)?;
                 let mut source = Source::Elements(Bytes::Taken(elements), plain);
                 let gathered = self.transform.gather(0, &mut source, plain, &mut scratch.pool);
-                gathered.map_err(|fault| fault.at(place))
+                gathered.map_err(|error| error.at(place))
             }
         }
     }

@@ -11,19 +11,17 @@ mod spans;
 
 use std::sync::Arc;
 
-use zarr_view::{CopyElement, CopyError, Output, View};
+use zarr_view::{CopyError, Output, View};
 
 use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
+use crate::bound::Bound;
 use crate::bytes_to_bytes::BytesToBytes;
-use crate::chain::Bound;
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Bytes, Scratch};
 use crate::transform::{ArrayTransform, NestedError, Slice, Source};
-
-use mapped::MappedCodec;
 
 pub use elements::{ChunkElements, Order};
 pub use encode::Encoded;
@@ -53,14 +51,15 @@ pub struct ChunkCodec {
 enum ShapedCodec {
     Elements(ElementCodec),
     Shard(ShardCodec),
-    Mapped(MappedCodec),
+    /// The chain after a codec that changes values.
+    Mapped(Box<ChunkCodec>),
 }
 
 impl ChunkCodec {
     pub(crate) fn new(bound: &Arc<Bound>, chunk_shape: &[u64]) -> Result<Self, ChainError> {
         let too_large = || {
             let kind = ChainErrorKind::AddressSpace { shape: chunk_shape.to_vec() };
-            bound.whole().error(kind)
+            bound.whole.error(kind)
         };
         let shapes = bound.shapes(chunk_shape)?;
         let transform =
@@ -86,16 +85,16 @@ impl ChunkCodec {
                 let shape: Vec<u64> = transform.stored_shape().iter().map(|n| widen(*n)).collect();
                 let inner = Box::new(mapped.inner.for_shape(&shape)?);
                 let length = inner.encoded_len();
-                (ShapedCodec::Mapped(MappedCodec { inner }), length)
+                (ShapedCodec::Mapped(inner), length)
             }
         };
         let mut lengths = vec![stored_len];
         let mut most = vec![match &array_to_bytes {
             ShapedCodec::Elements(_) => stored_len.unwrap_or(u64::MAX),
             ShapedCodec::Shard(shard) => shard.accounted_len(),
-            ShapedCodec::Mapped(mapped) => mapped.inner.most_encoded(),
+            ShapedCodec::Mapped(mapped) => mapped.most_encoded(),
         }];
-        let (shaped, bound) = (bytes::shaped(bound, &transform), Arc::clone(bound));
+        let (shaped, bound) = (bound.shaped(transform.stored_shape()), Arc::clone(bound));
         for (index, (codec, _)) in bound.bytes_to_bytes.iter().enumerate() {
             let codec = shaped.as_deref().filter(|_| index == 0).unwrap_or(&**codec);
             lengths.push(codec.encoded_len(lengths.last().copied().flatten()));
@@ -301,11 +300,4 @@ impl ChunkCodec {
 
 fn chunk_error(place: &CodecPath, kind: ChunkErrorKind) -> ChunkError {
     place.chunk_error(kind)
-}
-
-/// Reverses each unit of an element, if elements are swapped.
-pub(crate) fn swap(value: &mut [u8], element: CopyElement) {
-    for unit in value.chunks_exact_mut(element.unit().max(1)) {
-        unit.reverse();
-    }
 }

@@ -6,7 +6,7 @@ use super::encode::holds_only;
 use super::{ChunkCodec, Empty, Encoded, Input, chunk_error};
 use crate::array_to_bytes::ElementCodec;
 use crate::array_to_bytes::packbits::{self, Packer};
-use crate::chain::Bound;
+use crate::bound::Bound;
 use crate::element::ElementType;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Bytes, Pool};

@@ -14,8 +14,8 @@ use zarr_view::{CopyPlan, Output, View};
 use super::encode::holds_only;
 use super::{ChunkCodec, Empty, Encoded, ShapedCodec, chunk_error};
 use crate::array_to_bytes::{ElementCodec, StoredElements, bytes, packbits};
+use crate::bound::Bound;
 use crate::bytes_to_bytes::reserve;
-use crate::chain::Bound;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Bytes, Scratch};
 

@@ -5,7 +5,7 @@ use std::ops::Range;
 use zarr_view::CopyElement;
 
 use super::{ChunkCodec, ShapedCodec, chunk_error};
-use crate::chain::Bound;
+use crate::bound::Bound;
 use crate::error::ChunkError;
 use crate::length::widen;
 use crate::scratch::Scratch;

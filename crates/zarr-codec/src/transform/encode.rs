@@ -7,7 +7,7 @@ use zarr_view::{CopyElement, CopyError, View, copy};
 use super::ArrayTransform;
 use super::slabs::{Slabs, alone};
 use super::unpack::SLAB;
-use crate::chunk::swap;
+use crate::element::swap;
 use crate::error::ChunkErrorKind;
 use crate::scratch::{Buffer, Pool};
 

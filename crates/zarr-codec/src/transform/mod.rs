@@ -14,6 +14,7 @@
 //! level that the caller's view reached.
 
 mod encode;
+mod nested_error;
 mod slabs;
 mod slice;
 mod source;
@@ -23,11 +24,12 @@ use zarr_view::{CopyElement, CopyError, Output, View, ViewError, copy};
 
 use crate::array_to_array::ArrayToArray;
 use crate::codec_path::CodecPath;
-use crate::error::{ChunkError, ChunkErrorKind};
+use crate::error::ChunkErrorKind;
 use crate::length::widen;
 use crate::scratch::{Buffer, Pool};
 
 pub(crate) use encode::Slab;
+pub(crate) use nested_error::NestedError;
 pub use slice::{Slice, margins, sliced};
 use slice::{check_shape, is_box};
 pub(crate) use source::Source;
@@ -445,34 +447,5 @@ pub(crate) struct CommonLevel {
 impl CommonLevel {
     pub(crate) fn stored(&self) -> &View {
         &self.stored
-    }
-}
-
-/// A failure to move elements: here, or in an inner codec, which has added its path.
-#[derive(Debug)]
-pub(crate) enum NestedError {
-    Here(ChunkErrorKind),
-    Inner(ChunkError),
-}
-
-impl NestedError {
-    /// The error, attributed to the codec at `place` unless it already names another.
-    pub(crate) fn at(self, place: &CodecPath) -> ChunkError {
-        match self {
-            Self::Here(kind) => place.chunk_error(kind),
-            Self::Inner(error) => error,
-        }
-    }
-}
-
-impl<K: Into<ChunkErrorKind>> From<K> for NestedError {
-    fn from(kind: K) -> Self {
-        Self::Here(kind.into())
-    }
-}
-
-impl From<ChunkError> for NestedError {
-    fn from(error: ChunkError) -> Self {
-        Self::Inner(error)
     }
 }

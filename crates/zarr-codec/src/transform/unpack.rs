@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use zarr_view::{CopyError, Output, View};
 
-use super::NestedError;
+use super::nested_error::NestedError;
 use super::slabs::{Slabs, alone};
 use crate::array_to_bytes::packbits::Packed;
 use crate::scratch::Pool;

@@ -7,8 +7,8 @@
 
 use zarr_metadata::FloatSpecials;
 
-use super::Refused;
 use super::number::{Kind, Number, greatest, wrapped};
+use super::refused::Refused;
 
 #[derive(Clone, Debug)]
 pub(super) struct Bitround {

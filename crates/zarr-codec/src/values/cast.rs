@@ -3,7 +3,7 @@
 use zarr_metadata::{CastValue, DataType, OutOfRange, Rounding, parse_element};
 
 use super::number::{Kind, Misfit, Number, load};
-use super::{Refused, not_here};
+use super::refused::{Refused, not_here};
 use crate::error::ChainErrorKind;
 
 /// One direction of a cast.

@@ -9,6 +9,7 @@
 mod bitround;
 mod cast;
 mod number;
+mod refused;
 mod scale;
 
 use std::fmt;
@@ -24,6 +25,7 @@ use crate::others::ArrayCodec;
 use crate::scratch::{Buffer, Pool};
 
 use self::number::{Kind, integer, load, store, wrapped};
+use self::refused::{Refused, not_here};
 
 /// A codec that changes values, bound to its data type.
 #[derive(Clone, Debug)]
@@ -63,37 +65,8 @@ impl fmt::Debug for Other {
     }
 }
 
-/// Why a value cannot be stored or read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Refused {
-    /// It is out of the range of the data type.
-    OutOfRange,
-    /// It is infinite or not a number.
-    NotFinite,
-    /// It is not a multiple of the scale.
-    Inexact,
-    /// Rounded differences add up to another value.
-    Rounded,
-}
-
-impl Refused {
-    /// What is said after the value; `target` is the data type that it was to have.
-    fn reason(self, target: &DataType) -> String {
-        match self {
-            Self::OutOfRange => format!("out of the range of {target}"),
-            Self::NotFinite => format!("not finite, for which {target} has no value"),
-            Self::Inexact => format!("not a multiple of the scale, so that no {target} gives it"),
-            Self::Rounded => format!("which its rounded difference does not restore as {target}"),
-        }
-    }
-}
-
 fn is_time(data_type: &DataType) -> bool {
     matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_))
-}
-
-fn not_here(what: String) -> ChainErrorKind {
-    ChainErrorKind::NotHere { what }
 }
 
 impl ValueCodec {

@@ -9,7 +9,7 @@ use zarr_metadata::{DataType, FixedScaleOffset, Quantize, Rounding, ScaleOffset}
 
 use super::cast::{Cast, scalar};
 use super::number::{FLOAT16, FLOAT32, FLOAT64, Kind, Number, integer, wrapped};
-use super::{Refused, not_here};
+use super::refused::{Refused, not_here};
 use crate::error::ChainErrorKind;
 
 /// A value during a computation.

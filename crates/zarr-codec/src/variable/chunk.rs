@@ -7,11 +7,11 @@ use zarr_metadata::{MetadataError, json2_elements};
 use zarr_view::{CopyError, Run, View};
 
 use super::ByteStrings;
-use super::chain::{ArrayToBytes, Bound};
+use super::bound::{ArrayToBytes, Bound};
 use super::optional::Optional;
 use super::shard::ShapedShard;
 use super::vlen::{self, Elements};
-use crate::chain::shapes;
+use crate::bound::shapes;
 use crate::chunk::{ChunkCodec, Encoded};
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;

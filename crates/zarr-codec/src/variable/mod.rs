@@ -5,6 +5,7 @@
 //! at elements are shared: `transpose` and `reshape` as maps of positions, the compressors, and
 //! the index of a shard.
 
+mod bound;
 mod chain;
 mod chunk;
 mod optional;

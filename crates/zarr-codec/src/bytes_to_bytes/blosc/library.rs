@@ -3,15 +3,29 @@
 //! Neither call keeps state or starts threads; the one global that they share, which records the
 //! shuffle instructions of the processor, is initialised through `pthread_once`.
 
-use super::{Blosc, LONGEST};
+/// Bytes of the header, and the most that encoding adds.
+pub(super) const HEADER: usize = 16;
+
+/// The longest input: the header counts bytes in 31 bits.
+pub(super) const LONGEST: usize = 0x7fff_ffff - HEADER;
 
 /// The longest output that the library can count.
 const MOST: usize = 0x7fff_ffff;
 
+/// What the library is asked to do when it compresses.
+#[derive(Debug)]
+pub(super) struct Settings {
+    pub(super) compressor: &'static std::ffi::CStr,
+    pub(super) level: u8,
+    pub(super) shuffle: u8,
+    pub(super) type_size: u8,
+    pub(super) block_size: u32,
+}
+
 /// Decompresses `encoded`. The caller has checked that its header states its own length, and that
 /// `out` is long enough. Returns the number of bytes written, `None` if `encoded` is not valid.
 pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
-    let (Some(header), true) = (encoded.first_chunk::<16>(), out.len() <= LONGEST) else {
+    let (Some(header), true) = (encoded.first_chunk::<HEADER>(), out.len() <= LONGEST) else {
         return None;
     };
     // The library trusts these two lengths, so they are compared here, before the call.
@@ -40,7 +54,7 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
 /// written. `None` on failure, and for an output of no bytes.
 ///
 /// The capacity is not zeroed first: of what the worst case needs, little is written.
-pub(super) fn compress(decoded: &[u8], out: &mut Vec<u8>, settings: &Blosc) -> Option<()> {
+pub(super) fn compress(decoded: &[u8], out: &mut Vec<u8>, settings: &Settings) -> Option<()> {
     out.clear();
     let spare = out.spare_capacity_mut();
     if decoded.len() > LONGEST {

@@ -7,29 +7,21 @@ mod library;
 
 use zarr_metadata::{Blosc as Configuration, BloscCompressor, BloscShuffle, NumcodecsBlosc};
 
-use super::{BytesToBytes, check_decoded, check_limit, decode_stated, reserve};
+use self::library::{HEADER, LONGEST, Settings};
+use super::codec::BytesToBytes;
+use super::limits::{check_decoded, check_limit, decode_stated, reserve};
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::{narrow, widen};
 
 /// Zstd, the strongest of its compressors, can encode 128 KiB in a block of four bytes.
 const MOST_EXPANSION: u64 = 32 * 1024;
 
-/// Bytes of the header, and the most that encoding adds.
-const HEADER: usize = 16;
-
 /// The only version of the format.
 const VERSION: u8 = 2;
 
-/// The longest input: the header counts bytes in 31 bits.
-const LONGEST: usize = 0x7fff_ffff - HEADER;
-
 #[derive(Debug)]
 pub(super) struct Blosc {
-    compressor: &'static std::ffi::CStr,
-    level: u8,
-    shuffle: u8,
-    type_size: u8,
-    block_size: u32,
+    settings: Settings,
 }
 
 impl Blosc {
@@ -39,7 +31,7 @@ impl Blosc {
         element_size: usize,
     ) -> Result<Self, ChainErrorKind> {
         let type_size = configuration.typesize.unwrap_or(widen(element_size));
-        Ok(Self {
+        let settings = Settings {
             compressor: match configuration.cname {
                 BloscCompressor::Blosclz => c"blosclz",
                 BloscCompressor::Lz4 => c"lz4",
@@ -61,7 +53,8 @@ impl Blosc {
             type_size: u8::try_from(type_size).unwrap_or(1).max(1),
             // It treats larger blocks as the whole input.
             block_size: u32::try_from(configuration.blocksize).unwrap_or(u32::MAX),
-        })
+        };
+        Ok(Self { settings })
     }
 
     /// `numcodecs.blosc`, whose input is bytes: elements of 1 byte unless it says otherwise.
@@ -109,13 +102,13 @@ impl BytesToBytes for Blosc {
             return Err(ChunkErrorKind::Encode { reason });
         }
         let mut most = decoded.len().saturating_add(HEADER);
-        if self.compressor == c"snappy" {
+        if self.settings.compressor == c"snappy" {
             // With less space than its worst case, the library does not compress and stores all
             // bytes.
             most = most.saturating_add(decoded.len() / 6).saturating_add(64);
         }
         reserve(out, most)?;
-        library::compress(decoded, out, self).ok_or_else(|| {
+        library::compress(decoded, out, &self.settings).ok_or_else(|| {
             let reason = String::from("the blosc library gave no output");
             ChunkErrorKind::Encode { reason }
         })
