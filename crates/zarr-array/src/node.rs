@@ -37,7 +37,7 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, Arr
 ///
 /// # Spec
 /// Zarr v3 core 3.1, "Node names".
-pub(crate) fn fault_of_name(name: &str) -> Option<&'static str> {
+pub(crate) fn name_error(name: &str) -> Option<&'static str> {
     if name.starts_with("__") {
         return Some("begins with __, which is reserved");
     }
@@ -83,9 +83,9 @@ pub(crate) fn put_new(
 /// Refuses a place where no new node can be, whether or not there is one.
 pub(crate) fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     for name in prefix.segments() {
-        if let Some(fault) = fault_of_name(name) {
+        if let Some(reason) = name_error(name) {
             let (path, name) = (display(prefix), name.to_owned());
-            return Err(ArrayError::NodeName { path, name, fault });
+            return Err(ArrayError::NodeName { path, name, reason });
         }
     }
     refuse_in_array(store, prefix)?;

@@ -94,14 +94,14 @@ pub enum ArrayError {
         path: String,
     },
     /// A new node's path contains a name that nodes cannot have.
-    #[error("{}: the node's name {name:?} {fault}", Printable(path))]
+    #[error("{}: the node's name {name:?} {reason}", Printable(path))]
     NodeName {
         /// The new node's path.
         path: String,
         /// The name.
         name: String,
         /// What is wrong with it.
-        fault: &'static str,
+        reason: &'static str,
     },
     /// A group has no consolidated metadata although it was to be trusted.
     #[error("{}: the group has no consolidated metadata", Printable(path))]

@@ -17,12 +17,10 @@ mod together;
 use std::ops::Range;
 
 use crate::array::Array;
-use plan::Placed;
 
 pub use marker::MARKER;
 #[cfg(feature = "check")]
 pub(crate) use marker::{Marker, Step, away};
-pub use settle::Settled;
 #[cfg(feature = "check")]
 pub(crate) use together::GroupMarker;
 pub use together::{GroupRearrangement, GroupSpan};
@@ -46,6 +44,23 @@ pub struct Rearrangement {
     counts: RearrangeCounts,
 }
 
+/// Chunks of one array that lie next to each other on the axis, before and after.
+#[derive(Clone, Debug)]
+struct Placed {
+    /// The array, unless it is the one that is rearranged.
+    inserted: Option<Array>,
+    /// Their numbers on the axis.
+    chunks: Range<u64>,
+    /// The number of the first of them in the rearranged array.
+    at: u64,
+}
+
+impl Placed {
+    fn is_own(&self) -> bool {
+        self.inserted.is_none()
+    }
+}
+
 /// What a rearrangement does with the stored chunks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -59,6 +74,16 @@ pub struct RearrangeCounts {
     /// Copies of objects on the way: two per chunk, or none of the array's own if all of them stay
     /// where they are. On a local file system they are links.
     pub copies: u64,
+}
+
+/// How an interrupted rearrangement was settled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Settled {
+    /// The array is as it was before.
+    Undone,
+    /// The array is rearranged.
+    Completed,
 }
 
 /// The progress of a rearrangement.

@@ -77,13 +77,13 @@ impl Rearrangement {
                     && prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some())
                 {
                     let key = key.to_string();
-                    return Err(self.array.fault(RearrangeError::InTheWay { key }));
+                    return Err(self.array.rearrange_error(RearrangeError::InTheWay { key }));
                 }
                 continue;
             };
             if !layout.is_occupied(&index) {
                 let key = key.to_string();
-                return Err(self.array.fault(RearrangeError::PastEnd { key }));
+                return Err(self.array.rearrange_error(RearrangeError::PastEnd { key }));
             }
             let number = index.get(self.axis).copied().unwrap_or(0);
             let after = own.partition_point(|placed| placed.chunks.start <= number);

@@ -5,28 +5,11 @@ use std::ops::Range;
 use zarr_grid::{Axis, AxisKind, GridErrorKind};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
-use super::{RearrangeCounts, Rearrangement, Span};
+use super::{Placed, RearrangeCounts, Rearrangement, Span};
 use crate::array::Array;
 use crate::error::{ArrayError, RearrangeError};
 use crate::grid::edges_of;
 use crate::node;
-
-/// Chunks of one array that lie next to each other on the axis, before and after.
-#[derive(Clone, Debug)]
-pub(super) struct Placed {
-    /// The array, unless it is the one that is rearranged.
-    pub(super) inserted: Option<Array>,
-    /// Their numbers on the axis.
-    pub(super) chunks: Range<u64>,
-    /// The number of the first of them in the rearranged array.
-    pub(super) at: u64,
-}
-
-impl Placed {
-    pub(super) fn is_own(&self) -> bool {
-        self.inserted.is_none()
-    }
-}
 
 impl Array {
     /// Plans to make an axis of these spans, one after another: parts of this array, which begin
@@ -76,7 +59,7 @@ impl Array {
     ) -> Result<Rearrangement, ArrayError> {
         self.refuse_version_2()?;
         if self.members().is_some() {
-            return Err(self.fault(RearrangeError::Joined { what: "the array" }));
+            return Err(self.rearrange_error(RearrangeError::Joined { what: "the array" }));
         }
         let rank = self.shape().len();
         let own = self.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
@@ -94,8 +77,8 @@ impl Array {
         Ok(plan)
     }
 
-    pub(super) fn fault(&self, fault: RearrangeError) -> ArrayError {
-        ArrayError::Rearrange { path: node::display(self.prefix()), cause: Box::new(fault) }
+    pub(super) fn rearrange_error(&self, cause: RearrangeError) -> ArrayError {
+        ArrayError::Rearrange { path: node::display(self.prefix()), cause: Box::new(cause) }
     }
 
     /// The chunks of the spans, and the axis that they make.
@@ -111,7 +94,8 @@ impl Array {
         for span in spans {
             match span {
                 Span::Kept(range) => {
-                    let chunks = whole_chunks(own, axis, &range).map_err(|f| self.fault(f))?;
+                    let chunks = whole_chunks(own, axis, &range)
+                        .map_err(|cause| self.rearrange_error(cause))?;
                     match placed.last_mut().filter(|last| last.is_own()) {
                         _ if chunks.is_empty() => {}
                         Some(last) if last.chunks.end == chunks.start => {
@@ -121,7 +105,8 @@ impl Array {
                     }
                 }
                 Span::Inserted(other) => {
-                    self.check_inserted(axis, &other).map_err(|f| self.fault(f))?;
+                    self.check_inserted(axis, &other)
+                        .map_err(|cause| self.rearrange_error(cause))?;
                     let occupied = other.grid().occupied().get(axis).copied().unwrap_or(0);
                     if occupied > 0 {
                         let inserted = Some(other);
@@ -136,7 +121,7 @@ impl Array {
         let overlap = kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start);
         if let Some((_, twice)) = overlap {
             let index = own.start(twice.start).unwrap_or(0);
-            return Err(self.fault(RearrangeError::KeptTwice { axis, index }));
+            return Err(self.rearrange_error(RearrangeError::KeptTwice { axis, index }));
         }
         let mut pieces = Vec::with_capacity(placed.len());
         let mut at = 0_u64;
@@ -155,13 +140,13 @@ impl Array {
         }
         let pieces: Vec<&Axis> = pieces.iter().flatten().collect();
         if pieces.is_empty() {
-            return Err(self.fault(RearrangeError::Nothing { axis }));
+            return Err(self.rearrange_error(RearrangeError::Nothing { axis }));
         }
         let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
             GridErrorKind::ClippedPiece { piece, extent, end } => {
                 let is_own = placed.get(piece).is_some_and(Placed::is_own);
                 let what = if is_own { "what is kept" } else { "the inserted array" };
-                self.fault(RearrangeError::Overhang { axis, what, extent, end })
+                self.rearrange_error(RearrangeError::Overhang { axis, what, extent, end })
             }
             _ => grid(error),
         })?;

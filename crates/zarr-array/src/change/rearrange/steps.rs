@@ -73,7 +73,7 @@ impl Rearrangement {
 
     pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
         match Marker::at(&**self.array.store(), self.array.prefix())? {
-            Some(_) => Err(self.array.fault(RearrangeError::Unfinished)),
+            Some(_) => Err(self.array.rearrange_error(RearrangeError::Unfinished)),
             None => Ok(()),
         }
     }
@@ -189,7 +189,7 @@ impl Rearrangement {
     }
 
     fn written(&self, key: &Key) -> ArrayError {
-        self.array.fault(RearrangeError::Written { key: key.to_string() })
+        self.array.rearrange_error(RearrangeError::Written { key: key.to_string() })
     }
 }
 
@@ -227,6 +227,27 @@ pub(super) fn leave(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), Arr
     follow(array)?;
     remove_encoded(array, encoding)?;
     Ok(array.store().delete(&array.prefix().key(MARKER)?)?)
+}
+
+/// Removes what is left over of an array that has its own keys, or brings it back to them. `array` is
+/// the one of `document`.
+pub(super) fn settle_at(
+    array: &Array,
+    document: &mut Document<'_>,
+    home: ChunkKeyEncoding,
+) -> Result<(), ArrayError> {
+    let now = array.layout().key_encoding();
+    if now == home {
+        return leave(array, away(home));
+    }
+    if now != away(home) {
+        let key = array.prefix().key(MARKER)?.to_string();
+        return Err(array.rearrange_error(RearrangeError::Marker { key }));
+    }
+    let metadata = document.current().with_chunk_key_encoding(&home);
+    let metadata = metadata
+        .map_err(|cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause })?;
+    come_home(array, document, &metadata, home, &Tally::new(0, &|_| {}))
 }
 
 /// Before chunks are removed, nobody may find them by consolidated metadata any more.

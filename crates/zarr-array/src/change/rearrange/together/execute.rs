@@ -7,7 +7,7 @@ use super::super::steps::{Report, Tally, checked, come_home, leave};
 use super::super::{RearrangeCounts, Rearrangement};
 use super::marker::GroupMarker;
 use super::share::Share;
-use super::{GroupRearrangement, fault};
+use super::{GroupRearrangement, rearrange_error};
 use crate::array::Array;
 use crate::change::document::{Document, Extent};
 use crate::change::follow::together;
@@ -45,7 +45,7 @@ impl GroupRearrangement {
         let marker_key = prefix.key(MARKER)?;
         let _guard = store.lock(&marker_key)?;
         if GroupMarker::at(store, prefix)?.is_some() {
-            return Err(fault(&self.group, RearrangeError::Unfinished));
+            return Err(rearrange_error(&self.group, RearrangeError::Unfinished));
         }
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         let mut documents = Vec::with_capacity(arrays.len());
@@ -135,7 +135,7 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
         }
         Some(_) => {
             let key = prefix.key(MARKER)?.to_string();
-            Err(array.fault(RearrangeError::Marker { key }))
+            Err(array.rearrange_error(RearrangeError::Marker { key }))
         }
         None => Ok(()),
     }

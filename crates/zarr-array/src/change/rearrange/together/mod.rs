@@ -181,14 +181,14 @@ impl Group {
 
     fn refuse_unfinished(&self) -> Result<(), ArrayError> {
         match GroupMarker::at(&**self.store(), self.prefix())? {
-            Some(_) => Err(fault(self, RearrangeError::Unfinished)),
+            Some(_) => Err(rearrange_error(self, RearrangeError::Unfinished)),
             None => Ok(()),
         }
     }
 }
 
-fn fault(group: &Group, fault: RearrangeError) -> ArrayError {
-    ArrayError::Rearrange { path: node::display(group.prefix()), cause: Box::new(fault) }
+fn rearrange_error(group: &Group, cause: RearrangeError) -> ArrayError {
+    ArrayError::Rearrange { path: node::display(group.prefix()), cause: Box::new(cause) }
 }
 
 /// An array below a group, and its axis that is the dimension.
@@ -235,7 +235,7 @@ fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<DimensionArray>, Ar
         let Some((axis, _)) = axes.next() else { continue };
         if axes.next().is_some() {
             let dimension = dimension.to_owned();
-            return Err(array.fault(RearrangeError::TwoAxes { dimension }));
+            return Err(array.rearrange_error(RearrangeError::TwoAxes { dimension }));
         }
         found.push(DimensionArray { path, array, axis });
     }
@@ -247,12 +247,12 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     let dimension = || dimension.to_owned();
     let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
     let Some(first) = arrays.first() else {
-        return Err(fault(group, RearrangeError::NoDimension { dimension: dimension() }));
+        return Err(rearrange_error(group, RearrangeError::NoDimension { dimension: dimension() }));
     };
     let expected = length(first);
     match arrays.iter().find(|found| length(found) != expected) {
         None => Ok(expected),
-        Some(other) => Err(other.array.fault(RearrangeError::Lengths {
+        Some(other) => Err(other.array.rearrange_error(RearrangeError::Lengths {
             dimension: dimension(),
             found: length(other),
             other: first.path.clone(),
@@ -277,7 +277,7 @@ fn check_paths(
         (None, None) => return Ok(()),
     };
     let path = path.clone();
-    Err(fault(group, RearrangeError::InsertedPaths { what, path }))
+    Err(rearrange_error(group, RearrangeError::InsertedPaths { what, path }))
 }
 
 /// Arrays of the same shapes may mean different things by their axes.
@@ -291,7 +291,7 @@ fn check_names(ours: &Array, theirs: &Array) -> Result<(), ArrayError> {
         true => Ok(()),
         false => {
             let what = "dimension names";
-            Err(ours.fault(RearrangeError::Inserted { what, found, expected }))
+            Err(ours.rearrange_error(RearrangeError::Inserted { what, found, expected }))
         }
     }
 }

@@ -1,9 +1,8 @@
 //! What is to be done about the arrays of a group whose rearrangement was interrupted.
 
 use super::super::marker::{MARKER, Marker, Step};
-use super::super::settle::{Settled, settle_at};
-use super::super::steps::{Tally, checked, remove};
-use super::super::{Rearrangement, plan::Placed};
+use super::super::steps::{Tally, checked, remove, settle_at};
+use super::super::{Placed, Rearrangement, Settled};
 use super::arrays_below;
 use super::execute::{follow, undo};
 use super::marker::GroupMarker;
@@ -77,7 +76,7 @@ pub(in super::super) fn settle_group_of(
 ) -> Result<Option<Settled>, ArrayError> {
     let Some(prefix) = share.group(array.prefix()) else {
         let levels = share.levels;
-        return Err(array.fault(RearrangeError::WithGroup { levels }));
+        return Err(array.rearrange_error(RearrangeError::WithGroup { levels }));
     };
     if GroupMarker::at(&**array.store(), &prefix)?.is_none() {
         return Ok(None);

@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use zarr_metadata::ArrayMetadata;
 
-use super::super::plan::{Placed, whole_chunks};
-use super::super::{RearrangeCounts, Rearrangement};
+use super::super::plan::whole_chunks;
+use super::super::{Placed, RearrangeCounts, Rearrangement};
 use crate::array::Array;
 use crate::error::{ArrayError, RearrangeError};
 use crate::node;
@@ -94,7 +94,7 @@ impl Share {
         let document = self.document.with_attributes(now.attributes());
         let document = document.and_then(|document| document.with_chunk_key_encoding(&home));
         let rearranged = array.with_document(document.map_err(wrong)?)?;
-        let changed = |what| array.fault(RearrangeError::Changed { what });
+        let changed = |what| array.rearrange_error(RearrangeError::Changed { what });
         let (old, new) = (array.grid().axes(), rearranged.grid().axes());
         let mut others = old.iter().zip(new).enumerate().filter(|(axis, _)| *axis != self.axis);
         if old.len() != new.len()
@@ -115,7 +115,7 @@ impl Share {
                 Placement::Inserted(length) => *length,
                 Placement::Kept(range) => {
                     let chunks = whole_chunks(old, self.axis, range);
-                    let chunks = chunks.map_err(|fault| array.fault(fault))?;
+                    let chunks = chunks.map_err(|cause| array.rearrange_error(cause))?;
                     if !chunks.is_empty() {
                         let Some((at, 0)) = new.chunk_of(offset) else {
                             return Err(changed("the chunks of the dimension"));
