@@ -7,12 +7,14 @@ use zarr_metadata::Codec;
 
 use super::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
-    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, rule_of_chunk, unexamined,
+    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, is_of_one_object, rule_of_chunk,
+    unexamined,
 };
 use super::hierarchy::{Walk, unfinished};
+use super::options::CheckOptions;
 use super::rearranging::array_of;
+use super::summary::{CheckProgress, Report};
 use super::variable::examine_variable;
-use super::{CheckOptions, Progress, Report, is_of_one_object};
 use crate::array::Array;
 use crate::change::REARRANGE_MARKER;
 use crate::error::ArrayError;
@@ -172,7 +174,7 @@ struct Decoder<'a> {
     options: &'a CheckOptions,
     progress: Option<Report<'a>>,
     /// Progress of the whole array, over all batches.
-    so_far: Mutex<Progress>,
+    so_far: Mutex<CheckProgress>,
     /// Held while a chunk is examined that takes more memory than the part of one thread.
     large: Mutex<()>,
 }
@@ -193,7 +195,7 @@ impl<'a> Decoder<'a> {
                 total = total.saturating_add((chunk.occupied && is_owned).into());
             }
         }
-        let so_far = Mutex::new(Progress { total, ..Progress::default() });
+        let so_far = Mutex::new(CheckProgress { total, ..CheckProgress::default() });
         Ok(Self { array, examiner, options, progress, large: Mutex::new(()), so_far })
     }
 

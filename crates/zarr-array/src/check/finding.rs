@@ -5,7 +5,7 @@ use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
 
-use crate::store::Key;
+use crate::store::{Key, StoreError};
 pub use zarr_metadata::{Finding, Rule, Severity};
 
 macro_rules! rules {
@@ -115,4 +115,19 @@ pub(super) fn rule_of_chunk(error: &ChunkErrorKind) -> Rule {
         ChunkErrorKind::OutOfMemory { .. } | ChunkErrorKind::DecodedLimit { .. } => UNEXAMINED,
         _ => DECODE,
     }
+}
+
+/// Whether an error concerns only one object or folder: permissions, links out of the store,
+/// damaged files. An error of a server concerns all its objects, and requesting each of them
+/// would take as many time-outs.
+pub(super) fn is_of_one_object(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Io { .. }
+            | StoreError::Range { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::OutsideRoot { .. }
+            | StoreError::Reserved { .. }
+            | StoreError::Unsteady { .. }
+    )
 }

@@ -8,9 +8,11 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
     CONSOLIDATED, FILL, Finding, NODE_NAME, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
-    UNSUPPORTED, VERSION_2, rule_of_document, rule_of_grid,
+    UNSUPPORTED, VERSION_2, is_of_one_object, rule_of_document, rule_of_grid,
 };
-use super::{CheckOptions, Report, Summary, is_of_one_object, rearranging};
+use super::options::CheckOptions;
+use super::rearranging;
+use super::summary::{Report, Summary};
 use crate::array::Array;
 use crate::change::REARRANGE_MARKER;
 use crate::error::ArrayError;
@@ -331,8 +333,8 @@ impl<'a> Walk<'a> {
     /// Reports a node whose name the specification does not allow.
     fn name(&mut self, prefix: &Prefix) {
         let name = prefix.segments().last().unwrap_or_default();
-        if let Some(fault) = node::fault_of_name(name) {
-            let finding = Finding::new(NODE_NAME, format!("the node's name {name:?} {fault}"));
+        if let Some(reason) = node::name_error(name) {
+            let finding = Finding::new(NODE_NAME, format!("the node's name {name:?} {reason}"));
             self.found(finding.with_key(node::metadata_key(prefix)));
         }
     }

@@ -13,7 +13,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, grid_error, source, target};
 use super::marker::{Marker, TargetState};
 use super::parts::{Share, copy_part_of_array};
-use super::{CopyOptions, CopySummary, Progress};
+use super::{CopyOptions, CopyProgress, CopySummary};
 use crate::array::{Array, TYPICAL};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
@@ -65,7 +65,7 @@ pub fn copy_array(
     prefix: &Prefix,
     metadata: ArrayMetadata,
     options: &CopyOptions,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<(Array, CopySummary), TransferError> {
     let store = store.checked().unwrap_or(store);
     let prepared = Prepared::new(from, store.clone(), prefix, metadata, options)?;
@@ -138,7 +138,7 @@ impl Prepared {
         found: TargetState,
         share: &Share<'_>,
         options: &CopyOptions,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
         let to = &self.to;
         let done = match found {
@@ -249,7 +249,7 @@ impl Copy<'_> {
     fn run(
         &self,
         tasks: &Grid,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
         let size = u64::try_from(self.to.element_size()).unwrap_or(u64::MAX);
         let bytes_of = |sizes: &mut dyn Iterator<Item = u64>| {
@@ -264,7 +264,7 @@ impl Copy<'_> {
         // The length of variable elements is known only after reading them.
         let total = (!is_variable).then_some(total);
         let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
-        progress(Progress { done: 0, total });
+        progress(CopyProgress { done: 0, total });
         let (mut elements, mut again) = (Vec::new(), Vec::new());
         for region in &regions {
             // A task and a region both have whole chunks, and so has what they have in common.
@@ -283,7 +283,7 @@ impl Copy<'_> {
                 }
                 let bytes = bytes_of(&mut task.axes().iter().map(AxisPart::len));
                 summary.bytes = summary.bytes.saturating_add(bytes);
-                progress(Progress { done: summary.bytes, total });
+                progress(CopyProgress { done: summary.bytes, total });
             }
         }
         Ok(summary)

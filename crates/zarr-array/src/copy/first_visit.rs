@@ -9,7 +9,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source, target};
 use super::job::{Change, Job};
 use super::marker::Marker;
-use super::walk::{Visit, walk};
+use super::walk::{Step, Visit, Walk};
 use crate::error::ArrayError;
 use crate::node;
 use crate::unfinished::Kind;
@@ -47,28 +47,32 @@ impl<'a> FirstVisit<'a> {
         let mut changed = Changed::new();
         // Whether an array takes the change, and the first that cannot.
         let (mut is_taken, mut unfit) = (false, None);
-        walk(self.from, self.to, &mut |here, there, visit| match visit {
-            Visit::Array(metadata) => {
-                let job = Job::within(here, there, *metadata, change, self.options)?;
-                is_taken |= job.is_re_encoded();
-                if job.metadata.json() != job.changed.json() {
-                    changed.insert(here.prefix.as_str().to_owned(), job.changed.json().to_owned());
+        for step in Walk::new(self.from, self.to) {
+            let Step { prefix, new, visit } = step?;
+            match visit {
+                Visit::Array(metadata) => {
+                    let (here, there) = (self.from.at(&prefix), self.to.at(&new));
+                    let job = Job::within(here, there, *metadata, change, self.options)?;
+                    is_taken |= job.is_re_encoded();
+                    if job.metadata.json() != job.changed.json() {
+                        changed.insert(prefix.as_str().to_owned(), job.changed.json().to_owned());
+                    }
+                    unfit = unfit.take().or(job.unfit);
                 }
-                unfit = unfit.take().or(job.unfit);
-                Ok(())
+                Visit::Invalid(cause) | Visit::Untranslated(cause) if !self.options.keep_unfit => {
+                    return Err(source(cause));
+                }
+                // Finds links out of the store, and objects that may not be read.
+                Visit::Others(keys) if !self.options.nodes_only => {
+                    for key in &keys {
+                        if self.from.store.head(key).map_err(source)?.is_none() {
+                            return Err(TransferError::NoObject { key: key.to_string() });
+                        }
+                    }
+                }
+                _ => {}
             }
-            Visit::Invalid(cause) | Visit::Untranslated(cause) if !self.options.keep_unfit => {
-                Err(source(cause))
-            }
-            // Finds links out of the store, and objects that may not be read.
-            Visit::Others(keys) if !self.options.nodes_only => {
-                keys.iter().try_for_each(|key| match here.store.head(key).map_err(source)? {
-                    Some(_) => Ok(()),
-                    None => Err(TransferError::NoObject { key: key.to_string() }),
-                })
-            }
-            _ => Ok(()),
-        })?;
+        }
         // A change that no array takes is a mistake.
         match unfit {
             Some(error) if !is_taken => Err(error),

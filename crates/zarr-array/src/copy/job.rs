@@ -10,7 +10,7 @@ use super::error::{TransferError, source};
 use super::marker::{Marker, TargetState};
 use super::objects::{Renamed, copy_beside_chunks, copy_objects};
 use super::parts::Share;
-use super::{CopyOptions, CopySummary, Progress, UnfitArray};
+use super::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::store::{FullMessage, Prefix};
@@ -121,7 +121,7 @@ impl<'a> Job<'a> {
         found: TargetState,
         share: &Share<'_>,
         options: &CopyOptions,
-        progress: &mut dyn FnMut(Progress),
+        progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
         let renamed = Renamed::new(&self.metadata, &self.changed);
         // Before anything is written.

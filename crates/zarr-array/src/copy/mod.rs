@@ -52,7 +52,7 @@ pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
 pub use new_node::NewNode;
-pub use tree::{copy_tree, visit_arrays};
+pub use tree::{copy_tree, source_arrays};
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
 /// finished.
@@ -226,7 +226,7 @@ impl CopyOptions {
 /// The progress of a copy.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Progress {
+pub struct CopyProgress {
     /// Bytes of elements (or of objects, if those are copied unchanged) that are done, including
     /// skipped ones.
     pub done: u64,

@@ -11,7 +11,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use super::marker::TargetState;
 use super::parts::OwnedObjects;
-use super::{CopyOptions, CopySummary, Progress};
+use super::{CopyOptions, CopyProgress, CopySummary};
 use crate::array::Array;
 use crate::change::REARRANGE_MARKER;
 use crate::error::{ArrayError, RearrangeError};
@@ -82,10 +82,10 @@ pub(super) fn copy_objects(
     (renamed, owned): (&Renamed, &OwnedObjects<'_>),
     found: TargetState,
     options: &CopyOptions,
-    progress: &mut dyn FnMut(Progress),
+    progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<CopySummary, TransferError> {
     let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
-    progress(Progress::default());
+    progress(CopyProgress::default());
     let interrupted = found == TargetState::Interrupted;
     let batch = Batch { from, to, renamed: Some(renamed), interrupted, options };
     let mut keys = Vec::new();
@@ -93,7 +93,7 @@ pub(super) fn copy_objects(
         owned.check()?;
         summary.add(batch.copy(keys)?);
         keys.clear();
-        progress(Progress { done: summary.bytes, total: None });
+        progress(CopyProgress { done: summary.bytes, total: None });
         Ok::<(), TransferError>(())
     };
     for key in from.store.list(from.prefix, Links::Follow) {

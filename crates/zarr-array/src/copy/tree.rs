@@ -1,7 +1,5 @@
 //! Copies a node and everything below it.
 
-use std::sync::Arc;
-
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use super::begin::{begin, withdraw};
@@ -13,10 +11,10 @@ use super::marker::TargetState;
 use super::objects::{copy_below, copy_others};
 use super::parts::{Share, copy_part_of_array};
 use super::tree_parts::copy_group_in_parts;
-use super::walk::{Visit, walk};
-use super::{CopyOptions, CopySummary, Progress, UnfitArray};
+use super::walk::{Step, Visit, Walk};
+use super::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 use crate::node;
-use crate::store::{MemoryStore, Prefix, Store};
+use crate::store::Prefix;
 
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
 /// `change` makes from that of the source.
@@ -64,7 +62,7 @@ pub fn copy_tree(
     to: Endpoint<'_>,
     change: &mut Change<'_>,
     options: &CopyOptions,
-    progress: &mut dyn FnMut(&Prefix, Progress),
+    progress: &mut dyn FnMut(&Prefix, CopyProgress),
 ) -> Result<CopySummary, TransferError> {
     let checked = to.store.checked();
     let to = Endpoint::new(checked.as_ref().unwrap_or(to.store), to.prefix);
@@ -105,15 +103,17 @@ pub fn copy_tree(
             let tree =
                 begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
             let mut summary = CopySummary::default();
-            let walked = walk(from, to, &mut |here, there, visit| {
+            let walked = Walk::new(from, to).try_for_each(|step| {
+                let Step { prefix, new, visit } = step?;
+                let (here, there) = (from.at(&prefix), to.at(&new));
                 match visit {
                     // The document of the root exists.
                     Visit::Group(_) if here.prefix == from.prefix => {}
                     Visit::Group(group) => {
-                        first.group_marker(here, there, group, change)?.begin_within(tree)?;
+                        first.group_marker(here, there, &group, change)?.begin_within(tree)?;
                     }
                     Visit::GroupEnd(group) => {
-                        let marker = first.group_marker(here, there, group, change)?;
+                        let marker = first.group_marker(here, there, &group, change)?;
                         let found = match tree != TargetState::Fresh && marker.is_finished()? {
                             true => TargetState::Finished,
                             false => TargetState::Fresh,
@@ -148,7 +148,7 @@ pub fn copy_tree(
                     }
                     Visit::Others(keys) => {
                         let owned = all.objects(there.prefix);
-                        summary.add(copy_others((here, there), keys, &owned, tree, options)?);
+                        summary.add(copy_others((here, there), &keys, &owned, tree, options)?);
                     }
                 }
                 Ok(())
@@ -164,19 +164,17 @@ pub fn copy_tree(
     }
 }
 
-/// Calls `visit` with each array that [`copy_tree`] would copy from `from`, and with its prefix in the
-/// store: to see before a copy what it would meet.
+/// The arrays that [`copy_tree`] would copy from `from`, each with its prefix in the store: to see
+/// before a copy what it would meet. It ends after an error.
 ///
 /// # Errors
-/// Those of reading the source, and those of `visit`.
-pub fn visit_arrays(
+/// Those of reading the source.
+pub fn source_arrays(
     from: Endpoint<'_>,
-    visit: &mut dyn FnMut(&Prefix, &ArrayMetadata) -> Result<(), TransferError>,
-) -> Result<(), TransferError> {
-    // A place that shares nothing with the source.
-    let nowhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    walk(from, Endpoint::new(&nowhere, &Prefix::root()), &mut |here, _, node| match node {
-        Visit::Array(metadata) => visit(here.prefix, &metadata),
-        _ => Ok(()),
+) -> impl Iterator<Item = Result<(Prefix, ArrayMetadata), TransferError>> {
+    Walk::of(from).filter_map(|step| match step {
+        Ok(Step { prefix, visit: Visit::Array(metadata), .. }) => Some(Ok((prefix, *metadata))),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
     })
 }

@@ -8,8 +8,8 @@ use super::job::{Change, Job};
 use super::marker::Marker;
 use super::objects::{copy_below, copy_others, documents_below};
 use super::parts::{Joined, PartRun};
-use super::walk::{Visit, walk};
-use super::{CopySummary, Progress, UnfitArray};
+use super::walk::{Step, Visit, Walk};
+use super::{CopyProgress, CopySummary, UnfitArray};
 use crate::part::Part;
 use crate::store::{Key, Prefix, StoreExt as _};
 
@@ -22,7 +22,7 @@ pub(super) fn copy_group_in_parts(
     group: &GroupMetadata,
     part: Part,
     change: &mut Change<'_>,
-    progress: &mut dyn FnMut(&Prefix, Progress),
+    progress: &mut dyn FnMut(&Prefix, CopyProgress),
 ) -> Result<CopySummary, TransferError> {
     let (from, to, options) = (first.from, first.to, first.options);
     first.changed(change)?;
@@ -56,7 +56,9 @@ pub(super) fn copy_group_in_parts(
     }
     let mut summary = run.work(joined, |found, share| {
         let mut summary = CopySummary::default();
-        walk(from, to, &mut |here, there, visit| {
+        for step in Walk::new(from, to) {
+            let Step { prefix, new, visit } = step?;
+            let (here, there) = (from.at(&prefix), to.at(&new));
             match visit {
                 Visit::Group(_) => {}
                 // The first visit has refused them if they are not to be kept.
@@ -77,11 +79,10 @@ pub(super) fn copy_group_in_parts(
                 }
                 Visit::Others(keys) => {
                     let owned = share.objects(there.prefix);
-                    summary.add(copy_others((here, there), keys, &owned, found, options)?);
+                    summary.add(copy_others((here, there), &keys, &owned, found, options)?);
                 }
             }
-            Ok(())
-        })?;
+        }
         Ok(summary)
     })?;
     let put = || {
@@ -104,29 +105,36 @@ enum Document<'a> {
     Kept(&'a Key, &'a [u8]),
 }
 
-/// Calls `visit` with each document below the root, those of members before those of their groups.
+/// Calls `visit` with each document below the root, those of members before those of their groups. It
+/// is no iterator, because markers borrow their prefixes from the walk.
 fn documents(
     first: &mut FirstVisit<'_>,
     change: &mut Change<'_>,
     visit: &mut dyn FnMut(Document<'_>) -> Result<(), TransferError>,
 ) -> Result<(), TransferError> {
     let (from, to, options) = (first.from, first.to, first.options);
-    walk(from, to, &mut |here, there, node| match node {
-        Visit::GroupEnd(_) if here.prefix == from.prefix => Ok(()),
-        Visit::GroupEnd(group) => {
-            visit(Document::Node(first.group_marker(here, there, group, change)?))
-        }
-        Visit::Array(metadata) => {
-            let job = Job::within(here, there, *metadata, change, options)?;
-            visit(Document::Node(job.marker()?))
-        }
-        Visit::Invalid(_) => documents_below(here, there)?.iter().try_for_each(|(key, new)| {
-            match here.store.read(key).map_err(source)? {
-                Some(bytes) => visit(Document::Kept(new, &bytes)),
-                None => Ok(()),
+    for step in Walk::new(from, to) {
+        let Step { prefix, new, visit: node } = step?;
+        let (here, there) = (from.at(&prefix), to.at(&new));
+        match node {
+            Visit::GroupEnd(_) if prefix == *from.prefix => {}
+            Visit::GroupEnd(group) => {
+                visit(Document::Node(first.group_marker(here, there, &group, change)?))?;
             }
-        }),
-        // What is untranslated is not in the copy, and has no document there.
-        Visit::Group(_) | Visit::Untranslated(_) | Visit::Others(_) => Ok(()),
-    })
+            Visit::Array(metadata) => {
+                let job = Job::within(here, there, *metadata, change, options)?;
+                visit(Document::Node(job.marker()?))?;
+            }
+            Visit::Invalid(_) => {
+                for (key, new) in &documents_below(here, there)? {
+                    if let Some(bytes) = here.store.read(key).map_err(source)? {
+                        visit(Document::Kept(new, &bytes))?;
+                    }
+                }
+            }
+            // What is untranslated is not in the copy, and has no document there.
+            Visit::Group(_) | Visit::Untranslated(_) | Visit::Others(_) => {}
+        }
+    }
+    Ok(())
 }

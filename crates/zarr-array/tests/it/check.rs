@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use zarr_array::check::{CheckOptions, Progress, Severity, check, check_with_progress, rules};
+use zarr_array::check::{CheckOptions, CheckProgress, Severity, check, check_with_progress, rules};
 use zarr_array::store::{Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Selection};
 
@@ -375,7 +375,7 @@ fn progress_reaches_all_chunks() {
     let store: Arc<dyn Store> =
         Arc::new(LocalStore::open(root().join("seattle-weather.zarr")).expect("the fixture"));
     let options = CheckOptions::new().data(true);
-    let last = Mutex::new(std::collections::BTreeMap::<String, Progress>::new());
+    let last = Mutex::new(std::collections::BTreeMap::<String, CheckProgress>::new());
     let summary =
         check_with_progress(&store, &Prefix::root(), &options, &mut |_| {}, &|prefix, progress| {
             let mut last = last.lock().expect("no panic");
@@ -388,7 +388,7 @@ fn progress_reaches_all_chunks() {
     let last = last.into_inner().expect("no panic");
     assert_eq!(last.len(), 10);
     assert!(last.values().all(|progress| progress.done == progress.total));
-    let sum = |member: fn(&Progress) -> u64| last.values().map(member).sum::<u64>();
+    let sum = |member: fn(&CheckProgress) -> u64| last.values().map(member).sum::<u64>();
     assert_eq!(sum(|progress| progress.done), summary.chunks);
     assert_eq!(sum(|progress| progress.bytes), summary.bytes);
 }

@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use zarr_array::Part;
-use zarr_array::check::{CheckOptions, Progress, check, check_with_progress};
+use zarr_array::check::{CheckOptions, CheckProgress, check, check_with_progress};
 use zarr_array::store::Prefix;
 
 use crate::check::{BYTES, GROUP, array, memory};
@@ -37,7 +37,7 @@ fn parts_find_together_what_the_whole_finds() {
         let (mut found, mut sum) = (Vec::new(), [0; 7]);
         for number in (1..=of).rev() {
             let part = options.clone().part(Part::new(number, of).expect("a part"));
-            let progress = Mutex::new(Progress::default());
+            let progress = Mutex::new(CheckProgress::default());
             let one = check_with_progress(
                 &store,
                 &root,

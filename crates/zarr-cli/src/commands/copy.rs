@@ -3,7 +3,7 @@
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::copy::{
-    CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, visit_arrays,
+    CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, source_arrays,
 };
 use zarr_kit::array::store::{LeftoverKind, LocalStore, archive_of};
 use zarr_kit::metadata::NodeMetadata;
@@ -193,15 +193,12 @@ fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
         return Ok(());
     }
     let root = Prefix::root();
-    let visited = visit_arrays(Endpoint::new(&source.store, &root), &mut |prefix, metadata| {
-        unused.strike(prefix.as_str(), metadata);
-        Ok(())
-    });
-    match visited {
+    for found in source_arrays(Endpoint::new(&source.store, &root)) {
         // The copy itself reports what cannot be read.
-        Err(_) => Ok(()),
-        Ok(()) => unused.check(),
+        let Ok((prefix, metadata)) = found else { return Ok(()) };
+        unused.strike(prefix.as_str(), &metadata);
     }
+    unused.check()
 }
 
 /// The error, with the place as the user wrote it.

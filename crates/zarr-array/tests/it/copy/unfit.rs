@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::copy::{
-    CopyOptions, CopySummary, Endpoint, TransferError, copy_tree, visit_arrays,
+    CopyOptions, CopySummary, Endpoint, TransferError, copy_tree, source_arrays,
 };
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Group, Selection};
@@ -97,12 +97,10 @@ fn a_change_that_no_array_takes_is_an_error() {
 #[test]
 fn arrays_are_visited_as_a_copy_would() {
     let from = source();
-    let mut seen = Vec::new();
-    visit_arrays(Endpoint::new(&from, &Prefix::root()), &mut |prefix, metadata| {
-        seen.push(format!("{prefix} {}", metadata.data_type()));
-        Ok(())
-    })
-    .expect("visits");
+    let root = Prefix::root();
+    let arrays = source_arrays(Endpoint::new(&from, &root));
+    let seen = arrays.map(|array| array.map(|(prefix, of)| format!("{prefix} {}", of.data_type())));
+    let seen: Vec<String> = seen.collect::<Result<_, _>>().expect("visits");
     assert_eq!(seen, ["a int16", "b somebody.type", "g/s string"]);
 }
 
@@ -166,12 +164,9 @@ fn what_version_3_cannot_express_is_named_and_left_out() {
     assert_eq!(consolidated.paths().collect::<Vec<_>>(), ["a"]);
     assert_eq!(group.array("a").and_then(|a| a.read((0..2,))).expect("reads"), b"xy");
     // Rules for arrays of the rest can be checked.
-    let mut arrays = Vec::new();
-    let visit = &mut |prefix: &Prefix, _: &_| {
-        arrays.push(prefix.as_str().to_owned());
-        Ok(())
-    };
-    visit_arrays(Endpoint::new(&from, &root), visit).expect("visits");
+    let arrays = source_arrays(Endpoint::new(&from, &root));
+    let arrays = arrays.map(|array| array.map(|(prefix, _)| prefix.as_str().to_owned()));
+    let arrays: Vec<String> = arrays.collect::<Result<_, _>>().expect("visits");
     assert_eq!(arrays, ["a"]);
 }
 
