@@ -15,7 +15,9 @@ use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 use serde_json::value::RawValue;
+use serde_json::{Value, json};
 use zarr_kit::ArrayMetadata;
+use zarr_kit::grid::Grid;
 use zarr_kit::metadata::{ChunkEdges, ChunkGrid, EdgeRun, MetadataError};
 
 use crate::words;
@@ -228,6 +230,11 @@ fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<()
 
 fn shown(axis: usize, names: &[Option<String>]) -> String {
     names.get(axis).cloned().flatten().unwrap_or_else(|| axis.to_string())
+}
+
+/// The number of chunks along each axis: declared, and containing elements.
+pub(crate) fn chunk_counts(grid: &Grid) -> Value {
+    json!({"declared": grid.declared(), "occupied": grid.occupied()})
 }
 
 #[cfg(test)]

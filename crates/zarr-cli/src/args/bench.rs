@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::{REGION, value};
+use super::shared::{REGION, value};
 
 /// Time reading an array as it is stored, and tell what the time goes to.
 ///

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::{Writing, value};
+use super::shared::{Writing, value};
 
 /// Change the shape of an array.
 ///

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use zarr_kit::array::Part;
 
-use super::{REGION, value};
+use super::shared::{REGION, part, value};
 
 /// Show counts, extremes, mean and a histogram of an array's elements.
 ///
@@ -26,7 +26,7 @@ pub(crate) struct Stats {
     pub(crate) region: Option<String>,
     /// Count the elements of one part of the chunks, such as 3/16: the third of 16 parts. --combine
     /// takes the output with --json.
-    #[arg(long, value_name = "K/N", conflicts_with = "region", value_parser = super::part)]
+    #[arg(long, value_name = "K/N", conflicts_with = "region", value_parser = part)]
     pub(crate) part: Option<Part>,
     /// Show the statistics of the whole array from the output of --part with --json: one file for
     /// each part.

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::value;
+use super::shared::value;
 
 /// Draw the chunk grid in the terminal or as SVG, or the values as PNG.
 ///

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::value;
+use super::shared::value;
 
 /// Join arrays or groups into one, without decoding chunks that fit.
 ///

@@ -1,6 +1,6 @@
 //! The arguments of `rearrange`.
 
-use super::value;
+use super::shared::value;
 
 /// Remove, reorder or insert whole chunks along an axis, without decoding them.
 ///

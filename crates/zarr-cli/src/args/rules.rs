@@ -8,7 +8,7 @@ use glob::{MatchOptions, Pattern};
 use zarr_kit::ArrayMetadata;
 use zarr_kit::metadata::{Endian, MetadataError};
 
-use super::value;
+use super::shared::value;
 use crate::chunks::{self, ChunksError};
 use crate::codecs::{Codecs, Preset};
 use crate::error::CliError;

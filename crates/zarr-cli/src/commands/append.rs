@@ -5,10 +5,10 @@ use zarr_kit::Array;
 use zarr_kit::grid::Run;
 
 use super::resize::{policy, runs};
+use super::strings;
 use super::write::{Input, c_order, in_memory, shown, writer};
-use super::{chunk_counts, strings};
 use crate::args::Append;
-use crate::chunks;
+use crate::chunks::{self, chunk_counts};
 use crate::error::CliError;
 use crate::format::npy::Npy;
 use crate::node_store::NodeStore;

@@ -14,9 +14,9 @@ use zarr_kit::{
     Prefix, Store,
 };
 
-use super::chunk_counts;
 use crate::args::Create;
 use crate::chunks;
+use crate::chunks::chunk_counts;
 use crate::codecs::{Preset, check_order};
 use crate::dtype::{self, Typed};
 use crate::error::CliError;

@@ -26,9 +26,6 @@ mod strings;
 mod tree;
 mod write;
 
-use serde_json::{Value, json};
-use zarr_kit::grid::Grid;
-
 use crate::args::Command;
 use crate::error::CliError;
 
@@ -58,9 +55,4 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Completions(args) => completions::run(&args)?,
     }
     Ok(0)
-}
-
-/// The number of chunks along each axis: declared, and containing elements.
-fn chunk_counts(grid: &Grid) -> Value {
-    json!({"declared": grid.declared(), "occupied": grid.occupied()})
 }

@@ -7,9 +7,9 @@ use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::{ChunkEdges, EdgeRun};
 
-use super::chunk_counts;
 use super::create::numbers;
 use crate::args::Resize;
+use crate::chunks::chunk_counts;
 use crate::chunks::{self, ChunksError};
 use crate::error::CliError;
 use crate::node_store::NodeStore;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use zarr_kit::metadata::Printable;
 
-use super::{Picture, PictureAxis, Stored};
+use super::picture::{Picture, PictureAxis, Stored};
 use crate::words;
 
 /// Pixels of the longer axis, the least of the shorter, and the height of a single axis.

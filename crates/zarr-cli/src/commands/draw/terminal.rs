@@ -2,7 +2,7 @@
 
 use anstyle::AnsiColor;
 
-use super::{Picture, PictureAxis, Stored};
+use super::picture::{Picture, PictureAxis, Stored};
 use crate::error::CliError;
 use crate::print::{self, Out};
 use crate::words;

@@ -6,9 +6,10 @@ use zarr_kit::join::check_group_insertion;
 use zarr_kit::metadata::Printable;
 use zarr_kit::{Group, Prefix};
 
-use super::{Asked, Said, asked, execute, is_regular};
+use super::asked::{Asked, asked};
+use super::moving::{Said, execute, is_regular};
 use crate::args::Rearrange;
-use crate::commands::chunk_counts;
+use crate::chunks::chunk_counts;
 use crate::commands::resize::policy;
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};

@@ -5,7 +5,7 @@ use zarr_kit::Prefix;
 use zarr_kit::array::store::{StoreOptions, shown_url};
 use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan, NodeMember};
 
-use super::{Asked, asked};
+use super::asked::{Asked, asked};
 use crate::args::Rearrange;
 use crate::chunks;
 use crate::commands::resize::policy;

@@ -4,7 +4,8 @@ use std::io;
 
 use super::canvas::Canvas;
 use super::colors::Colors;
-use super::{Plane, color, text};
+use super::plane::{Plane, color};
+use super::text;
 
 /// Pixels around the colour bar and its labels.
 const MARGIN: usize = 8;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 use zarr_kit::metadata::Printable;
 
-use super::Plane;
+use super::plane::{self, Plane};
 use crate::error::CliError;
 use crate::print::{self, Out};
 
@@ -64,7 +64,7 @@ pub(super) fn draw(
     for cell in 0..CELLS {
         let share = colors.share(f64::from(cell) / f64::from(CELLS - 1));
         if out.color() {
-            let color = self::color(super::color(share), is_true);
+            let color = self::color(plane::color(share), is_true);
             let style = Style::new().fg_color(Some(color));
             let _infallible = write!(bar, "{style}█{style:#}");
         } else {

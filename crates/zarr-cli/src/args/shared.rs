@@ -1,0 +1,35 @@
+//! What the arguments of several commands have in common.
+
+use zarr_kit::array::Part;
+
+/// The help of `--region`: a constant, because rustdoc would take its brackets for links.
+pub(super) const REGION: &str = "Region in numpy's syntax, 0:10,5,::2,[0,3], by the names of axes, time=0:10,x=5, or by labels, time=2015-03,lat=40.5:50.0 [default: the whole array]";
+
+/// How elements are written.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(crate) struct Writing {
+    /// Store values even if packbits would drop some of their bits, or they are out of the range
+    /// of int4 and similar types. They then read back as other values. By default they are
+    /// refused.
+    #[arg(long)]
+    pub(crate) allow_loss: bool,
+    /// Also store chunks that hold only the fill value. By default they are left out; they read
+    /// the same.
+    #[arg(long)]
+    pub(crate) store_empty: bool,
+}
+
+/// A value that may begin with a hyphen, as negative numbers do, but is not an option.
+pub(super) fn value(text: &str) -> Result<String, &'static str> {
+    match text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_alphabetic)) {
+        true => Err("a value is needed here, and this is an option"),
+        false => Ok(text.to_owned()),
+    }
+}
+
+/// One of several parts: 3/16.
+pub(super) fn part(text: &str) -> Result<Part, String> {
+    text.parse().map_err(|_| {
+        format!("parts are numbered from 1, such as 3/16, and at most {} in number", Part::MOST)
+    })
+}

@@ -1,0 +1,47 @@
+//! Moving the chunks, with a progress bar and what is said of an interruption.
+
+use std::sync::Arc;
+
+use zarr_kit::array::{REARRANGE_MARKER, RearrangeProgress};
+use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::{Array, ArrayError, Prefix, Store};
+
+use crate::error::CliError;
+use crate::interrupt::Interrupt;
+use crate::node_store::NodeStore;
+use crate::print::note;
+use crate::progress::Bar;
+
+/// What is said when chunks could not all be moved.
+pub(super) struct Said {
+    pub(super) interrupted: &'static str,
+    pub(super) unfinished: &'static str,
+}
+
+/// Moves the chunks of the node at `prefix`, and says what is left if that fails.
+pub(super) fn execute(
+    place: &NodeStore,
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    said: &Said,
+    run: impl FnOnce(&(dyn Fn(RearrangeProgress) + Sync)) -> Result<(), ArrayError>,
+) -> Result<(), CliError> {
+    let bar = Bar::new();
+    let interrupt = Interrupt::saying(said.interrupted, &bar);
+    let executed = run(&|at| bar.chunks("moving", at.done, at.total, 0));
+    drop(interrupt);
+    drop(bar);
+    if let Err(cause) = executed {
+        let marker = prefix.key(REARRANGE_MARKER);
+        // If this cannot be found out, it is not said.
+        if marker.is_ok_and(|key| matches!(store.head(&key), Ok(Some(_)))) {
+            note(said.unfinished);
+        }
+        return Err(place.failed(cause));
+    }
+    place.finish()
+}
+
+pub(super) fn is_regular(array: &Array) -> bool {
+    matches!(array.metadata().chunk_grid(), ChunkGrid::Regular { .. })
+}
