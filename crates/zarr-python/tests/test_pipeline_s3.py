@@ -86,10 +86,10 @@ def test_settings_without_an_equal_are_zarr_pythons_affair(endpoint):
     """Credentials that another client finds elsewhere, retries, options of a session."""
     from datetime import timedelta
 
-    assert _stores.place(by_obstore(endpoint)) is not None
-    assert _stores.place(by_obstore(endpoint, retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=9)})) is None
-    assert _stores.place(by_s3fs(endpoint)) is not None
-    assert _stores.place(by_s3fs(endpoint, requester_pays=True)) is None
+    assert _stores.url_of(by_obstore(endpoint)) is not None
+    assert _stores.url_of(by_obstore(endpoint, retry_config={"max_retries": 2, "retry_timeout": timedelta(seconds=9)})) is None
+    assert _stores.url_of(by_s3fs(endpoint)) is not None
+    assert _stores.url_of(by_s3fs(endpoint, requester_pays=True)) is None
     s3fs = pytest.importorskip("s3fs")
     nobody = s3fs.S3FileSystem(endpoint_url=endpoint, asynchronous=True, skip_instance_cache=True)
-    assert _stores.place(FsspecStore(nobody, path="bucket")) is None
+    assert _stores.url_of(FsspecStore(nobody, path="bucket")) is None

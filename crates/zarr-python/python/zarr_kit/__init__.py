@@ -15,12 +15,13 @@ from . import _create, _native, _store
 from ._array import Array
 from ._check import Finding, Report, check
 from ._copy import Copied, copy
-from ._describe import Info, Picture, Tree
+from ._describe import Info, Picture
 from ._diff import diff
 from ._group import Group
 from ._join import Joined, JoinedArray, JoinPlan, join
 from ._native import ConflictError, LossError, UnfinishedCopyError, __version__
 from ._plan import Plan, PlannedChunk
+from ._tree import Tree
 
 __all__ = [
     "Array",

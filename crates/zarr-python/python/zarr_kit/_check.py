@@ -133,7 +133,7 @@ def check(
     return check_node(_store.state(url, path, storage_options), data, memory, progress)
 
 
-def check_node(node: _native.Place, data: bool, memory: int | str, progress: Progress) -> Report:
+def check_node(node: _native.NodeOrState, data: bool, memory: int | str, progress: Progress) -> Report:
     """Checks an open node, or the node that a `_store.state` names."""
     with told(progress, "chunks") as tell:
         found, seen = _native.check(node, data, parsed_bytes(memory), tell)

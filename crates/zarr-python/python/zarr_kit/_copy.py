@@ -125,7 +125,7 @@ def copy(
     return Copied(*done)
 
 
-def _check_paths(chunks: Mapping[str, Any], place: _native.Place) -> None:
+def _check_paths(chunks: Mapping[str, Any], place: _native.NodeOrState) -> None:
     """Refuses chunks for paths at which there is no array."""
     if isinstance(place, _native.Array):
         raise TypeError("chunks: a dict of paths is for groups")

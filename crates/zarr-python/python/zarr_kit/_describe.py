@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass
 from html import escape
 from pathlib import Path
@@ -15,14 +14,9 @@ from . import _indexing
 
 if TYPE_CHECKING:
     from ._array import Array
-    from ._group import Group
 
 PICTURED = 100_000
 """For arrays with more chunks, a notebook does not show which are stored: it would list them."""
-
-ROWS = 1000
-"""The largest number of nodes of a group that a notebook shows."""
-
 
 @dataclass(frozen=True, slots=True)
 class Info:
@@ -165,62 +159,6 @@ def array_html(array: Array) -> str:
         f"<div><strong>{escape(array._where)}</strong>: zarr_kit.Array"
         f"<table>{lines}</table>{picture}</div>"
     )
-
-
-class Tree:
-    """The result of `Group.tree`: text, and in a notebook a list that can be folded."""
-
-    __slots__ = ("_group",)
-
-    def __init__(self, group: Group) -> None:
-        self._group = group
-
-    def __str__(self) -> str:
-        return "\n".join([f"/{self._group.path}", *_lines(self._group, "")])
-
-    __repr__ = __str__
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Tree) and str(self) == str(other)
-
-    def __hash__(self) -> int:
-        return hash(self._group)
-
-    def _repr_html_(self) -> str:
-        left = [ROWS]
-        inside = _items(self._group, left)
-        more = "<li>more is not shown</li>" if left[0] <= 0 else ""
-        return f"<div><strong>{escape(self._group._where)}</strong><ul>{inside}{more}</ul></div>"
-
-
-def _lines(group: Group, indent: str) -> Iterator[str]:
-    from ._array import Array
-
-    children = list(group.items())
-    for place, (name, node) in enumerate(children):
-        last = place + 1 == len(children)
-        branch = "└── " if last else "├── "
-        if not isinstance(node, Array):
-            yield f"{indent}{branch}{name}"
-            yield from _lines(node, indent + ("    " if last else "│   "))
-        else:
-            yield f"{indent}{branch}{name} {node.shape} {node._type_name()}"
-
-
-def _items(group: Group, left: list[int]) -> str:
-    from ._array import Array
-
-    items = []
-    for name, node in group.items():
-        left[0] -= 1
-        if left[0] <= 0:
-            break
-        if not isinstance(node, Array):
-            inside = f"<summary>{escape(name)}</summary><ul>{_items(node, left)}</ul>"
-            items.append(f"<li><details open>{inside}</details></li>")
-        else:
-            items.append(f"<li>{escape(name)} {escape(str(node.shape))} {escape(node._type_name())}</li>")
-    return "".join(items)
 
 
 def _name(codec: str | dict[str, Any]) -> str:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from . import _check, _create, _describe, _native, _rearrange
+from . import _check, _create, _native, _rearrange
 from ._array import Array
 from ._node import Node
 from ._progress import Progress
+from ._tree import Tree
 
 __all__ = ["Group"]
 
@@ -95,12 +96,12 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         found = _rearrange.parts_of(parts, length, _native.Group)
         _native.rearrange_group(self._native, dim, found)
 
-    def tree(self) -> _describe.Tree:
+    def tree(self) -> Tree:
         """The nodes below this group, one per line, arrays with their shapes and types.
 
         In a notebook, groups can be folded.
         """
-        return _describe.Tree(self)
+        return Tree(self)
 
     def check(
         self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False

@@ -8,7 +8,7 @@ __version__: str
 State = tuple[str, str, dict[str, str | list[str]], int | None, bool]
 """URL, path, settings, threads, and whether chunks of only the fill value are stored."""
 
-Place: TypeAlias = "Array | Group | State"
+NodeOrState: TypeAlias = "Array | Group | State"
 """A node: open, or what is needed to open it."""
 
 _Axis = tuple[int, int, int] | NDArray[Any]
@@ -46,26 +46,26 @@ def array_document(
     fill_value: str | None = None,
 ) -> str: ...
 def check(
-    node: Place, data: bool, memory: int, progress: _Told | None
+    node: NodeOrState, data: bool, memory: int, progress: _Told | None
 ) -> tuple[
     list[tuple[str, str, str | None, str | None, str, str]], tuple[int, int, int, int]
 ]: ...
-def diff(one: Place, other: Place, metadata_only: bool) -> str: ...
+def diff(one: NodeOrState, other: NodeOrState, metadata_only: bool) -> str: ...
 def copy(
-    source: Place,
-    target: Place,
+    source: NodeOrState,
+    target: NodeOrState,
     change: Callable[[str, str], tuple[str | None, str | None]],
     arguments: Any,
     progress: _Told | None,
 ) -> tuple[int, int, int, int]: ...
 def join(
-    members: Sequence[Place],
-    target: Place | None,
+    members: Sequence[NodeOrState],
+    target: NodeOrState | None,
     arguments: Any,
     progress: _Told | None,
 ) -> tuple[list[PlannedArray], tuple[int, int, int, int, int, int]]: ...
 def join_virtually(
-    members: Sequence[Place], target: State, arguments: Any
+    members: Sequence[NodeOrState], target: State, arguments: Any
 ) -> None: ...
 def rearrange(
     array: Array, axis: int, parts: Sequence[tuple[int, int] | Array]

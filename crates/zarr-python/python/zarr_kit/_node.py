@@ -63,7 +63,7 @@ class Node(Generic[_Native]):
         self._set(self._native.update_attributes(list(changes.items())))
 
 
-def at(node: Any, options: Mapping[str, Any] | None) -> _native.Place:
+def at(node: Any, options: Mapping[str, Any] | None) -> _native.NodeOrState:
     """An open node, or the one at a folder, URL or store."""
     if not isinstance(node, Node):
         return _store.state(node, storage_options=options)
@@ -73,7 +73,7 @@ def at(node: Any, options: Mapping[str, Any] | None) -> _native.Place:
     return native
 
 
-def target(node: Any, options: Mapping[str, Any] | None) -> _native.Place:
+def target(node: Any, options: Mapping[str, Any] | None) -> _native.NodeOrState:
     """The place of a new node.
 
     Raises

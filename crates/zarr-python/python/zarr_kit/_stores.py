@@ -11,22 +11,22 @@ if TYPE_CHECKING:
     from zarr.abc.store import Store
 
 
-class Place(NamedTuple):
+class StoreUrl(NamedTuple):
     """The URL and the settings of a store."""
 
     url: str
     settings: dict[str, str]
 
 
-def place(store: Store) -> Place | None:
-    """The place of a store of zarr-python; None for stores that only zarr-python can read.
+def url_of(store: Store) -> StoreUrl | None:
+    """The URL and settings of a store of zarr-python; None for stores that only zarr-python can read.
 
     Classes derived from zarr-python's may do anything, so they are not supported. Neither are stores
     whose settings have no equivalent here, above all credentials, which other clients look for
     elsewhere.
     """
     if type(store) is LocalStore:
-        return Place(str(store.root.absolute()), {})
+        return StoreUrl(str(store.root.absolute()), {})
     if type(store) is ObjectStore:
         return _of_obstore(store.store)
     if type(store) is FsspecStore:
@@ -40,7 +40,7 @@ _OBSTORE_SETTINGS = frozenset(
 )
 
 
-def _of_obstore(store: Any) -> Place | None:
+def _of_obstore(store: Any) -> StoreUrl | None:
     """An S3 store whose settings include the credentials."""
     if type(store).__name__ != "S3Store" or store.credential_provider or store.retry_config:
         return None
@@ -51,13 +51,13 @@ def _of_obstore(store: Any) -> Place | None:
     bucket, prefix = settings.pop("bucket", None), store.prefix or ""
     if bucket is None or not all(isinstance(value, (str, bool)) for value in settings.values()):
         return None
-    return Place(_url(bucket, prefix), {name: _text(value) for name, value in settings.items()})
+    return StoreUrl(_url(bucket, prefix), {name: _text(value) for name, value in settings.items()})
 
 
 _FSSPEC_OPTIONS = frozenset("key secret token anon endpoint_url client_kwargs asynchronous".split())
 
 
-def _of_fsspec(store: FsspecStore) -> Place | None:
+def _of_fsspec(store: FsspecStore) -> StoreUrl | None:
     """A file system of s3fs whose options include the credentials."""
     fs: Any = store.fs
     if type(fs).__name__ != "S3FileSystem" or fs.storage_args or "://" in store.path:
@@ -78,7 +78,7 @@ def _of_fsspec(store: FsspecStore) -> Place | None:
     }
     settings = {name: str(value) for name, value in named.items() if value is not None}
     bucket, _, prefix = store.path.strip("/").partition("/")
-    return Place(_url(bucket, prefix), settings) if bucket and _says_who(settings) else None
+    return StoreUrl(_url(bucket, prefix), settings) if bucket and _says_who(settings) else None
 
 
 def _says_who(settings: Mapping[str, Any]) -> bool:

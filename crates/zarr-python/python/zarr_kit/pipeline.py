@@ -308,8 +308,8 @@ class ZarrKitCodecPipeline(CodecPipeline):
         """The array in a store of ours; None if its store is not supported."""
         assert self.metadata is not None
         path = _array_path(self.metadata, getter)
-        place = None if path is None else _stores.place(getter.store)
-        if path is None or place is None or getter.store is not self.store:
+        store = None if path is None else _stores.url_of(getter.store)
+        if path is None or store is None or getter.store is not self.store:
             return None
         key = (path, spec.config.write_empty_chunks)
         opened = self._opened.get(key)
@@ -319,7 +319,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
                 document["shape"] = shape
             try:
                 opened = _native.Opened(
-                    place.url, path, place.settings, _threads(), json.dumps(document), key[1]
+                    store.url, path, store.settings, _threads(), json.dumps(document), key[1]
                 )
             except (OSError, TypeError, ValueError):
                 return None
