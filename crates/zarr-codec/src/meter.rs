@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::bytes_to_bytes::BytesToBytes;
+use crate::bytes_to_bytes::codec::BytesToBytes;
 use crate::codec_path::CodecPath;
 use crate::error::ChunkErrorKind;
 use crate::length::widen;

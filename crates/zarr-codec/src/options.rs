@@ -1,6 +1,6 @@
 //! Options for decoding and encoding.
 
-use crate::bytes_to_bytes::BytesToBytes;
+use crate::bytes_to_bytes::codec::BytesToBytes;
 use crate::codec_path::CodecPath;
 use crate::meter::Meter;
 use crate::others::Codecs;

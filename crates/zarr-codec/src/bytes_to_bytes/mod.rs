@@ -8,7 +8,7 @@ mod blosc;
 #[cfg(feature = "bz2")]
 mod bz2;
 mod checksum;
-mod codec;
+pub(crate) mod codec;
 #[cfg(feature = "gzip")]
 mod gzip;
 mod limits;

@@ -2,7 +2,7 @@
 
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
-use super::together::Share;
+use super::together::share::Share;
 use crate::error::{ArrayError, RearrangeError};
 use crate::node;
 use crate::store::{Key, Prefix, Store, StoreExt as _};

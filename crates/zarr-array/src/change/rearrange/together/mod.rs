@@ -9,7 +9,7 @@
 mod execute;
 mod marker;
 mod settle;
-mod share;
+pub(super) mod share;
 
 use std::ops::Range;
 
@@ -25,7 +25,6 @@ use crate::node;
 
 pub(crate) use self::marker::GroupMarker;
 pub(super) use self::settle::settle_group_of;
-pub(crate) use self::share::Share;
 
 /// A part of a dimension as it is to be: see [`Group::rearrange`].
 #[derive(Clone, Debug)]
