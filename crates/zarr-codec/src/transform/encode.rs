@@ -51,7 +51,7 @@ impl ArrayTransform {
         &self,
         data: &'d [u8],
         view: &View,
-        element: Element,
+        element: CopyElement,
     ) -> Option<&'d [u8]> {
         let (level, source) = self.carry_down(0, view.clone());
         in_order(data, &source, self.stored_view_at(level)?, element)
