@@ -15,6 +15,7 @@ pytest.importorskip("dask.array")
 from zarr_kit.xarray import to_zarr  # noqa: E402
 
 MONTHS = (31, 28, 31, 30)
+RAW = [{"name": "bytes", "configuration": {"endian": "little"}}]
 
 # The first release whose engine "zarr" reads rectilinear grids: ours needs no such release, only the
 # comparison does.
@@ -198,7 +199,7 @@ def test_chunks_are_chosen(tmp_path):
     plain = zarr_kit.create("memory:", shape=(4000, 3000), dtype="f8")
     assert found.a.encoding["chunks"] == tuple(edges[0] for edges in plain.chunks)
     assert found.b.encoding["chunks"] == (4000,)
-    to_zarr(ds, tmp_path / "b.zarr", chunks={"t": [1000, 3000], "other": 5}, encoding={"a": {"chunks": 7}})
+    to_zarr(ds, tmp_path / "b.zarr", chunks={"t": [1000, 3000]}, encoding={"a": {"chunks": 7}})
     found = open_kit(tmp_path / "b.zarr")
     assert found.a.encoding["chunks"] == ((1000, 3000), 7)
     # What is remembered and does not fit is left aside, what is asked for is an error.
@@ -247,6 +248,63 @@ def test_a_mode_that_replaces_leaves_other_files(tmp_path):
     (tmp_path / "notes.txt").write_text("mine")
     to_zarr(weather()[["z"]], tmp_path, mode="w")
     assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def packed(engine, where, chunks):
+    more = {"consolidated": False} if engine == "zarr" else {}
+    return xr.open_dataset(where, engine=engine, chunks=chunks, **more)
+
+
+@pytest.mark.parametrize("chunks", [{}, "auto"])
+@pytest.mark.parametrize("engine", ["zarr-kit", "zarr"])
+def test_what_is_read_from_the_store_is_not_deleted_first(tmp_path, engine, chunks):
+    ds = weather()[["temperature", "count"]]
+    encoding = {"temperature": {"dtype": "i2", "scale_factor": 0.01, "_FillValue": -1}}
+    to_zarr(ds, tmp_path / "a.zarr", group="in", encoding=encoding, chunks={"time": 40})
+    (tmp_path / "link.zarr").symlink_to("a.zarr")
+    for where in (tmp_path / "a.zarr/in", tmp_path / "link.zarr/in"):
+        found = packed(engine, where, chunks)
+        for data in (found, found * 2 + 1, found.isel(x=[3, 0]), found.temperature.rename("new")):
+            for place, group in ((tmp_path / "a.zarr", None), (tmp_path / "a.zarr", "in"), (where, None)):
+                with pytest.raises(ValueError, match="variable '\\w+' is read from .*a.zarr/in/.*load"):
+                    to_zarr(data, place, group=group, mode="w")
+    expected = packed("zarr", tmp_path / "a.zarr/in", None).load()
+    np.testing.assert_array_equal(expected["count"], ds["count"])
+    # Beside it, or after it has been loaded, it can be written. What is not Dask's is loaded first.
+    for _ in range(2):
+        to_zarr(found, tmp_path / "a.zarr", group="in2", mode="w")
+    to_zarr(found.compute(), tmp_path / "a.zarr", group="in", mode="w")
+    to_zarr(packed(engine, tmp_path / "a.zarr/in", None), tmp_path / "a.zarr", group="in", mode="w")
+    for group in ("in", "in2"):
+        xr.testing.assert_identical(open_kit(tmp_path / "a.zarr", group=group).load(), expected)
+
+
+def test_what_is_read_from_memory_is_not_deleted_first(tmp_path):
+    group, other = zarr_kit.create_group("memory:"), zarr_kit.create_group("memory:")
+    to_zarr(weather()[["count"]], group, mode="a")
+    found = open_kit(group, chunks={})
+    with pytest.raises(ValueError, match="'count' is read from memory:.*mode 'w'"):
+        to_zarr(found, group, mode="w")
+    to_zarr(found, other, mode="w")
+    np.testing.assert_array_equal(open_kit(other)["count"], weather()["count"])
+    d = group["count"].to_dask()
+    with pytest.raises(ValueError, match="is read from memory:"):
+        to_zarr(xr.Dataset({"n": (("time", "x"), d)}), group, mode="w")
+
+
+def test_names_that_are_nowhere_are_errors(tmp_path):
+    tree = xr.DataTree.from_dict({"/": weather()[["z"]], "/b": weather()[["count"]]})
+    for data in (weather(), tree):
+        with pytest.raises(KeyError, match="codecs for 'cuont'"):
+            to_zarr(data, tmp_path / "a.zarr", codecs={"cuont": RAW})
+        with pytest.raises(ValueError, match="chunks for 'tiem'"):
+            to_zarr(data, tmp_path / "a.zarr", chunks={"tiem": 3})
+    for data in (3, {}, weather().variables["count"], weather().to_dict()):
+        with pytest.raises(TypeError, match="a Dataset, DataArray or DataTree is stored, not"):
+            to_zarr(data, tmp_path / "a.zarr")
+    assert not (tmp_path / "a.zarr").exists()
+    to_zarr(tree, tmp_path / "a.zarr", codecs={"count": RAW}, chunks={"time": 50})
+    assert zarr_kit.open(tmp_path / "a.zarr", "b/count").chunks[0] == (50, 50, 20)
 
 
 def test_in_memory():

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from xarray import DataArray, Dataset, DataTree
+from xarray import DataArray, Dataset, DataTree, Variable
 from xarray.backends.common import ArrayWriter
 
 from .. import create_group
@@ -14,8 +14,9 @@ from .._array import Array
 from .._group import Group
 from .._store import Url
 from .lazy import is_remote
-from .planning import Plan, Request, Update, planned
+from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
+from .sources import check_not_read_from
 from .store import nodes, opened
 from .tasks import aligned_blocks, shared
 
@@ -110,7 +111,8 @@ def to_zarr(
     FileExistsError
         If there is a group and ``mode`` is ``"w-"``.
     ValueError
-        If the data does not fit the stored variables.
+        If the data does not fit the stored variables, or is read from the group that mode ``"w"``
+        deletes.
 
     Examples
     --------
@@ -132,8 +134,12 @@ def to_zarr(
         if unknown := set(encodings) - set(data.groups):
             raise ValueError(f"encoding of nodes that the tree does not have: {sorted(unknown)}")
     else:
+        if not isinstance(data, Dataset | DataArray):
+            raise TypeError(f"a Dataset, DataArray or DataTree is stored, not {type(data).__name__}")
         datasets = {"": data if isinstance(data, Dataset) else _of_array(data)}
         encodings = {"/": encoding or {}}
+
+    _check_names(datasets.values(), codecs, chunks)
 
     path = (group or "").strip("/")
     root = None if mode == "w" else _existing(url, path, storage_options)
@@ -154,6 +160,9 @@ def to_zarr(
     was_consolidated = False
     if root is None:
         old = _existing(url, path, storage_options) if mode == "w" else None
+        if old is not None:
+            for name, variable in _to_store(plans.values()):
+                check_not_read_from(old, name, variable)
         was_consolidated = old is not None and "consolidated_metadata" in old.metadata
         root = _made(url, path, storage_options) if old is None else _emptied(old)
         _check_shared(messages, root)
@@ -171,6 +180,25 @@ def to_zarr(
     from dask.delayed import delayed
 
     return delayed(_none)(stored)
+
+
+def _to_store(plans: Iterable[Plan]) -> Iterator[tuple[str, Variable]]:
+    for plan in plans:
+        changes: list[Addition | Update] = [*plan.additions, *plan.updates]
+        yield from ((change.name, change.variable) for change in changes)
+
+
+def _check_names(data: Iterable[Dataset], codecs: Any, chunks: Mapping[Any, Any] | None) -> None:
+    """Names of no variable or dimension are mistakes, which would be ignored otherwise."""
+    datasets = list(data)
+    names = set().union(*(dataset.variables for dataset in datasets))
+    for name in codecs if isinstance(codecs, Mapping) else ():
+        if name not in names:
+            raise KeyError(f"codecs for {name!r}, which is not a variable of the dataset")
+    dims = set().union(*(dataset.dims for dataset in datasets))
+    for dim in chunks or ():
+        if dim not in dims:
+            raise ValueError(f"chunks for {dim!r}, which is not a dimension of the dataset")
 
 
 def _none(stored: Any) -> None:

@@ -1,0 +1,109 @@
+"""Finds the stored arrays that data is read from, which must not be deleted before it is."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from xarray import Variable
+
+from .._array import Array
+from .._group import Group
+from .lazy import LazyArray
+
+WRAPPERS = 100
+"""More wrappers than any array has around it."""
+
+
+def check_not_read_from(group: Group, name: str, variable: Variable) -> None:
+    """Raises an error if a variable is read from a group that is to be deleted.
+
+    Raises
+    ------
+    ValueError
+        If so; the message names both.
+    """
+    if variable._in_memory:
+        return
+    gone = _place(group)
+    for source in _sources(variable._data):
+        if gone is not None and f"{source}/".startswith(f"{gone}/"):
+            raise ValueError(
+                f"variable {name!r} is read from {source}, which mode 'w' deletes first: load() the "
+                "data, or write it to another place"
+            )
+
+
+def _sources(data: Any) -> Iterator[str]:
+    """The places of the arrays below Xarray's wrappers, or in the graph of a Dask array."""
+    graph = getattr(data, "dask", None)
+    if graph is None:
+        yield from _innermost(data)
+        return
+    for layer in getattr(graph, "layers", {"": graph}).values():
+        # Tasks that are not made yet have what they read among their indices.
+        indices = getattr(layer, "indices", None)
+        for value in layer.values() if indices is None else (index for index, _ in indices):
+            yield from _of_task(value)
+
+
+def _of_task(value: Any) -> Iterator[str]:
+    if isinstance(value, (list, tuple)):
+        parts = list(value)
+    else:
+        # The classes of dask, which other chunk managers do not have.
+        parts = [*getattr(value, "args", ()), *(getattr(value, "kwargs", None) or {}).values()]
+        if type(value).__name__ == "DataNode":
+            parts.append(value.value)
+    for part in parts:
+        yield from _of_task(part)
+    if not parts:
+        yield from _innermost(value)
+
+
+def _innermost(value: Any) -> Iterator[str]:
+    for _ in range(WRAPPERS):
+        if isinstance(value, Array) or not hasattr(value, "array"):
+            break
+        value = value.array
+    wrapped = isinstance(value, LazyArray) or type(value).__name__ == "ZarrArrayWrapper"
+    found = value._array if wrapped else value
+    if isinstance(found, Array):
+        yield _joined(found._native.identity, found.path)
+    elif type(found).__module__.startswith("zarr.") and hasattr(found, "store"):
+        # Of Xarray's own engine, or of Dask.
+        from .._stores import place
+
+        known = place(found.store)
+        if known is not None:
+            yield _joined(known.url, found.path)
+
+
+def _place(group: Group) -> str | None:
+    """The place of a group; None if there is no array that could be read from it."""
+    try:
+        url = group._native.state()[0]
+    except ValueError:
+        # A store in memory, which only its arrays tell apart from others.
+        array = next((node for node in _nodes(group) if isinstance(node, Array)), None)
+        if array is None:
+            return None
+        url = array._native.identity
+    return _joined(url, group.path)
+
+
+def _nodes(group: Group) -> Iterator[Array | Group]:
+    for node in group.values():
+        yield node
+        if isinstance(node, Group):
+            yield from _nodes(node)
+
+
+def _joined(url: str, path: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    if scheme == "file":
+        url = rest
+    if not separator or scheme == "file":
+        url = url if url.startswith("memory:") else os.path.realpath(url)
+    return f"{url.rstrip('/')}/{path}".rstrip("/")
