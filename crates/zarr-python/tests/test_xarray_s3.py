@@ -11,6 +11,7 @@ pd = pytest.importorskip("pandas")
 da = pytest.importorskip("dask.array")
 pytest.importorskip("moto.server")
 
+import zarr_kit.dask  # noqa: E402
 from zarr_kit.xarray import to_zarr  # noqa: E402
 
 MONTHS = (31, 28, 31)
@@ -42,7 +43,7 @@ def options(server, monkeypatch):
 def cluster(options):
     """Processes, which inherit the credentials."""
     distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
         with distributed.Client(cluster) as client:
             yield client
 
@@ -88,6 +89,28 @@ def test_a_cluster_stores_and_appends(options, cluster):
     xr.testing.assert_equal(found.compute(), rain())
     monthly = found.rain.groupby("time.month").mean().compute()
     xr.testing.assert_allclose(monthly, rain().rain.groupby("time.month").mean())
+    xr.testing.assert_allclose(found.rain.resample(time="1MS").sum(), rain().rain.resample(time="1MS").sum())
+    # Other chunks, whose edges are not those of the blocks.
+    other = "s3://bucket/other.zarr"
+    to_zarr(found.chunk(time=40, x=3), other, encoding={"rain": {"chunks": (25, 4)}}, storage_options=options)
+    again = xr.open_dataset(other, engine="zarr-kit", storage_options=options, chunks={})
+    assert again.rain.chunks == ((25, 25, 25, 15), (4, 4, 2))
+    xr.testing.assert_equal(again.compute(), rain())
+
+
+def test_a_cluster_stores_arrays_whose_tasks_share_chunks(options, cluster):
+    import zarr_kit.dask
+
+    values = np.arange(1, 2401, dtype="i4").reshape(60, 40)
+    array = zarr_kit.create("s3://bucket/a.zarr", shape=(60, 40), dtype="i4", chunks=[(31, 29), 25], storage_options=options)
+    zarr_kit.dask.to_zarr(da.from_array(values, chunks=(20, 7)), array)
+    stored = zarr_kit.dask.from_zarr("s3://bucket/a.zarr", storage_options=options)
+    assert stored.chunks == ((31, 29), (25, 15))
+    zarr_kit.dask.to_zarr(stored.rechunk((20, 40)), "s3://bucket/b.zarr", storage_options=options)
+    for name in "ab":
+        found = zarr_kit.open(f"s3://bucket/{name}.zarr", storage_options=options)
+        np.testing.assert_array_equal(found[...], values)
+        assert found.check().is_clean
 
 
 def test_secrets_are_not_in_pickles(options):
