@@ -50,6 +50,19 @@ def test_the_fill_value_is_a_scalar_of_the_dtype(tmp_path):
         np.testing.assert_array_equal(array[:].astype("c16"), np.full(3, fill, "c16"))
 
 
+@pytest.mark.filterwarnings("error")
+def test_fill_values_that_do_not_fit_are_refused():
+    for dtype, fill in [("f4", 1e39), ("f2", -65536), ("c8", 1e39j), ("i1", 128), ("u1", -1), ("i4", np.nan), ("i2", 0.5), ("float8_e4m3fn", 1e4)]:
+        with pytest.raises(OverflowError, match="does not fit into"):
+            zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=fill)
+    for dtype, fill in [("S3", b"four"), ("U2", "abc"), ("M8[s]", np.datetime64("2001-01-01T00:00:00.5")), ("M8[D]", "2001-01-01T05"), ([("a", "S1")], (b"xy",))]:
+        with pytest.raises(ValueError, match="does not fit into"):
+            zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=fill)
+    for dtype, fill in [("f4", np.inf), ("f2", -np.inf), ("f2", 65504), ("c8", complex(np.inf, 1)), ("f4", np.float64(1 / 3)), ("S3", b"abc"), ("U2", "ab")]:
+        array = zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=fill)
+        assert array.fill_value == np.dtype(dtype).type(fill)
+
+
 def test_chunks_by_default_are_neither_small_nor_large():
     for shape, expected in [
         ((3, 5), [3, 5]),
@@ -324,6 +337,13 @@ def test_wrong_arguments_are_errors_of_numpys_kinds(tmp_path):
         (lambda: zarr_kit.open("a\0b"), OSError, "NUL"),
         (lambda: zarr_kit.open(tmp_path, "../x"), ValueError, "would lead elsewhere"),
         (lambda: huge[: 2**45], MemoryError, "2.00 PiB"),
+        (lambda: zarr_kit.open(tmp_path, 3), TypeError, "path.* is a str, not int"),
+        (lambda: zarr_kit.open(place, threads=2.5), TypeError, "threads: an integer, or None, not float"),
+        (lambda: array.resize(5), ValueError, "the shape has 1 axes, the array 2"),
+        (lambda: zarr_kit.create("memory:", shape=3, dtype="f4", codecs="zstd"), TypeError, r"such as \['zstd'\]"),
+        (lambda: zarr_kit.create("memory:", shape=3, dtype="f4", codecs={"name": "zstd"}), TypeError, "a sequence of codecs"),
+        (lambda: zarr_kit.create("memory:", shape=(3, 3), dtype="f4", dimension_names="xy"), TypeError, "a sequence of names"),
+        (lambda: zarr_kit.create_group("memory:").create_array("a", shape=3), TypeError, "create_array.*'dtype'"),
     ]
     for work, kind, message in cases:
         with pytest.raises(kind, match=message):

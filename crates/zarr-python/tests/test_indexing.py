@@ -68,6 +68,31 @@ def test_basic_keys_write_as_numpy_does():
         np.testing.assert_array_equal(array[...], values)
 
 
+def test_values_are_broadcast_as_numpy_does():
+    values = np.zeros(SHAPE, "i4")
+    array = zarr_kit.create("memory:", shape=SHAPE, dtype="i4", chunks=CHUNKS)
+    keys = [np.s_[0], np.s_[...], np.s_[:, 1:4, 2], np.s_[None, 3], np.s_[0, 1], np.s_[5:5], np.s_[0, 1, 2], [3, 1], np.s_[2:5:2, ..., None]]
+    shapes = [(), (1,), (6,), (5, 6), (1, 5, 6), (1, 1, 1, 6), (2, 5, 6), (7, 3), (1, 7, 3), (5, 1), (1, 1), (2, 1, 5, 6), (0,), (1, 0), (3,)]
+    taken = 0
+    for number, (key, shape) in enumerate(itertools.product(keys, shapes)):
+        new = np.full(shape, number + 1, "i4") + np.arange(np.prod(shape), dtype="i4").reshape(shape)
+        try:
+            values[key] = new
+        except ValueError:
+            with pytest.raises(ValueError, match="broadcast"):
+                array[key] = new
+        else:
+            array[key] = new
+            taken += 1
+        np.testing.assert_array_equal(array[...], values, err_msg=f"{key} {shape}")
+    assert taken > 40
+    points = np.ix_([0, 3], [1], [2])
+    array.vindex[points] = values[points] = np.full((1, 1, 2, 1, 1), 7)
+    np.testing.assert_array_equal(array[...], values)
+    with pytest.raises(ValueError, match=r"could not broadcast input array from shape \(2,\) into shape \(5, 6\)"):
+        array[0] = [1, 2]
+
+
 def test_oindex_is_the_outer_product(both):
     array, values = both
     pick = random.Random(3)

@@ -122,6 +122,14 @@ def test_secrets_are_not_in_pickles(options):
     xr.testing.assert_equal(pickle.loads(sent), rain())
 
 
+def test_what_is_read_from_a_bucket_is_not_deleted_first(options):
+    to_zarr(rain(), URL, storage_options=options)
+    found = open_kit(options, chunks={})
+    with pytest.raises(ValueError, match="variable 'rain' is read from s3://bucket/rain.zarr/rain"):
+        to_zarr(found, "s3://bucket", group="rain.zarr", mode="w", storage_options=options)
+    xr.testing.assert_equal(open_kit(options).load(), rain())
+
+
 def test_a_store_that_is_not_there(options):
     with pytest.raises(FileNotFoundError):
         open_kit(options)

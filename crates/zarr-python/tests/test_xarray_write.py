@@ -266,7 +266,7 @@ def test_what_is_read_from_the_store_is_not_deleted_first(tmp_path, engine, chun
         found = packed(engine, where, chunks)
         for data in (found, found * 2 + 1, found.isel(x=[3, 0]), found.temperature.rename("new")):
             for place, group in ((tmp_path / "a.zarr", None), (tmp_path / "a.zarr", "in"), (where, None)):
-                with pytest.raises(ValueError, match="variable '\\w+' is read from .*a.zarr/in/.*load"):
+                with pytest.raises(ValueError, match="variable '\\w+' is read from .*(a|link).zarr/in/.*load"):
                     to_zarr(data, place, group=group, mode="w")
     expected = packed("zarr", tmp_path / "a.zarr/in", None).load()
     np.testing.assert_array_equal(expected["count"], ds["count"])

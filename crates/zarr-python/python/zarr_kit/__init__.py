@@ -52,6 +52,12 @@ __all__ = [
 ]
 
 
+def __dir__() -> list[str]:
+    """What is public, for completion: the names above, and the submodules that were imported."""
+    submodules = ("codecs", "dask", "pipeline", "xarray")
+    return sorted([*__all__, *(name for name in submodules if name in globals())])
+
+
 def open(
     url: _store.Url,
     path: str = "",

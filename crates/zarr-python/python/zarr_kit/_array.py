@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _check, _describe, _grid, _indexing, _native, _rearrange
+from ._cast import broadcast
 from ._elements import Elements, elements_of
 from ._node import Node
 from ._plan import Plan
@@ -208,14 +209,14 @@ class Array(Node[_native.Array]):
         return out
 
     def _write(self, selected: _indexing.Selection, value: Any) -> None:
-        value = np.broadcast_to(self._elements.checked(value), selected.shape)
+        value = broadcast(self._elements.checked(value), selected.shape)
         self._elements.write(selected.axes, selected.counts, value)
 
     def _read_points(self, points: _indexing.Points) -> NDArray[Any]:
         return self._elements.read_points(points.lists).reshape(points.shape)
 
     def _write_points(self, points: _indexing.Points, value: Any) -> None:
-        value = np.broadcast_to(self._elements.checked(value), points.shape)
+        value = broadcast(self._elements.checked(value), points.shape)
         self._elements.write_points(points.lists, value.reshape(-1))
 
     def _type_name(self) -> str:
@@ -242,6 +243,8 @@ class Array(Node[_native.Array]):
         """
         added = None if chunks is None else [_grid.runs(list(axis or ())) for axis in chunks]
         lengths = list(_grid.checked_shape(shape))
+        if len(lengths) != self.ndim:
+            raise ValueError(f"the shape has {len(lengths)} axes, the array {self.ndim}")
         self._set(self._native.resize(lengths, added, discard))
 
     def append(self, value: Any, axis: int = 0, *, chunks: Sequence[int] | None = None) -> None:

@@ -42,6 +42,18 @@ def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     return found.astype(dtype)
 
 
+def broadcast(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
+    """The value in the shape that is assigned to, as in numpy's assignments."""
+    found = value
+    while shape and found.ndim > len(shape) and len(found) == 1:
+        found = found[0]
+    try:
+        return np.broadcast_to(found, shape)
+    except ValueError:
+        message = f"could not broadcast input array from shape {value.shape} into shape {shape}"
+        raise ValueError(message) from None
+
+
 def _records(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Converts records, given as a numpy array with the same fields or as tuples, field by field."""
     names = dtype.names or ()

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from . import _attributes, _dtypes, _grid, _native
+from ._cast import cast
 
 
 def array_document(
@@ -27,6 +28,8 @@ def array_document(
     """The ``zarr.json`` of a new array; see `zarr_kit.create` for the arguments."""
     shape = _grid.checked_shape(shape)
     data_type = _dtypes.to_zarr(dtype)
+    if isinstance(dimension_names, str):
+        raise TypeError(f"dimension_names: a sequence of names, such as [{dimension_names!r}], not a string")
     chain = None if codecs is None else codecs_json(codecs)
     grid = None if chunks is None else json.dumps(_grid.document(chunks, shape))
     value = None if fill_value is None else json.dumps(fill(fill_value, data_type))
@@ -69,26 +72,34 @@ def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
         is_core = isinstance(data_type, str)
         return list(raw) if is_core else base64.b64encode(raw).decode()
     if dtype.fields is not None:
-        record = np.zeros((), dtype) if _is_zero(value) else np.asarray(value, dtype)
+        record = np.zeros((), dtype) if _is_zero(value) else cast(value, dtype)
         return base64.b64encode(record.tobytes()).decode()
     if dtype.kind == "S":
-        raw = b"" if _is_zero(value) else bytes(np.asarray(value, dtype)[()])
+        raw = b"" if _is_zero(value) else bytes(cast(value, dtype)[()])
         return base64.b64encode(raw).decode()
     if dtype.kind == "U":
-        return "" if _is_zero(value) else str(value)
+        return "" if _is_zero(value) else str(cast(value, dtype)[()])
     if dtype.kind in "Mm":
-        scalar = np.asarray("NaT" if value is None else value, dtype)
+        scalar = cast("NaT" if value is None else value, dtype)
         return "NaT" if np.isnat(scalar) else int(scalar.view(np.int64))
-    scalar = np.asarray(0 if value is None else value).astype(dtype)[()]
+    with np.errstate(invalid="ignore", over="ignore"):  # what does not fit is an error below
+        scalar = np.asarray(0 if value is None else value).astype(dtype)[()]
     if dtype.kind == "b":
         return bool(scalar)
     if dtype.kind in "iu" or dtype.name in ("int2", "int4", "uint2", "uint4"):
         if int(scalar) != value and value is not None:
             raise OverflowError(f"fill value {value} does not fit into {dtype.name}")
         return int(scalar)
+    if _is_finite(value) and not np.isfinite(scalar):
+        raise OverflowError(f"fill value {value} does not fit into {dtype.name}")
     if dtype.kind == "c":
         return [_float(scalar.real), _float(scalar.imag)]
     return _float(scalar)
+
+
+def _is_finite(value: Any) -> bool:
+    found = np.asarray(value)
+    return found.dtype.kind in "iufc" and bool(np.isfinite(found))
 
 
 def _fill_of_any_length(value: Any, data_type: str | dict[str, Any]) -> str:
@@ -115,6 +126,8 @@ def _float(value: Any) -> float | str:
 
 def codecs_json(codecs: Sequence[Mapping[str, Any] | str]) -> str:
     """Codecs as dicts, names or objects of zarr-python's as JSON."""
+    if isinstance(codecs, str | Mapping):
+        raise TypeError(f"codecs: a sequence of codecs, such as [{codecs!r}], not a single one")
     return json.dumps(
         [
             codec if isinstance(codec, str) else codec.to_dict() if hasattr(codec, "to_dict") else dict(codec)

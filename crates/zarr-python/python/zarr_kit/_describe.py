@@ -77,6 +77,15 @@ def info(array: Array) -> Info:
     )
 
 
+class Drawing(str):
+    """A picture as SVG: text, which a notebook shows as a picture."""
+
+    __slots__ = ()
+
+    def _repr_svg_(self) -> str:
+        return str(self)
+
+
 class Picture(bytes):
     """A picture as PNG: bytes, which a notebook shows as a picture with its notes.
 
@@ -88,6 +97,9 @@ class Picture(bytes):
     """
 
     notes: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return f"<zarr_kit.Picture of {len(self)} bytes: {'; '.join(self.notes)}>"
 
     def _repr_png_(self) -> bytes:
         return bytes(self)
@@ -128,7 +140,7 @@ def _axes(array: Array, key: Any) -> tuple[_indexing.Axis, ...]:
 def draw(array: Array, key: Any, file: str | os.PathLike[str] | None) -> str:
     """The picture of an array as SVG."""
     axes = None if key is None else _axes(array, key)
-    picture = array._native.draw(axes, array._where)
+    picture = Drawing(array._native.draw(axes, array._where))
     if file is not None:
         Path(file).write_text(picture, encoding="utf-8")
     return picture

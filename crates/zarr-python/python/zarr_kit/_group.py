@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
+
+from numpy.typing import DTypeLike
 
 from . import _check, _create, _native, _rearrange
 from ._array import Array
@@ -56,9 +58,31 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """The groups among the direct children, with their names."""
         return ((name, node) for name, node in self.items() if isinstance(node, Group))
 
-    def create_array(self, name: str, **arguments: Any) -> Array:
+    def create_array(
+        self,
+        name: str,
+        *,
+        shape: int | Sequence[int],
+        dtype: DTypeLike | str,
+        chunks: Any = None,
+        shards: Any = None,
+        codecs: Sequence[Mapping[str, Any] | str] | None = None,
+        fill_value: Any = None,
+        dimension_names: Sequence[str | None] | None = None,
+        attributes: Mapping[str, Any] | None = None,
+    ) -> Array:
         """Creates an array in this group; the arguments are those of `zarr_kit.create`."""
-        return Array(self._native.create_array(name, _create.array_document(**arguments)))
+        document = _create.array_document(
+            shape=shape,
+            dtype=dtype,
+            chunks=chunks,
+            shards=shards,
+            codecs=codecs,
+            fill_value=fill_value,
+            dimension_names=dimension_names,
+            attributes=attributes,
+        )
+        return Array(self._native.create_array(name, document))
 
     def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> Group:
         """Creates a group in this group."""

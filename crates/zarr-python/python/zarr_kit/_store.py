@@ -22,6 +22,10 @@ def state(
     """What the native part needs to open a node."""
     if storage_options is not None and not isinstance(storage_options, Mapping):
         raise TypeError(f"storage_options: a mapping of names to values, not {type(storage_options).__name__}")
+    if not isinstance(path, str):
+        raise TypeError(f"path: the path of a node in the store is a str, not {type(path).__name__}")
+    if threads is not None and not hasattr(threads, "__index__"):
+        raise TypeError(f"threads: an integer, or None, not {type(threads).__name__}")
     if threads is not None and threads < 1:
         raise ValueError(f"threads: at least 1, or None, not {threads}")
     settings = {str(name): _setting(name, value) for name, value in (storage_options or {}).items()}

@@ -37,6 +37,11 @@ if TYPE_CHECKING:
 __all__ = ["PackBits", "Reshape"]
 
 
+def __dir__() -> list[str]:
+    """What is public, for completion."""
+    return sorted(__all__)
+
+
 @dataclass(frozen=True)
 class PackBits(CompiledCodec):
     """Packs the low bits of each value next to each other, without padding between values.

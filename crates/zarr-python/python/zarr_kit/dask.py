@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 __all__ = ["aligned_chunks", "from_array", "from_zarr", "to_zarr"]
 
 
+def __dir__() -> list[str]:
+    """What is public, for completion."""
+    return sorted(__all__)
+
+
 def from_zarr(
     url: str | os.PathLike[str],
     path: str = "",
@@ -115,6 +120,8 @@ def to_zarr(
     """
     import dask.array
 
+    if not isinstance(darray, dask.array.Array):
+        raise TypeError(f"a Dask array is stored, not {type(darray).__name__}: dask.array.from_array makes one")
     if any(np.isnan(length) for length in darray.shape):
         raise ValueError("the Dask array has chunks of unknown length: call compute_chunk_sizes first")
     if isinstance(url, Array):

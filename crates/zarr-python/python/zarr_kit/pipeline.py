@@ -57,6 +57,11 @@ if TYPE_CHECKING:
 __all__ = ["ZarrKitCodecPipeline"]
 
 
+def __dir__() -> list[str]:
+    """What is public, for completion."""
+    return sorted(__all__)
+
+
 class _WholeChain(CompiledCodec):
     """All codecs of an array as one."""
 

@@ -21,3 +21,8 @@ from ._xarray.store import from_array
 from ._xarray.writing import to_zarr
 
 __all__ = ["Backend", "from_array", "to_zarr"]
+
+
+def __dir__() -> list[str]:
+    """What is public, for completion."""
+    return sorted(__all__)

@@ -26,17 +26,17 @@ def check_not_read_from(group: Group, name: str, variable: Variable) -> None:
     """
     if variable._in_memory:
         return
-    gone = _place(group)
-    for source in _sources(variable._data):
+    gone = _url(group)
+    for source, shown in _sources(variable._data):
         if gone is not None and f"{source}/".startswith(f"{gone}/"):
             raise ValueError(
-                f"variable {name!r} is read from {source}, which mode 'w' deletes first: load() the "
+                f"variable {name!r} is read from {shown}, which mode 'w' deletes first: load() the "
                 "data, or write it to another place"
             )
 
 
-def _sources(data: Any) -> Iterator[str]:
-    """The places of the arrays below Xarray's wrappers, or in the graph of a Dask array."""
+def _sources(data: Any) -> Iterator[tuple[str, str]]:
+    """The arrays below Xarray's wrappers, or in the graph of a Dask array: URLs, with and without secrets."""
     graph = getattr(data, "dask", None)
     if graph is None:
         yield from _innermost(data)
@@ -48,7 +48,7 @@ def _sources(data: Any) -> Iterator[str]:
             yield from _of_task(value)
 
 
-def _of_task(value: Any) -> Iterator[str]:
+def _of_task(value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, (list, tuple)):
         parts = list(value)
     else:
@@ -62,7 +62,7 @@ def _of_task(value: Any) -> Iterator[str]:
         yield from _innermost(value)
 
 
-def _innermost(value: Any) -> Iterator[str]:
+def _innermost(value: Any) -> Iterator[tuple[str, str]]:
     for _ in range(WRAPPERS):
         if isinstance(value, Array) or not hasattr(value, "array"):
             break
@@ -70,18 +70,19 @@ def _innermost(value: Any) -> Iterator[str]:
     wrapped = isinstance(value, LazyArray) or type(value).__name__ == "ZarrArrayWrapper"
     found = value._array if wrapped else value
     if isinstance(found, Array):
-        yield _joined(found._native.identity, found.path)
+        yield _joined(found._native.identity, found.path), found._where
     elif type(found).__module__.startswith("zarr.") and hasattr(found, "store"):
         # Of Xarray's own engine, or of Dask.
-        from .._stores import place
+        from .._stores import url_of
 
-        known = place(found.store)
+        known = url_of(found.store)
         if known is not None:
-            yield _joined(known.url, found.path)
+            url = _joined(known.url, found.path)
+            yield url, url
 
 
-def _place(group: Group) -> str | None:
-    """The place of a group; None if there is no array that could be read from it."""
+def _url(group: Group) -> str | None:
+    """The URL of a group; None if there is no array that could be read from it."""
     try:
         url = group._native.state()[0]
     except ValueError:
