@@ -8,6 +8,7 @@ mod api;
 mod bench;
 mod book;
 mod check;
+mod circles;
 mod conformance;
 mod fixtures;
 mod fuzz;
@@ -19,6 +20,7 @@ mod plot;
 mod python;
 mod records;
 mod run;
+mod rust_source;
 mod s3;
 mod sizes;
 mod svg;
@@ -47,7 +49,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "tidy",
-        about: "the repository's own rules: lengths, unsafe places, headers, paths",
+        about: "the repository's own rules: lengths, circles of files, unsafe places, headers, paths",
         run: tidy::tidy,
     },
     Command {

@@ -3,6 +3,7 @@
 use std::fs;
 
 use crate::book;
+use crate::circles;
 use crate::run::{Outcome, read, root, tracked};
 
 /// The longest source file, in lines.
@@ -28,6 +29,7 @@ pub(crate) fn tidy(_: &[String]) -> Outcome {
         }
     }
     licences(&files, &mut faults);
+    circles::circles(&files, &mut faults);
     for path in files {
         let Ok(text) = fs::read_to_string(root().join(&path)) else {
             continue; // deleted, or not text

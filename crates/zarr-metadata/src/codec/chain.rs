@@ -5,9 +5,21 @@ use super::{Codec, CodecKind, Endian};
 use crate::data_type::DataType;
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{Object, Raw, read_elements};
+use crate::json::{Grammar, Object, Raw, read_elements, utf8};
 use crate::limits::check_codecs;
 use crate::rule::Rule;
+
+impl Codec {
+    /// Reads an array of codecs.
+    ///
+    /// # Errors
+    /// As for [`Codec::from_json`], and if the codecs are not in a valid order (SD-31).
+    pub fn list_from_json(json: &[u8]) -> Result<Vec<Self>> {
+        let codecs = read_codecs(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())?;
+        check_order(&codecs)?;
+        Ok(codecs)
+    }
+}
 
 /// Reads an array of codecs; their order is not checked.
 pub(crate) fn read_codecs(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Vec<Codec>> {

@@ -262,16 +262,6 @@ impl Codec {
         Self::read(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())
     }
 
-    /// Reads an array of codecs.
-    ///
-    /// # Errors
-    /// As for [`Codec::from_json`], and if the codecs are not in a valid order (SD-31).
-    pub fn list_from_json(json: &[u8]) -> Result<Vec<Self>> {
-        let codecs = read_codecs(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())?;
-        chain::check_order(&codecs)?;
-        Ok(codecs)
-    }
-
     /// The JSON text in canonical form: an object, its configuration complete except for members
     /// whose absence means the same. An unknown codec stays as it was written.
     #[must_use]
