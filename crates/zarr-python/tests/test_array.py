@@ -134,6 +134,20 @@ def test_attributes_are_a_mapping_that_is_stored(tmp_path):
         array.attrs["x"] = object()
 
 
+def test_attributes_of_two_handles_are_all_kept(tmp_path):
+    array = zarr_kit.create(tmp_path / "g/a.zarr", shape=4, dtype="i1", attributes={"a": 0})
+    zarr_kit.create_group(tmp_path / "h.zarr")
+    for one, other in [
+        (array, zarr_kit.open(tmp_path / "g/a.zarr")),
+        (zarr_kit.open_group(tmp_path / "h.zarr"), zarr_kit.open_group(tmp_path / "h.zarr")),
+    ]:
+        one.attrs["b"] = 1
+        other.attrs.update(c=2, a=3)
+        assert dict(other.attrs) == {"a": 3, "b": 1, "c": 2}
+        del one.attrs["b"]
+        assert dict(one.refresh().attrs) == {"a": 3, "c": 2}
+
+
 def test_a_handle_notices_others_changes(tmp_path):
     array = zarr_kit.create(tmp_path / "a.zarr", shape=4, dtype="i1", chunks=2)
     other = zarr_kit.open(tmp_path / "a.zarr")

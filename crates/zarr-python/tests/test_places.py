@@ -160,6 +160,22 @@ def test_relative_paths_mean_the_folder_in_which_they_were_given(references):
     np.testing.assert_array_equal(pickle.loads(done.stdout)[...], RAIN)
 
 
+def test_the_home_folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME" if os.name != "nt" else "USERPROFILE", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    zarr_kit.create("~/in/a.zarr", shape=2, dtype="i1", fill_value=4)
+    assert zarr_kit.open("in/a.zarr")[:].tolist() == zarr_kit.open(Path("~/in/a.zarr"))[:].tolist() == [4, 4]
+    zarr_kit.create("./~", shape=2, dtype="i1")
+    zarr_kit.create("~none.zarr", shape=2, dtype="i1")
+    assert sorted(os.listdir()) == ["in", "~", "~none.zarr"]
+    xr = pytest.importorskip("xarray")
+    from zarr_kit.xarray import to_zarr
+
+    to_zarr(xr.Dataset({"a": ("x", [1, 2])}), "~/x.zarr")
+    for place in ("~/x.zarr", tmp_path / "x.zarr"):
+        assert xr.open_dataset(place, engine="zarr-kit").a.values.tolist() == [1, 2]
+
+
 @pytest.fixture
 def quarter(tmp_path):
     """A virtual join of two arrays, one of them in an archive, and its values."""

@@ -17,8 +17,9 @@ class Attributes(MutableMapping[str, Any]):
     """The attributes of a node: a mapping of JSON values.
 
     Reading them sends no request: the values are those at the time when the node was opened or
-    last changed through this object. Each assignment changes the stored document, and is refused
-    if another process has changed it meanwhile. `update` stores several attributes in one change.
+    last changed through this object. Each assignment changes these attributes in the document that
+    is stored then, so changes by other processes are kept, and seen afterwards. `update` stores
+    several attributes in one change.
     """
 
     __slots__ = ("_node",)

@@ -49,7 +49,8 @@ def _text(place: Any) -> str:
     text = os.fspath(place)
     if not isinstance(text, str):
         raise TypeError(f"a folder or URL is a str or a path of one, not {type(text).__name__}")
-    return text
+    # As Dask and Xarray do: no shell has done it, and nobody wants a folder of this name.
+    return os.path.expanduser(text)
 
 
 def portable(settings: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:

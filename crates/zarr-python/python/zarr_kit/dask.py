@@ -10,7 +10,6 @@ Every task uses one thread, since Dask runs one task per core at a time.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ import numpy as np
 
 from . import _grid, create, open
 from ._array import Array
+from ._store import Url
 
 if TYPE_CHECKING:
     import dask.array
@@ -31,7 +31,7 @@ def __dir__() -> list[str]:
 
 
 def from_zarr(
-    url: str | os.PathLike[str],
+    url: Url,
     path: str = "",
     *,
     chunks: Any = None,
@@ -79,7 +79,7 @@ def from_array(array: Array, *, chunks: Any = None) -> dask.array.Array:
 
 def to_zarr(
     darray: dask.array.Array,
-    url: str | os.PathLike[str] | Array,
+    url: Url | Array,
     path: str = "",
     *,
     region: Sequence[slice] | None = None,
