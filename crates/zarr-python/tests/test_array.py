@@ -247,6 +247,31 @@ def test_pickles_are_small_and_read_nothing(tmp_path):
         pickle.dumps(zarr_kit.create("memory:", shape=1, dtype="i1"))
 
 
+@pytest.mark.parametrize(
+    ("shape", "chunks", "shards"),
+    [
+        ((3650,), [[10] * 365], None),
+        ((10**6, 720, 1440), [[744] * 1344 + [64], [360, 360], 100], None),
+        ((10**9, 64), [[1000] * 500_000 + [2000] * 250_000, (32, 32)], None),
+        ((10**6, 4096), (10, 64), (1000, 4096)),
+    ],
+)
+def test_pickles_of_runs_have_little_beyond_attributes_and_codecs(tmp_path, shape, chunks, shards):
+    codecs = [
+        {"name": "packbits", "configuration": {"first_bit": 0, "last_bit": 11}},
+        {"name": "zstd", "configuration": {"level": 9, "checksum": True}},
+    ]
+    array = zarr_kit.create(
+        tmp_path / "a.zarr", shape=shape, dtype="i2", chunks=chunks, shards=shards, codecs=codecs, fill_value=-999,
+        dimension_names=["time", "latitude", "longitude"][: len(shape)], attributes={"history": "x" * 5000, "units": "K"},
+        storage_options={"timeout": "30 s"},
+    )  # fmt: skip
+    found = array.metadata
+    known = sum(len(json.dumps(found[name])) for name in ("attributes", "codecs"))
+    assert known > 5000 and len(pickle.dumps(array)) <= known + 1024
+    assert pickle.loads(pickle.dumps(array)).chunks == array.chunks
+
+
 def test_other_processes_read_what_a_pickle_names(tmp_path):
     array = zarr_kit.create(tmp_path / "a.zarr", shape=5, dtype="i4", chunks=2)
     array[:] = range(5)

@@ -33,6 +33,28 @@ def test_the_stored_chunks_are_dasks(tmp_path):
     np.testing.assert_array_equal(da.from_array(array.with_threads(1)).compute(), values)
 
 
+def test_a_task_uses_one_thread(tmp_path, monkeypatch):
+    used = []
+
+    def noted(method):
+        inner = getattr(zarr_kit.Array, method)
+
+        def outer(array, *arguments):
+            used.append((method, array._native.threads))
+            return inner(array, *arguments)
+
+        monkeypatch.setattr(zarr_kit.Array, method, outer)
+
+    noted("__getitem__")
+    noted("__setitem__")
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=120, dtype="i4", chunks=[MONTHS])
+    assert array._native.threads is None
+    zarr_kit.dask.to_zarr(da.ones(120, chunks=50, dtype="i4"), array)
+    assert array.to_dask().sum().compute() == zarr_kit.dask.from_zarr(tmp_path / "a.zarr").sum().compute() == 120
+    assert set(used) == {("__getitem__", 1), ("__setitem__", 1)}
+    assert used.count(("__setitem__", 1)) == 3
+
+
 def test_a_dask_array_is_stored_with_its_chunks(tmp_path):
     values = np.arange(120 * 7, dtype="f4").reshape(120, 7)
     darray = da.from_array(values, chunks=(MONTHS, (4, 3)))

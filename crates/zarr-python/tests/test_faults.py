@@ -170,6 +170,17 @@ def test_a_store_that_is_deleted_meanwhile(tmp_path):
         with pytest.raises(OSError):
             work()
     assert (tmp_path / "b.zarr/zarr.json").exists() and not (tmp_path / "a.zarr/zarr.json").exists()
+    # What is missing reads as the fill value, here as everywhere, and no document appears again.
+    assert array[:].tolist() == [3] * 4
+    array[1] = 5
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.open(tmp_path / "a.zarr")
+    with pytest.raises(FileNotFoundError):
+        array.check()
+    zarr_kit.create(tmp_path / "a.zarr", shape=(2, 2), dtype="f8")
+    with pytest.raises(zarr_kit.ConflictError):
+        array.append([1])
+    assert zarr_kit.open(tmp_path / "a.zarr").shape == (2, 2)
 
 
 def test_hostile_stores_raise_exceptions(tmp_path):
