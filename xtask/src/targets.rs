@@ -6,18 +6,20 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::run::{Outcome, output, step, target};
+use crate::run::{Outcome, output, root, step, target};
 
 /// A processor, and what its tests need.
 struct Target {
     triple: &'static str,
     /// The program that links, or none for the one of this machine.
     linker: Option<&'static str>,
-    /// The program that runs tests, and its arguments, or none if this processor does.
-    runner: Option<(&'static str, &'static str)>,
-    /// A file without which nothing can be linked, or none if the crates are only compiled: for
-    /// want of a system, no test can run.
-    library: Option<&'static str>,
+    /// The program that runs tests, and its arguments, or none if this processor does. A script
+    /// among them is one of this repository.
+    runner: Option<(&'static str, &'static [&'static str])>,
+    /// A file without which nothing can be linked.
+    library: &'static str,
+    /// What the compiler enables beyond what every processor of the target has.
+    features: &'static str,
     packages: &'static [&'static str],
     /// Where all of it comes from on Debian. Releases whose `rustc` is too old may have a
     /// `rustc-web` with `libstd-rust-web-dev`.
@@ -27,12 +29,16 @@ struct Target {
 /// Under qemu 7.2 tests did not end; under 11.1 they do.
 const OLD_QEMU: u32 = 7;
 
+/// Runs a program for WASI.
+const WASI: &str = "xtask/wasi.mjs";
+
 const TARGETS: &[Target] = &[
     Target {
         triple: "aarch64-unknown-linux-gnu",
         linker: Some("aarch64-linux-gnu-gcc"),
-        runner: Some(("qemu-aarch64", "-L /usr/aarch64-linux-gnu")),
-        library: Some("/usr/aarch64-linux-gnu/lib/crt1.o"),
+        runner: Some(("qemu-aarch64", &["-L", "/usr/aarch64-linux-gnu"])),
+        library: "/usr/aarch64-linux-gnu/lib/crt1.o",
+        features: "",
         packages: &["zarr-view", "zarr-packbits"],
         debian: "dpkg --add-architecture arm64; rustc libstd-rust-dev:arm64 \
                  gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user",
@@ -41,7 +47,8 @@ const TARGETS: &[Target] = &[
         triple: "i686-unknown-linux-gnu",
         linker: Some("i686-linux-gnu-gcc"),
         runner: None,
-        library: Some("/usr/i686-linux-gnu/lib/crt1.o"),
+        library: "/usr/i686-linux-gnu/lib/crt1.o",
+        features: "",
         packages: &["zarr-view", "zarr-packbits"],
         debian: "dpkg --add-architecture i386; rustc libstd-rust-dev:i386 \
                  gcc-i686-linux-gnu libc6-dev-i386-cross",
@@ -50,19 +57,22 @@ const TARGETS: &[Target] = &[
     Target {
         triple: "s390x-unknown-linux-gnu",
         linker: Some("s390x-linux-gnu-gcc"),
-        runner: Some(("qemu-s390x", "-L /usr/s390x-linux-gnu")),
-        library: Some("/usr/s390x-linux-gnu/lib/crt1.o"),
+        runner: Some(("qemu-s390x", &["-L", "/usr/s390x-linux-gnu"])),
+        library: "/usr/s390x-linux-gnu/lib/crt1.o",
+        features: "",
         packages: &["zarr-view", "zarr-packbits"],
         debian: "dpkg --add-architecture s390x; rustc libstd-rust-dev:s390x \
                  gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user",
     },
+    // Without threads and unwinding, so that a few tests are ignored.
     Target {
-        triple: "wasm32-unknown-unknown",
-        linker: None,
-        runner: None,
-        library: None,
+        triple: "wasm32-wasip1",
+        linker: Some("wasm-ld"),
+        runner: Some(("node", &["--no-warnings", WASI])),
+        library: "/usr/lib/wasm32-wasi/libc.a",
+        features: "+simd128",
         packages: &["zarr-view", "zarr-packbits"],
-        debian: "rustc libstd-rust-dev-wasm32",
+        debian: "rustc libstd-rust-dev-wasm32 wasi-libc lld nodejs",
     },
 ];
 
@@ -95,10 +105,10 @@ fn compiler(target: &Target) -> Result<PathBuf, String> {
         let found = Command::new(program).arg("--version").output();
         found.map_err(|_| format!("the program {program}"))?;
     }
-    if let Some(library) = target.library.filter(|library| !Path::new(library).exists()) {
-        return Err(format!("the C library ({library})"));
+    if !Path::new(target.library).exists() {
+        return Err(format!("the C library ({})", target.library));
     }
-    if let Some((program, _)) = target.runner {
+    if let Some((program, _)) = target.runner.filter(|(program, _)| program.starts_with("qemu")) {
         let version = output(Command::new(program).arg("--version"))?;
         let major =
             version.split_whitespace().find_map(|word| word.split('.').next()?.parse().ok());
@@ -116,18 +126,14 @@ fn compiler(target: &Target) -> Result<PathBuf, String> {
     found.ok_or_else(|| "a compiler with its standard library".to_owned())
 }
 
-/// Runs the tests, optimised, since emulation is slow; or only compiles the crates.
+/// Runs the tests, optimised, since emulation is slow.
 fn test(each: &Target, compiler: &Path) -> Outcome {
     let variable = |name: &str| {
         let triple = each.triple.to_uppercase().replace('-', "_");
         format!("CARGO_TARGET_{triple}_{name}")
     };
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    if each.library.is_some() {
-        command.args(["test", "--locked", "--profile", "test-release", "--lib", "--test", "it"]);
-    } else {
-        command.args(["build", "--locked", "--lib"]);
-    }
+    command.args(["test", "--locked", "--profile", "test-release", "--lib", "--test", "it"]);
     command.args(["--target", each.triple]).env("RUSTC", compiler);
     // Another compiler would recompile everything in the common folder, back and forth.
     command.arg("--target-dir").arg(target().join("targets"));
@@ -138,7 +144,18 @@ fn test(each: &Target, compiler: &Path) -> Outcome {
         command.env(variable("LINKER"), linker);
     }
     if let Some((program, arguments)) = each.runner {
-        command.env(variable("RUNNER"), format!("{program} {arguments}"));
+        // Tests run in the folder of their crate.
+        let place = |argument: &&str| match *argument {
+            WASI => root().join(WASI).display().to_string(),
+            argument => argument.to_owned(),
+        };
+        let arguments: Vec<String> = arguments.iter().map(place).collect();
+        command.env(variable("RUNNER"), format!("{program} {}", arguments.join(" ")));
     }
+    if !each.features.is_empty() {
+        command.env(variable("RUSTFLAGS"), format!("-C target-feature={}", each.features));
+    }
+    // Snapshots are looked for below it, and not by asking cargo, which cannot be started there.
+    command.env("INSTA_WORKSPACE_ROOT", root()).env("INSTA_UPDATE", "no");
     step(&mut command)
 }

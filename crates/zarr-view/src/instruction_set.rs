@@ -23,4 +23,6 @@ pub enum InstructionSet {
     Avx512Vbmi,
     /// NEON: every little-endian AArch64 processor.
     Neon,
+    /// WebAssembly's `simd128`: builds for `wasm32` that enable it (`-C target-feature=+simd128`).
+    Simd128,
 }

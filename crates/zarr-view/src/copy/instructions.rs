@@ -12,6 +12,7 @@ impl InstructionSet {
         Self::Avx512,
         Self::Avx512Vbmi,
         Self::Neon,
+        Self::Simd128,
     ];
 
     /// Whether this processor has these instructions.
@@ -48,8 +49,12 @@ pub(super) enum Detected {
     Avx512(Avx512),
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     Vbmi(Vbmi),
-    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-    Neon,
+    /// NEON, or `simd128` of WebAssembly.
+    #[cfg(any(
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    ))]
+    OneLane,
 }
 
 impl Detected {
@@ -74,13 +79,17 @@ impl Detected {
             | InstructionSet::Avx512
             | InstructionSet::Avx512Vbmi => None,
             #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-            InstructionSet::Neon => Some(Self::Neon),
+            InstructionSet::Neon => Some(Self::OneLane),
             #[cfg(not(all(
                 target_arch = "aarch64",
                 target_feature = "neon",
                 target_endian = "little"
             )))]
             InstructionSet::Neon => None,
+            #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+            InstructionSet::Simd128 => Some(Self::OneLane),
+            #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+            InstructionSet::Simd128 => None,
         }
     }
 

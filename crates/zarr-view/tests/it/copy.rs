@@ -216,6 +216,7 @@ fn a_plan_that_starts_past_every_buffer_runs_at_its_output() {
 
 /// Threads may have stacks of 64 KiB, and the crate also runs without threads.
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "starts a thread")]
 fn a_small_stack_is_enough() {
     let cases: &[(&[usize], &[usize], CopyElement)] = &[
         (&[2203, 2111], &[1, 0], element(1)),

@@ -8,6 +8,7 @@ use crate::oracle;
 use crate::rng::Rng;
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "starts threads")]
 fn a_grid_hands_out_every_part_once_to_threads() {
     let shape = [7, 9, 5];
     // Every second element of a larger array, backwards along one axis.

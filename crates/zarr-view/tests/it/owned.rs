@@ -13,6 +13,7 @@ fn grid_of(buffer: Vec<u8>, cuts: &[Vec<usize>]) -> OwnedGrid {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "starts threads")]
 fn threads_that_outlive_the_call_write_every_part_once() {
     let view = View::contiguous(&[9, 20]).unwrap().slice(1, 17, -2, 9).unwrap();
     let mut buffer = Vec::with_capacity(1000);
@@ -69,6 +70,7 @@ fn the_vector_comes_back_from_its_only_owner() {
 
 /// A part may be written after all other owners are gone, and then frees the vector.
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "starts a thread")]
 fn a_part_keeps_the_memory_alive() {
     let grid = grid_of(vec![0; 24], &[vec![1], vec![3]]);
     let mut part = grid.take(&[1, 1]).unwrap();
@@ -82,6 +84,7 @@ fn a_part_keeps_the_memory_alive() {
 }
 
 #[test]
+#[cfg_attr(target_family = "wasm", ignore = "unwinds")]
 fn a_panic_gives_its_part_up() {
     let grid = grid_of(vec![0; 24], &[vec![2], vec![]]);
     let mut part = grid.take(&[0, 0]).unwrap();

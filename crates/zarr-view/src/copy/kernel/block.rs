@@ -1,7 +1,5 @@
 //! One block of a transpose, small enough for the cache.
 
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-use core::arch::aarch64::uint8x16_t;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
@@ -14,10 +12,16 @@ use super::scalar;
 use super::steps::starts;
 #[cfg(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
-    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
 ))]
 use super::tile::EightLanes;
 use super::tile::{Eight, Gather, Scatter, Square, Tile};
+#[cfg(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+use super::vector::OneLane;
 use super::vector::{Interleave, LANE, Plain};
 use crate::view::signed;
 
@@ -83,12 +87,15 @@ impl Block {
                 Detected::Avx2(token) => self.avx2::<N>(token, at),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i, N, 1>(at),
-                #[cfg(all(
-                    target_arch = "aarch64",
-                    target_feature = "neon",
-                    target_endian = "little"
+                #[cfg(any(
+                    all(
+                        target_arch = "aarch64",
+                        target_feature = "neon",
+                        target_endian = "little"
+                    ),
+                    all(target_arch = "wasm32", target_feature = "simd128")
                 ))]
-                Detected::Neon => self.vectors::<uint8x16_t, N, 1>(at),
+                Detected::OneLane => self.vectors::<OneLane, N, 1>(at),
                 Detected::Portable => self.vectors::<Plain, N, 1>(at),
             }
         }
@@ -107,12 +114,15 @@ impl Block {
                 Detected::Portable => self.tiles::<Eight>(at),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 _ => self.tiles::<EightLanes<__m128i>>(at),
-                #[cfg(all(
-                    target_arch = "aarch64",
-                    target_feature = "neon",
-                    target_endian = "little"
+                #[cfg(any(
+                    all(
+                        target_arch = "aarch64",
+                        target_feature = "neon",
+                        target_endian = "little"
+                    ),
+                    all(target_arch = "wasm32", target_feature = "simd128")
                 ))]
-                Detected::Neon => self.tiles::<EightLanes<uint8x16_t>>(at),
+                Detected::OneLane => self.tiles::<EightLanes<OneLane>>(at),
             }
         }
     }

@@ -18,6 +18,8 @@ mod tile;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod vbmi;
 mod vector;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+mod wasm;
 mod weave;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 mod x86;

@@ -3,8 +3,6 @@
 //! A call of the C library's copy takes longer than the move of some hundred bytes. Here a stretch
 //! is a few vectors, of which the last is moved back to end with the stretch.
 
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-use core::arch::aarch64::uint8x16_t;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
@@ -14,6 +12,11 @@ use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
 use super::cache::Apart;
 use super::steps::starts;
+#[cfg(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+use super::vector::OneLane;
 use super::vector::{LANE, Plain, Vector};
 use crate::view::signed;
 
@@ -45,12 +48,15 @@ impl Rows {
                 Detected::Avx2(token) => self.avx2(token, src, dst),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Sse2 | Detected::Ssse3(_) => self.vectors::<__m128i>(src, dst),
-                #[cfg(all(
-                    target_arch = "aarch64",
-                    target_feature = "neon",
-                    target_endian = "little"
+                #[cfg(any(
+                    all(
+                        target_arch = "aarch64",
+                        target_feature = "neon",
+                        target_endian = "little"
+                    ),
+                    all(target_arch = "wasm32", target_feature = "simd128")
                 ))]
-                Detected::Neon => self.vectors::<uint8x16_t>(src, dst),
+                Detected::OneLane => self.vectors::<OneLane>(src, dst),
                 Detected::Portable => self.vectors::<Plain>(src, dst),
             }
         }

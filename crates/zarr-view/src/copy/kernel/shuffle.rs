@@ -26,13 +26,16 @@ use super::scalar;
 use super::steps::starts;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::vbmi::Wide;
+#[cfg(any(
+    all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128")
+))]
+use super::vector::OneLane;
 use super::vector::Shuffle;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::weave::WIDE;
 use super::weave::{Blocks, MOST, Weave};
 use crate::view::signed;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-use core::arch::aarch64::uint8x16_t;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};
 
@@ -144,12 +147,15 @@ impl Shuffles {
                 Detected::Avx2(token) => self.avx2(token, rows),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Ssse3(token) => self.ssse3(token, rows),
-                #[cfg(all(
-                    target_arch = "aarch64",
-                    target_feature = "neon",
-                    target_endian = "little"
+                #[cfg(any(
+                    all(
+                        target_arch = "aarch64",
+                        target_feature = "neon",
+                        target_endian = "little"
+                    ),
+                    all(target_arch = "wasm32", target_feature = "simd128")
                 ))]
-                Detected::Neon => self.inputs::<uint8x16_t>(rows),
+                Detected::OneLane => self.inputs::<OneLane>(rows),
                 _ => self.plain(outer, woven, src, dst),
             }
         }

@@ -49,7 +49,8 @@ pub(super) struct Eight;
 #[cfg_attr(
     not(any(
         all(target_arch = "x86_64", target_feature = "sse2"),
-        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little")
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
     )),
     expect(dead_code, reason = "only vectors have lanes")
 )]
@@ -245,7 +246,11 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::super::vector::Plain;
-    #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+    #[cfg(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    ))]
     use super::EightLanes;
     use super::{Eight, Gather, Scatter, Square, Tile, signed};
     use crate::InstructionSet;
@@ -308,11 +313,17 @@ mod tests {
             check!(Avx2, __m256i, 2);
             check!(Avx512, __m512i, 4);
         }
-        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        #[cfg(any(
+            all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+            all(target_arch = "wasm32", target_feature = "simd128")
+        ))]
         {
-            use core::arch::aarch64::uint8x16_t;
-            check::<EightLanes<uint8x16_t>>(1);
-            check!(Neon, uint8x16_t, 1);
+            use super::super::vector::OneLane;
+            check::<EightLanes<OneLane>>(1);
+            #[cfg(target_arch = "aarch64")]
+            check!(Neon, OneLane, 1);
+            #[cfg(target_arch = "wasm32")]
+            check!(Simd128, OneLane, 1);
         }
     }
 }

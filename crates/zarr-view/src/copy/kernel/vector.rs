@@ -3,6 +3,13 @@
 /// Bytes of a lane.
 pub(super) const LANE: usize = 16;
 
+/// The vectors of a processor that has no others than those of one lane.
+#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+pub(super) type OneLane = core::arch::aarch64::uint8x16_t;
+/// The vectors of a processor that has no others than those of one lane.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+pub(super) type OneLane = core::arch::wasm32::v128;
+
 /// Some lanes of [`LANE`] bytes (one kind has a single lane of 64), all treated the same.
 ///
 /// Implementations may need instructions that not every processor has. Their methods may be
