@@ -189,6 +189,34 @@ def test_a_refused_append_changes_nothing(tmp_path):
         assert state(tmp_path / "a.zarr") == before, message
 
 
+def test_dimensions_keep_one_length(tmp_path):
+    first, second = months(rain())[:2]
+    to_zarr(first, tmp_path / "a.zarr")
+    before = state(tmp_path / "a.zarr")
+    new = second.assign(snow=("time", np.zeros(28)))
+    for ds, arguments in [
+        (second.drop_vars("month"), {"append_dim": "time"}),
+        (second.drop_vars("time"), {"append_dim": "time"}),
+        (second.drop_vars("rain").chunk(time=5), {"append_dim": "time", "mode": "a-"}),
+        (new, {"append_dim": "time"}),
+        (new, {"append_dim": "time", "mode": "a-"}),
+        (xr.Dataset({"snow": ("time", np.zeros(30))}), {"mode": "a"}),
+        (xr.Dataset({"snow": (("x", "y"), np.zeros((9, 2)))}), {"mode": "a"}),
+    ]:
+        with pytest.raises(ValueError, match="dimension '(time|x)' would have the length"):
+            to_zarr(ds, tmp_path / "a.zarr", **arguments)
+        assert state(tmp_path / "a.zarr") == before
+    snow = xr.Dataset({"snow": (("time", "y"), np.ones((31, 2)))})
+    to_zarr(snow, tmp_path / "a.zarr", mode="a")
+    to_zarr(second.assign(snow=(("time", "y"), np.zeros((28, 2)))), tmp_path / "a.zarr", append_dim="time")
+    found = both(tmp_path / "a.zarr")
+    assert found.sizes == {"time": 59, "x": 10, "y": 2} and found.snow.sum() == 62
+    # What stays as it is may disagree: a part of it can still be written.
+    zarr_kit.open(tmp_path / "a.zarr", "snow").resize((50, 2))
+    to_zarr(rain()[["rain"]].isel(time=slice(3, 9)).drop_vars("month") * 0, tmp_path / "a.zarr", region={"time": slice(3, 9)})
+    assert not zarr_kit.open(tmp_path / "a.zarr", "rain")[3:9].any()
+
+
 def test_another_process_has_appended_meanwhile(tmp_path, monkeypatch):
     from zarr_kit._xarray import writing
 

@@ -117,7 +117,36 @@ def planned(dataset: Dataset, arrays: Mapping[str, Array], request: Request) -> 
             plan.additions.append(_addition(name, variable, explicit is not None, is_data, request))
         elif request.mode != "a-" or request.append_dim in (None, *variable.dims):
             plan.updates.append(_update(name, variable, arrays[name], region, request))
+    _check_lengths(plan, arrays)
     return plan
+
+
+def _check_lengths(plan: Plan, arrays: Mapping[str, Array]) -> None:
+    """Raises an error if a dimension would have two lengths, so that no dataset could be opened."""
+    changed: dict[str, tuple[tuple[Hashable, ...], tuple[int, ...]]] = {}
+    for update in plan.updates:
+        if update.axis is not None:
+            shape = list(update.array.shape)
+            shape[update.axis] += update.variable.shape[update.axis]
+            changed[update.name] = update.variable.dims, tuple(shape)
+    for addition in plan.additions:
+        changed[addition.name] = addition.variable.dims, addition.variable.shape
+    lengths: dict[Hashable, dict[int, str]] = {}
+    for name, array in arrays.items() if changed else ():
+        if name not in changed:
+            for stored, length in zip(array.dims or (), array.shape, strict=False):
+                lengths.setdefault(stored, {})[length] = name
+    for name, (dims, shape_after) in changed.items():
+        for dim, length in zip(dims, shape_after, strict=True):
+            known = lengths.setdefault(dim, {})
+            for found, other in known.items():
+                if found != length:
+                    raise ValueError(
+                        f"dimension {dim!r} would have the length {length} in variable {name!r} and "
+                        f"{found} in {other!r}: an append needs all stored variables with its "
+                        "dimension, and no others with it"
+                    )
+            known[length] = name
 
 
 def _check_names(dataset: Dataset) -> None:
