@@ -366,6 +366,7 @@ def test_wrong_arguments_are_errors_of_numpys_kinds(tmp_path):
         (lambda: array.__setitem__(0, float("nan")), TypeError, "round them first"),
         (lambda: array.read(..., out=[0]), TypeError, "out is a numpy array, not list"),
         (lambda: array.with_threads(0), ValueError, "threads: at least 1"),
+        (lambda: array.with_threads("many"), TypeError, "threads: an integer, or None, not str"),
         (lambda: zarr_kit.open(place, threads=-1), ValueError, "threads: at least 1"),
         (lambda: zarr_kit.open(place, storage_options=["region"]), TypeError, "a mapping of names to values, not list"),
         (lambda: zarr_kit.open(place, storage_options={"region": ["x"]}), TypeError, "region is text.*not list"),

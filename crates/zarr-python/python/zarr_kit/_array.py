@@ -11,7 +11,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _check, _describe, _grid, _indexing, _native, _rearrange
+from . import _check, _describe, _grid, _indexing, _native, _rearrange, _store
 from ._cast import broadcast
 from ._elements import Elements, elements_of
 from ._node import Node
@@ -425,8 +425,7 @@ class Array(Node[_native.Array]):
 
     def with_threads(self, threads: int | None) -> Array:
         """The same array, using at most this number of threads per read or write."""
-        if threads is not None and threads < 1:
-            raise ValueError(f"threads: at least 1, or None, not {threads}")
+        _store.check_threads(threads)
         return Array(self._native.with_threads(threads))
 
     def with_write_empty_chunks(self, write: bool = True) -> Array:

@@ -24,15 +24,22 @@ def state(
         raise TypeError(f"storage_options: a mapping of names to values, not {type(storage_options).__name__}")
     if not isinstance(path, str):
         raise TypeError(f"path: the path of a node in the store is a str, not {type(path).__name__}")
-    if threads is not None and not hasattr(threads, "__index__"):
-        raise TypeError(f"threads: an integer, or None, not {type(threads).__name__}")
-    if threads is not None and threads < 1:
-        raise ValueError(f"threads: at least 1, or None, not {threads}")
+    check_threads(threads)
     settings = {str(name): _setting(name, value) for name, value in (storage_options or {}).items()}
     if type(url).__module__.split(".")[0] == "obstore":
         url, more = _of_obstore(url)
         settings = {**more, **settings}
     return _text(url), path, settings, threads, write_empty_chunks
+
+
+def check_threads(threads: int | None) -> None:
+    """Raises an error if this is no number of threads."""
+    if threads is None:
+        return
+    if not hasattr(threads, "__index__"):
+        raise TypeError(f"threads: an integer, or None, not {type(threads).__name__}")
+    if threads < 1:
+        raise ValueError(f"threads: at least 1, or None, not {threads}")
 
 
 def _setting(name: str, value: Any) -> str | list[str]:
