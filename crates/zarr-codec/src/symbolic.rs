@@ -151,6 +151,15 @@ impl<'a> Shape<'a> {
         Ok(shape)
     }
 
+    /// The edges of the inner chunks of arrays of this shape: none if there is no such array.
+    pub(crate) fn inner_edges(&self, inner_shape: &[u64]) -> Vec<AxisEdges> {
+        let edges = |size: &u64| match self.is_vacuous() {
+            true => AxisEdges::empty(),
+            false => AxisEdges::one(*size),
+        };
+        inner_shape.iter().map(edges).collect()
+    }
+
     pub(crate) fn with(&self, dimensions: Vec<Dimension>) -> Self {
         Self { dimensions, ..*self }
     }

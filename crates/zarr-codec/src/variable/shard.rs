@@ -12,7 +12,7 @@ use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChunkError};
 use crate::options::Options;
 use crate::scratch::Scratch;
-use crate::symbolic::{AxisEdges, Shape};
+use crate::symbolic::Shape;
 
 /// `sharding_indexed` over a chain for elements of variable length.
 #[derive(Debug)]
@@ -37,10 +37,7 @@ impl Shard {
         let numbers = Sharding::new(inner_shape.clone(), [Codec::bytes()])
             .with_index(sharding.index_codecs.clone(), sharding.index_location);
         let layout = shard::Shard::bind(&numbers, &DataType::Uint64, shape, place, options)?;
-        let edges: Vec<AxisEdges> = inner_shape
-            .iter()
-            .map(|size| if shape.is_vacuous() { AxisEdges::empty() } else { AxisEdges::one(*size) })
-            .collect();
+        let edges = shape.inner_edges(&inner_shape);
         let path = format!("{}.configuration.codecs", place.path());
         let inner = VariableChain::bind_at(&path, &sharding.codecs, data_type, &edges, options)?;
         Ok(Self { inner, inner_shape, layout })

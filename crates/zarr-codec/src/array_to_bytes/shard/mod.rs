@@ -45,10 +45,7 @@ impl Shard {
         let inner_shape = &sharding.chunk_shape;
         let grid = grid(inner_shape, shape).map_err(|kind| place.error(kind))?;
         let within = |member: &str| format!("{}.configuration.{member}", place.path());
-        let edges: Vec<AxisEdges> = inner_shape
-            .iter()
-            .map(|size| if shape.is_vacuous() { AxisEdges::empty() } else { AxisEdges::one(*size) })
-            .collect();
+        let edges = shape.inner_edges(inner_shape);
         let inner =
             Chain::bind_at(&within("codecs"), &sharding.codecs, data_type, &edges, options)?;
         // An offset and a length for each inner chunk.
