@@ -59,6 +59,7 @@ def test_records_have_no_arrays_within():
     assert titled.dtype.names == ("a",)
 
 
+@pytest.mark.filterwarnings("error:The 'generic' unit:DeprecationWarning:zarr_kit")
 @pytest.mark.parametrize(
     ("dtype", "value"),
     [
@@ -67,6 +68,7 @@ def test_records_have_no_arrays_within():
         ("M8[s]", datetime(2001, 2, 3, 4, 5, 6)),
         ("M8[D]", [None, "NaT", "2001-02-03"]),
         ("M8[s]", ["2001-02-03T04:05", "NaT"]),
+        ("M8[ms]", [["", "2001-02-03T04:05:06.789"], ["2001", "nat"]]),
         ("M8[Y]", "2001"),
         ("M8[Y]", "NaT"),
         ("m8[s]", timedelta(minutes=2)),

@@ -79,11 +79,14 @@ def _times(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     if found.dtype.kind == dtype.kind:
         return _unchanged(found, dtype)
     if found.dtype.kind in "US" and dtype.kind == "M":
-        if set(found.flat) <= {"NaT", "nat", "NAT", ""}:
+        places = [place for place, text in enumerate(found.flat) if text not in ("NaT", "nat", "NAT", "")]
+        if not places:
             return np.full(found.shape, "NaT", dtype)
         try:
-            # In the finest unit of the texts themselves.
-            exact = np.array(found.tolist(), "M8")
+            # In the finest unit of the texts themselves, which NaT does not have.
+            given = np.array([found.flat[place] for place in places], "M8")
+            exact = np.full(found.shape, "NaT", given.dtype)
+            exact.flat[places] = given
         except ValueError:
             raise ValueError(f"no times, which are text such as 2001-02-03T04:05: {found!r}") from None
         return _unchanged(exact, dtype)
