@@ -39,7 +39,7 @@ impl<'a> Output<'a> {
     /// Cuts the output into a grid of parts, at the given indices of each axis.
     ///
     /// `cuts[d]` increases within `1..size`; n cuts make n + 1 parts along axis `d`.
-    /// [`View::split`] proposes cuts for a number of threads.
+    /// [`View::split`](crate::View::split) proposes cuts for a number of threads.
     ///
     /// # Errors
     /// [`CopyError::Cut`], [`ViewError::Rank`], or [`CopyError::Memory`] if one bit per part does
