@@ -10,6 +10,7 @@ import zarr_kit
 xr = pytest.importorskip("xarray")
 zarr = pytest.importorskip("zarr")
 pd = pytest.importorskip("pandas")
+dask = pytest.importorskip("dask")
 pytest.importorskip("dask.array")
 
 from zarr_kit.xarray import to_zarr  # noqa: E402
@@ -264,7 +265,9 @@ def test_what_is_read_from_the_store_is_not_deleted_first(tmp_path, engine, chun
     (tmp_path / "link.zarr").symlink_to("a.zarr")
     for where in (tmp_path / "a.zarr/in", tmp_path / "link.zarr/in"):
         found = packed(engine, where, chunks)
-        for data in (found, found * 2 + 1, found.isel(x=[3, 0]), found.temperature.rename("new")):
+        made = dask.optimize(found.chunk(time=9))[0]
+        rechunked = found.rolling(time=3).mean().chunk(time=7)
+        for data in (found, found * 2 + 1, found.isel(x=[3, 0]), found.temperature.rename("new"), made, rechunked):
             for place, group in ((tmp_path / "a.zarr", None), (tmp_path / "a.zarr", "in"), (where, None)):
                 with pytest.raises(ValueError, match="variable '\\w+' is read from .*(a|link).zarr/in/.*load"):
                     to_zarr(data, place, group=group, mode="w")

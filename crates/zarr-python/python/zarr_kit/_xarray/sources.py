@@ -42,9 +42,11 @@ def _sources(data: Any) -> Iterator[tuple[str, str]]:
         yield from _innermost(data)
         return
     for layer in getattr(graph, "layers", {"": graph}).values():
-        # Tasks that are not made yet have what they read among their indices.
-        indices = getattr(layer, "indices", None)
-        for value in layer.values() if indices is None else (index for index, _ in indices):
+        # Of tasks that are not made yet, only those of blocks hold what they read: among their
+        # indices. Making the others only to look at them could take long.
+        indices = getattr(layer, "indices", ())
+        tasks = getattr(layer, "mapping", layer if isinstance(layer, dict) else {})
+        for value in (*(index for index, _ in indices), *tasks.values()):
             yield from _of_task(value)
 
 
