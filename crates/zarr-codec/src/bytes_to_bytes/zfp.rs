@@ -380,18 +380,15 @@ fn words(encoded: &[u8]) -> Result<Vec<u64>, ChunkErrorKind> {
     Ok(words)
 }
 
-/// The bits with which a block begins. With fewer than these the C library computes a bound below
-/// 0, and then writes and reads without any.
+/// The bits that a block has at least.
 fn least_bits(scalar: ZfpScalarType, config: &ZfpConfig) -> u32 {
-    match (scalar, config.min_exp() < ZFP_MIN_EXP) {
-        (ZfpScalarType::I32 | ZfpScalarType::I64, false) => 1,
-        (ZfpScalarType::I32, true) => 5,
-        (ZfpScalarType::I64, true) => 6,
-        (ZfpScalarType::F32, false) => 9,
-        (ZfpScalarType::F32, true) => 15,
-        (ZfpScalarType::F64, false) => 12,
-        (ZfpScalarType::F64, true) => 19,
-    }
+    let data_type = match scalar {
+        ZfpScalarType::I32 => DataType::Int32,
+        ZfpScalarType::I64 => DataType::Int64,
+        ZfpScalarType::F32 => DataType::Float32,
+        ZfpScalarType::F64 => DataType::Float64,
+    };
+    Configuration::least_block_bits(&data_type, config.min_exp() < ZFP_MIN_EXP)
 }
 
 /// Reads a header: the mode, and the dimensions of as many numbers as are expected.

@@ -57,6 +57,35 @@ impl Zfp {
             _ => false,
         }
     }
+
+    /// The bits with which a block of this data type begins, in a reversible mode or in another. With
+    /// fewer bits per block than these the C library computes a bound below 0, and then writes and
+    /// reads without any.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{DataType, Zfp};
+    ///
+    /// // A bit that says whether all is zero, and 8 for the common exponent.
+    /// assert_eq!(Zfp::least_block_bits(&DataType::Float32, false), 9);
+    /// ```
+    #[must_use]
+    pub fn least_block_bits(data_type: &DataType, reversible: bool) -> u32 {
+        match (data_type, reversible) {
+            (DataType::Float32, false) => 9,
+            (DataType::Float32, true) => 15,
+            (DataType::Float64, false) => 12,
+            (DataType::Float64, true) => 19,
+            (DataType::Opaque(_), _) | (_, false) => 1,
+            (data_type, true) => {
+                if data_type.size() == Some(8) {
+                    6
+                } else {
+                    5
+                }
+            }
+        }
+    }
 }
 
 /// The configuration of `numcodecs.zfpy`: the modes of `zfp` that numcodecs has.
@@ -310,7 +339,7 @@ fn check_parameters(zfp: &Zfp, input: Input<'_>) -> Result<()> {
             };
             let elements = (0..rank.max(1)).fold(1.0, |elements, _| elements * 4.0);
             let bits = (elements * value(rate) + 0.5).floor();
-            let least = least_bits(input.data_type, false);
+            let least = least_bits(input, false);
             if (f64::from(least)..=f64::from(MOST_BITS)).contains(&bits) {
                 return Ok(());
             }
@@ -329,7 +358,7 @@ fn check_parameters(zfp: &Zfp, input: Input<'_>) -> Result<()> {
             refused("minbits", minbits.to_string(), allowed)
         }
         Zfp::Expert { maxbits, minexp, .. } => {
-            let least = least_bits(input.data_type, *minexp < LEAST_EXPONENT);
+            let least = least_bits(input, *minexp < LEAST_EXPONENT);
             if *maxbits >= least {
                 return Ok(());
             }
@@ -339,23 +368,9 @@ fn check_parameters(zfp: &Zfp, input: Input<'_>) -> Result<()> {
     }
 }
 
-/// The bits with which a block begins: with fewer than these the library reads and writes without
-/// any bound.
-fn least_bits(data_type: Option<&DataType>, reversible: bool) -> u32 {
-    match (data_type, reversible) {
-        (Some(DataType::Float32), false) => 9,
-        (Some(DataType::Float32), true) => 15,
-        (Some(DataType::Float64), false) => 12,
-        (Some(DataType::Float64), true) => 19,
-        (Some(DataType::Opaque(_)) | None, _) | (Some(_), false) => 1,
-        (Some(data_type), true) => {
-            if data_type.size() == Some(8) {
-                6
-            } else {
-                5
-            }
-        }
-    }
+/// As [`Zfp::least_block_bits`]; of a type that is not known, what every type needs.
+fn least_bits(input: Input<'_>, reversible: bool) -> u32 {
+    input.data_type.map_or(1, |data_type| Zfp::least_block_bits(data_type, reversible))
 }
 
 const NATURAL: &str = "an integer of at least 0";
