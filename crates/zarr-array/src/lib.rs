@@ -60,6 +60,7 @@ mod transfer;
 mod unfinished;
 mod unlisted;
 mod version_2;
+mod without_key;
 
 pub use array::{Array, ChunkOf, ChunksOf, Element, StoredChunk};
 pub use change::{

@@ -17,6 +17,7 @@ use crate::store::{
     LockGuard, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 use crate::version_2;
+use crate::without_key;
 
 /// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
 ///
@@ -317,6 +318,11 @@ impl Store for UnlistedStore {
 
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.store.clean(prefix, removed)
+    }
+
+    /// Nothing if the store below cannot list.
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        without_key::each(&*self.store, prefix, found)
     }
 
     fn capabilities(&self) -> Capabilities {

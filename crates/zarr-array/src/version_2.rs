@@ -25,7 +25,10 @@ pub(crate) const CONSOLIDATED: &str = ".zmetadata";
 /// The documents that identify a node.
 const DOCUMENTS: [&str; 2] = [ARRAY, GROUP];
 
-/// Objects of Zarr version 2 that are no chunks.
+/// The documents of an array. Others in its folder, such as `.zmetadata`, say nothing of it.
+pub(crate) const OF_ARRAY: [&str; 2] = [ARRAY, ATTRIBUTES];
+
+/// The documents of all nodes of Zarr version 2.
 pub(crate) const NAMES: [&str; 4] = [ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED];
 
 /// The node of version 2 at `prefix`, where there is none of version 3.

@@ -99,6 +99,10 @@ impl Store for WatchedStore {
         self.inner.clean(prefix, removed)
     }
 
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.inner.without_key(prefix, found)
+    }
+
     fn finish(&self) -> Result<(), StoreError> {
         self.inner.finish()
     }

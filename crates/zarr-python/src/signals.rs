@@ -187,6 +187,10 @@ impl Store for Guarded {
         self.store.clean(prefix, removed)
     }
 
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.store.without_key(prefix, found)
+    }
+
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.store.location(prefix)
     }

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use zarr_kit::array::check::{CheckOptions, Finding, check_with_progress};
-use zarr_kit::array::copy::{CopyOptions, Endpoint, TransferError, copy_tree};
+use zarr_kit::array::copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_tree};
 use zarr_kit::metadata::{ChunkGrid, FillValue};
 use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 
@@ -69,7 +69,8 @@ pub(crate) struct CopyArguments {
 /// Copies a node and everything below it. `change` gets the path and document of each array, and returns
 /// the JSON of its chunk grid and codecs in the target, with `None` for what does not change.
 ///
-/// Returns the numbers of arrays, groups and bytes, and of tasks that an earlier copy had finished.
+/// Returns the numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of
+/// objects that belong to no node; and the names that no copy can have.
 #[pyfunction]
 pub(crate) fn copy(
     py: Python<'_>,
@@ -78,7 +79,7 @@ pub(crate) fn copy(
     change: Py<PyAny>,
     arguments: CopyArguments,
     progress: Option<Py<PyAny>>,
-) -> Done<(u64, u64, u64, u64)> {
+) -> Done<(u64, u64, u64, u64, u64, Vec<String>)> {
     let options = CopyOptions::new()
         .memory(arguments.memory)
         .resume(arguments.resume)
@@ -102,7 +103,8 @@ pub(crate) fn copy(
             Ok::<_, TransferError>(summary)
         })
     })?;
-    Ok((summary.arrays, summary.groups, summary.bytes, summary.skipped))
+    let CopySummary { arrays, groups, bytes, skipped, others, without_key, .. } = summary;
+    Ok((arrays, groups, bytes, skipped, others, without_key))
 }
 
 /// The metadata that an array has in the target.

@@ -3,6 +3,7 @@
 import io
 import subprocess
 import sys
+import warnings
 import xml.etree.ElementTree
 from contextlib import redirect_stderr
 
@@ -157,6 +158,20 @@ def test_groups_are_copied_with_chunks_by_path(tmp_path):
     assert found["x"][:].tolist() == list(range(8)) and dict(found.attrs) == {"a": 1}
     zarr_kit.copy(group["in"], tmp_path / "i.zarr", chunks={"y": 3})
     assert zarr_kit.open(tmp_path / "i.zarr", "y").chunks == ((3, 1), (3, 1))
+
+
+def test_copies_tell_what_they_cannot_have(array, tmp_path):
+    (tmp_path / "a.zarr/README").write_text("about")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        done = zarr_kit.copy(array, tmp_path / "b.zarr")
+    assert (done.others, done.without_key) == (1, ())
+    (tmp_path / "a.zarr/back\\slash").write_text("lost")
+    with pytest.warns(UserWarning, match="not in the copy: 'back"):
+        done = zarr_kit.copy(array, tmp_path / "c.zarr", chunks=7)
+    assert (done.others, done.without_key) == (1, ("back\\slash",))
+    found = zarr_kit.check(tmp_path / "a.zarr", data=False)
+    assert ("foreign-file", "back\\slash") in [(finding.id, finding.key) for finding in found]
 
 
 def test_copies_that_lose_something_are_refused(array, tmp_path):

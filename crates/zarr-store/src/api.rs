@@ -164,6 +164,22 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(())
     }
 
+    /// Calls `found` with the name of everything below `prefix` that readers of the storage see and
+    /// that is no object, because no key can have its name, or because it is no regular file: what
+    /// no listing has, so that copies and checks have to tell of it. Of a folder with such a name,
+    /// only the folder. Links are followed as for [`Links::Follow`]. What [`clean`](Store::clean)
+    /// removes is left out.
+    ///
+    /// By default nothing: every name in the store is a key. A store that wraps another should
+    /// forward it.
+    ///
+    /// # Errors
+    /// As for [`list`](Store::list).
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let _ = (prefix, found);
+        Ok(())
+    }
+
     /// Where the objects below `prefix` are, to tell whether two stores share them; `None`, the
     /// default, if the store does not know.
     ///

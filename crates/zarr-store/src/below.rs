@@ -100,6 +100,13 @@ impl<S: Store> Store for Below<S> {
         self.store.clean(&self.prefix(prefix)?, removed)
     }
 
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let start = self.base.key_start();
+        self.store.without_key(&self.prefix(prefix)?, &mut |name| {
+            found(name.get(start..).unwrap_or(name));
+        })
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities()
     }

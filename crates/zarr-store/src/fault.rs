@@ -39,7 +39,7 @@ pub enum Fault {
 /// piece of work takes, and so their numbers, may differ between versions.
 ///
 /// Calls of the [`Store`] methods that access storage (get, file, head, put, put_from, delete,
-/// list, lock, clean, and each delete of a `delete_prefix`) are numbered from 0. To test that a piece of work survives
+/// list, lock, clean, without_key, and each delete of a `delete_prefix`) are numbered from 0. To test that a piece of work survives
 /// the end of the process at every step, run it once to learn how many
 /// [`operations`](FaultStore::operations) it takes, then once for each of them with
 /// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and examine what the inner store holds.
@@ -242,6 +242,10 @@ impl<S: Store> Store for FaultStore<S> {
 
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.run(Operation::Delete, prefix.as_str(), |_| self.inner.clean(prefix, removed))
+    }
+
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.run(Operation::List, prefix.as_str(), |_| self.inner.without_key(prefix, found))
     }
 
     fn put_from(

@@ -67,6 +67,14 @@ macro_rules! forward {
                 (**self).clean(prefix, removed)
             }
 
+            fn without_key(
+                &self,
+                prefix: &Prefix,
+                found: &mut dyn FnMut(&str),
+            ) -> Result<(), StoreError> {
+                (**self).without_key(prefix, found)
+            }
+
             fn capabilities(&self) -> Capabilities {
                 (**self).capabilities()
             }

@@ -1,6 +1,6 @@
 //! Listings of keys that are in memory, sorted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use super::{DirEntry, Key, Prefix, StoreError};
@@ -14,6 +14,15 @@ pub(crate) fn below<'m, V>(
     keys.range::<str, _>((Bound::Included(start.as_str()), Bound::Unbounded))
         .map(|(key, _)| key.as_str())
         .take_while(move |key| key.starts_with(&start))
+}
+
+/// Those of these names, which need not be keys, that begin with a prefix.
+pub(crate) fn names_below<'m>(
+    names: &'m BTreeSet<String>,
+    prefix: &Prefix,
+) -> impl Iterator<Item = &'m str> {
+    let start = start_of(prefix);
+    names.iter().map(String::as_str).filter(move |name| name.starts_with(&start))
 }
 
 /// What lies directly below a prefix. Takes time for each child, not for each key below it.

@@ -37,3 +37,11 @@ pub fn keys_below(store: &dyn Store, below: &str) -> BTreeSet<String> {
     }
     keys
 }
+
+/// What the store tells of below a prefix as no object, sorted.
+pub fn without_key(store: &dyn Store, below: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    store.without_key(&prefix(below), &mut |name| names.push(name.to_owned())).unwrap();
+    names.sort();
+    names
+}

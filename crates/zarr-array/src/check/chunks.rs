@@ -82,7 +82,7 @@ impl Walk<'_> {
                 Err(error) => return Err(error.into()),
             };
             let name = layout.prefix().strip(&key).unwrap_or_default();
-            if name == METADATA_KEY || (is_version_2 && version_2::NAMES.contains(&name)) {
+            if name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name)) {
                 continue;
             }
             if name == MARKER {

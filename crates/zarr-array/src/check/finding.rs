@@ -59,12 +59,19 @@ rules! {
         together";
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
-    FOREIGN "foreign-file" Warning "a file whose name no key can have";
+    FOREIGN "foreign-file" Warning "something that is no object, because no key can have its \
+        name, or because it is no regular file";
 }
 
 /// A finding that a chunk could not be examined.
 pub(super) fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
     Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.as_str())
+}
+
+/// A finding of something that is no object.
+pub(super) fn foreign(name: String) -> Finding {
+    let message = "no object: no key can have this name, or it is no regular file";
+    Finding::new(FOREIGN, message).with_key(name)
 }
 
 /// Every rule of a check: those of documents, [`Rule::ALL`], and those of chunks and keys.

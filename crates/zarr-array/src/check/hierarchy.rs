@@ -8,7 +8,7 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
 use super::finding::{
     CONSOLIDATED, FILL, Finding, NODE_NAME, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
-    UNSUPPORTED, VERSION_2, is_of_one_object, rule_of_document, rule_of_grid,
+    UNSUPPORTED, VERSION_2, foreign, is_of_one_object, rule_of_document, rule_of_grid,
 };
 use super::options::CheckOptions;
 use super::rearranging;
@@ -21,6 +21,7 @@ use crate::node::{self, METADATA_KEY};
 use crate::store::{DirEntry, Key, Links, Prefix, Store, StoreExt as _};
 use crate::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork};
 use crate::version_2;
+use crate::without_key;
 
 /// What is looked into for nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,6 +94,12 @@ impl<'a> Walk<'a> {
                 }
                 looked => looked?,
             }
+        }
+        match without_key::names(&**self.store, root) {
+            Ok(names) => names.into_iter().for_each(|name| self.found(foreign(name))),
+            // Folders that may not be read have been reported.
+            Err(error) if is_of_one_object(&error) => {}
+            Err(error) => return Err(error.into()),
         }
         if !self.options.is_first_part() {
             (self.summary.groups, self.summary.arrays) = (0, 0);

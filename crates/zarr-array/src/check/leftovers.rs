@@ -1,11 +1,11 @@
-//! Files of a local store that are not objects.
+//! Files that killed writers left in a local store.
 
-use super::finding::{FOREIGN, Finding, LOCK, TEMPORARY, UNEXAMINED, is_of_one_object};
+use super::finding::{Finding, LOCK, TEMPORARY, UNEXAMINED, is_of_one_object};
 use crate::error::ArrayError;
 use crate::store::{Leftover, LeftoverKind, LocalStore, Prefix};
 
-/// Reports the files of a local store that are not objects: files that killed writers left, and
-/// names that no key can have. Files that a living process holds are not reported.
+/// Reports the files that killed writers left in a local store. Those that a living process holds are
+/// not reported.
 ///
 /// # Errors
 /// An error of the store.
@@ -23,7 +23,8 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
                 (TEMPORARY, "a write that was never finished; may be removed")
             }
             LeftoverKind::Lock => (LOCK, "a lock that nobody holds; may be removed"),
-            LeftoverKind::Foreign => (FOREIGN, "no object: no key can have this name"),
+            // A finding of the check itself.
+            LeftoverKind::Foreign => continue,
         };
         report(Finding::new(rule, message).with_key(path.display().to_string()));
     }

@@ -13,6 +13,7 @@ use super::endpoint::Endpoint;
 use super::error::{TransferError, grid_error, source, target};
 use super::marker::{Marker, TargetState};
 use super::parts::{Share, copy_part_of_array};
+use super::sparse::{StoredTasks, common, is_sparse, small_tasks};
 use super::{CopyOptions, CopyProgress, CopySummary};
 use crate::array::{Array, TYPICAL};
 use crate::error::ArrayError;
@@ -145,8 +146,11 @@ impl Prepared {
             TargetState::Interrupted => share.stored(to)?,
             TargetState::Fresh | TargetState::Finished => HashSet::new(),
         };
-        Copy { from, to, done, share, budget: self.budget, verify: options.verify }
-            .run(&self.tasks, progress)
+        let copy = Copy { from, to, done, share, budget: self.budget, verify: options.verify };
+        match is_sparse(from, to) {
+            true => copy.run_stored(progress),
+            false => copy.run(&self.tasks, progress),
+        }
     }
 }
 
@@ -221,6 +225,13 @@ fn largest(grid: &Grid) -> u64 {
     grid.axes().iter().fold(1, |product: u64, axis| product.saturating_mul(axis.max_edge().max(1)))
 }
 
+/// Bytes of the memory for elements for which one task with stored chunks is remembered: a task takes
+/// less than a hundredth of that.
+const BYTES_PER_TASK: u64 = 1 << 13;
+
+/// So many are remembered in any case.
+const FEWEST_TASKS: usize = 1 << 10;
+
 /// Bytes of elements that are compared at a time if codecs may have lost bits.
 const PIECE: usize = 64 << 10;
 
@@ -245,48 +256,111 @@ struct Copy<'a> {
     verify: bool,
 }
 
+/// What a copy of elements has done, and the buffers that it keeps from task to task.
+struct Running<'p> {
+    summary: CopySummary,
+    total: Option<u64>,
+    progress: &'p mut dyn FnMut(CopyProgress),
+    elements: Vec<u8>,
+    again: Vec<u8>,
+}
+
 impl Copy<'_> {
+    /// Does every task.
     fn run(
         &self,
         tasks: &Grid,
         progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
-        let size = u64::try_from(self.to.element_size()).unwrap_or(u64::MAX);
-        let bytes_of = |sizes: &mut dyn Iterator<Item = u64>| {
-            sizes.fold(size, |product, size| product.saturating_mul(size))
-        };
-        let is_variable = self.to.data_type().is_variable_length();
         let regions = self.share.regions(self.to).map_err(|error| grid_error(self.to, error))?;
-        let total = regions.iter().fold(0_u64, |total, region| {
-            let lengths = region.iter().map(|range| range.end.saturating_sub(range.start));
-            total.saturating_add(bytes_of(&mut { lengths }))
-        });
-        // The length of variable elements is known only after reading them.
-        let total = (!is_variable).then_some(total);
-        let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
-        progress(CopyProgress { done: 0, total });
-        let (mut elements, mut again) = (Vec::new(), Vec::new());
+        let mut running = self.start(&regions, progress);
         for region in &regions {
             // A task and a region both have whole chunks, and so has what they have in common.
             let tasks = tasks.chunks(region).map_err(|error| grid_error(self.to, error))?;
             for task in tasks {
-                self.share.check()?;
-                let ranges = absolute(region, task.axes());
-                if self.is_done(&ranges)? {
-                    summary.skipped = summary.skipped.saturating_add(1);
-                } else if is_variable {
-                    summary.bytes = summary.bytes.saturating_add(self.variable_task(&ranges)?);
-                    summary.tasks = summary.tasks.saturating_add(1);
-                } else {
-                    self.task(&ranges, &mut elements, &mut again)?;
-                    summary.tasks = summary.tasks.saturating_add(1);
-                }
-                let bytes = bytes_of(&mut task.axes().iter().map(AxisPart::len));
-                summary.bytes = summary.bytes.saturating_add(bytes);
-                progress(CopyProgress { done: summary.bytes, total });
+                self.step(&absolute(region, task.axes()), &mut running)?;
             }
         }
+        Ok(running.summary)
+    }
+
+    /// Does the tasks that have stored chunks of the source, of an array that has few of them.
+    fn run_stored(
+        &self,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let (from, to) = (self.from, self.to);
+        let regions = self.share.regions(to).map_err(|error| grid_error(to, error))?;
+        let elements = self.budget.elements;
+        let tasks = match small_tasks(from, to, elements) {
+            Ok(None) => tasks(from, to, elements),
+            Ok(Some(small)) => Ok(small),
+            Err(error) => Err(error),
+        };
+        let tasks = tasks.map_err(|error| grid_error(to, error))?;
+        let most = usize::try_from(self.budget.bytes / BYTES_PER_TASK).unwrap_or(usize::MAX);
+        let stored = StoredTasks { from, to, tasks: &tasks, most: most.max(FEWEST_TASKS) };
+        let mut running = self.start(&regions, progress);
+        let mut last: Option<Vec<u64>> = None;
+        loop {
+            let found = stored.after(last.as_deref())?;
+            for task in &found {
+                let region = stored.region(task);
+                for ranges in regions.iter().filter_map(|owned| common(owned, &region)) {
+                    self.step(&ranges, &mut running)?;
+                }
+            }
+            match found.len() < stored.most {
+                true => break,
+                false => last = found.into_iter().next_back(),
+            }
+        }
+        // What is not stored is the same in the target.
+        let Running { mut summary, total, progress, .. } = running;
+        summary.bytes = total.unwrap_or(summary.bytes);
+        progress(CopyProgress { done: summary.bytes, total });
         Ok(summary)
+    }
+
+    /// Before the first task of these regions.
+    fn start<'p>(
+        &self,
+        regions: &[Vec<Range<u64>>],
+        progress: &'p mut dyn FnMut(CopyProgress),
+    ) -> Running<'p> {
+        let total = regions
+            .iter()
+            .fold(0, |total: u64, region| total.saturating_add(self.bytes_of(region)));
+        // The length of variable elements is known only after reading them.
+        let total = (!self.to.data_type().is_variable_length()).then_some(total);
+        progress(CopyProgress { done: 0, total });
+        let summary = CopySummary { arrays: 1, ..CopySummary::default() };
+        Running { summary, total, progress, elements: Vec::new(), again: Vec::new() }
+    }
+
+    /// The bytes of the elements in these ranges; 0 if they are of variable length.
+    fn bytes_of(&self, ranges: &[Range<u64>]) -> u64 {
+        let size = u64::try_from(self.to.element_size()).unwrap_or(u64::MAX);
+        let lengths = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        lengths.fold(size, |product, length| product.saturating_mul(length))
+    }
+
+    /// Does the task of these ranges, unless it is done.
+    fn step(&self, ranges: &[Range<u64>], running: &mut Running<'_>) -> Result<(), TransferError> {
+        self.share.check()?;
+        let Running { summary, total, progress, elements, again } = running;
+        if self.is_done(ranges)? {
+            summary.skipped = summary.skipped.saturating_add(1);
+        } else if self.to.data_type().is_variable_length() {
+            summary.bytes = summary.bytes.saturating_add(self.variable_task(ranges)?);
+            summary.tasks = summary.tasks.saturating_add(1);
+        } else {
+            self.task(ranges, elements, again)?;
+            summary.tasks = summary.tasks.saturating_add(1);
+        }
+        summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
+        progress(CopyProgress { done: summary.bytes, total: *total });
+        Ok(())
     }
 
     /// Whether all chunks of a task exist. Chunks of only the fill value never do, and are

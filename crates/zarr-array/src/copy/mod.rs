@@ -39,6 +39,7 @@ mod marker;
 mod new_node;
 mod objects;
 mod parts;
+mod sparse;
 mod tree;
 mod tree_parts;
 mod walk;
@@ -217,6 +218,11 @@ impl CopyOptions {
         }
     }
 
+    /// Whether the summary has what is not an object: of several parts, that of the first.
+    fn tells_without_key(&self) -> bool {
+        !self.nodes_only && self.part.is_none_or(|part| part.number() == 1)
+    }
+
     /// How the arrays of a hierarchy are opened.
     fn source_options(&self) -> zarr_codec::Options {
         zarr_codec::Options::new().codecs(self.codecs.clone())
@@ -264,6 +270,10 @@ pub struct CopySummary {
     pub others: u64,
     /// Objects that belong to no node and were left out.
     pub left_out: u64,
+    /// What is in the source and no copy can have, because it is no object: names that no key can
+    /// have, and what is no regular file (`Store::without_key`). Empty with
+    /// [`CopyOptions::nodes_only`]. Of several parts, the first has them.
+    pub without_key: Vec<String>,
     /// Tasks that an earlier, interrupted copy had done.
     pub skipped: u64,
     /// Tasks that were done.
@@ -299,6 +309,7 @@ impl CopySummary {
         self.left_out = self.left_out.saturating_add(other.left_out);
         self.skipped = self.skipped.saturating_add(other.skipped);
         self.tasks = self.tasks.saturating_add(other.tasks);
+        self.without_key.extend(other.without_key);
         self.kept.extend(other.kept);
         self.untranslated.extend(other.untranslated);
     }

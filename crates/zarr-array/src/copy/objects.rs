@@ -43,6 +43,11 @@ impl Renamed {
         }
     }
 
+    /// Whether an object of the source of this name is a chunk.
+    fn is_chunk(&self, name: &str) -> bool {
+        self.from.decode(name, self.rank).is_some()
+    }
+
     /// What the object of this name is called in the copy.
     fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match self.from.decode(name, self.rank).filter(|_| self.from != self.to) {
@@ -68,12 +73,17 @@ impl Renamed {
     }
 }
 
-/// Whether an object of an array is one of its documents.
-fn is_document(name: &str, is_version_2: bool) -> bool {
-    name == METADATA_KEY || (is_version_2 && version_2::NAMES.contains(&name))
+/// Whether an object of this name is a document of a node.
+fn is_document(name: &str) -> bool {
+    name == METADATA_KEY || version_2::NAMES.contains(&name)
 }
 
-/// Copies every object of an array that is to be copied, except its documents.
+/// Whether an object in the folder of an array is one of its documents.
+pub(super) fn is_of_array(name: &str, is_version_2: bool) -> bool {
+    name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name))
+}
+
+/// Copies every object in the folder of an array that is to be copied, except its documents.
 /// An object of an interrupted copy is complete if it has the length of the source's: a put
 /// stores all of an object or nothing, and the target has only objects of the copy.
 pub(super) fn copy_objects(
@@ -88,28 +98,31 @@ pub(super) fn copy_objects(
     progress(CopyProgress::default());
     let interrupted = found == TargetState::Interrupted;
     let batch = Batch { from, to, renamed: Some(renamed), interrupted, options };
-    let mut keys = Vec::new();
-    let mut copy = |keys: &mut Vec<Key>| {
+    let (mut chunks, mut others) = (Vec::new(), Vec::new());
+    let mut copy = |chunks: &mut Vec<Key>, others: &mut Vec<Key>| {
         owned.check()?;
-        summary.add(batch.copy(keys)?);
-        keys.clear();
+        summary.add(batch.copy(chunks)?);
+        summary.add(copy_others((from, to), others, owned, found, options)?);
+        chunks.clear();
+        others.clear();
         progress(CopyProgress { done: summary.bytes, total: None });
         Ok::<(), TransferError>(())
     };
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
         match from.prefix.strip(&key) {
-            Some(name) if is_document(name, renamed.is_version_2) => {}
+            Some(name) if is_of_array(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
             Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             Some(name) if !owned.contains(name) => {}
-            _ => keys.push(key),
+            Some(name) if renamed.is_chunk(name) => chunks.push(key),
+            _ => others.push(key),
         }
-        if keys.len() >= BATCH {
-            copy(&mut keys)?;
+        if chunks.len().max(others.len()) >= BATCH {
+            copy(&mut chunks, &mut others)?;
         }
     }
-    copy(&mut keys)?;
+    copy(&mut chunks, &mut others)?;
     Ok(summary)
 }
 
@@ -156,7 +169,7 @@ pub(super) fn copy_below(
         if key.name() == MARKER {
             return Err(TransferError::UnfinishedSource { path: from.path() });
         }
-        let is_left = owned.is_of_part() && is_document(key.name(), true);
+        let is_left = owned.is_of_part() && is_document(key.name());
         if is_left || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
             continue;
         }
@@ -181,7 +194,7 @@ pub(super) fn documents_below(
     let mut documents = Vec::new();
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
-        if is_document(key.name(), true) {
+        if is_document(key.name()) {
             let new = to.prefix.key(from.prefix.strip(&key).unwrap_or_default())?;
             documents.push((key, new));
         }
@@ -206,7 +219,7 @@ pub(super) fn copy_beside_chunks(
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
         let name = from.prefix.strip(&key).unwrap_or_default();
-        let is_document = is_document(name, array.metadata().is_version_2());
+        let is_document = is_of_array(name, array.metadata().is_version_2());
         if is_document || encoding.decode(name, rank).is_some() {
             continue;
         }

@@ -15,6 +15,7 @@ use super::walk::{Step, Visit, Walk};
 use super::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 use crate::node;
 use crate::store::Prefix;
+use crate::without_key;
 
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
 /// `change` makes from that of the source.
@@ -66,6 +67,23 @@ pub fn copy_tree(
 ) -> Result<CopySummary, TransferError> {
     let checked = to.store.checked();
     let to = Endpoint::new(checked.as_ref().unwrap_or(to.store), to.prefix);
+    // A copy that cannot find out what it lacks does not begin.
+    let without_key = match options.tells_without_key() {
+        true => without_key::names(&**from.store, from.prefix).map_err(source)?,
+        false => Vec::new(),
+    };
+    let summary = copy_node(from, to, change, options, progress)?;
+    Ok(CopySummary { without_key, ..summary })
+}
+
+/// Copies what is at `from`, an array or a group.
+fn copy_node(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    change: &mut Change<'_>,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(&Prefix, CopyProgress),
+) -> Result<CopySummary, TransferError> {
     match node::open(from.store, from.prefix).map_err(source)? {
         NodeMetadata::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;

@@ -8,6 +8,7 @@ mod overwrites;
 mod parts;
 pub(crate) mod processes;
 mod resumed;
+mod sparse;
 mod unfit;
 
 use std::sync::Arc;

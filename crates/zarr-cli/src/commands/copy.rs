@@ -5,7 +5,7 @@ use zarr_kit::Prefix;
 use zarr_kit::array::copy::{
     CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, source_arrays,
 };
-use zarr_kit::array::store::{LeftoverKind, LocalStore, archive_of};
+use zarr_kit::array::store::archive_of;
 use zarr_kit::metadata::NodeMetadata;
 
 use crate::args::{Copy, Rules};
@@ -113,13 +113,12 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     for array in &summary.untranslated {
         note(format_args!("{} is not in the copy: {}", array.path, array.reason));
     }
-    // A listing has no such files, so that a copy cannot: it would be a silent loss.
-    let unnamed = if args.nodes_only { Vec::new() } else { without_key(&source)? };
-    for name in unnamed.iter().take(SHOWN) {
+    let without_key = &summary.without_key;
+    for name in without_key.iter().take(SHOWN) {
         let reason = "no key can have this name, or it is no regular file";
         note(format_args!("{name} is not in the copy: {reason}"));
     }
-    if let Some(more) = unnamed.len().checked_sub(SHOWN).filter(|more| *more > 0) {
+    if let Some(more) = without_key.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         let more = words::counted(u64::try_from(more).unwrap_or(u64::MAX), "more file");
         note(format_args!("nor are {more} of this kind"));
     }
@@ -149,7 +148,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             "source": source.shown, "target": target.shown,
             "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
             "other_objects": summary.others, "left_out": summary.left_out,
-            "without_key": unnamed,
+            "without_key": without_key,
             "tasks": summary.tasks, "tasks_done_before": summary.skipped,
             "kept": summary.kept.iter().map(|array| {
                 json!({"array": array.path, "reason": array.reason})
@@ -167,23 +166,6 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             arrays: words::counted(missing, "array"),
         }),
     }
-}
-
-/// The files of a local source that are no objects, most likely because no key can have their names.
-fn without_key(source: &NodeStore) -> Result<Vec<String>, CliError> {
-    let Some(folder) = &source.folder else { return Ok(Vec::new()) };
-    let store = LocalStore::open(folder).map_err(|cause| source.failed(cause))?;
-    let mut names = Vec::new();
-    for leftover in store.leftovers(&Prefix::root()) {
-        // The copy itself has reported what cannot be read.
-        let Ok(leftover) = leftover else { continue };
-        if leftover.kind == LeftoverKind::Foreign {
-            let name = leftover.path.strip_prefix(store.root()).unwrap_or(&leftover.path);
-            names.push(name.display().to_string());
-        }
-    }
-    names.sort();
-    Ok(names)
 }
 
 /// Refuses rules that are for no array of a group, which most likely are mistakes.

@@ -115,6 +115,10 @@ impl Store for Watched {
         self.inner.list_dir(prefix)
     }
 
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.inner.without_key(prefix, found)
+    }
+
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         Err(read_only(Operation::Lock, key))
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,9 @@ from ._array import Array
 from ._check import MEMORY, parsed_bytes
 from ._group import Group
 from ._progress import Progress, told
+
+_SHOWN = 10
+"""How many of the names are in the warning that no copy can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +30,19 @@ class Copied:
         Bytes of elements, or of objects that were copied as they are.
     tasks_done_before
         For a resumed copy, the parts that the earlier copy had finished.
+    others
+        How many objects that belong to no array or group were copied too, such as a README.
+    without_key
+        What is in the source and in no copy, because it is no object: files whose name no key can
+        have, links that lead nowhere. A warning names them, too.
     """
 
     arrays: int
     groups: int
     nbytes: int
     tasks_done_before: int
+    others: int
+    without_key: tuple[str, ...]
 
 
 def copy(
@@ -122,7 +133,15 @@ def copy(
             arguments,
             tell,
         )
-    return Copied(*done)
+    *counts, without_key = done
+    if without_key:
+        names = ", ".join(map(repr, without_key[:_SHOWN]))
+        more = f" and {len(without_key) - _SHOWN} more" if len(without_key) > _SHOWN else ""
+        warnings.warn(
+            f"not in the copy: {names}{more}; no key can have such a name, or it is no regular file",
+            stacklevel=2,
+        )
+    return Copied(*counts, tuple(without_key))
 
 
 def _check_paths(chunks: Mapping[str, Any], place: _native.NodeOrState) -> None:

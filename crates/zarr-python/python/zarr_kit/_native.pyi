@@ -57,7 +57,7 @@ def copy(
     change: Callable[[str, str], tuple[str | None, str | None]],
     arguments: Any,
     progress: _Told | None,
-) -> tuple[int, int, int, int]: ...
+) -> tuple[int, int, int, int, int, list[str]]: ...
 def join(
     members: Sequence[NodeOrState],
     target: NodeOrState | None,

@@ -53,15 +53,35 @@ impl LocalStore {
     }
 }
 
-fn leftover(path: PathBuf) -> Leftover {
+/// Calls `found` with the name of everything below `prefix` that is neither an object nor a file of
+/// this crate.
+pub(super) fn without_key(
+    store: &LocalStore,
+    prefix: &Prefix,
+    found: &mut dyn FnMut(&str),
+) -> Result<(), StoreError> {
+    for step in Walk::new(store, prefix, Links::Follow) {
+        let Step::Other(path) = step? else { continue };
+        if kind_of(&path) == LeftoverKind::Foreign {
+            found(&path.strip_prefix(&store.root).unwrap_or(&path).to_string_lossy());
+        }
+    }
+    Ok(())
+}
+
+fn kind_of(path: &Path) -> LeftoverKind {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let kind = if names::is_temporary(&name) {
+    if names::is_temporary(&name) {
         LeftoverKind::Temporary
     } else if names::is_lock(&name) {
         LeftoverKind::Lock
     } else {
         LeftoverKind::Foreign
-    };
+    }
+}
+
+fn leftover(path: PathBuf) -> Leftover {
+    let kind = kind_of(&path);
     let in_use = kind != LeftoverKind::Foreign && is_locked(&path);
     Leftover { path, kind, in_use }
 }

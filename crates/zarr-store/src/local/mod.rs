@@ -92,6 +92,10 @@ impl Store for LocalStore {
         leftovers::clean(self, prefix, removed)
     }
 
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        leftovers::without_key(self, prefix, found)
+    }
+
     fn put_from(
         &self,
         key: &Key,

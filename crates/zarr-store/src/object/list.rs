@@ -20,16 +20,34 @@ type Objects = Fuse<BoxStream<'static, Result<ObjectMeta, Error>>>;
 
 pub(super) fn list(client: Client, prefix: Prefix) -> Listing<'static, Key> {
     let base = client.base.clone();
-    let keys = move |paths: Vec<Path>| -> Vec<Key> {
-        paths.iter().filter_map(|path| key_of(&base, path)).collect()
+    let key_of = move |path: &Path| key_of(&base, path);
+    all(client, prefix, key_of)
+}
+
+/// The names of objects below a prefix that are no keys.
+pub(super) fn without_key(client: Client, prefix: Prefix) -> Listing<'static, String> {
+    let base = client.base.clone();
+    let name_of = move |path: &Path| {
+        let name = below(&base, path).filter(|name| !name.is_empty())?;
+        Key::new(name).is_err().then(|| name.to_owned())
     };
+    all(client, prefix, name_of)
+}
+
+/// What `of` makes of the path of every object below a prefix.
+fn all<T: Send + 'static>(
+    client: Client,
+    prefix: Prefix,
+    of: impl Fn(&Path) -> Option<T> + Send + 'static,
+) -> Listing<'static, T> {
+    let of = move |paths: Vec<Path>| -> Vec<T> { paths.iter().filter_map(&of).collect() };
     match client.pages.clone() {
         Some(pages) => {
             let paths = |page: ListResult| page.objects.into_iter().map(|meta| meta.location);
             let pages = in_pages(client, pages, prefix, None);
-            one_by_one(pages.map(move |page| page.map(|page| keys(paths(page).collect()))))
+            one_by_one(pages.map(move |page| page.map(|page| of(paths(page).collect()))))
         }
-        None => one_by_one(in_batches(client, prefix).map(move |page| page.map(&keys))),
+        None => one_by_one(in_batches(client, prefix).map(move |page| page.map(&of))),
     }
 }
 
@@ -188,6 +206,10 @@ fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError
 /// The key of an object's path; `None` for what lies outside the store or cannot be a key, such as
 /// the empty object that marks a folder.
 fn key_of(base: &Path, path: &Path) -> Option<Key> {
-    let below = path.as_ref().strip_prefix(base.as_ref())?;
-    Key::new(below.trim_start_matches('/')).ok()
+    Key::new(below(base, path)?).ok()
+}
+
+/// The name of an object in the store; `None` for what lies outside.
+fn below<'p>(base: &Path, path: &'p Path) -> Option<&'p str> {
+    Some(path.as_ref().strip_prefix(base.as_ref())?.trim_start_matches('/'))
 }

@@ -294,6 +294,14 @@ impl Store for RemoteStore {
         }
     }
 
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let client = self.client(Operation::List, prefix.as_str())?;
+        list::without_key(client, prefix.clone()).try_for_each(|name| {
+            found(&name?);
+            Ok(())
+        })
+    }
+
     /// Excludes only threads of this process: object storage has no locks.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         let name = format!("{}\0{}\0{key}", self.shared.name, self.shared.base);

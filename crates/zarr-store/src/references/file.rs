@@ -1,6 +1,6 @@
 //! The JSON of a reference file, versions 0 and 1.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 
@@ -44,20 +44,25 @@ enum Listed {
     Whole((String,)),
 }
 
-/// Reads a reference file. Keys that no object can have are left out. `target` gives the number of
-/// a path or URL.
+/// Reads a reference file: its references, and the names of those that no object can have as key.
+/// `target` gives the number of a path or URL.
 pub(super) fn parse(
     json: &[u8],
     target: &mut dyn FnMut(&str) -> usize,
-) -> Result<References, String> {
+) -> Result<(References, BTreeSet<String>), String> {
     let file: BTreeMap<String, &RawValue> = serde_json::from_slice(json)
         .map_err(|error| format!("it is not a JSON object of references: {error}"))?;
     // Version 0 has the references at the top, and version 1 below "refs". A key "refs" of version
     // 0 would be a name of a file, which no hierarchy has.
-    let mut parser = Parser { found: References::new(), templates: BTreeMap::new(), target };
+    let mut parser = Parser {
+        found: References::new(),
+        without_key: BTreeSet::new(),
+        templates: BTreeMap::new(),
+        target,
+    };
     if !file.contains_key("refs") {
         parser.all(file)?;
-        return Ok(parser.found);
+        return Ok((parser.found, parser.without_key));
     }
     let file: File<'_> = serde_json::from_slice(json)
         .map_err(|error| format!("it is not a reference file: {error}"))?;
@@ -78,11 +83,12 @@ pub(super) fn parse(
         parser.templates.insert(name, text.to_owned());
     }
     parser.all(file.refs.unwrap_or_default())?;
-    Ok(parser.found)
+    Ok((parser.found, parser.without_key))
 }
 
 struct Parser<'a> {
     found: References,
+    without_key: BTreeSet<String>,
     templates: BTreeMap<String, String>,
     target: &'a mut dyn FnMut(&str) -> usize,
 }
@@ -91,6 +97,7 @@ impl Parser<'_> {
     fn all(&mut self, refs: BTreeMap<String, &RawValue>) -> Result<(), String> {
         for (key, value) in refs {
             if Key::new(&key).is_err() {
+                self.without_key.insert(key);
                 continue;
             }
             let fail = |reason: &dyn fmt::Display| format!("its reference {key:?} {reason}");
@@ -157,13 +164,14 @@ mod tests {
     /// The references, and the targets in the order of their numbers.
     fn parse(json: &[u8]) -> Result<(References, Vec<String>), String> {
         let mut targets: Vec<String> = Vec::new();
-        let found = super::parse(json, &mut |url| {
+        let (found, without_key) = super::parse(json, &mut |url| {
             let known = targets.iter().position(|target| target == url);
             known.unwrap_or_else(|| {
                 targets.push(url.to_owned());
                 targets.len() - 1
             })
         })?;
+        assert!(without_key.iter().all(|name| ["../escape", "a//b"].contains(&name.as_str())));
         Ok((found, targets))
     }
 

@@ -9,6 +9,7 @@ mod parquet;
 mod table;
 mod target;
 
+use std::collections::BTreeSet;
 use std::io::IoSlice;
 use std::ops::Range;
 use std::path::Path;
@@ -76,7 +77,8 @@ struct Inner {
 /// What all keys stand for.
 #[derive(Debug)]
 enum Index {
-    File(References),
+    /// References by key, and the names of those that no object can have as key.
+    File(References, BTreeSet<String>),
     #[cfg(feature = "parquet")]
     Table(Table),
 }
@@ -118,15 +120,15 @@ impl ReferenceStore {
         }
         let json = targets.home().read(key)?;
         let json = json.ok_or_else(|| fail("there is no such reference file".to_owned()))?;
-        let keys = file::parse(&json, &mut |url| targets.number(url)).map_err(fail)?;
-        let index = Index::File(keys);
+        let found = file::parse(&json, &mut |url| targets.number(url)).map_err(fail)?;
+        let index = Index::File(found.0, found.1);
         Ok(Self(Arc::new(Inner { index, targets, locks: ProcessLocks::new() })))
     }
 
     /// What a key stands for, if there is such an object.
     fn find(&self, key: &Key) -> Result<Option<Reference>, StoreError> {
         match &self.0.index {
-            Index::File(keys) => Ok(keys.get(key.as_str()).cloned()),
+            Index::File(keys, _) => Ok(keys.get(key.as_str()).cloned()),
             #[cfg(feature = "parquet")]
             Index::Table(table) => table.find(key, &self.0.targets),
         }
@@ -218,7 +220,7 @@ impl Store for ReferenceStore {
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
         match &self.0.index {
-            Index::File(keys) => {
+            Index::File(keys, _) => {
                 Box::new(sorted::below(keys, prefix).map(|key| Ok(Key::new(key)?)))
             }
             #[cfg(feature = "parquet")]
@@ -228,7 +230,7 @@ impl Store for ReferenceStore {
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         let children = match &self.0.index {
-            Index::File(keys) => sorted::children(keys, prefix),
+            Index::File(keys, _) => sorted::children(keys, prefix),
             #[cfg(feature = "parquet")]
             Index::Table(table) => table.list_dir(prefix, &self.0.targets),
         };
@@ -243,6 +245,16 @@ impl Store for ReferenceStore {
     }
 
     fn finish(&self) -> Result<(), StoreError> {
+        Ok(())
+    }
+
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let names = match &self.0.index {
+            Index::File(_, names) => names,
+            #[cfg(feature = "parquet")]
+            Index::Table(table) => &table.without_key,
+        };
+        sorted::names_below(names, prefix).for_each(found);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! References as tables: a folder with `.zmetadata`, which has the documents of all nodes, and
 //! with files `ARRAY/refs.N.parq`, of which each has the references of `record_size` chunks.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::iter;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -28,6 +28,8 @@ pub(super) struct Table {
     /// The folder's key in the store of the folder around it.
     folder: Prefix,
     documents: BTreeMap<String, Arc<[u8]>>,
+    /// The names of documents that no object can have as key.
+    pub(super) without_key: BTreeSet<String>,
     arrays: BTreeMap<String, Chunks>,
     record_size: u64,
     /// The files that were read last, the latest at the end.
@@ -68,8 +70,10 @@ impl Table {
             return Err(format!("its record_size is {record_size}, expected 1 to {MOST_ROWS}"));
         }
         let (mut documents, mut arrays) = (BTreeMap::new(), BTreeMap::new());
+        let mut without_key = BTreeSet::new();
         for (key, value) in metadata {
             if Key::new(&key).is_err() {
+                without_key.insert(key);
                 continue;
             }
             if let Some(path) = key.strip_suffix("/.zarray") {
@@ -78,7 +82,7 @@ impl Table {
             }
             documents.insert(key, value.to_string().into_bytes().into());
         }
-        Ok(Self { folder, documents, arrays, record_size, files: Mutex::default() })
+        Ok(Self { folder, documents, without_key, arrays, record_size, files: Mutex::default() })
     }
 
     /// What a key stands for.

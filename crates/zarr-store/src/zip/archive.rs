@@ -1,6 +1,6 @@
 //! What an archive holds: its entries by key.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::OnceLock;
 
 use zip::result::ZipError;
@@ -17,6 +17,8 @@ pub(super) const LOCAL_HEADER: u64 = 30;
 pub(super) struct Archive {
     pub(super) source: Source,
     pub(super) entries: BTreeMap<String, Entry>,
+    /// The names of files that are no keys.
+    pub(super) without_key: BTreeSet<String>,
     /// Where the archive's directory begins, and the entries end.
     pub(super) directory: u64,
 }
@@ -45,7 +47,7 @@ impl Entry {
 }
 
 impl Archive {
-    /// Reads the archive's directory. Names that are no keys are left out: no reader of a Zarr
+    /// Reads the archive's directory. Names that are no keys are no entries: no reader of a Zarr
     /// hierarchy asks for them, and nothing is unpacked to a path. Of several entries of one name
     /// the last counts, as for Python's `zipfile`: zarr-python writes them when it overwrites.
     pub(super) fn open(source: Source) -> Result<Self, StoreError> {
@@ -57,7 +59,7 @@ impl Archive {
         let zip =
             ZipArchive::new(source.reader(WINDOW)).map_err(|error| store_error(error, &fail))?;
         let directory = zip.central_directory_start();
-        let mut entries = BTreeMap::new();
+        let (mut entries, mut without_key) = (BTreeMap::new(), BTreeSet::new());
         let mut extents = Vec::with_capacity(zip.len());
         for index in 0..zip.len() {
             let entry = zip.by_index_data(index).map_err(|error| store_error(error, &fail))?;
@@ -65,8 +67,13 @@ impl Archive {
             let header = LOCAL_HEADER.saturating_add(entry.name_raw().len() as u64);
             let end = header_start.saturating_add(header).saturating_add(compressed);
             extents.push((header_start, end));
-            let key = entry.name().ok().and_then(|name| Key::new(name).ok());
-            let Some(key) = key.filter(|_| entry.is_file()) else { continue };
+            if !entry.is_file() {
+                continue;
+            }
+            let Some(key) = entry.name().ok().and_then(|name| Key::new(name).ok()) else {
+                without_key.insert(String::from_utf8_lossy(entry.name_raw()).into_owned());
+                continue;
+            };
             let entry = Entry {
                 header_start,
                 data_start: OnceLock::new(),
@@ -79,7 +86,7 @@ impl Archive {
             entries.insert(key.to_string(), entry);
         }
         refuse_overlaps(extents, directory).map_err(fail)?;
-        Ok(Self { source, entries, directory })
+        Ok(Self { source, entries, without_key, directory })
     }
 }
 

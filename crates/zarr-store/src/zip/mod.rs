@@ -318,6 +318,14 @@ impl Store for ZipStore {
         }
     }
 
+    /// Names such as `../a` are below the root and no other prefix.
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        if let Some(archive) = self.archive() {
+            sorted::names_below(&archive.without_key, prefix).for_each(found);
+        }
+        Ok(())
+    }
+
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         let archive = self.0.store.location(&Prefix::from(self.0.key.clone()))?;
         Some(archive.below(prefix))

@@ -5,10 +5,10 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use zarr_store::{
-    Links, LocalStore, Prefix, ReadRange, Store as _, StoreError, StoreExt as _, StoreOptions,
-    open_url,
+    FaultStore, Links, LocalStore, Prefix, ReadRange, Store as _, StoreError, StoreExt as _,
+    StoreOptions, open_url,
 };
-use zarr_store_tests::{key, keys_below, prefix};
+use zarr_store_tests::{key, keys_below, prefix, without_key};
 
 use crate::required::Required;
 
@@ -138,6 +138,34 @@ fn links_are_no_lock_files() {
     assert!(made.unwrap().success());
     let leftovers = store.leftovers(&Prefix::root()).collect::<Result<Vec<_>, _>>().unwrap();
     assert!(leftovers.len() == 1 && !leftovers[0].in_use, "{leftovers:?}");
+}
+
+/// What no listing has: links that lead nowhere, pipes, and names that no key can have, also in a
+/// linked folder. Pointers and other wrappers tell of it too.
+#[test]
+fn what_is_no_object_is_told() {
+    let (_folder, store, outside) = store_and_outside();
+    let root = store.root().to_owned();
+    store.put(&key("a/0"), b"chunk").unwrap();
+    symlink("nowhere", root.join("a/gone")).unwrap();
+    fs::create_dir_all(root.join("back\\slash/deep")).unwrap();
+    fs::write(root.join("back\\slash/deep/0"), b"x").unwrap();
+    let made = std::process::Command::new("mkfifo").arg(root.join("a/pipe")).status();
+    assert!(made.unwrap().success());
+    fs::write(root.join("a/x\\y"), b"x").unwrap();
+    symlink("a", root.join("link")).unwrap();
+    fs::write(root.join("a/.zarr-kit-tmp.1.2.3.0"), b"half").unwrap();
+    let expected =
+        ["a/gone", "a/pipe", "a/x\\y", "back\\slash", "link/gone", "link/pipe", "link/x\\y"];
+    assert_eq!(without_key(&store, ""), expected);
+    assert_eq!(without_key(&store, "link"), ["link/gone", "link/pipe", "link/x\\y"]);
+    assert_eq!(without_key(&&store, ""), expected);
+    assert_eq!(without_key(&FaultStore::new(store.clone()), ""), expected);
+    assert!(without_key(&Required(store.clone()), "").is_empty());
+    // A link out of the store is an object, of which reading says what it is.
+    symlink(&outside, root.join("outside")).unwrap();
+    assert_eq!(without_key(&store, ""), expected);
+    assert!(keys_below(&store, "").contains("outside"));
 }
 
 fn is_lock_held(store: &LocalStore, name: &str) -> bool {

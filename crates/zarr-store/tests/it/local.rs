@@ -11,7 +11,7 @@ use zarr_store::{
     ReadRange, Store, StoreError, StoreExt as _, UpdatePolicy, update,
 };
 use zarr_store_tests::small_disk::SmallDisk;
-use zarr_store_tests::{child, key, keys_below, prefix};
+use zarr_store_tests::{child, key, keys_below, prefix, without_key};
 
 use super::leftovers::clean;
 use super::processes::{self, WRITTEN, is_whole, written_key};
@@ -56,6 +56,8 @@ fn own_names_are_reserved_and_not_listed() {
     assert_eq!(keys_below(&store, "").len(), 1);
     let entries = store.list_dir(&prefix("a")).collect::<Result<Vec<_>, _>>().unwrap();
     assert_eq!(entries, [DirEntry::Object(key("a/0"))]);
+    assert_eq!(without_key(&store, ""), ["a/back\\slash"]);
+    assert_eq!(without_key(&store, "a"), ["a/back\\slash"]);
     let kinds: Vec<_> = leftovers(&store).iter().map(|found| (found.kind, found.in_use)).collect();
     let expected = [
         (LeftoverKind::Lock, false),

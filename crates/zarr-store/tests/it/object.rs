@@ -1,6 +1,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use object_store::ObjectStoreExt as _;
 use object_store::memory::InMemory;
 use object_store::path::Path;
 use zarr_store::{
@@ -8,7 +9,7 @@ use zarr_store::{
     Store, StoreError, StoreExt, StoreOptions, UpdatePolicy, update,
 };
 use zarr_store_tests::executor::block_on;
-use zarr_store_tests::{key, keys_below};
+use zarr_store_tests::{key, keys_below, without_key};
 
 use super::conformance;
 
@@ -23,6 +24,27 @@ fn object_store_in_memory() {
         let store: Arc<dyn Store> = Arc::new(in_memory(base, ConditionalPut::Supported));
         conformance::all(&store);
         assert_eq!(store.lock(&key("a")).unwrap().scope(), LockScope::Process);
+    }
+}
+
+/// Backends hold longer names than keys are.
+#[test]
+fn names_that_are_no_keys_are_told() {
+    for base in ["", "deep/base"] {
+        let backend = Arc::new(InMemory::new());
+        let long = "x".repeat(zarr_store::MAX_KEY_LEN + 1);
+        for name in ["a/0".to_owned(), long.clone(), format!("a/{long}")] {
+            let path = format!("{base}/{name}");
+            let path = Path::from(path.trim_matches('/'));
+            block_on(backend.put(&path, "x".into())).unwrap();
+        }
+        let options = StoreOptions::new();
+        let unsupported = ConditionalPut::Unsupported;
+        let store = RemoteStore::new(backend, Path::from(base), unsupported, &options);
+        assert_eq!(keys_below(&store, "").into_iter().collect::<Vec<_>>(), ["a/0"]);
+        assert_eq!(without_key(&store, ""), [format!("a/{long}"), long.clone()]);
+        assert_eq!(without_key(&store, "a"), [format!("a/{long}")]);
+        assert_eq!(without_key(&store, "b"), Vec::<String>::new());
     }
 }
 

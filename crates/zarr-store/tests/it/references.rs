@@ -8,7 +8,7 @@ use zarr_store::{
     DirEntry, Links, Prefix, ReadRange, ReferenceStore, Store, StoreError, StoreExt as _,
     StoreOptions, archive_of, local_path, open_url,
 };
-use zarr_store_tests::{key, keys_below};
+use zarr_store_tests::{key, keys_below, without_key};
 
 /// A folder with a target of 100 bytes, in which each byte is its position.
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -37,6 +37,7 @@ fn parts_of_files_are_objects() {
         "b/../c": "left out"}}"#
     );
     let store = open(&home, &refs, &StoreOptions::new());
+    assert_eq!(without_key(&store, ""), ["b/../c"]);
     let read = |name: &str| store.read(&key(name)).unwrap();
     assert_eq!(read("a/zarr.json").as_deref(), Some(&br#"{"k": 1}"#[..]));
     assert_eq!(read("a/c/0"), Some((10..30).collect()));
@@ -124,10 +125,16 @@ fn references_out_of_the_folder_are_refused() {
 #[test]
 fn paths_lead_into_reference_files() {
     let (_folder, home) = folder();
-    open(&home, r#"{"g/a/0": ["data/x.bin", 1, 2]}"#, &StoreOptions::new());
+    open(
+        &home,
+        r#"{"g/a/0": ["data/x.bin", 1, 2], "g/a//1": "x", "h//1": "x"}"#,
+        &StoreOptions::new(),
+    );
     let path = home.join("refs.json").display().to_string();
     let store = open_url(&format!("{path}/g"), &StoreOptions::new()).unwrap();
     assert_eq!(store.read(&key("a/0")).unwrap(), Some(vec![1, 2]));
+    // Names are those below the path.
+    assert_eq!(without_key(&store, ""), ["a//1"]);
     assert_eq!(archive_of(&format!("{path}/g")), Some(path.as_str()));
     assert_eq!(local_path(&path), None);
     // A document of Zarr, and a folder.
@@ -302,6 +309,8 @@ mod tables {
             fs::write(home.join(".zmetadata"), document.replace(from, to)).unwrap();
             ReferenceStore::open(&home, &StoreOptions::new())
         };
+        let store = opened(r"plain\/.zarray", r"plain\/\/.zarray").unwrap();
+        assert_eq!(without_key(&store, ""), ["plain//.zarray"]);
         for (from, to, expected) in [
             ("{\"metadata\"", "[\"metadata\"", "not the document of a folder of references"),
             ("\"record_size\":3", "\"records\":3", "record_size"),

@@ -10,7 +10,7 @@ use zarr_store::{
     DirEntry, Durability, Links, LockScope, MemoryStore, Prefix, PutMode, PutOutcome, ReadRange,
     Store, StoreError, StoreExt as _, StoreOptions, ZipStore, archive_of, local_path, open_url,
 };
-use zarr_store_tests::{key, keys_below};
+use zarr_store_tests::{key, keys_below, without_key};
 
 use crate::required::Required;
 
@@ -183,6 +183,10 @@ fn names_that_are_no_keys_are_not_objects() {
     let store = within(&archive(&entries)).unwrap();
     let keys: Vec<String> = keys_below(&store, "").into_iter().collect();
     assert_eq!(keys, ["\u{1b}[2J", "a/c"]);
+    // They are told, except for the folder.
+    let told = without_key(&store, "");
+    assert_eq!(told, ["", "../a", "/etc/passwd", "a/../b", "a/./b", "a//b", "a\\b", "nul\0"]);
+    assert_eq!(without_key(&store, "a"), ["a/../b", "a/./b", "a//b"]);
     // As zarr-python reads what its own overwriting has written.
     assert_eq!(store.read(&key("a/c")).unwrap().as_deref(), Some(&b"last"[..]));
 }

@@ -8,7 +8,7 @@ use zarr_array::copy::{CopyOptions, TransferError};
 use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
 };
-use zarr_array::{Array, Group, Selection};
+use zarr_array::{Array, Group, Part, Selection};
 
 use super::elements;
 use super::ends::{array, copy, copy_root, group, prefix};
@@ -57,8 +57,7 @@ fn a_plain_copy_is_the_source_byte_for_byte() {
         let options = CopyOptions::new().verify(true);
         let done = copy_root(&from, &to, None, &options).expect("copies");
         assert_eq!(objects(&*to), objects(&*from));
-        // The notes in the folder of an array go with the array.
-        assert_eq!((done.groups, done.arrays, done.others, done.left_out), (2, 3, 4, 0));
+        assert_eq!((done.groups, done.arrays, done.others, done.left_out), (2, 3, 5, 0));
         // Once more, over it.
         copy_root(&from, &to, None, &options.overwrite(true)).expect("overwrites");
         assert_eq!(objects(&*to), objects(&*from));
@@ -95,11 +94,12 @@ fn what_is_left_out_is_counted() {
         let to: Shared = Arc::new(MemoryStore::new());
         let options = CopyOptions::new().nodes_only(true);
         let done = copy_root(&from, &to, chunks, &options).expect("copies");
-        let left_out = if chunks.is_some() { 5 } else { 4 };
-        assert_eq!((done.arrays, done.others, done.left_out), (3, 0, left_out));
+        assert_eq!((done.arrays, done.others, done.left_out), (3, 0, 5));
         let found = objects(&*to);
         assert!(found.contains_key("folder/deep/c/zarr.json"));
-        assert!(!found.contains_key("README.md") && !found.contains_key("old/.zarray"));
+        for other in ["README.md", "old/.zarray", "a/notes.txt"] {
+            assert!(!found.contains_key(other), "{other}");
+        }
     }
 }
 
@@ -161,6 +161,44 @@ fn a_copy_of_everything_that_dies_anywhere_is_resumed() {
     }
 }
 
+/// What no listing has is in no copy, but in the summary; of parts, in that of the first.
+#[cfg(unix)]
+#[test]
+fn what_no_key_can_name_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from: Shared = Arc::new(LocalStore::create(folder.path()).expect("a store"));
+    source(&from);
+    for name in ["back\\slash", "a/c\\0", "g/b/x\\y"] {
+        std::fs::write(folder.path().join(name), b"lost").expect("writes");
+    }
+    std::os::unix::fs::symlink("nowhere", folder.path().join("a/gone")).expect("links");
+    let expected = ["a/c\\0", "a/gone", "back\\slash", "g/b/x\\y"];
+    let to = || Arc::new(MemoryStore::new()) as Shared;
+    for chunks in [None, Some([7, 5])] {
+        let done = copy_root(&from, &to(), chunks, &CopyOptions::new()).expect("copies");
+        assert_eq!(done.without_key, expected);
+        let quiet = CopyOptions::new().nodes_only(true);
+        assert!(copy_root(&from, &to(), chunks, &quiet).expect("copies").without_key.is_empty());
+        let target = to();
+        for number in [2, 1] {
+            let part = CopyOptions::new().part(Part::new(number, 2).expect("valid"));
+            let done = copy_root(&from, &target, chunks, &part).expect("copies");
+            assert_eq!(done.without_key.len(), if number == 1 { 4 } else { 0 });
+        }
+    }
+    // Of an array, what is in its folder.
+    let done = copy((&from, "a"), (&to(), ""), None, &CopyOptions::new()).expect("copies");
+    assert_eq!(done.without_key, ["a/c\\0", "a/gone"]);
+    // A check tells as much.
+    let mut told = Vec::new();
+    check(&from, &Prefix::root(), &CheckOptions::new(), &mut |finding| {
+        let key = finding.key().map(ToString::to_string);
+        told.extend(key.filter(|_| finding.id() == "foreign-file"));
+    })
+    .expect("checks");
+    assert_eq!(told, expected);
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_out_of_the_store_is_named() {
@@ -175,5 +213,5 @@ fn a_link_out_of_the_store_is_named() {
     assert!(refused.to_string().contains("g/link"), "{refused}");
     assert!(objects(&*to).is_empty());
     let done = copy_root(&from, &to, None, &CopyOptions::new().nodes_only(true)).expect("copies");
-    assert_eq!(done.left_out, 5);
+    assert_eq!(done.left_out, 6);
 }

@@ -137,7 +137,7 @@ fn parts_of_a_hierarchy_make_the_copy_of_one_process() {
                 }
             }
             assert!(objects(&*to) == plain, "{of} parts");
-            assert_eq!(others, if chunks.is_some() { 4 } else { 3 });
+            assert_eq!(others, 4);
             let again = copy_root(&from, &to, chunks, &options(1, of)).expect("is there");
             assert_eq!(again.part, Some(PartStatus::WasComplete));
             assert!(objects(&*to) == plain, "{of} parts, again");
