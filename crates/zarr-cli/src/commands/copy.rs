@@ -135,7 +135,12 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         ));
     }
     if let Some(state) = summary.part {
+        let did = summary.arrays.max(summary.tasks).max(summary.skipped).max(summary.others);
         text = match state {
+            // It was done before, or there are more parts than chunks.
+            PartStatus::Waiting if did == 0 => {
+                format!("{what}{} has nothing left to copy; other parts are not done", source.shown)
+            }
             PartStatus::Waiting => format!("{text}; other parts are not done"),
             PartStatus::Completed => format!("{text}; all parts are done"),
             _ => format!("{}: all parts were done before", target.shown),

@@ -18,6 +18,7 @@ fn of_a_copy_a_check_and_statistics() {
         folder,
         &[
             &["copy", "a", "b", "--chunks", "70", "--part", "2/3"],
+            &["copy", "a", "b", "--chunks", "70", "--part", "2/3"],
             &["info", "b"],
             &["copy", "a", "b", "--chunks", "70", "--part", "3/4"],
             &["copy", "a", "b", "--chunks", "80", "--part", "3/3"],
