@@ -1,6 +1,7 @@
 //! The location of an array's chunks, whatever their content.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use zarr_grid::{Grid, GridError, SelectedChunks};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
@@ -46,7 +47,8 @@ use crate::store::{Key, KeyError, Prefix};
 pub struct ChunkLayout {
     prefix: Prefix,
     key_encoding: ChunkKeyEncoding,
-    grid: Grid,
+    /// Shared by arrays that are alike.
+    grid: Arc<Grid>,
 }
 
 impl ChunkLayout {
@@ -59,7 +61,12 @@ impl ChunkLayout {
         let grid = grid_of(metadata.shape(), metadata.chunk_grid())
             .map_err(|cause| node::grid_error(prefix, cause))?;
         let key_encoding = *metadata.chunk_key_encoding();
-        Ok(Self { prefix: prefix.clone(), key_encoding, grid })
+        Ok(Self { prefix: prefix.clone(), key_encoding, grid: Arc::new(grid) })
+    }
+
+    /// The same chunks at another place.
+    pub(crate) fn at(&self, prefix: &Prefix) -> Self {
+        Self { prefix: prefix.clone(), ..self.clone() }
     }
 
     /// The path of the array in the store.

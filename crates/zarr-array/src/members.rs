@@ -74,7 +74,8 @@ pub struct Members {
     data_type: DataType,
     new_axis: Option<usize>,
     source: Arc<dyn MemberSource>,
-    opened: Mutex<HashMap<Box<[u64]>, Option<Array>>>,
+    /// By their numbers in C order.
+    opened: Mutex<HashMap<u64, Option<Array>>>,
 }
 
 impl fmt::Debug for Members {
@@ -144,22 +145,36 @@ impl Members {
     /// [`ArrayError::Member`] with the member's name, and why it cannot be opened; also if its
     /// shape or data type is not that of its place.
     pub fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
-        if let Some(open) = self.opened().get(member) {
-            return Ok(open.clone());
+        let number = self.number(member);
+        if let Some(open) = number.and_then(|number| self.opened().get(&number).cloned()) {
+            return Ok(open);
         }
         let open = self.open_anew(member).map_err(|cause| self.failed(member, cause))?;
         let mut opened = self.opened();
         if opened.len() >= KEPT {
             opened.clear();
         }
-        opened.insert(member.into(), open.clone());
+        if let Some(number) = number {
+            opened.insert(number, open.clone());
+        }
         Ok(open)
+    }
+
+    /// The number of a member in C order; `None` if there is no such member, or if no `u64` counts
+    /// all of them.
+    fn number(&self, member: &[u64]) -> Option<u64> {
+        let counts = self.grid.occupied();
+        let mut axes = member.iter().zip(counts);
+        let number = axes.try_fold(0_u64, |number, (at, count)| {
+            (at < count).then_some(number)?.checked_mul(*count)?.checked_add(*at)
+        });
+        number.filter(|_| member.len() == counts.len())
     }
 
     /// The same without opening it: `None` if it is not kept open.
     #[cfg(feature = "async")]
     pub(crate) fn kept(&self, member: &[u64]) -> Option<Option<Array>> {
-        self.opened().get(member).cloned()
+        self.opened().get(&self.number(member)?).cloned()
     }
 
     fn open_anew(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
@@ -191,7 +206,46 @@ impl Members {
         ArrayError::Member { member: self.name(member), cause: Box::new(cause) }
     }
 
-    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<Box<[u64]>, Option<Array>>> {
+    fn opened(&self) -> std::sync::MutexGuard<'_, HashMap<u64, Option<Array>>> {
         self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug)]
+    struct Nobody;
+
+    impl MemberSource for Nobody {
+        fn open(&self, _: &[u64]) -> Result<Option<Array>, ArrayError> {
+            Ok(None)
+        }
+
+        fn name(&self, member: &[u64]) -> String {
+            format!("{member:?}")
+        }
+    }
+
+    /// No two places have the same number, also those that do not exist.
+    #[test]
+    fn members_are_numbered_in_c_order() {
+        let members = |shape: &[u64], chunk: &[u64]| {
+            let grid = Grid::regular(shape, chunk).unwrap();
+            Members::new(grid, DataType::Uint8, Arc::new(Nobody))
+        };
+        let few = members(&[4, 9], &[2, 3]);
+        let places = (0..2).flat_map(|row| (0..3).map(move |column| [row, column]));
+        let numbers: Vec<Option<u64>> = places.map(|place| few.number(&place)).collect();
+        assert_eq!(numbers, (0..6).map(Some).collect::<Vec<_>>());
+        for none in [&[0, 3][..], &[2, 0], &[0, u64::MAX], &[1], &[], &[0, 0, 0]] {
+            assert_eq!(few.number(none), None, "{none:?}");
+        }
+        // More than can be counted: opened each time, and never taken for another.
+        let many = members(&[u64::MAX, u64::MAX], &[1, 1]);
+        assert_eq!(many.number(&[0, 7]), Some(7));
+        assert_eq!(many.number(&[u64::MAX - 1, 7]), None);
+        assert_eq!(members(&[], &[]).number(&[]), Some(0));
     }
 }

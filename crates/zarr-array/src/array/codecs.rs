@@ -23,7 +23,7 @@ impl Array {
     /// [`ArrayError::VariableLength`] for elements that have no fixed size.
     pub fn chunk_codec(&self, chunk_shape: &[u64]) -> Result<Arc<ChunkCodec>, ArrayError> {
         let chain = self.chain()?;
-        let mut codecs = self.shared.codecs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut codecs = self.shared.compiled.codecs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(codec) = codecs.get(chunk_shape) {
             return Ok(Arc::clone(codec));
         }

@@ -104,15 +104,20 @@ pub struct Array {
 /// What all clones of an array have in common.
 struct Shared {
     layout: ChunkLayout,
+    compiled: Arc<Compiled>,
+    indices: indices::Indices,
+    /// What the store knows of it beside its objects, such as the arrays of which it consists.
+    extension: Option<Extension>,
+}
+
+/// What is made of the document alone, for all arrays that have an equal one.
+struct Compiled {
     metadata: ArrayMetadata,
     chain: BoundChain,
     /// One element in its form in memory; for strings, the UTF-8 text.
     fill: Vec<u8>,
     codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
-    indices: indices::Indices,
     options: Options,
-    /// What the store knows of it beside its objects, such as the arrays of which it consists.
-    extension: Option<Extension>,
 }
 
 /// The codec chain, bound to the grid's chunk shapes.
@@ -127,7 +132,7 @@ impl fmt::Debug for Array {
         f.debug_struct("Array")
             .field("store", &self.store)
             .field("path", &self.prefix().as_str())
-            .field("metadata", &self.shared.metadata)
+            .field("metadata", &self.shared.compiled.metadata)
             .finish_non_exhaustive()
     }
 }
@@ -164,14 +169,11 @@ impl Array {
         };
         let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
         let extension = store.extension(prefix);
+        let compiled = Compiled { metadata, chain, fill, codecs: Mutex::default(), options };
         let shared = Shared {
             layout,
-            metadata,
-            chain,
-            fill,
-            codecs: Mutex::default(),
+            compiled: Arc::new(compiled),
             indices: indices::Indices::default(),
-            options,
             extension,
         };
         Ok(Self {
@@ -190,7 +192,7 @@ impl Array {
 
     /// The same array with another document and the same settings.
     pub(crate) fn with_document(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
-        self.rebound(metadata, self.shared.options.clone())
+        self.rebound(metadata, self.shared.compiled.options.clone())
     }
 
     fn rebound(&self, metadata: ArrayMetadata, options: Options) -> Result<Self, ArrayError> {
@@ -256,6 +258,35 @@ impl Array {
         self
     }
 
+    /// An array at another place whose document is equal to this one's, byte for byte. Nothing is
+    /// read. The two share what is compiled of the document, now and later, so that many arrays that
+    /// are alike take the memory of one, and their codecs stay in the processor's cache.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// let metadata = ArrayBuilder::new([3], DataType::Uint8).build()?;
+    /// let store = Arc::new(MemoryStore::new());
+    /// let (may, june) = (Prefix::new("may")?, Prefix::new("june")?);
+    /// let array = Array::create(store.clone(), &may, metadata.clone())?;
+    /// Array::create(store.clone(), &june, metadata)?.write(0..3, &[1, 2, 3])?;
+    /// assert_eq!(array.at(store, &june).read(1..3)?, [2, 3]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn at(&self, store: Arc<dyn Store>, prefix: &Prefix) -> Self {
+        let shared = Shared {
+            layout: self.shared.layout.at(prefix),
+            compiled: Arc::clone(&self.shared.compiled),
+            indices: indices::Indices::default(),
+            extension: store.extension(prefix),
+        };
+        Self { store, shared: Arc::new(shared), ..self.clone() }
+    }
+
     /// Sets how many bytes can be read in the time that one more range takes; the default, 3 KiB,
     /// suits local files. Ranges that are no further apart than this are read as one; with 0,
     /// nothing is read that is not needed.
@@ -310,7 +341,7 @@ impl Array {
     /// The options with which the array was opened.
     #[must_use]
     pub fn options(&self) -> &Options {
-        &self.shared.options
+        &self.shared.compiled.options
     }
 
     /// Ranges of an object that are no further apart than this many bytes are read as one.
@@ -352,25 +383,25 @@ impl Array {
     /// The metadata document.
     #[must_use]
     pub fn metadata(&self) -> &ArrayMetadata {
-        &self.shared.metadata
+        &self.shared.compiled.metadata
     }
 
     /// The length of each axis.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
-        self.shared.metadata.shape()
+        self.shared.compiled.metadata.shape()
     }
 
     /// The type of the elements.
     #[must_use]
     pub fn data_type(&self) -> &DataType {
-        self.shared.metadata.data_type()
+        self.shared.compiled.metadata.data_type()
     }
 
     /// Bytes of one element in memory, or 0 if the elements have different lengths.
     #[must_use]
     pub fn element_size(&self) -> usize {
-        match &self.shared.chain {
+        match &self.shared.compiled.chain {
             BoundChain::Fixed(chain) => chain.element_size(),
             BoundChain::Variable(_) => 0,
         }
@@ -379,7 +410,7 @@ impl Array {
     /// One element of the fill value in its form in memory; for strings, the UTF-8 text.
     #[must_use]
     pub fn fill(&self) -> &[u8] {
-        &self.shared.fill
+        &self.shared.compiled.fill
     }
 
     /// Where the chunks are: their keys and the grid.
@@ -399,7 +430,7 @@ impl Array {
     /// # Errors
     /// [`ArrayError::VariableLength`] for elements that have no fixed size.
     pub fn chain(&self) -> Result<&Chain, ArrayError> {
-        match &self.shared.chain {
+        match &self.shared.compiled.chain {
             BoundChain::Fixed(chain) => Ok(chain),
             BoundChain::Variable(_) => {
                 Err(ArrayError::VariableLength { data_type: self.data_type().to_string() })
@@ -436,18 +467,18 @@ impl Array {
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
     pub(crate) fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        let fixed = match &self.shared.chain {
+        let fixed = match &self.shared.compiled.chain {
             BoundChain::Fixed(chain) => chain,
             BoundChain::Variable(variable) => return variable.check_writable().map_err(chain),
         };
         fixed.check_writable().map_err(chain)?;
         let lost = fixed
-            .lost_fill(&self.shared.fill)
+            .lost_fill(&self.shared.compiled.fill)
             .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
         let Some(read_back) = lost else { return Ok(()) };
         Err(ArrayError::FillValue {
             key: key.to_string(),
-            fill_value: self.shared.metadata.fill_value().json().to_owned(),
+            fill_value: self.shared.compiled.metadata.fill_value().json().to_owned(),
             read_back: self.value(&read_back)?,
         })
     }

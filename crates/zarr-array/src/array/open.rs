@@ -71,7 +71,7 @@ impl Array {
             node::refuse_unfinished(&array.store, prefix)?;
             array.check_empty()?;
         }
-        node::create(&array.store, prefix, array.shared.metadata.json().as_bytes())?;
+        node::create(&array.store, prefix, array.shared.compiled.metadata.json().as_bytes())?;
         follow(&array.store, prefix, Scope::Node, UpdatePolicy::default());
         Ok(array)
     }

@@ -79,7 +79,7 @@ impl Array {
 
     /// The chain of elements of variable length.
     pub(super) fn variable_chain(&self) -> Result<&VariableChain, ArrayError> {
-        match &self.shared.chain {
+        match &self.shared.compiled.chain {
             BoundChain::Variable(chain) => Ok(chain),
             BoundChain::Fixed(_) => Err(self.is_not("byte strings")),
         }

@@ -1,6 +1,6 @@
 //! Opens the members of an array, and makes sure that they are what was joined.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_array::store::{Key, ObjectMeta, Prefix, ReadRange, Store, shown_url};
 use zarr_array::{Array, ArrayError, MemberSource};
@@ -20,7 +20,12 @@ pub(super) struct Source {
     pub(super) grid: Grid,
     pub(super) missing: Missing,
     pub(super) members: Vec<Option<MemberReference>>,
+    /// Members that were opened, each with another document, the latest last.
+    pub(super) alike: Mutex<Vec<(Vec<u8>, Array)>>,
 }
+
+/// How many documents are kept to be compared with: members of a join mostly have few different ones.
+const DOCUMENTS: usize = 8;
 
 impl Source {
     /// The member with this number on each axis.
@@ -31,6 +36,10 @@ impl Source {
             .zip(counts)
             .try_fold(0_u64, |number, (at, count)| number.checked_mul(*count)?.checked_add(*at))?;
         self.members.get(usize::try_from(number).ok()?)?.as_ref()
+    }
+
+    fn alike(&self) -> MutexGuard<'_, Vec<(Vec<u8>, Array)>> {
+        self.alike.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn open_reference(&self, member: &MemberReference) -> Result<Option<Array>, ArrayError> {
@@ -59,9 +68,23 @@ impl Source {
             // An older format, if it can be read at all.
             return Array::open_with(watched, &prefix, options).map(Some);
         }
+        let alike = self
+            .alike()
+            .iter()
+            .find(|(other, _)| *other == document)
+            .map(|(_, array)| array.clone());
+        if let Some(alike) = alike {
+            return Ok(Some(alike.at(watched, &prefix)));
+        }
         match NodeMetadata::from_json(&document) {
             Ok(NodeMetadata::Array(metadata)) => {
-                Array::with_metadata(watched, &prefix, metadata, options).map(Some)
+                let array = Array::with_metadata(watched, &prefix, metadata, options)?;
+                let mut alike = self.alike();
+                if alike.len() >= DOCUMENTS {
+                    alike.remove(0);
+                }
+                alike.push((document, array.clone()));
+                Ok(Some(array))
             }
             Ok(NodeMetadata::Group(_)) => {
                 Err(ArrayError::NotArray { path: shown(prefix.as_str()) })

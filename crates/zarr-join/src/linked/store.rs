@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
 use std::iter;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
     Capabilities, DirEntry, Extension, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
@@ -180,7 +180,8 @@ impl Joined {
     fn new(array: JoinedArray, base: &Arc<Base>, prefix: &Prefix) -> Result<Self, ArrayError> {
         let JoinedArray { metadata, grid, new_axis, missing, members } = array;
         let layout = ChunkLayout::new(prefix, &metadata)?;
-        let source = Source { base: base.clone(), grid: grid.clone(), missing, members };
+        let (base, alike) = (base.clone(), Mutex::default());
+        let source = Source { base, grid: grid.clone(), missing, members, alike };
         let members = Members::new(grid, metadata.data_type().clone(), Arc::new(source));
         let members = match new_axis {
             Some(axis) => members.new_axis(axis),

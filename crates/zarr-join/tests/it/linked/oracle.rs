@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use zarr_array::store::{Links, MemoryStore, Prefix, Store};
 use zarr_array::{Array, AxisSelection, Selection};
-use zarr_join::{Arrangement, Document, Join, Members, Missing};
-use zarr_metadata::ArrayBuilder;
+use zarr_join::{Arrangement, Document, Join, Member, Members, Missing};
+use zarr_metadata::{ArrayBuilder, Codec, DataType};
 
 use super::{link, on_disk, open, open_anywhere};
 use crate::cases::{Random, expected, random_members, whole};
@@ -200,5 +200,43 @@ fn groups_hold_virtual_joins() {
         let expected = of.read(selection.as_slice()).expect("reads");
         assert_eq!(whole(&group.array(name).expect("opens")), expected);
         assert_eq!(whole(&open(&place.join(name)).expect("opens")), expected);
+    }
+}
+
+/// Members with equal documents share what is compiled of them, but not their shard indices.
+#[test]
+fn members_that_are_alike_keep_their_own_elements() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut random = Random::new(1);
+    let (mut members, mut expected) = (Vec::new(), Vec::new());
+    for number in 0..60_u64 {
+        // Twelve different documents, more than are kept to be compared with, and some in a row.
+        let kind = random.below(12);
+        let length = 4 + kind % 3;
+        let metadata = ArrayBuilder::new([length], DataType::Uint8)
+            .chunk_shape([8])
+            .codecs([Codec::sharding([2], [Codec::bytes()])])
+            .attribute("kind", kind.to_string());
+        let store = Arc::new(MemoryStore::new());
+        let array = Array::create(store, &Prefix::root(), metadata.build().expect("valid"));
+        let array = array.expect("creates");
+        // Absent inner chunks, so that indices differ.
+        let values: Vec<u8> = (0..length)
+            .map(|at| if (number + at / 2) % 3 == 0 { 0 } else { 1 + number as u8 })
+            .collect();
+        array.write(0..length, &values).expect("writes");
+        expected.extend(values);
+        members.push(Member::new(number.to_string(), array));
+    }
+    let place = folder.path().join("all.zjoin");
+    link(on_disk(&members, folder.path()), Arrangement::Along(0), &place).expect("links");
+    let array = open(&place).expect("opens");
+    let oracle = plain(&array, &expected);
+    assert_eq!(whole(&array), expected);
+    // Twice, by indices that are kept.
+    for _ in 0..200 {
+        let selection = random_selection(&mut random, array.shape());
+        let read = array.read(&selection).expect("reads");
+        assert_eq!(read, oracle.read(&selection).expect("reads"), "{selection:?}");
     }
 }
