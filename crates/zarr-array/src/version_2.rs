@@ -26,6 +26,7 @@ pub(crate) const CONSOLIDATED: &str = ".zmetadata";
 const DOCUMENTS: [&str; 2] = [ARRAY, GROUP];
 
 /// The documents of an array. Others in its folder, such as `.zmetadata`, say nothing of it.
+#[cfg(any(feature = "check", feature = "copy"))]
 pub(crate) const OF_ARRAY: [&str; 2] = [ARRAY, ATTRIBUTES];
 
 /// The documents of all nodes of Zarr version 2.
