@@ -133,7 +133,7 @@ def copy(
             arguments,
             tell,
         )
-    *counts, without_key = done
+    arrays, groups, nbytes, done_before, others, without_key = done
     if without_key:
         names = ", ".join(map(repr, without_key[:_SHOWN]))
         more = f" and {len(without_key) - _SHOWN} more" if len(without_key) > _SHOWN else ""
@@ -141,7 +141,7 @@ def copy(
             f"not in the copy: {names}{more}; no key can have such a name, or it is no regular file",
             stacklevel=2,
         )
-    return Copied(*counts, tuple(without_key))
+    return Copied(arrays, groups, nbytes, done_before, others, tuple(without_key))
 
 
 def _check_paths(chunks: Mapping[str, Any], place: _native.NodeOrState) -> None:
