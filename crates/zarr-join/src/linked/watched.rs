@@ -4,9 +4,9 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 
 use zarr_array::store::{
-    AsyncStore, Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard,
-    Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
-    StoreFuture, Version,
+    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
+    LockGuard, Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store,
+    StoreError, StoreFuture, Version,
 };
 
 /// Reads of another store. If an object is absent, the document of the array is looked up: without
@@ -88,6 +88,14 @@ impl Store for Watched {
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         self.checked(self.inner.get(key, range, out)?)
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        match self.inner.get_into(key, out)? {
+            // Perhaps the member is another one now: a get finds out.
+            GetInto::Missing => Ok(GetInto::Unsupported),
+            read => Ok(read),
+        }
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
