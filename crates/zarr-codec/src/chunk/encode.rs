@@ -85,14 +85,10 @@ impl ChunkCodec {
                 let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
                 let moved = element.moved(codec.swaps(element));
                 let Input { data, view, fill } = input;
-                let elements = match self.transform.lent(data, view, moved) {
-                    Some(elements) => Bytes::Lent(elements),
-                    None => Bytes::Taken(
-                        self.transform
-                            .encode(data, view, moved, fill, pool)
-                            .map_err(|kind| chunk_error(place, kind))?,
-                    ),
-                };
+                let elements = self
+                    .transform
+                    .encode(data, view, moved, fill, pool)
+                    .map_err(|kind| chunk_error(place, kind))?;
                 let fill = self.stored_fill(fill);
                 self.encode_stored(codec, elements, &fill, empty, out, pool)
             }
@@ -136,13 +132,13 @@ impl ChunkCodec {
     pub(super) fn encode_stored(
         &self,
         codec: &ElementCodec,
-        mut elements: Bytes<'_>,
+        elements: Bytes<'_>,
         fill: &[u8],
         empty: Empty,
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<Encoded, ChunkError> {
-        let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         if let ElementCodec::Packbits { packing, padding } = codec {
             let mut elements = elements.into_buffer(pool).map_err(failed)?;
@@ -152,25 +148,41 @@ impl ChunkCodec {
             packed.map_err(failed)?;
             return self.finish(pieces, empty, out, pool);
         }
-        element.check(&elements).map_err(failed)?;
-        if options.allow_loss && element.is_sub_byte() {
-            let mut buffer = elements.into_buffer(pool).map_err(failed)?;
-            element.canonicalise(&mut buffer);
-            elements = Bytes::Taken(buffer);
-        }
-        let is_empty = fill.len() == element.size() && holds_only(&elements, fill);
-        if is_empty && empty == Empty::Leave {
-            elements.give_to(pool);
-            return Ok(Encoded::Empty);
-        }
-        check_range(&elements, element, options.allow_loss).map_err(failed)?;
+        let storable = self.storable(elements, fill, empty, pool).map_err(failed)?;
+        let Some((mut elements, content)) = storable else { return Ok(Encoded::Empty) };
         if element.is_mixed() {
             let mut buffer = elements.into_buffer(pool).map_err(failed)?;
             codec.swap_fields(&mut buffer, element);
             elements = Bytes::Taken(buffer);
         }
         self.encode_bytes(elements, out, pool)?;
-        Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
+        Ok(content)
+    }
+
+    /// Refuses elements that cannot be stored, unless a loss is allowed, which cuts them. Also says
+    /// whether all are `fill`, which has the form of [`stored_fill`](ChunkCodec::stored_fill); `None`
+    /// if such a chunk is to be left out.
+    pub(super) fn storable<'e>(
+        &self,
+        mut elements: Bytes<'e>,
+        fill: &[u8],
+        empty: Empty,
+        pool: &mut Pool,
+    ) -> Result<Option<(Bytes<'e>, Encoded)>, ChunkErrorKind> {
+        let Bound { element, options, .. } = &*self.bound;
+        element.check(&elements)?;
+        if options.allow_loss && element.is_sub_byte() {
+            let mut buffer = elements.into_buffer(pool)?;
+            element.canonicalise(&mut buffer);
+            elements = Bytes::Taken(buffer);
+        }
+        let is_empty = fill.len() == element.size() && holds_only(&elements, fill);
+        if is_empty && empty == Empty::Leave {
+            elements.give_to(pool);
+            return Ok(None);
+        }
+        check_range(&elements, element, options.allow_loss)?;
+        Ok(Some((elements, if is_empty { Encoded::Empty } else { Encoded::Chunk })))
     }
 
     fn encode_shard(
@@ -198,7 +210,7 @@ impl ChunkCodec {
                 .map_err(|error| failed(CopyError::from(error).into()))?;
             let input = Input { data: &elements, view: &whole, fill };
             let content = shard.encode(input, empty, out, shard_scratch)?;
-            pool.give(elements);
+            elements.give_to(pool);
             content
         };
         if !self.bound.bytes_to_bytes.is_empty()

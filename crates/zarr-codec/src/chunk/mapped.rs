@@ -3,9 +3,7 @@
 
 use zarr_view::{CopyError, View};
 
-use super::encode::holds_only;
 use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error};
-use crate::array_to_bytes::bytes::check_range;
 use crate::array_to_bytes::shard::ShardDecoder;
 use crate::array_to_bytes::{ArrayToBytes, Mapped};
 use crate::bound::Bound;
@@ -96,7 +94,7 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<Encoded, ChunkError> {
-        let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         let Some((mapped, inner)) = self.mapped() else {
             unreachable!("asked only of chunks whose elements are changed");
@@ -104,26 +102,18 @@ impl ChunkCodec {
         let Input { data, view, fill } = input;
         let pool = &mut scratch.pool;
         let plain = element.moved(false);
-        let mut elements = self.transform.encode(data, view, plain, fill, pool).map_err(failed)?;
-        element.check(&elements).map_err(failed)?;
-        if options.allow_loss {
-            element.canonicalise(&mut elements);
-        }
+        let elements = self.transform.encode(data, view, plain, fill, pool).map_err(failed)?;
         let stored_fill = self.stored_fill(fill);
-        let is_empty = stored_fill.len() == element.size() && holds_only(&elements, &stored_fill);
-        if is_empty && empty == Empty::Leave {
-            pool.give(elements);
-            return Ok(Encoded::Empty);
-        }
-        check_range(&elements, element, options.allow_loss).map_err(failed)?;
+        let storable = self.storable(elements, &stored_fill, empty, pool).map_err(failed)?;
+        let Some((elements, content)) = storable else { return Ok(Encoded::Empty) };
         let stored = mapped.codec.encode(&elements, inner.shape(), pool).map_err(failed)?;
-        pool.give(elements);
+        elements.give_to(pool);
         let fill = mapped.fill(&stored_fill, pool).map_err(failed)?;
         let whole = View::contiguous(inner.shape());
         let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
         let input = Input { data: &stored, view: &whole, fill: &fill };
         inner.encode_unless_empty(input, Empty::Encode, out, scratch)?;
         scratch.pool.give(stored);
-        Ok(if is_empty { Encoded::Empty } else { Encoded::Chunk })
+        Ok(content)
     }
 }

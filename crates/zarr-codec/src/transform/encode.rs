@@ -9,7 +9,7 @@ use super::slabs::{Slabs, alone};
 use super::unpack::SLAB;
 use crate::element::swap;
 use crate::error::ChunkErrorKind;
-use crate::scratch::{Buffer, Pool};
+use crate::scratch::{Buffer, Bytes, Pool};
 
 /// Bytes of elements that are packed at a time if rows of the caller are rows of the stored
 /// array.
@@ -45,37 +45,32 @@ fn in_order<'d>(
 }
 
 impl ArrayTransform {
-    /// All elements of a chunk as they lie in `data`, if that is the order of the stored array and
-    /// needs no swap.
-    pub(crate) fn lent<'d>(
+    /// All elements of a chunk from `view` of `data` in the order of the stored array: where they lie,
+    /// if they lie in that order and need no swap; otherwise moved to memory of the pool. Uses the
+    /// element `fill` where the view is masked out.
+    pub(crate) fn encode<'d>(
         &self,
         data: &'d [u8],
         view: &View,
         element: CopyElement,
-    ) -> Option<&'d [u8]> {
-        let (level, source) = self.carry_down(0, view.clone());
-        in_order(data, &source, self.stored_view_at(level)?, element)
-    }
-
-    /// Moves all elements of a chunk from `view` of `data` to memory of the pool, in the order of
-    /// the stored array; uses the element `fill` where the view is masked out.
-    pub(crate) fn encode(
-        &self,
-        data: &[u8],
-        view: &View,
-        element: CopyElement,
         fill: &[u8],
         pool: &mut Pool,
-    ) -> Result<Buffer, ChunkErrorKind> {
+    ) -> Result<Bytes<'d>, ChunkErrorKind> {
+        let (level, source) = self.carry_down(0, view.clone());
+        let stored_view = self.stored_view_at(level);
+        if let Some(elements) =
+            stored_view.and_then(|stored| in_order(data, &source, stored, element))
+        {
+            return Ok(Bytes::Lent(elements));
+        }
         // The copy does not swap the fill value, so its bytes are put in stored order here.
         let mut fill = fill.to_vec();
         swap(&mut fill, element);
         let len = self.elements().saturating_mul(element.size());
-        let (level, source) = self.carry_down(0, view.clone());
-        if let Some(stored_view) = self.stored_view_at(level) {
+        if let Some(stored_view) = stored_view {
             let mut stored = pool.take(len)?;
             copy(&source, data, stored_view, &mut stored, element, &fill)?;
-            return Ok(stored);
+            return Ok(Bytes::Taken(stored));
         }
         // Goes through a buffer in C order of the level, and perhaps further ones. Elements are
         // swapped on the way into the first, so that they match the fill value, which is in
@@ -83,7 +78,7 @@ impl ArrayTransform {
         let whole = self.contiguous(level)?;
         let mut between = pool.take(len)?;
         copy(&source, data, &whole, &mut between, element, &fill)?;
-        self.encode_from(level, between, element.unswapped(), pool)
+        self.encode_from(level, between, element.unswapped(), pool).map(Bytes::Taken)
     }
 
     /// Moves all elements of a chunk slab by slab to stored order, and passes on each slab, with
