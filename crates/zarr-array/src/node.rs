@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_grid::GridError;
 use zarr_metadata::NodeMetadata;
 
-use crate::error::ArrayError;
+use crate::error::{ArrayError, RearrangeError};
 use crate::store::{Key, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
 use crate::unfinished::{Unfinished, UnfinishedParts, UnfinishedWork};
 use crate::version_2;
@@ -138,6 +138,17 @@ pub(crate) fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<()
 /// A node's path for messages: the root has no name of its own.
 pub(crate) fn display(prefix: &Prefix) -> String {
     if prefix.is_root() { ROOT.to_owned() } else { prefix.as_str().to_owned() }
+}
+
+/// Whether an object of this name in the folder of an array is one of its documents.
+#[cfg(any(feature = "check", feature = "copy"))]
+pub(crate) fn is_of_array(name: &str, is_version_2: bool) -> bool {
+    name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name))
+}
+
+/// The error of a node that cannot be rearranged, or is being rearranged.
+pub(crate) fn rearrange_error(prefix: &Prefix, cause: RearrangeError) -> ArrayError {
+    ArrayError::Rearrange { path: display(prefix), cause: Box::new(cause) }
 }
 
 /// The error of an array's chunk grid, at its document.

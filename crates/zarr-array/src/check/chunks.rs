@@ -20,13 +20,12 @@ use crate::change::REARRANGE_MARKER;
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
 use crate::layout::ChunkLayout;
-use crate::node::{self, METADATA_KEY};
+use crate::node;
 use crate::parallel;
 use crate::part::OwnedChunks;
 use crate::store::StoreExt as _;
 use crate::store::{Key, Links, MAX_KEY_LEN, Store};
 use crate::unfinished::{MARKER, Unfinished};
-use crate::version_2;
 
 /// Chunks that are decoded before more are listed, so that memory does not grow with the array.
 const BATCH: usize = 4096;
@@ -82,7 +81,7 @@ impl Walk<'_> {
                 Err(error) => return Err(error.into()),
             };
             let name = layout.prefix().strip(&key).unwrap_or_default();
-            if name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name)) {
+            if node::is_of_array(name, is_version_2) {
                 continue;
             }
             if name == MARKER {

@@ -14,8 +14,8 @@ use super::parts::OwnedObjects;
 use super::{CopyOptions, CopyProgress, CopySummary};
 use crate::array::Array;
 use crate::change::REARRANGE_MARKER;
-use crate::error::{ArrayError, RearrangeError};
-use crate::node::METADATA_KEY;
+use crate::error::RearrangeError;
+use crate::node::{self, METADATA_KEY};
 use crate::parallel;
 use crate::store::{Key, Links, StoreExt as _};
 use crate::unfinished::MARKER;
@@ -78,11 +78,6 @@ fn is_document(name: &str) -> bool {
     name == METADATA_KEY || version_2::NAMES.contains(&name)
 }
 
-/// Whether an object in the folder of an array is one of its documents.
-pub(super) fn is_of_array(name: &str, is_version_2: bool) -> bool {
-    name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name))
-}
-
 /// Copies every object in the folder of an array that is to be copied, except its documents.
 /// An object of an interrupted copy is complete if it has the length of the source's: a put
 /// stores all of an object or nothing, and the target has only objects of the copy.
@@ -111,7 +106,7 @@ pub(super) fn copy_objects(
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
         match from.prefix.strip(&key) {
-            Some(name) if is_of_array(name, renamed.is_version_2) => {}
+            Some(name) if node::is_of_array(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
             Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             Some(name) if !owned.contains(name) => {}
@@ -219,7 +214,7 @@ pub(super) fn copy_beside_chunks(
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
         let name = from.prefix.strip(&key).unwrap_or_default();
-        let is_document = is_of_array(name, array.metadata().is_version_2());
+        let is_document = node::is_of_array(name, array.metadata().is_version_2());
         if is_document || encoding.decode(name, rank).is_some() {
             continue;
         }
@@ -238,8 +233,7 @@ pub(super) fn copy_beside_chunks(
 
 /// Refuses an array among whose objects are chunks that are not its own.
 fn rearranging(from: Endpoint<'_>) -> TransferError {
-    let cause = Box::new(RearrangeError::Unfinished);
-    TransferError::Source(ArrayError::Rearrange { path: from.path(), cause })
+    source(node::rearrange_error(from.prefix, RearrangeError::Unfinished))
 }
 
 struct Batch<'a> {

@@ -10,8 +10,8 @@ use std::ops::Range;
 use zarr_grid::{Axis, Grid, GridError};
 
 use super::error::{TransferError, grid_error, source};
-use super::objects::is_of_array;
 use crate::array::Array;
+use crate::node;
 use crate::store::Links;
 
 /// Arrays of fewer chunks are not worth a listing.
@@ -42,7 +42,7 @@ pub(super) fn is_sparse(from: &Array, to: &Array) -> bool {
         let Ok(key) = key else { return false };
         if from.layout().chunk_of_key(&key).is_some() {
             stored = stored.saturating_add(1);
-        } else if !is_of_array(from.prefix().strip(&key).unwrap_or_default(), is_version_2) {
+        } else if !node::is_of_array(from.prefix().strip(&key).unwrap_or_default(), is_version_2) {
             // Perhaps a link to a folder of chunks, which are read, but not listed.
             return false;
         }

@@ -50,9 +50,8 @@ impl Marker {
         let Some(size) = store.size(&key)? else { return Ok(None) };
         let text = if size > LONGEST { None } else { store.read(&key)? };
         let marker = text.and_then(|text| Self::read(&text));
-        marker.map(Some).ok_or_else(|| ArrayError::Rearrange {
-            path: node::display(prefix),
-            cause: Box::new(RearrangeError::Marker { key: key.to_string() }),
+        marker.map(Some).ok_or_else(|| {
+            node::rearrange_error(prefix, RearrangeError::Marker { key: key.to_string() })
         })
     }
 

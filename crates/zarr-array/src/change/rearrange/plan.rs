@@ -78,7 +78,7 @@ impl Array {
     }
 
     pub(super) fn rearrange_error(&self, cause: RearrangeError) -> ArrayError {
-        ArrayError::Rearrange { path: node::display(self.prefix()), cause: Box::new(cause) }
+        node::rearrange_error(self.prefix(), cause)
     }
 
     /// The chunks of the spans, and the axis that they make.

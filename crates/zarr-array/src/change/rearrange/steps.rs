@@ -270,10 +270,7 @@ fn copy_object(
     sharing: Sharing,
 ) -> Result<ObjectMeta, ArrayError> {
     let (source_store, store) = (&**source.store(), &**target.store());
-    let written = || ArrayError::Rearrange {
-        path: node::display(target.prefix()),
-        cause: Box::new(RearrangeError::Written { key: from.to_string() }),
-    };
+    let written = || target.rearrange_error(RearrangeError::Written { key: from.to_string() });
     let meta = source_store.head(from)?.ok_or_else(written)?;
     match store.put_from(to, source_store, from, &meta, sharing)? {
         PutFrom::Linked | PutFrom::Reflinked | PutFrom::Copied => {}

@@ -5,13 +5,14 @@ use super::super::marker::{MARKER, Marker, Step, away};
 use super::super::moves::Moves;
 use super::super::steps::{Report, Tally, checked, come_home, leave};
 use super::super::{RearrangeCounts, Rearrangement};
+use super::GroupRearrangement;
 use super::marker::GroupMarker;
 use super::share::Share;
-use super::{GroupRearrangement, rearrange_error};
 use crate::array::Array;
 use crate::change::document::{Document, Extent};
 use crate::change::follow::together;
 use crate::error::{ArrayError, RearrangeError};
+use crate::node;
 use crate::store::{Prefix, Store, UpdatePolicy};
 
 impl GroupRearrangement {
@@ -45,7 +46,7 @@ impl GroupRearrangement {
         let marker_key = prefix.key(MARKER)?;
         let _guard = store.lock(&marker_key)?;
         if GroupMarker::at(store, prefix)?.is_some() {
-            return Err(rearrange_error(&self.group, RearrangeError::Unfinished));
+            return Err(node::rearrange_error(prefix, RearrangeError::Unfinished));
         }
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         let mut documents = Vec::with_capacity(arrays.len());

@@ -33,9 +33,8 @@ impl GroupMarker {
         let marker = text.and_then(|text| {
             ALL.into_iter().find(|marker| marker.text().as_bytes() == text.as_slice())
         });
-        marker.map(Some).ok_or_else(|| ArrayError::Rearrange {
-            path: node::display(prefix),
-            cause: Box::new(RearrangeError::Marker { key: key.to_string() }),
+        marker.map(Some).ok_or_else(|| {
+            node::rearrange_error(prefix, RearrangeError::Marker { key: key.to_string() })
         })
     }
 

@@ -170,8 +170,7 @@ impl Group {
         let mut next = Some(self.prefix().clone());
         while let Some(prefix) = next {
             if GroupMarker::at(&**self.store(), &prefix)? == Some(GroupMarker::Switching) {
-                let path = node::display(&prefix);
-                return Err(ArrayError::Rearrange { path, cause: Box::new(RearrangeError::Half) });
+                return Err(node::rearrange_error(&prefix, RearrangeError::Half));
             }
             next = prefix.parent();
         }
@@ -180,14 +179,10 @@ impl Group {
 
     fn refuse_unfinished(&self) -> Result<(), ArrayError> {
         match GroupMarker::at(&**self.store(), self.prefix())? {
-            Some(_) => Err(rearrange_error(self, RearrangeError::Unfinished)),
+            Some(_) => Err(node::rearrange_error(self.prefix(), RearrangeError::Unfinished)),
             None => Ok(()),
         }
     }
-}
-
-fn rearrange_error(group: &Group, cause: RearrangeError) -> ArrayError {
-    ArrayError::Rearrange { path: node::display(group.prefix()), cause: Box::new(cause) }
 }
 
 /// An array below a group, and its axis that is the dimension.
@@ -246,7 +241,10 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     let dimension = || dimension.to_owned();
     let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
     let Some(first) = arrays.first() else {
-        return Err(rearrange_error(group, RearrangeError::NoDimension { dimension: dimension() }));
+        return Err(node::rearrange_error(
+            group.prefix(),
+            RearrangeError::NoDimension { dimension: dimension() },
+        ));
     };
     let expected = length(first);
     match arrays.iter().find(|found| length(found) != expected) {
@@ -276,7 +274,7 @@ fn check_paths(
         (None, None) => return Ok(()),
     };
     let path = path.clone();
-    Err(rearrange_error(group, RearrangeError::InsertedPaths { what, path }))
+    Err(node::rearrange_error(group.prefix(), RearrangeError::InsertedPaths { what, path }))
 }
 
 /// Arrays of the same shapes may mean different things by their axes.
