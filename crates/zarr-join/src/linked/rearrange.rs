@@ -329,15 +329,14 @@ impl LinkedDocument {
                 }
                 MemberSpan::Inserted(NodeMember::Group(member)) => {
                     let group = Tree::of(member)?;
-                    let whole = match joined.take() {
-                        Some(whole) => whole,
-                        None => self.tree(&here)?,
+                    let whole: &Tree = match joined {
+                        Some(ref whole) => whole,
+                        None => joined.insert(self.tree(&here)?),
                     };
                     let rearranged = self.arrays(axis)?.into_iter().map(|(path, array, axis)| {
                         Rearranged { path: self.below_named(path), array, axis }
                     });
-                    check_group(&group, &whole, &rearranged.collect::<Vec<_>>())?;
-                    joined = Some(whole);
+                    check_group(&group, whole, &rearranged.collect::<Vec<_>>())?;
                     Looked::Group(group)
                 }
             });

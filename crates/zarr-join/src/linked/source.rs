@@ -21,7 +21,7 @@ pub(super) struct Source {
     pub(super) missing: Missing,
     pub(super) members: Vec<Option<MemberReference>>,
     /// Members that were opened, each with another document, the latest last.
-    pub(super) alike: Mutex<Vec<(Vec<u8>, Array)>>,
+    pub(super) alike: Mutex<Vec<Array>>,
 }
 
 /// How many documents are kept to be compared with: members of a join mostly have few different ones.
@@ -38,7 +38,7 @@ impl Source {
         self.members.get(usize::try_from(number).ok()?)?.as_ref()
     }
 
-    fn alike(&self) -> MutexGuard<'_, Vec<(Vec<u8>, Array)>> {
+    fn alike(&self) -> MutexGuard<'_, Vec<Array>> {
         self.alike.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -68,11 +68,8 @@ impl Source {
             // An older format, if it can be read at all.
             return Array::open_with(watched, &prefix, options).map(Some);
         }
-        let alike = self
-            .alike()
-            .iter()
-            .find(|(other, _)| *other == document)
-            .map(|(_, array)| array.clone());
+        let is_alike = |array: &&Array| array.metadata().json().as_bytes() == document;
+        let alike = self.alike().iter().find(is_alike).cloned();
         if let Some(alike) = alike {
             return Ok(Some(alike.at(watched, &prefix)));
         }
@@ -83,7 +80,7 @@ impl Source {
                 if alike.len() >= DOCUMENTS {
                     alike.remove(0);
                 }
-                alike.push((document, array.clone()));
+                alike.push(array.clone());
                 Ok(Some(array))
             }
             Ok(NodeMetadata::Group(_)) => {
