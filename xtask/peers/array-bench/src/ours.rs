@@ -10,19 +10,28 @@ use crate::Result;
 use crate::cases::Work;
 
 pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
-    create(path, &work.layout.document)?;
+    write_array(path, &work.layout.document, work.data, threads)
+}
+
+pub fn write_array(path: &Path, document: &str, data: &[u8], threads: usize) -> Result<()> {
+    create(path, document)?;
     let array = open(path, threads)?;
-    Ok(array.write(Selection::whole(array.shape()), work.data)?)
+    Ok(array.write(Selection::whole(array.shape()), data)?)
 }
 
 pub fn read(_: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
-    let array = open(path, threads)?;
-    let whole = Selection::whole(array.shape());
     if out.is_empty() {
-        *out = array.read(&whole)?;
+        *out = read_fresh(path, threads)?;
         return Ok(());
     }
-    Ok(array.read_into(&whole, out)?)
+    let array = open(path, threads)?;
+    Ok(array.read_into(Selection::whole(array.shape()), out)?)
+}
+
+/// Reads into fresh memory.
+pub fn read_fresh(path: &Path, threads: usize) -> Result<Vec<u8>> {
+    let array = open(path, threads)?;
+    Ok(array.read(Selection::whole(array.shape()))?)
 }
 
 /// Creates the array, unless there is one.

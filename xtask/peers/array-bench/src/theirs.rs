@@ -18,24 +18,34 @@ pub fn write(work: &Work, path: &Path, threads: usize) -> Result<()> {
 }
 
 pub fn write_array(path: &Path, document: &str, data: &[u8], threads: usize) -> Result<()> {
+    let array = create(path, document)?;
+    let bytes = ArrayBytes::new_flen(data);
+    Ok(array.store_array_subset_opt(&array.subset_all(), bytes, &options(threads))?)
+}
+
+pub fn create(path: &Path, document: &str) -> Result<Array<FilesystemStore>> {
     std::fs::create_dir_all(path)?;
     let store = Arc::new(FilesystemStore::new(path)?);
     let metadata = ArrayMetadata::try_from(document)?;
     let array = Array::new_with_metadata(store, "/", metadata)?;
     array.store_metadata()?;
-    let bytes = ArrayBytes::new_flen(data);
-    Ok(array.store_array_subset_opt(&array.subset_all(), bytes, &options(threads))?)
+    Ok(array)
 }
 
 pub fn read(work: &Work, path: &Path, out: &mut Vec<u8>, threads: usize) -> Result<()> {
     if out.is_empty() {
-        let array = open(path)?;
-        let bytes: ArrayBytes<'_> =
-            array.retrieve_array_subset_opt(&array.subset_all(), &options(threads))?;
-        *out = bytes.into_fixed()?.into_owned();
+        *out = read_fresh(path, threads)?;
         return Ok(());
     }
     read_array(path, out, work.case.element_size, threads)
+}
+
+/// Reads into fresh memory.
+pub fn read_fresh(path: &Path, threads: usize) -> Result<Vec<u8>> {
+    let array = open(path)?;
+    let bytes: ArrayBytes<'_> =
+        array.retrieve_array_subset_opt(&array.subset_all(), &options(threads))?;
+    Ok(bytes.into_fixed()?.into_owned())
 }
 
 /// Reads into a buffer that is as long as the array.

@@ -7,7 +7,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Instant;
 
-use zarr_kit::StoreExt as _;
 use zarr_kit::{Array, ArrayMetadata, LocalStore, MemoryStore, Prefix, Selection, Store};
 use zarrs::array::ArrayBytes;
 use zarrs::filesystem::FilesystemStore;
@@ -228,7 +227,8 @@ impl Contender for ByHand {
     }
 }
 
-fn on_threads<T: Send>(
+/// Does each part on a thread of its own.
+pub fn on_threads<T: Send>(
     parts: impl Iterator<Item = T>,
     work: impl Fn(T) -> Result<()> + Sync,
 ) -> Result<()> {

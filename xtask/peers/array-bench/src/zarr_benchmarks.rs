@@ -9,15 +9,14 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::Mutex;
 use std::time::Instant;
 
-use zarr_kit::{ArrayError, Selection};
-use zarrs::array::{Array, ArrayBytes};
-use zarrs::filesystem::FilesystemStore;
+use zarr_kit::ArrayError;
+use zarrs::array::ArrayBytes;
 
 use crate::cases::{counts, document, unravel};
+use crate::tiny::on_threads;
 use crate::{Result, median, ours, record, theirs};
 
 const EDGE: usize = 512;
@@ -70,14 +69,11 @@ struct Ours;
 
 impl Contender for Ours {
     fn write(&self, path: &Path, document: &str, data: &[u8], threads: usize) -> Result<()> {
-        ours::create(path, document)?;
-        let array = ours::open(path, threads)?;
-        Ok(array.write(Selection::whole(array.shape()), data)?)
+        ours::write_array(path, document, data, threads)
     }
 
     fn read(&self, path: &Path, threads: usize) -> Result<Vec<u8>> {
-        let array = ours::open(path, threads)?;
-        Ok(array.read(Selection::whole(array.shape()))?)
+        ours::read_fresh(path, threads)
     }
 
     fn read_chunks(&self, path: &Path, threads: usize) -> Result<usize> {
@@ -107,11 +103,7 @@ impl Contender for Theirs {
     }
 
     fn read(&self, path: &Path, threads: usize) -> Result<Vec<u8>> {
-        let array = theirs::open(path)?;
-        let options = theirs::options(threads);
-        let bytes: ArrayBytes<'_> =
-            array.retrieve_array_subset_opt(&array.subset_all(), &options)?;
-        Ok(bytes.into_fixed()?.into_owned())
+        theirs::read_fresh(path, threads)
     }
 
     fn read_chunks(&self, path: &Path, threads: usize) -> Result<usize> {
@@ -126,11 +118,7 @@ impl Contender for Theirs {
     }
 
     fn round_trip(&self, from: &Path, to: &Path, document: &str, threads: usize) -> Result<()> {
-        fs::create_dir_all(to)?;
-        let metadata = zarrs::array::ArrayMetadata::try_from(document)?;
-        let from = theirs::open(from)?;
-        let to = Array::new_with_metadata(Arc::new(FilesystemStore::new(to)?), "/", metadata)?;
-        to.store_metadata()?;
+        let (from, to) = (theirs::open(from)?, theirs::create(to, document)?);
         let options = theirs::options(1);
         for_each_chunk(threads, |chunk| {
             let bytes: ArrayBytes<'_> = from.retrieve_chunk_opt(chunk, &options)?;
@@ -143,18 +131,13 @@ impl Contender for Theirs {
 fn for_each_chunk(threads: usize, work: impl Fn(&[u64]) -> Result<()> + Sync) -> Result<()> {
     let counts = counts(&[EDGE; 3], &[CHUNK; 3]);
     let left = Mutex::new(0..counts.iter().product::<usize>());
-    let run = || -> std::result::Result<(), String> {
+    on_threads(0..threads, |_| {
         loop {
             let Some(number) = left.lock().expect("no thread panics").next() else { return Ok(()) };
             let chunk: Vec<u64> = unravel(number, &counts).iter().map(|&at| at as u64).collect();
-            work(&chunk).map_err(|error| error.to_string())?;
+            work(&chunk)?;
         }
-    };
-    std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..threads).map(|_| scope.spawn(run)).collect();
-        threads.into_iter().try_for_each(|thread| thread.join().expect("no thread panics"))
-    })?;
-    Ok(())
+    })
 }
 
 /// Measures all kinds of array, or those given.
