@@ -36,7 +36,7 @@ use zarr_grid::{Grid, GridError};
 /// assert_eq!(elements, 90);
 ///
 /// let part: Part = "3/16".parse()?;
-/// assert_eq!((part.number(), part.of()), (3, 16));
+/// assert_eq!((part.number(), part.of(), part.is_first()), (3, 16, false));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -66,6 +66,12 @@ impl Part {
     #[must_use]
     pub fn number(self) -> u32 {
         self.number
+    }
+
+    /// Whether it is the first, which also does what belongs to no chunk.
+    #[must_use]
+    pub fn is_first(self) -> bool {
+        self.number == 1
     }
 
     /// How many parts there are.

@@ -69,7 +69,7 @@ impl CheckOptions {
 
     /// Whether documents and keys are checked.
     pub(super) fn is_first_part(&self) -> bool {
-        self.part.is_none_or(|part| part.number() == 1)
+        self.part.is_none_or(Part::is_first)
     }
 
     /// The codecs of other authors, for chunks that are decoded.

@@ -220,7 +220,7 @@ impl CopyOptions {
 
     /// Whether the summary has what is not an object: of several parts, that of the first.
     fn tells_without_key(&self) -> bool {
-        !self.nodes_only && self.part.is_none_or(|part| part.number() == 1)
+        !self.nodes_only && self.part.is_none_or(Part::is_first)
     }
 
     /// How the arrays of a hierarchy are opened.

@@ -3,7 +3,7 @@
 use serde_json::json;
 use zarr_kit::array::check::{self, CheckOptions, Finding, Severity};
 use zarr_kit::array::store::{Links, LocalStore};
-use zarr_kit::array::{REARRANGE_MARKER, Settled, open_node};
+use zarr_kit::array::{Part, REARRANGE_MARKER, Settled, open_node};
 use zarr_kit::metadata::{NodeMetadata, Printable};
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
@@ -36,7 +36,7 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
         Some(part) => options.part(part),
         None => options,
     };
-    let is_first = args.part.is_none_or(|part| part.number() == 1);
+    let is_first = args.part.is_none_or(Part::is_first);
     let bar = Bar::new();
     let mut report = |finding: Finding| {
         if !ids.contains(&finding.id()) {

@@ -15,8 +15,7 @@ use zarr_kit::{
 };
 
 use crate::args::Create;
-use crate::chunks;
-use crate::chunks::chunk_counts;
+use crate::chunks::{self, chunk_counts};
 use crate::codecs::{Preset, check_order};
 use crate::dtype::{self, Typed};
 use crate::error::CliError;
