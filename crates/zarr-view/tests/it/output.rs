@@ -191,6 +191,54 @@ fn large_copies_are_exact() {
     }
 }
 
+/// A chunk in the place that it has in an array which exceeds the cache, from elements that are
+/// stored in another order, and back: each row of the array's part is made of stretches that lie
+/// apart in what is stored. Bytes around the part do not change.
+#[test]
+fn parts_of_large_arrays_are_exact() {
+    for (rows, stretches, stretch, pitch, first) in [
+        (17, 64, 64, 1_usize << 20, 0_usize),
+        (17, 64, 64, 1 << 20, 16),
+        (17, 64, 64, 1 << 20, 5),
+        (23, 41, 80, (1 << 20) + 16, 48),
+        (23, 41, 81, (1 << 20) + 16, 16),
+        (19, 33, 128, (1 << 20) + 3, 16),
+        (40, 8, 512, 1 << 19, 32),
+        (40, 3, 528, 1 << 19, 16),
+        (40, 3, 2053, (1 << 19) + 16, 16),
+        (9, 1, 8192, 2 << 20, 16),
+    ] {
+        let len = rows * stretches * stretch;
+        let stored = View::contiguous(&[stretches, rows, stretch]).unwrap();
+        let stored = stored.permute(&[1, 0, 2]).unwrap();
+        let steps = [pitch, stretch, 1_usize].map(|step| isize::try_from(step).unwrap());
+        let start = isize::try_from(first).unwrap();
+        let part = View::new(&[rows, stretches, stretch], &steps, start).unwrap();
+        let chunk: Vec<u8> = (0..len).map(|i| 1 + (i * 7 + i / 251) as u8 % 255).collect();
+        let mut array = zeroed(first + rows * pitch).unwrap();
+        copy(&stored, &chunk, &part, &mut array, element(1), &[]).unwrap();
+        let case = format!("{rows} rows of {stretches} x {stretch} at {first}");
+        let mut rest = &array[..];
+        for row in 0..rows {
+            let (before, after) =
+                rest.split_at(if row == 0 { first } else { pitch - stretches * stretch });
+            assert!(before.iter().all(|byte| *byte == 0), "before row {row}: {case}");
+            let (found, after) = after.split_at(stretches * stretch);
+            for (i, found) in found.chunks_exact(stretch).enumerate() {
+                assert!(
+                    *found == chunk[(i * rows + row) * stretch..][..stretch],
+                    "{row}, {i}: {case}"
+                );
+            }
+            rest = after;
+        }
+        assert!(rest.iter().all(|byte| *byte == 0), "behind the last row: {case}");
+        let mut back = zeroed(len).unwrap();
+        copy(&part, &array, &stored, &mut back, element(1), &[]).unwrap();
+        assert!(back == chunk, "back: {case}");
+    }
+}
+
 /// Rows that are contiguous on both sides, in another order and with gaps: their ends share cache
 /// lines with bytes that must not change.
 #[test]

@@ -1,7 +1,7 @@
 //! Cache lines: writing past the cache, and asking for lines ahead.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::x86;
+use super::{vector::LANE, x86};
 
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
@@ -32,6 +32,24 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     unsafe {
         core::ptr::copy_nonoverlapping(src, dst, bytes);
     }
+}
+
+/// Copies a stretch past the cache, in lanes if they are aligned in the destination.
+///
+/// The lines at its ends are then left in part, which costs less than to read them, as normal stores
+/// would: stretches that are adjacent complete each other's lines.
+///
+/// # Safety
+/// As [`stream`].
+#[inline(never)]
+pub(super) unsafe fn stream_stretch(src: *const u8, dst: *mut u8, bytes: usize) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    if dst.addr().is_multiple_of(LANE) && bytes.is_multiple_of(LANE) {
+        // SAFETY: lanes of the stretch; `fence` is called at the end of `run`.
+        return unsafe { x86::stream_lanes(src, dst, bytes) };
+    }
+    // SAFETY: as the caller guarantees.
+    unsafe { stream(src, dst, bytes) };
 }
 
 /// How many bytes of rows are prefetched before they are written.

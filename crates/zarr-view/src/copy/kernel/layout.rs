@@ -26,6 +26,8 @@ enum Joined {
     Columns,
     /// The columns of all mids of a row.
     Mids,
+    /// The columns of all rows of a mid.
+    Across,
     /// The whole block.
     Rows,
 }
@@ -61,7 +63,7 @@ impl Layout {
         let mut layout = Self { rows, mids, columns, row: 0, mid: 0, joined: Joined::Columns };
         loop {
             layout.place(all);
-            if layout.rows * layout.row <= room / 4 * 5 {
+            if layout.bytes() <= room / 4 * 5 {
                 return layout;
             }
             // Rows that are padded may need more room than their elements.
@@ -85,16 +87,30 @@ impl Layout {
             && (mids_join || mid.count == 1)
             && self.mids == mid.count
             && across.dst == signed(run * self.mids);
+        let across_join = self.columns == along.count && across.dst == signed(run);
         self.joined = if rows_join && !(run * self.mids).is_multiple_of(256) {
             Joined::Rows
         } else if mids_join {
             Joined::Mids
+        } else if across_join && mid.count > 1 {
+            Joined::Across
         } else {
             Joined::Columns
         };
-        self.mid = if self.joined == Joined::Columns { odd(run) } else { run };
-        self.row =
-            if self.joined == Joined::Rows { run * self.mids } else { odd(self.mid * self.mids) };
+        (self.row, self.mid) = match self.joined {
+            Joined::Rows => (run * self.mids, run),
+            Joined::Mids => (odd(run * self.mids), run),
+            Joined::Across => (run, odd(run * self.rows)),
+            Joined::Columns => (odd(odd(run) * self.mids), odd(run)),
+        };
+    }
+
+    /// The bytes that a block takes in the buffer.
+    const fn bytes(&self) -> usize {
+        match self.joined {
+            Joined::Across => self.mids * self.mid,
+            Joined::Rows | Joined::Mids | Joined::Columns => self.rows * self.row,
+        }
     }
 
     /// A block as it lies in the buffer.
@@ -112,6 +128,7 @@ impl Layout {
         match self.joined {
             Joined::Rows => (1, 1, columns * mids * rows),
             Joined::Mids => (rows, 1, columns * mids),
+            Joined::Across => (1, mids, columns * rows),
             Joined::Columns => (rows, mids, columns),
         }
     }

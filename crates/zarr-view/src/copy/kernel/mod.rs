@@ -29,7 +29,7 @@ use super::instructions::Detected;
 use super::one_loop::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
-use cache::{LINE, prefetch, stream};
+use cache::{LINE, prefetch, stream_stretch};
 use rows::Rows;
 use shuffle::Shuffles;
 use vector::LANE;
@@ -37,6 +37,13 @@ use weave::{Blocks, Weave};
 
 /// Copies of at least this many bytes are assumed to exceed the cache.
 const STREAMED: usize = 4 << 20;
+
+/// So are copies of elements of a lane and more from this many bytes on, as they need no buffer to
+/// be fast, and copies of at least [`PART`] bytes to places that reach this far.
+const REACHING: usize = 4 * STREAMED;
+
+/// Smaller parts of an array are written through the cache.
+const PART: usize = 64 << 10;
 
 /// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Longer
 /// ones are copied one by one: for them the order of the loops matters little, and a buffer costs
@@ -90,6 +97,17 @@ enum Pattern {
     Weave(Weave),
 }
 
+/// Whether the destination is a part of an array that exceeds the cache, such as the place of a
+/// chunk, so that its lines are in no cache before they are written.
+fn is_part(loops: &[Loop], size: usize, total: usize) -> bool {
+    let reach = || {
+        loops.iter().fold(size, |reach, each| {
+            reach.saturating_add((each.count - 1).saturating_mul(each.dst.unsigned_abs()))
+        })
+    };
+    total >= PART && reach() >= REACHING
+}
+
 impl Kernel {
     /// Picks the kernel for sorted and merged loops, and moves the loops that it runs to the end.
     ///
@@ -116,15 +134,17 @@ impl Kernel {
             loops.truncate(loops.len() - 1);
         }
         let total = loops.iter().fold(kernel.size, |all, each| all.saturating_mul(each.count));
-        // Elements of a lane and more need no buffer to be fast.
-        let cache = if kernel.size >= LANE { 4 * STREAMED } else { STREAMED };
+        let cache = if kernel.size >= LANE { REACHING } else { STREAMED };
         kernel.stream = total >= cache && kernel.size < STREAMED;
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
+        if kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream {
+            kernel.stream = is_part(loops, kernel.size, total);
+            if kernel.size <= LONGEST {
+                return Self { pattern: Pattern::Rows, ..kernel };
+            }
+        }
         if kernel.size > LONGEST {
             return kernel;
-        }
-        if kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream {
-            return Self { pattern: Pattern::Rows, ..kernel };
         }
         if total <= FEW && inner > 0 && !kernel.is_block(&loops[inner - 1..]) {
             return Self { pattern: Pattern::Few, ..kernel };
@@ -303,11 +323,19 @@ impl Kernel {
             // SAFETY: a stretch at each step of the last loop.
             (Pattern::Rows, &[line]) => unsafe {
                 let loops = [Loop { count: 1, src: 0, dst: 0 }, line];
-                Rows { loops, size: self.size }.run(self.instructions, src, dst);
+                Rows { loops, size: self.size, stream: self.stream }.run(
+                    self.instructions,
+                    src,
+                    dst,
+                );
             },
             // SAFETY: a stretch at each step of the last two loops.
             (Pattern::Rows, &[outer, inner]) => unsafe {
-                Rows { loops: [outer, inner], size: self.size }.run(self.instructions, src, dst);
+                Rows { loops: [outer, inner], size: self.size, stream: self.stream }.run(
+                    self.instructions,
+                    src,
+                    dst,
+                );
             },
             // SAFETY: a stretch at each step of the last loop.
             (Pattern::Stretch, &[line]) => unsafe { self.stretches(line, src, dst) },
@@ -371,7 +399,7 @@ impl Kernel {
             unsafe {
                 let to = dst.offset(i * dst_step);
                 if past && self.unit <= 1 {
-                    stream(from, to, self.size);
+                    stream_stretch(from, to, self.size);
                 } else {
                     swap::copy(from, to, self.size, self.unit);
                 }

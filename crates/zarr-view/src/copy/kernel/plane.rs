@@ -298,6 +298,18 @@ mod tests {
             check::<N>(&case([across, mid, along], size, 0, 0, false), size, 1, true);
             check::<N>(&case([across, mid, along], size, 0, 3, false), size, 1, true);
         }
+        // Rows that follow their columns in the destination, as those of pixels do.
+        for (across, along, margin) in [(64, 16, 0), (37, 5, 3), (200, 3, 64)] {
+            let mid = layout([across, 1 << 20, along]).mids * 2 + 1;
+            let pixels = |mid: usize, skip| {
+                let [planes, pixel] = [across * mid + margin, along * size].map(signed);
+                let src = [signed(size), signed(across * size), planes * signed(size)];
+                let row = pixel * signed(across) + signed(margin);
+                Case { counts: [across, mid, along], src, dst: [pixel, row, signed(size)], skip }
+            };
+            check::<N>(&pixels(mid, 0), size, 1, true);
+            check::<N>(&pixels(7, 5), size, 1, true);
+        }
         // Source rows of whole pages.
         let across = 4096 / size;
         check::<N>(&case([across, 1, 67], size, 0, 0, false), size, 1, true);

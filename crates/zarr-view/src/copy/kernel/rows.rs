@@ -18,16 +18,26 @@ use super::steps::starts;
 ))]
 use super::vector::OneLane;
 use super::vector::{LANE, Plain, Vector};
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use super::x86;
 use crate::view::signed;
 
 /// The shortest stretch that is moved by the vectors of every instruction set.
 pub(super) const SHORTEST: usize = 64;
+
+/// Stretches of the source at least this far apart are in pages of their own.
+const PAGE: usize = 4096;
+
+/// How many streams of the source are read at a time.
+const STREAMS: usize = 8;
 
 /// Stretches of `size` bytes, at least [`SHORTEST`], at each step of two loops.
 #[derive(Clone, Copy)]
 pub(super) struct Rows {
     pub(super) loops: [Loop; 2],
     pub(super) size: usize,
+    /// Whether the destination is in no cache.
+    pub(super) stream: bool,
 }
 
 impl Rows {
@@ -36,6 +46,24 @@ impl Rows {
     /// # Safety
     /// Each is valid for reads from `src` and for writes from `dst`, and the two do not overlap.
     pub(super) unsafe fn run(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
+        // SAFETY: the caller guarantees the stretches, which are lanes if they are whole.
+        unsafe {
+            if self.is_scattered() {
+                return self.together(instructions, src, dst);
+            }
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            if self.stream && self.is_whole(dst) {
+                return self.past(src, dst);
+            }
+            self.through(instructions, src, dst);
+        }
+    }
+
+    /// Moves all stretches through the cache.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    unsafe fn through(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
         // SAFETY: the caller guarantees the stretches; the tokens prove that the processor has
         // the instructions, and every processor for which this is compiled has SSE2 or NEON.
         unsafe {
@@ -58,6 +86,61 @@ impl Rows {
                 ))]
                 Detected::OneLane => self.vectors::<OneLane>(src, dst),
                 Detected::Portable => self.vectors::<Plain>(src, dst),
+            }
+        }
+    }
+
+    /// Whether stretches of the source follow each other in the outer loop, and are in pages of their
+    /// own in the inner one, where the processor predicts nothing.
+    const fn is_scattered(&self) -> bool {
+        let [outer, inner] = self.loops;
+        inner.src.unsigned_abs() >= PAGE
+            && inner.count > STREAMS
+            && outer.src.unsigned_abs() == self.size
+    }
+
+    /// Moves some steps of the inner loop for each of the outer one, which read as many streams.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    #[inline(never)]
+    unsafe fn together(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
+        let [outer, inner] = self.loops;
+        for first in (0..inner.count).step_by(STREAMS) {
+            let some = Loop { count: STREAMS.min(inner.count - first), ..inner };
+            let first = signed(first);
+            let (src, dst) =
+                (src.wrapping_offset(first * inner.src), dst.wrapping_offset(first * inner.dst));
+            // SAFETY: the stretches at these steps.
+            unsafe { Self { loops: [outer, some], ..*self }.run(instructions, src, dst) };
+        }
+    }
+
+    /// Whether all stretches are whole aligned lanes, and follow each other.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    fn is_whole(&self, dst: *mut u8) -> bool {
+        let [outer, inner] = self.loops;
+        let whole = [self.size, dst.addr(), outer.dst.unsigned_abs()];
+        inner.dst == signed(self.size) && whole.into_iter().all(|bytes| bytes.is_multiple_of(LANE))
+    }
+
+    /// Moves all stretches past the cache.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run), and [`is_whole`](Self::is_whole).
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[inline(never)]
+    unsafe fn past(&self, src: *const u8, dst: *mut u8) {
+        let [outer, inner] = self.loops;
+        for i in 0..signed(outer.count) {
+            let (mut src, mut dst) =
+                (src.wrapping_offset(i * outer.src), dst.wrapping_offset(i * outer.dst));
+            for _ in 0..inner.count {
+                // SAFETY: whole lanes of the stretch at this step of both loops, aligned in the
+                // destination.
+                unsafe { x86::stream_lanes(src, dst, self.size) };
+                src = src.wrapping_offset(inner.src);
+                dst = dst.wrapping_offset(inner.dst);
             }
         }
     }
