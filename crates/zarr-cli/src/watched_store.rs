@@ -51,7 +51,7 @@ impl Store for WatchedStore {
         let bytes = match read {
             GetInto::Unsupported => return Ok(read),
             GetInto::Missing => None,
-            GetInto::Read => Some(u64::try_from(out.len()).unwrap_or(u64::MAX)),
+            GetInto::Read(_) => Some(u64::try_from(out.len()).unwrap_or(u64::MAX)),
         };
         self.watch.got(bytes, begun.elapsed());
         Ok(read)

@@ -5,9 +5,11 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::time::SystemTime;
 
 use super::KeyError;
 use crate::full_message::FullMessage;
+use crate::utc::Utc;
 
 /// What a store was asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -176,6 +178,10 @@ pub enum StoreError {
         /// What was found.
         reason: String,
     },
+    /// The object was modified later than its reader accepts, such as a chunk of a virtual join that
+    /// was overwritten after the join was made.
+    #[error(transparent)]
+    Modified(Box<ModifiedObject>),
     /// Other writers changed the object repeatedly between reading and writing it.
     #[error("cannot update {key:?}: it was changed by others in each of {attempts} attempts")]
     Contention {
@@ -184,6 +190,26 @@ pub enum StoreError {
         /// How many times it was tried.
         attempts: u32,
     },
+}
+
+/// An object that was modified later than its reader accepts.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "cannot {operation} {key:?}: it was modified at {}, after {}, {meaning}",
+    Utc(*modified),
+    Utc(*latest)
+)]
+pub struct ModifiedObject {
+    /// What the store was asked to do.
+    pub operation: Operation,
+    /// The object.
+    pub key: String,
+    /// When it was modified.
+    pub modified: SystemTime,
+    /// The latest time that is accepted.
+    pub latest: SystemTime,
+    /// What happened at that time, and what to do.
+    pub meaning: &'static str,
 }
 
 impl StoreError {

@@ -62,13 +62,14 @@ mod shown;
 mod sorted;
 mod types;
 mod update;
+mod utc;
 mod waiting;
 #[cfg(feature = "zip")]
 mod zip;
 
 pub use self::api::Store;
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
-pub use self::error::{Operation, StoreError};
+pub use self::error::{ModifiedObject, Operation, StoreError};
 pub use self::ext::StoreExt;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};

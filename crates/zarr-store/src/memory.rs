@@ -65,6 +65,7 @@ impl Object {
         ObjectMeta {
             size: self.bytes.len() as u64,
             version: Some(Version::from_numbers([self.version, 0, 0, 0])),
+            modified: None,
         }
     }
 }
@@ -179,7 +180,7 @@ impl Store for MemoryStore {
             return Ok(GetInto::Unsupported);
         }
         out.copy_from_slice(&object.bytes);
-        Ok(GetInto::Read)
+        Ok(GetInto::Read(object.meta()))
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {

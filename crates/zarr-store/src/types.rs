@@ -4,17 +4,32 @@ use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use super::{Key, Operation, Prefix, StoreError};
 
-/// Size and version of an object.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Size and version of an object, and when it was modified.
+///
+/// Two are equal if size and version are: servers that share their objects may name different times
+/// for one version, and listings have other decimals than reads.
+#[derive(Debug, Clone)]
 pub struct ObjectMeta {
     /// Size in bytes.
     pub size: u64,
     /// Which version of the object this is; `None` if the store does not tell versions apart.
     pub version: Option<Version>,
+    /// When the object was modified, by the clock of whoever holds it and in its precision: of HTTP,
+    /// whole seconds, the rest cut off. `None` if the store does not know.
+    pub modified: Option<SystemTime>,
 }
+
+impl PartialEq for ObjectMeta {
+    fn eq(&self, other: &Self) -> bool {
+        self.size == other.size && self.version == other.version
+    }
+}
+
+impl Eq for ObjectMeta {}
 
 /// Identifies one state of one object: an ETag, a counter, or inode and time of a file. Only
 /// equality has a meaning.
@@ -60,15 +75,15 @@ impl fmt::Debug for Version {
 }
 
 /// How [`Store::get_into`](super::Store::get_into) ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum GetInto {
     /// The store does not read in this way, or the object has another length: get it.
     Unsupported,
     /// There is no such object.
     Missing,
-    /// The bytes are those of one version of the object, all of them.
-    Read,
+    /// The bytes are those of one version of the object, all of them: of this one.
+    Read(ObjectMeta),
 }
 
 /// On what condition [`Store::put_opts`](super::Store::put_opts) writes.

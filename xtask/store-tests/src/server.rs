@@ -55,6 +55,8 @@ struct Change {
 #[derive(Default)]
 struct State {
     objects: Objects,
+    /// What `Last-Modified` says of objects whose path contains a text; nothing if it is empty.
+    times: Vec<(String, String)>,
     plans: Vec<Plan>,
     changes: Vec<Change>,
     /// The requests so far: method and target.
@@ -123,6 +125,12 @@ impl Server {
         self.state.lock().unwrap().changes.push(change);
     }
 
+    /// Lets `Last-Modified` of the objects whose path contains `part` be `time`; an empty one is left
+    /// out. The last call for an object counts.
+    pub fn modified(&self, part: &str, time: &str) {
+        self.state.lock().unwrap().times.push((part.to_owned(), time.to_owned()));
+    }
+
     /// Whether all planned failures and changes have happened.
     pub fn is_done(&self) -> bool {
         let state = self.state.lock().unwrap();
@@ -146,6 +154,14 @@ impl Server {
         let state = self.state.lock().unwrap();
         let is_one = |line: &&String| line.starts_with(method) && line.contains(part);
         state.seen.iter().filter(is_one).count()
+    }
+}
+
+impl State {
+    /// What `Last-Modified` says of an object.
+    fn time(&self, path: &str) -> &str {
+        let said = self.times.iter().rev().find(|(part, _)| path.contains(part));
+        said.map_or("Fri, 20 Nov 2026 21:00:00 GMT", |(_, time)| time)
     }
 }
 
@@ -306,7 +322,10 @@ fn answer(state: &mut State, request: &Request) -> Answer {
     let found = state.objects.get(&request.path);
     match request.method.as_str() {
         "GET" if request.path.is_empty() => list(state, &request.query),
-        "GET" | "HEAD" => found.map_or_else(|| empty("404 Not Found"), |bytes| get(bytes, request)),
+        "GET" | "HEAD" => match found {
+            Some(bytes) => get(bytes, state.time(&request.path), request),
+            None => empty("404 Not Found"),
+        },
         "PUT" => {
             let refused =
                 match (request.headers.get("if-none-match"), request.headers.get("if-match")) {
@@ -358,11 +377,12 @@ fn copy(state: &mut State, source: &str, target: &str) -> Answer {
     Answer { body: body.into_bytes(), ..empty("200 OK") }
 }
 
-fn get(bytes: &[u8], request: &Request) -> Answer {
-    let common = format!(
-        "ETag: {}\r\nLast-Modified: Fri, 20 Nov 2026 21:00:00 GMT\r\nAccept-Ranges: bytes\r\n",
-        tag(bytes)
-    );
+fn get(bytes: &[u8], time: &str, request: &Request) -> Answer {
+    let modified = match time {
+        "" => String::new(),
+        time => format!("Last-Modified: {time}\r\n"),
+    };
+    let common = format!("ETag: {}\r\n{modified}Accept-Ranges: bytes\r\n", tag(bytes));
     let len = bytes.len();
     let range = request.headers.get("range").map(|range| {
         let (from, to) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();

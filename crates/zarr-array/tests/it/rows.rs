@@ -46,7 +46,7 @@ impl Store for Pieces {
             return Ok(GetInto::Unsupported);
         }
         let found = self.inner.get_into(key, out)?;
-        self.read.fetch_add(u64::from(found == GetInto::Read), Ordering::Relaxed);
+        self.read.fetch_add(u64::from(matches!(found, GetInto::Read(_))), Ordering::Relaxed);
         Ok(found)
     }
 

@@ -313,9 +313,11 @@ impl Store for JoinStore {
             sum = Some(match sum {
                 None => found,
                 // Of several objects there is no one version.
-                Some(sum) => {
-                    ObjectMeta { size: sum.size.saturating_add(found.size), version: None }
-                }
+                Some(sum) => ObjectMeta {
+                    size: sum.size.saturating_add(found.size),
+                    version: None,
+                    modified: sum.modified.max(found.modified),
+                },
             });
         }
         Ok(sum)
@@ -382,5 +384,6 @@ impl Store for JoinStore {
 }
 
 fn described(document: &[u8]) -> ObjectMeta {
-    ObjectMeta { size: u64::try_from(document.len()).unwrap_or(u64::MAX), version: None }
+    let size = u64::try_from(document.len()).unwrap_or(u64::MAX);
+    ObjectMeta { size, version: None, modified: None }
 }

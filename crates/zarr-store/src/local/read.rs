@@ -53,7 +53,7 @@ pub(super) fn get_into(
     }
     let read = read_exact_at(&file, out, 0);
     read.map_err(|error| StoreError::io(Operation::Get, key, error))?;
-    Ok(GetInto::Read)
+    Ok(GetInto::Read(meta))
 }
 
 pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
@@ -138,7 +138,7 @@ pub(super) fn describe(meta: &Metadata) -> ObjectMeta {
         meta.len(),
         u64::from_le_bytes(nanos.to_le_bytes()),
     ]);
-    ObjectMeta { size: meta.len(), version: Some(version) }
+    ObjectMeta { size: meta.len(), version: Some(version), modified: meta.modified().ok() }
 }
 
 #[cfg(not(unix))]
@@ -149,7 +149,7 @@ pub(super) fn describe(meta: &Metadata) -> ObjectMeta {
         .and_then(|time| time.duration_since(std::time::UNIX_EPOCH).ok())
         .map_or(0, |time| time.as_nanos());
     let version = Version::from_numbers([0, 0, meta.len(), nanos as u64]);
-    ObjectMeta { size: meta.len(), version: Some(version) }
+    ObjectMeta { size: meta.len(), version: Some(version), modified: meta.modified().ok() }
 }
 
 fn resize(key: &Key, out: &mut Vec<u8>, len: u64) -> Result<(), StoreError> {

@@ -3,6 +3,7 @@
 use std::io;
 use std::pin::pin;
 use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
 use object_store::list::PaginatedListStore;
@@ -100,7 +101,14 @@ pub(super) fn describe(meta: &object_store::ObjectMeta) -> ObjectMeta {
             Version::from_tag(&format!("{tag}\n{number}"))
         }
     };
-    ObjectMeta { size: meta.size, version: Some(version) }
+    ObjectMeta { size: meta.size, version: Some(version), modified: modified(meta) }
+}
+
+/// When an object was modified. The client has the beginning of 1970 for servers that do not say.
+fn modified(meta: &object_store::ObjectMeta) -> Option<SystemTime> {
+    let time = meta.last_modified;
+    let seconds = u64::try_from(time.timestamp()).ok().filter(|seconds| *seconds > 0)?;
+    UNIX_EPOCH.checked_add(Duration::new(seconds, time.timestamp_subsec_nanos()))
 }
 
 impl Client {

@@ -157,9 +157,7 @@ impl ReferenceStore {
         let shifted: Vec<Range<u64>> =
             ranges.iter().map(|range| at(range.start)..at(range.end)).collect();
         match store.get(key, ReadRange::Ranges(&shifted), out) {
-            Ok(Some(now)) if now == *meta => {
-                Ok(ObjectMeta { size: len, version: meta.version.clone() })
-            }
+            Ok(Some(now)) if now == *meta => Ok(ObjectMeta { size: len, ..now }),
             Ok(Some(_)) | Err(StoreError::Range { .. }) => {
                 Err(fail("it has changed since it was opened"))
             }
@@ -188,7 +186,11 @@ impl Store for ReferenceStore {
             }
             Some(Reference::Inline(bytes)) => {
                 range.copy(key, &bytes, out)?;
-                return Ok(Some(ObjectMeta { size: bytes.len() as u64, version: None }));
+                return Ok(Some(ObjectMeta {
+                    size: bytes.len() as u64,
+                    version: None,
+                    modified: None,
+                }));
             }
             Some(Reference::Whole(target)) => (target, 0, self.0.targets.find(target)?.meta.size),
             Some(Reference::Part { target, offset, len }) => (target, offset, len),

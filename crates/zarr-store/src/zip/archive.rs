@@ -40,13 +40,19 @@ pub(super) struct Entry {
 impl Entry {
     /// Place, size and checksum identify the version: in an archive that was replaced, another
     /// object with all three the same holds the same bytes.
-    pub(super) fn meta(&self) -> ObjectMeta {
-        let version = Version::from_numbers([self.header_start, self.size, self.crc.into(), 0]);
-        ObjectMeta { size: self.size, version: Some(version) }
+    fn version(&self) -> Version {
+        Version::from_numbers([self.header_start, self.size, self.crc.into(), 0])
     }
 }
 
 impl Archive {
+    /// What is known of an entry. It was modified when the archive was: times of entries are local
+    /// times of any writer.
+    pub(super) fn meta(&self, entry: &Entry) -> ObjectMeta {
+        let modified = self.source.meta.modified;
+        ObjectMeta { size: entry.size, version: Some(entry.version()), modified }
+    }
+
     /// Reads the archive's directory. Names that are no keys are no entries: no reader of a Zarr
     /// hierarchy asks for them, and nothing is unpacked to a path. Of several entries of one name
     /// the last counts, as for Python's `zipfile`: zarr-python writes them when it overwrites.

@@ -237,7 +237,7 @@ impl Store for ZipStore {
             && let Some(entry) = archive.entries.get(key.as_str())
         {
             archive.get(key, entry, range, out)?;
-            return Ok(Some(entry.meta()));
+            return Ok(Some(archive.meta(entry)));
         }
         out.clear();
         Ok(None)
@@ -255,7 +255,10 @@ impl Store for ZipStore {
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
         let new =
             self.in_session(|session| session.entries.get(key.as_str()).map(|found| found.meta()));
-        let old = || self.archive()?.entries.get(key.as_str()).map(|found| found.meta());
+        let old = || {
+            let archive = self.archive()?;
+            archive.entries.get(key.as_str()).map(|entry| archive.meta(entry))
+        };
         Ok(new.or_else(old))
     }
 

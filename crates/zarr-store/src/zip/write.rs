@@ -45,7 +45,7 @@ impl Written {
     pub(super) fn meta(&self) -> ObjectMeta {
         // No entry of an archive has this last number.
         let version = Version::from_numbers([self.start, self.size, self.version, 1]);
-        ObjectMeta { size: self.size, version: Some(version) }
+        ObjectMeta { size: self.size, version: Some(version), modified: None }
     }
 }
 

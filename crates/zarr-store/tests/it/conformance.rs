@@ -54,7 +54,10 @@ pub(crate) fn whole_objects(store: &dyn Store) {
     let bytes = store.read(&a).unwrap().unwrap();
     let mut place = pattern(bytes.len() + 5);
     match store.get_into(&a, &mut place[2..][..bytes.len()]).unwrap() {
-        GetInto::Read => assert_eq!(place[2..][..bytes.len()], bytes),
+        GetInto::Read(meta) => {
+            assert_eq!(place[2..][..bytes.len()], bytes);
+            assert_eq!(meta, store.head(&a).unwrap().unwrap());
+        }
         GetInto::Unsupported => {}
         GetInto::Missing => panic!("it is there"),
     }
@@ -66,7 +69,7 @@ pub(crate) fn whole_objects(store: &dyn Store) {
     }
     for missing in ["whole/c/0", "whole/c/0/0/x", "whole/none"] {
         let found = store.get_into(&key(missing), &mut [0; 12]).unwrap();
-        assert_ne!(found, GetInto::Read, "{missing}");
+        assert!(!matches!(found, GetInto::Read(_)), "{missing}");
     }
     // A folder of the file system is not an object.
     assert_eq!(store.read(&key("whole/c/0")).unwrap(), None);

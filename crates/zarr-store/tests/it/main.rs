@@ -17,6 +17,7 @@ mod links;
 mod local;
 #[cfg(feature = "aws")]
 mod lost;
+mod modified;
 #[cfg(feature = "object_store")]
 mod object;
 #[cfg(unix)]
