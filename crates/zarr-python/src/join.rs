@@ -44,6 +44,7 @@ pub(crate) struct JoinArguments {
     combine_attrs: String,
     any_order: bool,
     fill_missing: bool,
+    chunks_may_change: bool,
     link: bool,
     resume: bool,
     overwrite: bool,
@@ -127,6 +128,10 @@ pub(crate) fn join_virtually(
                 NodeMembers::Arrays(members) => of_arrays(members, &arguments)?.link(&url, missing),
                 NodeMembers::Groups(members) => of_groups(members, &arguments)?.link(&url, missing),
             }?;
+            let document = match arguments.chunks_may_change {
+                true => document.chunks_may_change(),
+                false => document,
+            };
             document.write(&url, &store)?;
             Ok::<_, Raised>(())
         })

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import signal
 import subprocess
 import sys
@@ -168,6 +169,7 @@ def test_what_does_not_fit_is_named(months, tmp_path):
         (paths, {"new_axis": "run", "grid": [3]}, ValueError, "along one new axis"),
         (paths, {"along": "day", "resume": True, "overwrite": True}, ValueError, "give one"),
         (paths, {"along": "day", "fill_missing": True}, ValueError, "for virtual joins"),
+        (paths, {"along": "day", "chunks_may_change": True}, ValueError, "for virtual joins"),
         (paths, {"new_axis": "run"}, ValueError, "feb.zarr: axis 1 has length 28, but 31"),
     ]
     for sources, arguments, kind, message in cases:
@@ -330,6 +332,28 @@ def test_missing_members_are_errors_unless_they_read_as_the_fill_value(months, t
         zarr_kit.open(tmp_path / "q.zjoin")[...]
     values[1][...] = 0
     np.testing.assert_array_equal(zarr_kit.open(tmp_path / "f.zjoin")[...], np.concatenate(values))
+
+
+def test_chunks_that_are_written_later_are_errors_unless_they_may_change(months, tmp_path):
+    paths, values = months
+    zarr_kit.join(paths, tmp_path / "q.zjoin", along="day", virtual=True)
+    zarr_kit.join(paths, tmp_path / "f.zjoin", along="day", virtual=True, chunks_may_change=True)
+    opened = [zarr_kit.open(tmp_path / name) for name in ("q.zjoin", "f.zjoin")]
+    for array in opened:
+        np.testing.assert_array_equal(array[...], np.concatenate(values))
+    february = zarr_kit.open(paths[1])
+    february[...] = values[1] + 1
+    for chunk in pathlib.Path(paths[1]).glob("c/**/*"):
+        if chunk.is_file():
+            os.utime(chunk, (4_000_000_000, 4_000_000_000))
+    for array in (opened[0], zarr_kit.open(tmp_path / "q.zjoin")):
+        with pytest.raises(OSError, match=r"feb.*modified at 2096-10-02T07:06:40Z, after .*chunks_may_change"):
+            array[...]
+        np.testing.assert_array_equal(array[:31], values[0])
+    findings = opened[0].check(data=True).findings
+    assert [finding.id for finding in findings] == ["missing-member"] * len(findings) and findings
+    expected = np.concatenate([values[0], values[1] + 1, values[2]])
+    np.testing.assert_array_equal(opened[1][...], expected)
 
 
 def test_the_command_line_plans_the_same(months, tmp_path):

@@ -3,12 +3,12 @@
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_metadata::Codec;
+use zarr_metadata::{Codec, Printable};
 
 use super::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
-    CLIPPED, Finding, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, is_of_one_object, rule_of_chunk,
-    unexamined,
+    CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, is_of_one_object,
+    rule_of_chunk, unexamined,
 };
 use super::hierarchy::{Walk, unfinished};
 use super::options::CheckOptions;
@@ -24,7 +24,7 @@ use crate::node;
 use crate::parallel;
 use crate::part::OwnedChunks;
 use crate::store::StoreExt as _;
-use crate::store::{Key, Links, MAX_KEY_LEN, Store};
+use crate::store::{Key, Links, MAX_KEY_LEN, Store, StoreError};
 use crate::unfinished::{MARKER, Unfinished};
 
 /// Chunks that are decoded before more are listed, so that memory does not grow with the array.
@@ -51,7 +51,11 @@ impl Walk<'_> {
         });
         let owned = owned.transpose()?;
         let data = match array.filter(|_| self.options.data) {
-            Some(array) => Some(Decoder::new(array, self.options, self.progress, owned.as_ref())?),
+            Some(array) => {
+                let member = self.member.clone();
+                let owned = owned.as_ref();
+                Some(Decoder::new(array, member, self.options, self.progress, owned)?)
+            }
             None => None,
         };
         self.long_keys(layout);
@@ -170,6 +174,8 @@ impl Walk<'_> {
 struct Decoder<'a> {
     array: &'a Array,
     examiner: Examiner<'a>,
+    /// The name of the array, if it is a member of another.
+    member: Option<String>,
     options: &'a CheckOptions,
     progress: Option<Report<'a>>,
     /// Progress of the whole array, over all batches.
@@ -181,6 +187,7 @@ struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     fn new(
         array: &'a Array,
+        member: Option<String>,
         options: &'a CheckOptions,
         progress: Option<Report<'a>>,
         owned: Option<&OwnedChunks>,
@@ -195,7 +202,8 @@ impl<'a> Decoder<'a> {
             }
         }
         let so_far = Mutex::new(CheckProgress { total, ..CheckProgress::default() });
-        Ok(Self { array, examiner, options, progress, large: Mutex::new(()), so_far })
+        let large = Mutex::new(());
+        Ok(Self { array, examiner, member, options, progress, large, so_far })
     }
 
     /// The number of threads that can each hold the elements of one chunk of the batch.
@@ -276,6 +284,12 @@ impl<'a> Decoder<'a> {
         match array.store().read_into(key, encoded) {
             Ok(true) => {}
             Ok(false) => return Ok(Vec::new()), // removed since it was listed
+            Err(error @ StoreError::Modified(_)) => {
+                encoded.clear();
+                let member = self.member.as_deref().unwrap_or_default();
+                let message = format!("member {}: {error}", Printable(member));
+                return Ok(vec![Finding::new(MEMBER, message).with_key(key.as_str())]);
+            }
             Err(error) if is_of_one_object(&error) => {
                 encoded.clear();
                 return Ok(vec![unexamined(key, error)]);

@@ -41,6 +41,8 @@ pub(super) struct Walk<'a> {
     /// Receives the progress of an array's chunks, if requested.
     pub(super) progress: Option<Report<'a>>,
     pub(super) summary: Summary,
+    /// The name of the member of a joined array whose chunks are checked.
+    pub(super) member: Option<String>,
     /// The groups above the current node that have consolidated metadata, and the paths of the
     /// nodes listed in it.
     consolidated: Vec<(Prefix, HashSet<String>)>,
@@ -53,8 +55,8 @@ impl<'a> Walk<'a> {
         report: &'a mut dyn FnMut(Finding),
         progress: Option<Report<'a>>,
     ) -> Self {
-        let (summary, consolidated) = (Summary::default(), Vec::new());
-        Self { store, options, report, progress, summary, consolidated }
+        let (summary, member, consolidated) = (Summary::default(), None, Vec::new());
+        Self { store, options, report, progress, summary, member, consolidated }
     }
 
     /// Reports what is found in documents and keys, which the first of several parts does.

@@ -8,7 +8,8 @@ use crate::members::Members;
 use crate::node;
 
 impl Walk<'_> {
-    /// Checks the chunks of every member. One that cannot be opened, or has changed, is a finding.
+    /// Checks the chunks of every member. One that cannot be opened, or has changed, is a finding, and
+    /// so is, if chunks are read, one that was modified after the member was joined.
     /// Keys in findings are those of the member's own store.
     pub(super) fn members(&mut self, array: &Array, members: &Members) -> Result<(), ArrayError> {
         let counts = members.grid().occupied();
@@ -20,7 +21,9 @@ impl Walk<'_> {
             match members.open(&member) {
                 Ok(Some(open)) => {
                     let is_version_2 = open.metadata().is_version_2();
+                    let outer = self.member.replace(members.name(&member));
                     self.chunks(open.store(), open.layout(), Some(&open), is_version_2)?;
+                    self.member = outer;
                 }
                 Ok(None) => {}
                 Err(error) => {

@@ -69,6 +69,10 @@ pub(crate) struct Join {
     /// With --virtual: members that are not there later read as the fill value.
     #[arg(long, requires = "only_document")]
     pub(crate) fill_missing: bool,
+    /// With --virtual: chunks of members may be written after the join, and reads give what they are
+    /// then. Without it, reading a chunk that was modified after the join is an error.
+    #[arg(long, requires = "only_document")]
+    pub(crate) chunks_may_change: bool,
     /// Continue an interrupted join of the same members.
     #[arg(long, conflicts_with = "overwrite")]
     pub(crate) resume: bool,

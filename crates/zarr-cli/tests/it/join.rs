@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
+use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::Value;
 
@@ -223,6 +224,57 @@ fn groups_become_a_virtual_join() {
     assert!(read("time").status.success());
     let gone = String::from_utf8(read("temp").stderr).expect("UTF-8");
     assert!(gone.contains("feb.zarr/temp"), "{gone}");
+}
+
+#[test]
+fn chunks_that_are_written_later_are_errors_unless_they_may_change() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let months = months(folder);
+    let join = |rest: &[&'static str]| {
+        let members = ["join", &months[0], &months[1], "--along", "time"];
+        let members = members.map(str::to_owned).into_iter();
+        members.chain(rest.iter().map(|word| (*word).to_owned())).collect::<Vec<_>>()
+    };
+    let all = [
+        join(&["--virtual", "-o", "strict.zjoin"]),
+        join(&["--virtual", "--chunks-may-change", "-o", "free.zjoin"]),
+    ];
+    for arguments in &all {
+        succeed(folder, &arguments.iter().map(String::as_str).collect::<Vec<_>>());
+    }
+    let expected = stdout(folder, &["read", "strict.zjoin", "-f", "raw"]);
+    assert_eq!(stdout(folder, &["read", "free.zjoin", "-f", "raw"]), expected);
+    // 2096-10-02T07:06:40Z.
+    let later = UNIX_EPOCH + Duration::from_secs(4_000_000_000);
+    let chunk = folder.join("2012-02.zarr/c/0/0");
+    let chunk = fs::File::options().write(true).open(chunk).expect("opens");
+    chunk.set_modified(later).expect("sets");
+    assert_eq!(stdout(folder, &["read", "free.zjoin", "-f", "raw"]), expected);
+    succeed(folder, &["check", "free.zjoin", "--data"]);
+    let shown = session(
+        folder,
+        &[
+            &["read", "strict.zjoin", "--region", "30:32"],
+            &["check", "strict.zjoin", "--data"],
+            &["info", "strict.zjoin"],
+            &["copy", "strict.zjoin", "copy.zarr"],
+            &["join", "2012-01.zarr", "--along", "time", "--chunks-may-change", "-o", "x.zarr"],
+        ],
+    );
+    assert!(!folder.join("copy.zarr/zarr.json").exists());
+    insta::assert_snapshot!(without_join_time(&shown));
+}
+
+/// The time of the join is the host's.
+fn without_join_time(text: &str) -> String {
+    let mut parts = text.split("Z, after ");
+    let mut shown = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let (_, rest) = part.split_once('Z').expect("a time");
+        shown.push_str(&format!("Z, after (time){rest}"));
+    }
+    shown
 }
 
 #[test]

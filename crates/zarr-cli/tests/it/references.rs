@@ -82,6 +82,35 @@ fn targets_elsewhere_are_allowed_by_an_option() {
     assert_eq!(stdout(folder.path(), &read), fs::read(data.join("plain.raw")).expect("reads"));
 }
 
+/// The times of the files that references lead to count.
+#[test]
+fn a_file_that_was_modified_after_a_join_is_named_by_its_chunks() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    for name in ["v3.json", "january.nc", "february.nc"] {
+        let from = root().join("fixtures/references").join(name);
+        fs::copy(from, folder.path().join(name)).expect("copies");
+    }
+    let join = ["join", "v3.json/rain", "--along", "time", "--virtual", "-o", "rain.zjoin"];
+    succeed(folder.path(), &join);
+    let read = ["read", "rain.zjoin", "-f", "raw"];
+    assert_eq!(
+        stdout(folder.path(), &read),
+        fs::read(root().join("fixtures/references/rain.raw")).expect("reads")
+    );
+    let february = folder.path().join("february.nc");
+    let february = fs::File::options().write(true).open(february).expect("opens");
+    let later = std::time::UNIX_EPOCH + std::time::Duration::from_secs(4_000_000_000);
+    february.set_modified(later).expect("sets");
+    let output = run(folder.path(), &read);
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    for part in ["member v3.json/rain", "\"c.1.0\"", "2096-10-02T07:06:40Z", "join again"] {
+        assert!(said.contains(part), "{said}");
+    }
+    // January has not changed.
+    succeed(folder.path(), &["read", "rain.zjoin", "--region", "0:31", "-f", "raw"]);
+}
+
 /// Of another length than the references were made for.
 #[test]
 fn a_file_that_was_truncated_is_named() {

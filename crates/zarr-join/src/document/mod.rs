@@ -2,6 +2,7 @@
 
 mod json;
 mod read;
+mod time;
 mod write;
 
 use std::collections::BTreeMap;
@@ -9,6 +10,8 @@ use std::collections::BTreeMap;
 use zarr_array::store::Prefix;
 use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
+
+pub(crate) use self::time::{Latest, same_time, seconds};
 
 use crate::linked::LinkError;
 
@@ -94,6 +97,9 @@ pub struct MemberReference {
     pub etag: Option<String>,
     /// When the document's file was changed, in seconds since 1970: `1732291200.123456789`.
     pub last_modified: Option<String>,
+    /// When the array was joined, in the same form: reading a chunk that was modified later is an
+    /// error. `None` if chunks are read whenever they were modified.
+    pub chunks_last_updated_at: Option<String>,
 }
 
 impl Document {
@@ -141,6 +147,27 @@ impl Document {
             return Err(refused(path, "there is a node already"));
         }
         Ok(self)
+    }
+
+    /// The same members, whose chunks may be modified at any time: reads then give their new elements.
+    /// Without this, reading a chunk that was modified after the join is an error. For members that
+    /// are still being written.
+    #[must_use]
+    pub fn chunks_may_change(mut self) -> Self {
+        let arrays = self.nodes.values_mut().filter_map(|node| match node {
+            Node::Array(array) => Some(array),
+            Node::Group(_) => None,
+        });
+        for member in arrays.flat_map(|array| array.members.iter_mut().flatten()) {
+            member.chunks_last_updated_at = None;
+        }
+        self
+    }
+
+    /// Whether no member has a time after which its chunks may not be modified.
+    pub(crate) fn may_chunks_change(&self) -> bool {
+        let mut members = self.members().peekable();
+        members.peek().is_some() && members.all(|member| member.chunks_last_updated_at.is_none())
     }
 
     /// The members of all arrays, in the order of the arrays' paths and of their places.

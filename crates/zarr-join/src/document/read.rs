@@ -8,6 +8,7 @@ use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, NodeMetadata};
 
 use super::json::{Object, Value};
+use super::time::is_time;
 use super::{Document, JoinedArray, MemberReference, Missing, Node};
 use crate::linked::LinkError;
 
@@ -139,12 +140,8 @@ fn member(value: Value<'_>) -> Result<Option<MemberReference>, LinkError> {
         .map(|value| Prefix::new(value.string()?).map_err(|error| value.wrong(error.to_string())));
     let length = member.take("length").map(|value| value.integer());
     let etag = member.take("etag").map(|value| value.string());
-    let last_modified = member.take("last_modified").map(|value| match is_time(value.text()) {
-        true => Ok(value.text().to_owned()),
-        false => {
-            Err(value.expected("seconds since 1970 with up to nine decimals, such as 1732291200.5"))
-        }
-    });
+    let last_modified = member.take("last_modified").map(time);
+    let chunks_last_updated_at = member.take("chunks_last_updated_at").map(time);
     member.end()?;
     Ok(Some(MemberReference {
         location: text,
@@ -152,12 +149,16 @@ fn member(value: Value<'_>) -> Result<Option<MemberReference>, LinkError> {
         length: length.transpose()?,
         etag: etag.transpose()?,
         last_modified: last_modified.transpose()?,
+        chunks_last_updated_at: chunks_last_updated_at.transpose()?,
     }))
 }
 
-/// Whether a JSON number is a time as documents have it: seconds with up to nine decimals.
-fn is_time(text: &str) -> bool {
-    let (seconds, decimals) = text.split_once('.').unwrap_or((text, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    digits(seconds) && digits(decimals) && seconds.parse::<u64>().is_ok() && decimals.len() <= 9
+/// A time, as it is written.
+fn time(value: Value<'_>) -> Result<String, LinkError> {
+    match is_time(value.text()) {
+        true => Ok(value.text().to_owned()),
+        false => {
+            Err(value.expected("seconds since 1970 with up to nine decimals, such as 1732291200.5"))
+        }
+    }
 }

@@ -69,6 +69,9 @@ fn write_member(member: &MemberReference, text: &mut String) {
     if let Some(time) = &member.last_modified {
         let _ok = write!(text, ", \"last_modified\": {time}");
     }
+    if let Some(time) = &member.chunks_last_updated_at {
+        let _ok = write!(text, ", \"chunks_last_updated_at\": {time}");
+    }
     text.push('}');
 }
 

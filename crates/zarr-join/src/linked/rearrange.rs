@@ -297,7 +297,10 @@ impl LinkedDocument {
                 Looked::Group(tree) => member_at(tree, self.below_named(path))?,
             };
             check_array(&place(), array, axis, &member)?;
-            let reference = record(&member, &self.parent)?;
+            let mut reference = record(&member, &self.parent)?;
+            if self.document.may_chunks_change() {
+                reference.chunks_last_updated_at = None;
+            }
             Ok(Wanted::Inserted(Box::new((member, reference))))
         });
         place_spans(array, axis, wanted.collect::<Result<_, LinkError>>()?, &place)

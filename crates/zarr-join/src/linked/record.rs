@@ -1,6 +1,7 @@
 //! Makes the document of a virtual join from its members.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
 
 use zarr_array::store::{
     MemoryStore, Prefix, PutOutcome, Store as _, StoreExt as _, StoreOptions, local_path, open_url,
@@ -16,7 +17,7 @@ use super::error::LinkError;
 use super::open::DocumentUrl;
 use super::recorded::Recorded;
 use super::source::document;
-use crate::document::{Document, JoinedArray, MemberReference, Missing};
+use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};
 use crate::each::{for_each, threads_for};
 use crate::error::JoinError;
 use crate::grid::{clipped, declared, joined_grid};
@@ -34,6 +35,9 @@ impl Join {
     /// chunk of the joined array spans chunks up to the next edge that all neighbours share. Its
     /// codecs are those of the first member if they fit to these chunks, and a copy of the array is
     /// encoded with them by default.
+    ///
+    /// Reading a chunk that is modified after this call is an error, unless
+    /// [`chunks_may_change`](Document::chunks_may_change) takes the times out.
     ///
     /// # Errors
     /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
@@ -116,6 +120,8 @@ pub(super) fn record(member: &Member, parent: &str) -> Result<MemberReference, L
         true => place,
         false => prefix.segments().fold(place, |path, name| path.join(name)),
     });
+    // Before anything is looked up, so that no change is missed.
+    let now = SystemTime::now();
     let found = document(&**array.store(), prefix).map_err(failed)?;
     let Some((key, meta, _)) = found else {
         return Err(failed(ArrayError::NotFound { path: prefix.to_string() }).into());
@@ -127,6 +133,8 @@ pub(super) fn record(member: &Member, parent: &str) -> Result<MemberReference, L
         length: Some(length),
         etag,
         last_modified,
+        // The clock of a server may be ahead of this one.
+        chunks_last_updated_at: seconds(meta.modified.map_or(now, |modified| modified.max(now))),
     })
 }
 

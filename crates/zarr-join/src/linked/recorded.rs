@@ -1,13 +1,11 @@
 //! What is known of a member's document, to tell whether it is the same as when it was joined.
 
-use std::fs::Metadata;
 use std::path::Path;
-use std::time::UNIX_EPOCH;
 
 use zarr_array::ArrayError;
 use zarr_array::store::{Key, ObjectMeta};
 
-use crate::document::MemberReference;
+use crate::document::{MemberReference, same_time, seconds};
 
 /// The length and the version of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,7 +31,7 @@ impl Recorded {
             }
             std::fs::metadata(place.join(key.name())).ok()
         });
-        let last_modified = found.as_ref().and_then(time);
+        let last_modified = found.and_then(|found| seconds(found.modified().ok()?));
         Self { length: meta.size, etag, last_modified }
     }
 
@@ -60,38 +58,5 @@ impl Recorded {
             return changed("the modification time of its document", found, recorded);
         }
         Ok(())
-    }
-}
-
-/// When a file was changed, as `1732291200.123456789`; `None` before 1970.
-fn time(metadata: &Metadata) -> Option<String> {
-    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(format!("{}.{:09}", since.as_secs(), since.subsec_nanos()))
-}
-
-/// Whether two times are equal as far as both have decimals: not all file systems and programs keep
-/// nanoseconds.
-fn same_time(found: &str, recorded: &str) -> bool {
-    let parts = |text: &str| {
-        let (seconds, decimals) = text.split_once('.').unwrap_or((text, ""));
-        (seconds.to_owned(), decimals.to_owned())
-    };
-    let ((found, decimals), (recorded, known)) = (parts(found), parts(recorded));
-    let shared = decimals.len().min(known.len());
-    found == recorded && decimals.get(..shared) == known.get(..shared)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn times_are_compared_as_far_as_they_are_known() {
-        assert!(same_time("12.123456789", "12.123456789"));
-        assert!(same_time("12.123456789", "12.1234"));
-        assert!(same_time("12.123456789", "12"));
-        assert!(!same_time("12.123456789", "12.1235"));
-        assert!(!same_time("12.123456789", "13"));
-        assert!(!same_time("12.000000000", "120"));
     }
 }

@@ -10,8 +10,8 @@ use zarr_metadata::NodeMetadata;
 use super::base::Base;
 use super::error::LinkError;
 use super::recorded::Recorded;
-use super::watched::{Watch, Watched};
-use crate::document::{MemberReference, Missing};
+use super::watched::{Joined, Watch, Watched};
+use crate::document::{Latest, MemberReference, Missing};
 
 /// The members of one array of a document.
 #[derive(Debug)]
@@ -61,9 +61,10 @@ impl Source {
         };
         Recorded::new(&meta, &key, folder.as_deref()).check(member)?;
         let options = self.base.options.codecs.clone();
+        let joined = Joined(member.chunks_last_updated_at.as_deref().and_then(Latest::new));
         let watch = Watch { key: key.clone(), size: meta.size, version: meta.version };
         let watched: Arc<dyn Store> =
-            Arc::new(Watched { inner: found.store, document: Arc::new(watch) });
+            Arc::new(Watched { inner: found.store, document: Arc::new(watch), joined });
         if key.name() != "zarr.json" {
             // An older format, if it can be read at all.
             return Array::open_with(watched, &prefix, options).map(Some);

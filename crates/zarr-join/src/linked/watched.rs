@@ -1,21 +1,30 @@
-//! A member's store, in which an absent chunk means something only while the member is there.
+//! A member's store, whose objects are those that were joined: none is newer, and an absent chunk means
+//! something only while the member is there.
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
 
 use zarr_array::store::{
     AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
-    LockGuard, Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store,
-    StoreError, StoreFuture, Version,
+    LockGuard, ModifiedObject, Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome,
+    ReadRange, Store, StoreError, StoreFuture, Version,
 };
 
-/// Reads of another store. If an object is absent, the document of the array is looked up: without
-/// it, what would read as the fill value is an error.
+use crate::document::Latest;
+
+/// Reads of another store. An object that was modified after the member was joined is an error. If an
+/// object is absent, the document of the array is looked up: without it, what would read as the fill
+/// value is an error.
 #[derive(Debug)]
 pub(super) struct Watched {
     pub(super) inner: Arc<dyn Store>,
     pub(super) document: Arc<Watch>,
+    pub(super) joined: Joined,
 }
+
+/// When a member was joined; `None` if its objects may be modified later.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Joined(pub(super) Option<Latest>);
 
 /// The document of an array as it was when the member was opened.
 #[derive(Debug)]
@@ -41,13 +50,45 @@ impl Watch {
     }
 }
 
+impl Joined {
+    /// Passes on what was read of an object, unless it is newer than the join. Stores that do not
+    /// know when an object was modified are believed.
+    fn accept(
+        self,
+        operation: Operation,
+        key: &Key,
+        meta: ObjectMeta,
+    ) -> Result<ObjectMeta, StoreError> {
+        match (self.0, meta.modified) {
+            (Some(joined), Some(modified)) if !joined.accepts(modified) => {
+                Err(StoreError::Modified(Box::new(ModifiedObject {
+                    operation,
+                    key: key.to_string(),
+                    modified,
+                    latest: joined.recorded,
+                    meaning: "when its array was joined: join again; chunks that are meant to \
+                              change must be allowed to (--chunks-may-change, in Python \
+                              chunks_may_change, in Rust Document::chunks_may_change)",
+                })))
+            }
+            _ => Ok(meta),
+        }
+    }
+}
+
 impl Watched {
     /// Passes on what was found, after a look at the document if that is nothing.
-    fn checked<T>(&self, found: Option<T>) -> Result<Option<T>, StoreError> {
-        if found.is_none() {
+    fn checked(
+        &self,
+        operation: Operation,
+        key: &Key,
+        found: Option<ObjectMeta>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        let Some(meta) = found else {
             self.document.check(self.inner.head(&self.document.key)?.as_ref())?;
-        }
-        Ok(found)
+            return Ok(None);
+        };
+        self.joined.accept(operation, key, meta).map(Some)
     }
 }
 
@@ -56,20 +97,23 @@ impl Watched {
 struct WatchedReads {
     inner: Arc<dyn AsyncStore>,
     document: Arc<Watch>,
+    joined: Joined,
 }
 
 impl AsyncStore for WatchedReads {
     fn get(&self, key: &Key, range: ReadRange<'_>, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
         let found = self.inner.get(key, range, buffer);
         let (inner, document) = (Arc::clone(&self.inner), Arc::clone(&self.document));
+        let (key, joined) = (key.clone(), self.joined);
         Box::pin(async move {
-            let found = found.await?;
-            if found.is_none() {
+            let Some(Object { bytes, meta }) = found.await? else {
                 // The interface has no request for the size and version alone.
                 let last = inner.get(&document.key, ReadRange::Suffix(1), Vec::new()).await?;
                 document.check(last.map(|last| last.meta).as_ref())?;
-            }
-            Ok(found)
+                return Ok(None);
+            };
+            let meta = joined.accept(Operation::Get, &key, meta)?;
+            Ok(Some(Object { bytes, meta }))
         })
     }
 }
@@ -87,19 +131,20 @@ impl Store for Watched {
         range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.checked(self.inner.get(key, range, out)?)
+        self.checked(Operation::Get, key, self.inner.get(key, range, out)?)
     }
 
     fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
         match self.inner.get_into(key, out)? {
             // Perhaps the member is another one now: a get finds out.
             GetInto::Missing => Ok(GetInto::Unsupported),
-            read => Ok(read),
+            GetInto::Read(meta) => self.joined.accept(Operation::Get, key, meta).map(GetInto::Read),
+            GetInto::Unsupported => Ok(GetInto::Unsupported),
         }
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.checked(self.inner.head(key)?)
+        self.checked(Operation::Head, key, self.inner.head(key)?)
     }
 
     fn put_opts(
@@ -142,7 +187,8 @@ impl Store for Watched {
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         let inner = self.inner.asynchronous()?;
-        Some(Arc::new(WatchedReads { inner, document: Arc::clone(&self.document) }))
+        let (document, joined) = (Arc::clone(&self.document), self.joined);
+        Some(Arc::new(WatchedReads { inner, document, joined }))
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

@@ -135,6 +135,7 @@ def join(
     resume: bool = False,
     virtual: bool = False,
     fill_missing: bool = False,
+    chunks_may_change: bool = False,
     dry_run: Literal[True],
     progress: Progress = False,
     source_options: Mapping[str, Any] | None = None,
@@ -156,6 +157,7 @@ def join(
     resume: bool = False,
     virtual: bool = False,
     fill_missing: bool = False,
+    chunks_may_change: bool = False,
     dry_run: Literal[False] = False,
     progress: Progress = False,
     source_options: Mapping[str, Any] | None = None,
@@ -176,6 +178,7 @@ def join(
     resume: bool = False,
     virtual: bool = False,
     fill_missing: bool = False,
+    chunks_may_change: bool = False,
     dry_run: bool = False,
     progress: Progress = False,
     source_options: Mapping[str, Any] | None = None,
@@ -225,6 +228,9 @@ def join(
         ``.zjoin``. Members may then differ in chunks, codecs and fill values.
     fill_missing
         Whether members of a virtual join that are not there later read as the fill value.
+    chunks_may_change
+        Whether chunks of a virtual join's members may be written after the join, so that reads give
+        what they are then. Otherwise reading a chunk that was modified after the join is an error.
     dry_run
         Whether to return the plan and write nothing.
     progress
@@ -275,8 +281,10 @@ def join(
         for name, is_given in barred.items():
             if is_given:
                 raise ValueError(f"{name}: a virtual join writes no chunks")
-    elif fill_missing:
-        raise ValueError("fill_missing is for virtual joins")
+    else:
+        for name, is_given in {"fill_missing": fill_missing, "chunks_may_change": chunks_may_change}.items():
+            if is_given:
+                raise ValueError(f"{name} is for virtual joins")
     if resume and overwrite:
         raise ValueError("resume continues what is at the target, overwrite removes it: give one")
     if target is None and not dry_run:
@@ -289,6 +297,7 @@ def join(
         combine_attrs=combine_attrs,
         any_order=any_order,
         fill_missing=fill_missing,
+        chunks_may_change=chunks_may_change,
         link=link,
         resume=resume,
         overwrite=overwrite,
@@ -315,6 +324,7 @@ class JoinArguments:
     combine_attrs: str
     any_order: bool
     fill_missing: bool
+    chunks_may_change: bool
     link: bool
     resume: bool
     overwrite: bool

@@ -30,7 +30,10 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
         }
     };
     let count = u64::try_from(count).unwrap_or(u64::MAX);
-    let document = document.map_err(failed)?;
+    let mut document = document.map_err(failed)?;
+    if args.chunks_may_change {
+        document = document.chunks_may_change();
+    }
     document.write(output, &StoreOptions::new()).map_err(failed)?;
     let (target, names) = (shown_url(output), counted(count, kind));
     let text = format!("{target}: a virtual join of {names}");

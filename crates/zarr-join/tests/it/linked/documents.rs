@@ -62,6 +62,14 @@ fn every_mistake_has_its_json_path() {
         with(r#"{"location": "a", "last_modified": 1e400}"#),
         with(r#"{"location": "a", "last_modified": "2026-01-01"}"#),
         with(r#"{"location": "a", "chunks": {}}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": -1}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": 1e400}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": NaN}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": "NaN"}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": null}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": 18446744073709551616}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": 1.0123456789}"#),
+        with(r#"{"location": "a", "chunks_last_updated_at": 1, "chunks_last_updated_at": 1}"#),
     ];
     let messages = cases.iter().map(|text| match Document::from_json("x.zjoin", text.as_bytes()) {
         Ok(_) => panic!("this is taken: {text}"),

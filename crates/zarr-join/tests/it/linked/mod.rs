@@ -3,6 +3,7 @@
 mod documents;
 mod faults;
 mod groups;
+mod newer;
 mod oracle;
 mod rearrange;
 mod remote;
@@ -43,6 +44,12 @@ pub(crate) fn link(
     let document = Join::new(members, arrangement).link(place, Missing::Error)?;
     document.write(place, &StoreOptions::new())?;
     Ok(document)
+}
+
+/// The text of a document without the times at which its members were joined.
+pub(crate) fn without_times(text: &str) -> String {
+    let document = Document::from_json("a.zjoin", text.as_bytes()).expect("valid");
+    document.chunks_may_change().to_json()
 }
 
 pub(crate) fn open(place: &Path) -> Result<Array, ArrayError> {

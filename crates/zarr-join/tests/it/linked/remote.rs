@@ -9,6 +9,7 @@ use zarr_join::{Arrangement, Join, JoinOptions, Member, Missing, OpenOptions, op
 use zarr_store_tests::executor::block_on;
 use zarr_store_tests::server::{Objects, Server, ServerFault};
 
+use super::newer::joined_at;
 use crate::cases::objects;
 use crate::seattle::{fixture, year};
 
@@ -116,6 +117,52 @@ fn a_member_that_disappears_or_changes_in_the_middle_of_a_read_is_named() {
         failing(&|server| server.plan("GET", chunk, 2, ServerFault::Truncated)),
     ];
     insta::assert_snapshot!(messages.join("\n"));
+}
+
+/// All objects of the server were modified at 21:00:00, and the members were joined half a second
+/// later.
+#[test]
+fn a_chunk_that_is_overwritten_in_object_storage_is_an_error() {
+    const JOINED: &str = "1795208400.5";
+    let of = fixture("temp_max");
+    let expected = of.read(0..31).expect("reads");
+    let cases = [
+        ("", Ok(&expected)),
+        ("Thu, 01 Jan 1970 00:00:00 GMT", Ok(&expected)),
+        ("Fri, 20 Nov 2026 21:00:00 GMT", Ok(&expected)),
+        ("Fri, 20 Nov 2026 21:00:01 GMT", Err("2026-11-20T21:00:01Z")),
+        ("Fri, 20 Nov 2099 21:00:00 GMT", Err("2099-11-20T21:00:00Z")),
+    ];
+    for (time, expected) in cases {
+        for is_async in [false, true] {
+            let server = Server::start();
+            let members = in_bucket(&year(&of), &server);
+            let document = Join::new(members, Arrangement::Along(0)).link(PLACE, Missing::Error);
+            let text = joined_at(&document.expect("links"), JOINED);
+            let base = open_url("s3://bucket/base", &options(&server)).expect("opens");
+            base.put(&Key::new("year.zjoin").expect("a key"), text.as_bytes()).expect("puts");
+            let store = open_store(PLACE, &OpenOptions::new().store(options(&server)));
+            let array = Array::open(store.expect("opens"), &Prefix::root()).expect("opens");
+            let before = ["GET", "HEAD"].map(|method| server.count(method, "/0.zarr/"));
+            server.modified("/0.zarr/c/", time);
+            let read = match is_async {
+                true => block_on(array.read_async(0..31)),
+                false => array.read(0..31),
+            };
+            match (&read, expected) {
+                (Ok(read), Ok(expected)) => assert_eq!(read, expected, "{time}"),
+                (Err(error), Err(expected)) => {
+                    let said = error.to_string();
+                    let parts = ["0.zarr/c/0", expected, "2026-11-20T21:00:00.5Z", "join again"];
+                    assert!(parts.iter().all(|part| said.contains(part)), "{said}");
+                }
+                _ => panic!("{time}: {read:?}"),
+            }
+            // The document and the chunk, and nothing to look at times.
+            let after = ["GET", "HEAD"].map(|method| server.count(method, "/0.zarr/"));
+            assert_eq!((after[0] - before[0], after[1] - before[1]), (2, 0), "{time}");
+        }
+    }
 }
 
 #[test]
