@@ -1,10 +1,14 @@
 //! Cache lines: writing past the cache, and asking for lines ahead.
 
+use super::vector::LANE;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::{vector::LANE, x86};
+use super::x86;
 
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
+
+/// Whether there are stores past the cache; without them a copy past it is an ordinary one.
+pub(super) const HAS_STREAMING: bool = cfg!(all(target_arch = "x86_64", target_feature = "sse2"));
 
 /// Copies a row past the cache: whole lines with streaming stores, the two ends with normal
 /// stores.
@@ -43,13 +47,33 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 /// As [`stream`].
 #[inline(never)]
 pub(super) unsafe fn stream_stretch(src: *const u8, dst: *mut u8, bytes: usize) {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if dst.addr().is_multiple_of(LANE) && bytes.is_multiple_of(LANE) {
-        // SAFETY: lanes of the stretch; `fence` is called at the end of `run`.
-        return unsafe { x86::stream_lanes(src, dst, bytes) };
+    // SAFETY: the caller guarantees the stretch.
+    unsafe {
+        if dst.addr().is_multiple_of(LANE) && bytes.is_multiple_of(LANE) {
+            stream_lanes(src, dst, bytes);
+        } else {
+            stream(src, dst, bytes);
+        }
     }
-    // SAFETY: as the caller guarantees.
-    unsafe { stream(src, dst, bytes) };
+}
+
+/// Copies lanes past the cache.
+///
+/// # Safety
+/// As [`stream`]; `dst` is aligned to a lane, and `bytes` are whole lanes.
+#[inline(always)]
+pub(super) unsafe fn stream_lanes(src: *const u8, dst: *mut u8, bytes: usize) {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    // SAFETY: the caller guarantees the lanes; `fence` is called at the end of `run`.
+    unsafe {
+        x86::stream_lanes(src, dst, bytes);
+    }
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    // SAFETY: the caller guarantees that both sides are valid for `bytes` bytes and do not
+    // overlap.
+    unsafe {
+        core::ptr::copy_nonoverlapping(src, dst, bytes);
+    }
 }
 
 /// How many bytes of rows are prefetched before they are written.

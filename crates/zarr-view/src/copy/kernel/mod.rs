@@ -29,7 +29,7 @@ use super::instructions::Detected;
 use super::one_loop::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
-use cache::{LINE, prefetch, stream_stretch};
+use cache::{HAS_STREAMING, LINE, prefetch, stream_stretch};
 use rows::Rows;
 use shuffle::Shuffles;
 use vector::LANE;
@@ -138,7 +138,7 @@ impl Kernel {
         kernel.stream = total >= cache && kernel.size < STREAMED;
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
         if kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream {
-            kernel.stream = is_part(loops, kernel.size, total);
+            kernel.stream = HAS_STREAMING && is_part(loops, kernel.size, total);
             if kernel.size <= LONGEST {
                 return Self { pattern: Pattern::Rows, ..kernel };
             }

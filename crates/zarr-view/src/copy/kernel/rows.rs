@@ -10,7 +10,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
-use super::cache::Apart;
+use super::cache::{Apart, stream_lanes};
 use super::steps::starts;
 #[cfg(any(
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
@@ -18,8 +18,6 @@ use super::steps::starts;
 ))]
 use super::vector::OneLane;
 use super::vector::{LANE, Plain, Vector};
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::x86;
 use crate::view::signed;
 
 /// The shortest stretch that is moved by the vectors of every instruction set.
@@ -51,7 +49,6 @@ impl Rows {
             if self.is_scattered() {
                 return self.together(instructions, src, dst);
             }
-            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
             if self.stream && self.is_whole(dst) {
                 return self.past(src, dst);
             }
@@ -117,7 +114,6 @@ impl Rows {
     }
 
     /// Whether all stretches are whole aligned lanes, and follow each other.
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     fn is_whole(&self, dst: *mut u8) -> bool {
         let [outer, inner] = self.loops;
         let whole = [self.size, dst.addr(), outer.dst.unsigned_abs()];
@@ -128,7 +124,6 @@ impl Rows {
     ///
     /// # Safety
     /// As [`run`](Self::run), and [`is_whole`](Self::is_whole).
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[inline(never)]
     unsafe fn past(&self, src: *const u8, dst: *mut u8) {
         let [outer, inner] = self.loops;
@@ -138,7 +133,7 @@ impl Rows {
             for _ in 0..inner.count {
                 // SAFETY: whole lanes of the stretch at this step of both loops, aligned in the
                 // destination.
-                unsafe { x86::stream_lanes(src, dst, self.size) };
+                unsafe { stream_lanes(src, dst, self.size) };
                 src = src.wrapping_offset(inner.src);
                 dst = dst.wrapping_offset(inner.dst);
             }
