@@ -83,10 +83,14 @@ pub enum Kernel {
     Reference,
     /// Words of 64 bits in safe code, on any machine.
     Portable,
+    /// SSSE3: x86-64 since about 2006.
+    Ssse3,
     /// AVX2: x86-64 since Haswell and Zen 1.
     Avx2,
     /// AVX-512 with VBMI: x86-64 since Ice Lake and Zen 4.
     Avx512,
     /// NEON: every little-endian AArch64 processor.
     Neon,
+    /// WebAssembly's `simd128`: builds for `wasm32` that enable it (`-C target-feature=+simd128`).
+    Simd128,
 }

@@ -14,8 +14,10 @@
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 use crate::arch::Neon;
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+use crate::arch::Simd128;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use crate::arch::{Avx2, Avx512};
+use crate::arch::{Avx2, Avx512, Ssse3};
 use crate::lossless::LostBits;
 use crate::seen::{self, NOTHING, PLAIN, SUMS, Seen, Watch};
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
@@ -33,13 +35,8 @@ const BLOCK: usize = 8 << 10;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 const STREAM_FROM: usize = 8 << 20;
 
-/// From this many unpacked bytes on, it pays off to fill the tables of the AVX2 kernel.
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-const AVX2_FROM: usize = 64;
-
-/// The same for the NEON kernel, by the number of instructions.
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-const NEON_FROM: usize = 64;
+/// From this many unpacked bytes on, it pays off to fill the tables of the other vector kernels.
+const VECTORS_FROM: usize = 64;
 
 /// The number of fields before the first that starts at a byte. `None` if there is no such field:
 /// then no element of a chunk can start here.
@@ -79,24 +76,8 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
 /// Unpacks from the start of `packed` on.
 fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
     let (mut packed, mut dst) = (packed, dst);
-    // Other processors have no kernel to choose.
-    let _ = kernel;
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    if kernel == Kernel::Avx2
-        && dst.len() >= AVX2_FROM
-        && let Some(avx2) = Avx2::new()
-    {
-        let done = avx2.unpack(field, packed, dst);
-        (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
-    }
-    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-    if kernel == Kernel::Neon
-        && dst.len() >= NEON_FROM
-        && let Some(neon) = Neon::new()
-    {
-        let done = neon.unpack(field, packed, dst);
-        (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
-    }
+    let done = unpack_vectors(kernel, field, packed, dst);
+    (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
     let done = word::unpack(field, packed, dst);
     (packed, dst) = (&packed[done / 8 * field.bits as usize..], &mut dst[done * field.size..]);
     // No bytes are left, or so few packed bytes that they fit.
@@ -113,6 +94,26 @@ fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
     let group = &mut group[..8 * field.size];
     word::unpack(field, &spare[fields / 8 * field.bits as usize..], group);
     tail.copy_from_slice(&group[..tail.len()]);
+}
+
+/// Unpacks a multiple of eight fields with a kernel that leaves the last ones and some layouts to
+/// the portable kernel. Returns their number.
+fn unpack_vectors(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+    if dst.len() < VECTORS_FROM {
+        return 0;
+    }
+    let _ = (field, packed);
+    match kernel {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Kernel::Ssse3 => Ssse3::new().map_or(0, |ssse3| ssse3.unpack(field, packed, dst)),
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Kernel::Avx2 => Avx2::new().map_or(0, |avx2| avx2.unpack(field, packed, dst)),
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        Kernel::Neon => Neon::new().map_or(0, |neon| neon.unpack(field, packed, dst)),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Kernel::Simd128 => Simd128::new().map_or(0, |simd128| simd128.unpack(field, packed, dst)),
+        _ => 0,
+    }
 }
 
 /// Packs `src` from bit `bit` (0 to 7) of `dst` on; the caller has checked that it fits.
@@ -192,27 +193,40 @@ fn pack_groups<const WATCH: Watch>(
     {
         return avx512.pack(field, src, dst, seen);
     }
+    let done = pack_vectors(kernel, field, src, dst, seen);
+    let (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx2
-        && src.len() >= AVX2_FROM
         && let Some(avx2) = Avx2::new()
     {
-        let done = avx2.pack(field, src, dst, seen);
-        let (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
         return pack_words(field, src, dst, seen, |seen, block| avx2.look(seen, field, block));
     }
-    #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-    if kernel == Kernel::Neon
-        && src.len() >= NEON_FROM
-        && let Some(neon) = Neon::new()
-    {
-        let done = neon.pack(field, src, dst, seen);
-        let (src, dst) = (&src[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
-        return pack_words(field, src, dst, seen, |seen, block| seen.look(field, block));
-    }
-    // Other processors have no kernel to choose.
-    let _ = kernel;
     pack_words(field, src, dst, seen, |seen, block| seen.look(field, block));
+}
+
+/// As [`unpack_vectors`], packs a multiple of eight fields, and returns their number.
+fn pack_vectors<const WATCH: Watch>(
+    kernel: Kernel,
+    field: &Field,
+    src: &[u8],
+    dst: &mut [u8],
+    seen: &mut Seen<WATCH>,
+) -> usize {
+    if src.len() < VECTORS_FROM {
+        return 0;
+    }
+    let _ = (field, &dst, &seen);
+    match kernel {
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Kernel::Ssse3 => Ssse3::new().map_or(0, |ssse3| ssse3.pack(field, src, dst, seen)),
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        Kernel::Avx2 => Avx2::new().map_or(0, |avx2| avx2.pack(field, src, dst, seen)),
+        #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
+        Kernel::Neon => Neon::new().map_or(0, |neon| neon.pack(field, src, dst, seen)),
+        #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+        Kernel::Simd128 => Simd128::new().map_or(0, |simd128| simd128.pack(field, src, dst, seen)),
+        _ => 0,
+    }
 }
 
 /// Packs a multiple of eight fields into the whole of `dst` with the portable kernel. Before it

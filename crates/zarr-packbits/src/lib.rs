@@ -51,6 +51,7 @@ extern crate std;
 #[cfg(any(
     all(target_arch = "x86_64", target_feature = "sse2"),
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+    all(target_arch = "wasm32", target_feature = "simd128"),
 ))]
 mod arch;
 mod choices;

@@ -17,10 +17,16 @@ mod guarded;
 mod neon;
 #[cfg(target_arch = "x86_64")]
 mod stream;
+#[cfg(any(target_arch = "x86_64", target_arch = "wasm32"))]
+mod vector128;
 #[cfg(target_arch = "x86_64")]
 mod x86_64;
 
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aarch64::Neon;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use vector128::Simd128;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use vector128::Ssse3;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::{Avx2, Avx512};

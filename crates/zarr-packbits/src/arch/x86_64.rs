@@ -1,5 +1,6 @@
 //! Proofs that an x86-64 processor has the instructions of a kernel.
 
+use super::vector128::Ssse3;
 use super::{avx2, avx512};
 use crate::field::Field;
 use crate::seen::{Seen, Watch};
@@ -65,8 +66,16 @@ impl Avx2 {
         has!("avx2").then_some(Self(()))
     }
 
+    fn ssse3(self) -> Ssse3 {
+        // SAFETY: a value of this type exists only on processors with AVX2, which includes SSSE3.
+        unsafe { Ssse3::assume() }
+    }
+
     /// Unpacks a multiple of eight fields from the start of `packed`, and returns their number.
     pub(crate) fn unpack(self, field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
+        if !avx2::can_unpack(field) {
+            return self.ssse3().unpack(field, packed, dst);
+        }
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx2::unpack(field, packed, dst) }
     }
@@ -79,6 +88,9 @@ impl Avx2 {
         dst: &mut [u8],
         seen: &mut Seen<WATCH>,
     ) -> usize {
+        if !avx2::can_pack(field) {
+            return self.ssse3().pack(field, src, dst, seen);
+        }
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx2::pack(field, src, dst, seen) }
     }
@@ -92,5 +104,12 @@ impl Avx2 {
     ) {
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx2::look(seen, field, components) }
+    }
+}
+
+impl Ssse3 {
+    pub(crate) fn new() -> Option<Self> {
+        // SAFETY: made only if the processor has SSSE3.
+        has!("ssse3").then(|| unsafe { Self::assume() })
     }
 }

@@ -6,6 +6,7 @@ mod byte_order;
 mod common;
 mod errors;
 mod golden;
+mod kernels;
 mod layout;
 mod loss;
 mod product;

@@ -138,6 +138,34 @@ fn every_bit_offset_equals_bitvec() {
     }
 }
 
+/// Kernels that move 128 fields at a time need longer runs than the other tests have.
+#[test]
+fn long_runs_of_bytes_equal_bitvec() {
+    const LONG: usize = 700;
+    for (seed, packing) in
+        all_packings().filter(|packing| packing.component_size() == 1).enumerate()
+    {
+        let bits = packing.bits() as usize;
+        let packed = random_bytes((LONG + 8) * bits / 8 + 2, seed as u64);
+        let src = random_bytes(LONG, !(seed as u64));
+        for (start, n) in (0..8).flat_map(|start| [(start, 300 + 16 * start), (start, LONG)]) {
+            let mut expected = vec![0; n];
+            common::unpack(&packing, &packed, start * bits, &mut expected);
+            let mut expected_packed = packed.clone();
+            common::pack(&packing, &src[..n], &mut expected_packed, start * bits);
+            for kernel in Kernel::available() {
+                let packing = packing.with_kernel(kernel).unwrap();
+                let mut got = vec![0; n];
+                packing.unpack_range(&packed, start, &mut got).unwrap();
+                assert_eq!(got, expected, "{packing:?}, elements {start}..{}", start + n);
+                let mut got = packed.clone();
+                packing.pack_range(&src[..n], start, &mut got).unwrap();
+                assert_eq!(got, expected_packed, "{packing:?}, elements {start}..{}", start + n);
+            }
+        }
+    }
+}
+
 #[test]
 fn pack_zeroes_the_padding_bits() {
     for (seed, packing) in all_packings().enumerate().filter(|(seed, _)| seed % 5 == 0) {

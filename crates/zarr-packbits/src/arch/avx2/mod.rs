@@ -15,7 +15,7 @@
 //! without gaps: bytes and 16-bit components by multiply-add, larger ones by shifting the lower
 //! half and then the whole. If such a word is not a whole number of bytes, the two words of a
 //! lane are joined too. Then a shuffle closes the gaps. If the result is still not a whole number
-//! of bytes (odd widths in 32 bits, and most widths in 64), the portable kernel does the work.
+//! of bytes (odd widths in 32 bits, and most widths in 64), vectors of 16 bytes do the work.
 
 mod pack;
 mod unpack;
@@ -27,8 +27,8 @@ use crate::{
     seen::{NOTHING, PLAIN, Seen, Watch},
 };
 
-pub(super) use pack::pack;
-pub(super) use unpack::unpack;
+pub(super) use pack::{can_pack, pack};
+pub(super) use unpack::{can_unpack, unpack};
 
 /// Bytes of a vector, and of a lane of it.
 const VECTOR: usize = 32;

@@ -9,8 +9,14 @@ use crate::{
     seen::{Seen, Watch},
 };
 
+/// Whether two words of a lane are whole bytes.
+pub(in crate::arch) fn can_pack(field: &Field) -> bool {
+    (2 * 8 / field.size * field.bits as usize).is_multiple_of(8)
+}
+
 /// Packs to the start of `dst`: as many fields as `src` has vectors of and `dst` has bytes for,
-/// with a lane to spare. Returns their number, a multiple of eight.
+/// with a lane to spare. Returns their number, a multiple of eight. Only for what [`can_pack`]
+/// allows.
 #[target_feature(enable = "avx2")]
 pub(in crate::arch) fn pack<const WATCH: Watch>(
     field: &Field,
@@ -19,9 +25,6 @@ pub(in crate::arch) fn pack<const WATCH: Watch>(
     seen: &mut Seen<WATCH>,
 ) -> usize {
     let word_bits = 8 / field.size * field.bits as usize;
-    if !(2 * word_bits).is_multiple_of(8) {
-        return 0;
-    }
     let merge = !word_bits.is_multiple_of(8);
     match (field.size, merge) {
         (1, _) if field.bits == 1 => pack_bits(field, src, dst, seen),

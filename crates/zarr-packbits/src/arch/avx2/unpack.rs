@@ -17,8 +17,14 @@ fn shift_down<const SIZE: usize, const SIGNED: bool>(x: __m256i, by: __m128i) ->
     }
 }
 
+/// Whether two fields span at most the 16 bytes of a lane: those of 63 bits may span 17.
+pub(in crate::arch) fn can_unpack(field: &Field) -> bool {
+    field.bits != 63
+}
+
 /// Unpacks from the start of `packed`: as many fields as `dst` has vectors for and `packed` has
-/// bytes for, with a lane to spare. Returns their number, a multiple of eight.
+/// bytes for, with a lane to spare. Returns their number, a multiple of eight. Only for what
+/// [`can_unpack`] allows.
 #[target_feature(enable = "avx2")]
 pub(in crate::arch) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     match (field.size, field.bits, field.signed) {
@@ -31,8 +37,6 @@ pub(in crate::arch) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> u
         (2, _, true) => unpack_size::<2, 1, true>(field, packed, dst),
         (4, _, false) => unpack_size::<4, 1, false>(field, packed, dst),
         (4, _, true) => unpack_size::<4, 1, true>(field, packed, dst),
-        // Two fields of 63 bits may span 17 bytes, more than a lane has.
-        (_, 63, _) => 0,
         // Four fields of 64-bit components may end within a byte, eight do not.
         (_, _, false) => unpack_size::<8, 2, false>(field, packed, dst),
         (_, _, true) => unpack_size::<8, 2, true>(field, packed, dst),
