@@ -7,7 +7,7 @@ use libfuzzer_sys::{
     arbitrary::{Arbitrary, Result, Unstructured},
     fuzz_target,
 };
-use zarr_packbits::{BitOrder, Kernel, Packing, PaddingEncoding};
+use zarr_packbits::{BitOrder, ByteOrder, Kernel, Packing, PaddingEncoding};
 
 #[derive(Debug)]
 struct Input {
@@ -32,6 +32,7 @@ impl<'a> Arbitrary<'a> for Input {
             .components(u.int_in_range(1..=2)?)
             .signed(u.arbitrary()?)
             .bit_order(if u.arbitrary()? { BitOrder::LsbFirst } else { BitOrder::MsbFirst })
+            .byte_order(if u.ratio(1, 4)? { ByteOrder::BigEndian } else { ByteOrder::LittleEndian })
             .build()
             .expect("a range within the component");
         let padding = *u.choose(&[

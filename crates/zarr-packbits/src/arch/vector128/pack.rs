@@ -7,45 +7,34 @@ use crate::{
     seen::{Seen, Watch},
 };
 
-/// Packs to the start of `dst`: as many fields as `src` has vectors of and `dst` has bytes for,
-/// with a vector to spare. Returns their number, a multiple of eight.
+/// The bits of a unit: four bytes are joined to one, and two neighbours of two bytes, unless they
+/// are whole bytes.
+pub(super) fn unit_bits(field: &Field) -> u32 {
+    match field.size {
+        1 => 4 * field.bits,
+        2 if !field.bits.is_multiple_of(8) => 2 * field.bits,
+        _ => field.bits,
+    }
+}
+
+/// Packs bytes, and two bytes whose units are a multiple of four bits, to the start of `dst`: as
+/// many fields as `src` has vectors of and `dst` has bytes for, with a vector to spare. Returns
+/// their number, a multiple of eight, or 0 for other components.
 #[inline(always)]
-pub(super) fn pack<S: Vectors, const WATCH: Watch>(
+pub(super) fn pack_small<S: Vectors, const WATCH: Watch>(
     vectors: S,
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
     seen: &mut Seen<WATCH>,
 ) -> usize {
-    let bits = field.bits;
-    // The bits of a unit: two neighbours of two bytes are joined, and four bytes.
-    let unit = match field.size {
-        1 => 4 * bits,
-        2 if !bits.is_multiple_of(8) => 2 * bits,
-        _ => bits,
-    };
-    match (field.size, unit % 8) {
-        (1, _) if bits == 1 => pack_bits(vectors, field, src, dst, seen),
+    match (field.size, unit_bits(field) % 8) {
+        (1, _) if field.bits == 1 => pack_bits(vectors, field, src, dst, seen),
         (1, 0) => pack_units::<S, 1, false, WATCH>(vectors, field, src, dst, seen),
         (1, _) => pack_units::<S, 1, true, WATCH>(vectors, field, src, dst, seen),
         (2, 0) => pack_units::<S, 2, false, WATCH>(vectors, field, src, dst, seen),
         (2, 4) => pack_units::<S, 2, true, WATCH>(vectors, field, src, dst, seen),
-        (4, 0) => pack_units::<S, 4, false, WATCH>(vectors, field, src, dst, seen),
-        (4, 4) => pack_units::<S, 4, true, WATCH>(vectors, field, src, dst, seen),
-        (8, 0) => pack_units::<S, 8, false, WATCH>(vectors, field, src, dst, seen),
-        (8, 4) => pack_units::<S, 8, true, WATCH>(vectors, field, src, dst, seen),
-        // Packed bytes of three units.
-        _ if unit < 7 => 0,
-        (2, _) => pack_words::<S, 2, 1, false, WATCH>(vectors, field, src, dst, seen),
-        // The fields of a vector may end within a byte, eight do not.
-        (4, 2 | 6) => pack_words::<S, 4, 1, false, WATCH>(vectors, field, src, dst, seen),
-        (4, _) => pack_words::<S, 4, 2, false, WATCH>(vectors, field, src, dst, seen),
-        // Two fields of 63 bits may span 17 bytes.
-        _ if field.order == BitOrder::LsbFirst && bits > 39 => {
-            pack_words::<S, 8, 4, true, WATCH>(vectors, field, src, dst, seen)
-        }
-        _ if bits == 63 => 0,
-        _ => pack_words::<S, 8, 4, false, WATCH>(vectors, field, src, dst, seen),
+        _ => 0,
     }
 }
 
@@ -73,7 +62,7 @@ fn pack_bits<S: Vectors, const WATCH: Watch>(
 }
 
 /// Turns `N` vectors of components into packed bytes.
-trait Join<S: Vectors, const N: usize> {
+pub(super) trait Join<S: Vectors, const N: usize> {
     /// The number of whole bytes that come before those of each vector, and of all.
     fn starts(&self) -> [usize; N];
     fn step(&self) -> usize;
@@ -85,7 +74,13 @@ trait Join<S: Vectors, const N: usize> {
 
 /// Packs as many vectors as there is room for. Returns the number of fields.
 #[inline(always)]
-fn each<S: Vectors, K: Join<S, N>, const N: usize, const SIZE: usize, const WATCH: Watch>(
+pub(super) fn each<
+    S: Vectors,
+    K: Join<S, N>,
+    const N: usize,
+    const SIZE: usize,
+    const WATCH: Watch,
+>(
     vectors: S,
     kernel: &K,
     mut gathered: Gathered<S::Vector, SIZE, WATCH>,
@@ -137,7 +132,7 @@ fn turn<'a, S: Vectors, K: Join<S, N>, const N: usize, const SIZE: usize, const 
 }
 
 #[inline(always)]
-fn pack_units<S: Vectors, const SIZE: usize, const HALVES: bool, const WATCH: Watch>(
+pub(super) fn pack_units<S: Vectors, const SIZE: usize, const HALVES: bool, const WATCH: Watch>(
     vectors: S,
     field: &Field,
     src: &[u8],
@@ -239,7 +234,7 @@ impl<S: Vectors, const SIZE: usize, const HALVES: bool> Join<S, 1>
 /// Shifts components down to their first bit, which is rarely not their lowest. The bits that
 /// bytes get from others are masked later.
 #[inline(always)]
-fn first_bit_down<S: Vectors, const SIZE: usize>(
+pub(super) fn first_bit_down<S: Vectors, const SIZE: usize>(
     vectors: S,
     x: S::Vector,
     first_bit: u32,
@@ -249,163 +244,5 @@ fn first_bit_down<S: Vectors, const SIZE: usize>(
         1 | 2 => vectors.down::<2>(x, first_bit),
         4 => vectors.down::<4>(x, first_bit),
         _ => vectors.down::<8>(x, first_bit),
-    }
-}
-
-#[inline(always)]
-fn pack_words<
-    S: Vectors,
-    const SIZE: usize,
-    const N: usize,
-    const LONG: bool,
-    const WATCH: Watch,
->(
-    vectors: S,
-    field: &Field,
-    src: &[u8],
-    dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
-) -> usize {
-    let gathered = Gathered::<S::Vector, SIZE, WATCH>::new(vectors, field);
-    each(vectors, &Words::<_, SIZE, N, LONG>::new(vectors, field), gathered, src, dst, seen)
-}
-
-/// Multiplies words of 32 bits, which hold units or the halves of components, to 64 bits, so that
-/// their bits are at the place in a byte where they are packed.
-///
-/// If vectors are `LONG`, they may have bits of 17 packed bytes. The last ones are all in the last
-/// word, from where they go to the vector after.
-struct Words<V, const SIZE: usize, const N: usize, const LONG: bool> {
-    msb: bool,
-    /// Most significant bit first: as in [`Units`].
-    backwards: V,
-    first_bit: u32,
-    mask: V,
-    /// With 2 bytes: factors that move the first of a pair up to the second.
-    pairs: V,
-    /// Factors of the first and third word, and of the others.
-    factors: [[V; 2]; N],
-    /// For every packed byte, its place in the products of the first and third word, of the
-    /// others, and, with 8 bytes, of the third word, which may have bits of the same byte as the
-    /// first.
-    compact: [[V; 3]; N],
-    /// The byte that the vector before shares with the first one, in its packed bytes, or, if
-    /// `LONG`, in the products of its last word.
-    carry: [V; N],
-    starts: [usize; N],
-    step: usize,
-}
-
-impl<V: Copy, const SIZE: usize, const N: usize, const LONG: bool> Words<V, SIZE, N, LONG> {
-    #[inline(always)]
-    fn new<S: Vectors<Vector = V>>(vectors: S, field: &Field) -> Self {
-        let bits = field.bits as usize;
-        let msb = field.order == BitOrder::MsbFirst;
-        let vector_bits = VECTOR / SIZE * bits;
-        let nothing = vectors.load(&[0; VECTOR]);
-        let (mut factors, mut compact) = ([[nothing; 2]; N], [[nothing; 3]; N]);
-        let (mut carry, mut starts) = ([nothing; N], [0; N]);
-        let mut shared = 0;
-        for n in 0..N {
-            let start = n * vector_bits % 8;
-            carry[n] = components::<S, 1>(vectors, |i| match i {
-                0 if start > 0 => shared as u64,
-                _ => NONE.into(),
-            });
-            let last = (start + vector_bits) / 8;
-            shared = last;
-            let len = (start + vector_bits).div_ceil(8);
-            // The bit at which the first component starts in a little-endian number.
-            let first = if msb { 8 * len - start - vector_bits } else { start };
-            let (mut by, mut table) = ([0; 4], [[NONE; VECTOR]; 3]);
-            for (word, by) in by.iter_mut().enumerate() {
-                // The bits of the word, from where on, and where they go.
-                let (count, from, to) = match SIZE {
-                    2 => (2 * bits, 16 - bits, 2 * word * bits),
-                    4 => (bits, 0, word * bits),
-                    _ if word % 2 == 0 => (bits.min(32), 0, word / 2 * bits),
-                    _ => (bits.saturating_sub(32), 0, word / 2 * bits + 32),
-                };
-                if count == 0 {
-                    continue;
-                }
-                let to = first + to;
-                *by = (to + 8 - from % 8) % 8;
-                let product = 8 * (word / 2) + (from + *by) / 8;
-                let which = if SIZE == 8 && word == 2 { 2 } else { word % 2 };
-                for (part, byte) in (to / 8..(to + count).div_ceil(8)).enumerate() {
-                    if LONG && word == 3 && byte == last {
-                        shared = product + part;
-                    }
-                    let byte = if msb { len - 1 - byte } else { byte };
-                    if byte < VECTOR {
-                        table[which][byte] = (product + part) as u8;
-                    }
-                }
-            }
-            for odd in 0..2 {
-                factors[n][odd] = components::<S, 8>(vectors, |i| 1 << by[2 * i + odd]);
-            }
-            compact[n] = table.map(|table| vectors.load(&table));
-            starts[n] = n * vector_bits / 8;
-        }
-        Self {
-            msb,
-            backwards: components::<S, 1>(vectors, |i| (i ^ (VECTOR - SIZE)) as u64),
-            first_bit: field.first_bit,
-            mask: components::<S, SIZE>(vectors, |_| field.mask() >> field.first_bit),
-            pairs: components::<S, 4>(vectors, |_| {
-                1 << 16 | 1_u64 << (16_usize.saturating_sub(bits))
-            }),
-            factors,
-            compact,
-            carry,
-            starts,
-            step: N * vector_bits / 8,
-        }
-    }
-}
-
-impl<S: Vectors, const SIZE: usize, const N: usize, const LONG: bool> Join<S, N>
-    for Words<S::Vector, SIZE, N, LONG>
-{
-    #[inline(always)]
-    fn starts(&self) -> [usize; N] {
-        self.starts
-    }
-
-    #[inline(always)]
-    fn step(&self) -> usize {
-        self.step
-    }
-
-    #[inline(always)]
-    fn join(&self, vectors: S, components: [S::Vector; N]) -> [S::Vector; N] {
-        let (mut packed, mut last) = (components, components);
-        for n in 0..N {
-            let x = components[n];
-            let x = if self.msb { vectors.shuffle(x, self.backwards) } else { x };
-            let x = first_bit_down::<S, SIZE>(vectors, x, self.first_bit);
-            let mut x = vectors.and(x, self.mask);
-            if SIZE == 2 {
-                x = vectors.multiply(x, self.pairs);
-            }
-            let even = vectors.multiply_words(x, self.factors[n][0]);
-            let odd = vectors.multiply_words(vectors.down::<8>(x, 32), self.factors[n][1]);
-            packed[n] = vectors.or(
-                vectors.shuffle(even, self.compact[n][0]),
-                vectors.shuffle(odd, self.compact[n][1]),
-            );
-            if SIZE == 8 {
-                let third = vectors.shuffle(even, self.compact[n][2]);
-                packed[n] = vectors.or(packed[n], third);
-            }
-            last[n] = if LONG { odd } else { packed[n] };
-        }
-        for n in 1..N {
-            let shared = vectors.shuffle(last[n - 1], self.carry[n]);
-            packed[n] = vectors.or(packed[n], shared);
-        }
-        packed
     }
 }

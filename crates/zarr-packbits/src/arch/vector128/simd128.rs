@@ -29,7 +29,7 @@ impl Simd128 {
         dst: &mut [u8],
         seen: &mut Seen<WATCH>,
     ) -> usize {
-        pack::pack(self, field, src, dst, seen)
+        pack::pack_small(self, field, src, dst, seen)
     }
 }
 
@@ -87,14 +87,6 @@ impl Vectors for Simd128 {
     #[inline(always)]
     fn down_each(self, x: v128, factors: v128) -> v128 {
         u16x8_shr(i16x8_mul(x, factors), 8)
-    }
-
-    // Only the words of a half of a vector can be multiplied.
-    #[inline(always)]
-    fn multiply_words(self, x: v128, factors: v128) -> v128 {
-        let (x, factors) =
-            (i32x4_shuffle::<0, 2, 0, 2>(x, x), i32x4_shuffle::<0, 2, 0, 2>(factors, factors));
-        u64x2_extmul_low_u32x4(x, factors)
     }
 
     // There is no multiply-add of bytes. The factors are the same in all lanes.

@@ -2,7 +2,8 @@
 
 use core::arch::{asm, x86_64::*};
 
-use super::{VECTOR, Vectors, pack, unpack};
+use super::words::{self, Products};
+use super::{VECTOR, Vectors, unpack};
 use crate::field::Field;
 use crate::seen::{Seen, Watch};
 
@@ -43,7 +44,7 @@ impl Ssse3 {
             dst: &mut [u8],
             seen: &mut Seen<WATCH>,
         ) -> usize {
-            pack::pack(vectors, field, src, dst, seen)
+            words::pack(vectors, field, src, dst, seen)
         }
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { compiled(self, field, src, dst, seen) }
@@ -120,19 +121,6 @@ impl Vectors for Ssse3 {
         unsafe { _mm_movemask_epi8(x) as u16 }
     }
 
-    #[inline(always)]
-    fn multiply_words(self, x: __m128i, factors: __m128i) -> __m128i {
-        let mut words = x;
-        // The compiler would merge the mask of `x` with the one that the instruction implies,
-        // forget that the upper halves are zero, and multiply these, too, with four instructions.
-        // SAFETY: this is no instruction; it only hides where `words` comes from.
-        unsafe {
-            asm!("/* {} */", inout(xmm_reg) words, options(pure, nomem, nostack, preserves_flags));
-        }
-        // SAFETY: a value of this type exists only on processors with these instructions.
-        unsafe { _mm_mul_epu32(words, factors) }
-    }
-
     instructions! {
         shuffle(x, table) = _mm_shuffle_epi8(x, table);
         and(x, y) = _mm_and_si128(x, y);
@@ -154,5 +142,20 @@ impl Vectors for Ssse3 {
         up = 2 _mm_sll_epi16, 4 _mm_sll_epi32, _ _mm_sll_epi64;
         down = 2 _mm_srl_epi16, 4 _mm_srl_epi32, _ _mm_srl_epi64;
         down_signed = 2 _mm_sra_epi16, _ _mm_sra_epi32;
+    }
+}
+
+impl Products for Ssse3 {
+    #[inline(always)]
+    fn multiply_words(self, x: __m128i, factors: __m128i) -> __m128i {
+        let mut words = x;
+        // The compiler would merge the mask of `x` with the one that the instruction implies,
+        // forget that the upper halves are zero, and multiply these, too, with four instructions.
+        // SAFETY: this is no instruction; it only hides where `words` comes from.
+        unsafe {
+            asm!("/* {} */", inout(xmm_reg) words, options(pure, nomem, nostack, preserves_flags));
+        }
+        // SAFETY: a value of this type exists only on processors with these instructions.
+        unsafe { _mm_mul_epu32(words, factors) }
     }
 }
