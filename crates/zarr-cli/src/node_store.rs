@@ -137,7 +137,7 @@ impl NodeStore {
             {
                 None
             }
-            Some(parent) => Some(format!("{parent}/{name}")),
+            Some(parent) => Some(store::place_below(parent, name)),
             None => Some(name.to_owned()),
         }
     }
@@ -311,7 +311,7 @@ impl NodeStore {
         let mut below: Vec<String> = nodes.take(3).collect();
         below.sort();
         if let Some(first) = below.first() {
-            return format!("; did you mean {}/{first}?", self.shown);
+            return format!("; did you mean {}?", store::place_below(&self.shown, first));
         }
         let above = self
             .folder
@@ -367,8 +367,8 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
     let mut names: Vec<String> = Vec::new();
     // The topmost node that was found, and how many names are below it.
     let mut top: Option<(Arc<dyn Store>, usize)> = None;
-    let mut look = |parent: &str, name: &str, is_node: bool| -> Result<bool, CliError> {
-        names.push(name.to_owned());
+    let mut look = |parent: &str, name: String, is_node: bool| -> Result<bool, CliError> {
+        names.push(name);
         match (is_node, &top) {
             (true, _) => {
                 top = Some((NodeStore::open(parent)?.store, names.len()));
@@ -386,7 +386,7 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
         for (folder, parent) in folder.ancestors().zip(folder.ancestors().skip(1)) {
             let name = folder.file_name().and_then(|name| name.to_str());
             let (Some(name), Some(text)) = (name, parent.to_str()) else { break };
-            if !look(text, name, is_node(parent))? {
+            if !look(text, name.to_owned(), is_node(parent))? {
                 break;
             }
         }
@@ -406,7 +406,7 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
                 Err(CliError::Missing { .. }) if archive.is_some() => return Ok(None),
                 place => place?,
             };
-            if !look(parent, name, place.has_document()?)? {
+            if !look(parent, name_in(path, name)?, place.has_document()?)? {
                 break;
             }
             rest = parent;
@@ -428,7 +428,7 @@ pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
         if name.is_empty() {
             break;
         }
-        names.push(name.to_owned());
+        names.push(name_in(path, name)?);
         rest = parent;
         if rest.ends_with(".zarr") || archive == Some(rest) {
             let store = NodeStore::create(rest)?.store;
@@ -436,6 +436,12 @@ pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
         }
     }
     Err(CliError::NoRoot { place: store::shown_url(path) })
+}
+
+/// The name that a part of a path or URL stands for.
+fn name_in(path: &str, part: &str) -> Result<String, CliError> {
+    let failed = |cause| CliError::Store { place: store::shown_url(path), cause };
+    store::names_in(path, part).map_err(failed)
 }
 
 /// The prefix of these names, the innermost first.

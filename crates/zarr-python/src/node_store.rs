@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::UnlistedStore;
-use zarr_kit::array::store::{StoreOptions, archive_of, local_path, shown_url};
+use zarr_kit::array::store::{StoreOptions, archive_of, local_path, place_below, shown_url};
 use zarr_kit::join::{self, OpenOptions, References};
 use zarr_kit::metadata::Printable;
 use zarr_kit::{Array, Prefix, Store};
@@ -208,5 +208,5 @@ pub(crate) fn borrowed(changes: &Changes) -> Vec<(&str, Option<&str>)> {
 
 /// The path or URL of a node in the store at this one.
 fn below(url: String, prefix: &Prefix) -> String {
-    if prefix.is_root() { url } else { format!("{}/{prefix}", url.trim_end_matches('/')) }
+    if prefix.is_root() { url } else { place_below(url.trim_end_matches('/'), prefix.as_str()) }
 }

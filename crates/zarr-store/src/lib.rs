@@ -62,6 +62,7 @@ mod shown;
 mod sorted;
 mod types;
 mod update;
+mod url_names;
 mod utc;
 mod waiting;
 #[cfg(feature = "zip")]
@@ -97,6 +98,7 @@ pub use self::types::{
     PutOutcome, Version,
 };
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
+pub use self::url_names::{names_in, place_below};
 pub use self::waiting::Waiting;
 #[cfg(feature = "zip")]
 pub use self::zip::ZipStore;

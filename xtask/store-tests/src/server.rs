@@ -149,6 +149,14 @@ impl Server {
         self.state.lock().unwrap().objects.get(path).map_or(0, |object| object.len() as u64)
     }
 
+    /// Removes objects, by their whole paths in the bucket.
+    pub fn remove(&self, paths: &[&str]) {
+        let mut state = self.state.lock().unwrap();
+        for path in paths {
+            assert!(state.objects.remove(*path).is_some(), "{path}");
+        }
+    }
+
     /// The number of requests of `method` whose target contains `part`.
     pub fn count(&self, method: &str, part: &str) -> usize {
         let state = self.state.lock().unwrap();
@@ -273,7 +281,8 @@ fn receive(reader: &mut BufReader<&TcpStream>) -> Option<(String, Request)> {
     let query = query
         .split('&')
         .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
-        .map(|(name, value)| (name.to_owned(), decoded(value)))
+        // A space is `+` in the query, and only there.
+        .map(|(name, value)| (name.to_owned(), decoded(&value.replace('+', " "))))
         .collect();
     let path = decoded(path.strip_prefix("/bucket").unwrap_or(path));
     let path = path.trim_start_matches('/').to_owned();

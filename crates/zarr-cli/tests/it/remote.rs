@@ -120,6 +120,99 @@ fn members_in_a_bucket_are_joined_by_copies_of_the_server() {
     assert_eq!(server.size("not.zarr/zarr.json"), 0);
 }
 
+/// A name that is not written in a URL as it is, and one that its URL would be taken for if it were
+/// decoded twice, or not at all.
+const ODD: [(&str, &str); 6] = [
+    ("a b", "a%20b"),
+    ("a%20b", "a%2520b"),
+    ("100%", "100%25"),
+    ("what?", "what%3F"),
+    ("no#1+2", "no%231+2"),
+    ("é*", "é%2A"),
+];
+
+/// Arrays of a group in a bucket, each found by its URL and never another: also by what looks for the
+/// group around it.
+#[test]
+fn names_in_urls_are_percent_encoded() {
+    let server = Server::start();
+    let zarr_kit = |arguments: &[&str]| {
+        let output = on(&server.endpoint, arguments, &KEYS);
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
+        text
+    };
+    let group = "s3://bucket/my%20data/g.zarr";
+    let size = |name: &str| server.size(&format!("my data/g.zarr/{name}/zarr.json"));
+    zarr_kit(&["create", group, "--group"]);
+    for (length, (name, encoded)) in (1..).zip(ODD) {
+        let place = format!("{group}/{encoded}");
+        let length = length.to_string();
+        let shape = ["--shape", &length, "--dtype", "int8", "--dims", name];
+        zarr_kit(&[&["create", &place][..], &shape].concat());
+        assert!(size(name) > 0, "{name}");
+    }
+    zarr_kit(&["consolidate", group]);
+    for (length, (name, encoded)) in (1..).zip(ODD) {
+        let place = format!("{group}/{encoded}");
+        let found: Value =
+            serde_json::from_str(&zarr_kit(&["info", &place, "--json"])).expect("JSON");
+        assert_eq!(found["shape"], serde_json::json!([length]), "{name}");
+        zarr_kit(&["attrs", &place, "--set", "n=1"]);
+        // The consolidated metadata were changed with it.
+        let text = zarr_kit(&["check", group]);
+        assert!(text.contains("6 arrays") && text.contains(" 0 errors, 0 warnings"), "{text}");
+        assert!(zarr_kit(&["check", &place]).contains("1 array, "));
+    }
+    for (name, encoded) in ODD {
+        zarr_kit(&["delete", &format!("{group}/{encoded}"), "--yes"]);
+        assert_eq!(size(name), 0, "{name}");
+        let text = zarr_kit(&["check", group]);
+        assert!(text.contains(" 0 errors, 0 warnings"), "{text}");
+    }
+}
+
+/// Patterns find names in a bucket, and give their URLs; documents of virtual joins hold names.
+#[test]
+fn patterns_and_documents_have_names_that_urls_encode() {
+    let server = Server::start();
+    let zarr_kit = |arguments: &[&str]| {
+        let output = on(&server.endpoint, arguments, &KEYS);
+        let text = String::from_utf8([output.stdout, output.stderr].concat()).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {text}");
+        text
+    };
+    let mut members = ODD;
+    members.sort_unstable_by_key(|(_, encoded)| format!("{encoded}.zarr"));
+    for (value, (_, encoded)) in (1..).zip(members) {
+        let place = format!("s3://bucket/in%25/{encoded}.zarr");
+        let fill = i32::to_string(&value);
+        let shape = ["--shape", "1", "--dtype", "int8", "--dims", "time", "--fill", &fill];
+        zarr_kit(&[&["create", &place][..], &shape].concat());
+    }
+    let read = |place: &str| zarr_kit(&["read", place, "-f", "lines"]);
+    for (pattern, values) in [
+        ("s3://bucket/in%25/*.zarr", "1\n2\n3\n4\n5\n6\n"),
+        ("s3://bucket/in%25/a%2520*", "3\n"),
+        ("s3://bucket/in%25/*%2A.zarr", "6\n"),
+        ("s3://bucket/in%25/*%3f.zarr", "5\n"),
+    ] {
+        let place = "s3://bucket/in%25/my%20join.zjoin";
+        zarr_kit(&["join", pattern, "--along", "time", "--virtual", "-o", place]);
+        assert_eq!(read(place), values, "{pattern}");
+        assert!(server.size("in%/my join.zjoin") > 0);
+        // From another folder.
+        let away = "s3://bucket/a%20way/x.zjoin";
+        zarr_kit(&["join", pattern, "--along", "time", "--virtual", "-o", away]);
+        assert_eq!(zarr_kit(&["read", away, "-f", "lines", "--outside-members"]), values);
+        let copied = "s3://bucket/copied%3F.zarr";
+        zarr_kit(&["join", pattern, "--along", "time", "-o", copied]);
+        assert_eq!(read(copied), values, "{pattern}");
+        server.remove(&["in%/my join.zjoin", "a way/x.zjoin"]);
+        zarr_kit(&["delete", copied, "--yes"]);
+    }
+}
+
 /// What cannot be reached or read is said in one line with what to do, without secrets.
 #[test]
 fn servers_that_refuse_are_named_with_what_to_do() {

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_array::store::{Prefix, Store, StoreError, archive_of, local_path, shown_url};
+use zarr_array::store::{
+    Prefix, Store, StoreError, archive_of, local_path, names_in, place_below, shown_url,
+};
 
 use super::error::LinkError;
 use super::options::{OpenOptions, References};
@@ -44,7 +46,7 @@ pub(super) struct MemberStore {
 /// A reference, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 enum Reference {
-    /// Names below the document's folder.
+    /// Names below the document's folder, as they are there: not percent-encoded.
     Below(Vec<String>),
     /// Names below an ancestor of the folder, this many levels up.
     Above(usize, Vec<String>),
@@ -119,9 +121,6 @@ fn parse(location: &str) -> Result<Reference, &'static str> {
     if location.starts_with(['/', '\\']) || drive || scheme(location).is_some() {
         return Ok(Reference::Absolute);
     }
-    if location.contains(['?', '#']) {
-        return Err("a relative reference has no '?' or '#'");
-    }
     let (mut levels, mut names) = (0_usize, Vec::new());
     for name in location.trim_end_matches('/').split('/') {
         match name {
@@ -156,14 +155,7 @@ fn is_other_kind(names: &[String]) -> bool {
 
 /// Appends names to a folder or URL.
 fn joined(url: &str, names: &[String]) -> String {
-    let mut all = url.to_owned();
-    for name in names {
-        if !all.is_empty() && !all.ends_with('/') {
-            all.push('/');
-        }
-        all.push_str(name);
-    }
-    if all.is_empty() { ".".to_owned() } else { all }
+    place_below(if url.is_empty() { "." } else { url }, &names.join("/"))
 }
 
 /// The ancestor this many levels up; `None` above the root of a server or bucket.
@@ -225,8 +217,8 @@ fn local(url: &str) -> Option<PathBuf> {
         Some(found) => found,
     };
     let within = url.get(archive.len()..)?.trim_matches('/');
-    let path = local_path(parent)?.join(name);
-    Some(if within.is_empty() { path } else { path.join(within) })
+    let path = local_path(parent)?.join(names_in(url, name).ok()?);
+    Some(if within.is_empty() { path } else { path.join(names_in(url, within).ok()?) })
 }
 
 /// The relative path from one absolute path to another.
@@ -249,10 +241,15 @@ fn relative_url(base: &str, target: &str) -> Option<String> {
     if base.contains(['?', '#']) || target.contains(['?', '#']) {
         return None;
     }
-    let names = |url: &str| -> Vec<String> {
-        url.trim_end_matches('/').split('/').map(str::to_owned).collect()
+    // As they are called there, as in a folder. An encoded `/` is none of the name.
+    let names = |url: &str| -> Option<Vec<String>> {
+        let names = url.trim_end_matches('/').split('/').map(|name| {
+            let name = names_in(url, name).ok()?;
+            (!name.contains('/')).then_some(name)
+        });
+        names.collect()
     };
-    let (base, target) = (names(base), names(target));
+    let (base, target) = (names(base)?, names(target)?);
     // Scheme and server are the first three.
     (base.get(..3)? == target.get(..3)?).then(|| way(&base, &target)).flatten()
 }
@@ -265,7 +262,12 @@ fn way(base: &[String], target: &[String]) -> Option<String> {
     }
     let up = base.iter().skip(common).map(|_| "..");
     let names: Vec<&str> = up.chain(target.iter().skip(common).map(String::as_str)).collect();
-    Some(if names.is_empty() { ".".to_owned() } else { names.join("/") })
+    Some(match names.join("/") {
+        names if names.is_empty() => ".".to_owned(),
+        // A name such as `run:1` is not a URL.
+        names if parse(&names) == Ok(Reference::Absolute) => format!("./{names}"),
+        names => names,
+    })
 }
 
 #[cfg(test)]
@@ -285,8 +287,9 @@ mod tests {
         for absolute in ["/etc", "s3://bucket/a", "file:///a", "C:\\data", "\\\\host\\a", "c:a"] {
             assert_eq!(parse(absolute), Ok(Reference::Absolute), "{absolute}");
         }
+        assert_eq!(parse("./run:1.zarr"), below(&["run:1.zarr"]));
+        assert_eq!(parse("100%/a?b#c"), below(&["100%", "a?b#c"]));
         assert!(parse("a//b").is_err());
-        assert!(parse("a?b").is_err());
     }
 
     #[test]
@@ -306,6 +309,15 @@ mod tests {
             ("/data/joined", "/data/refs.json/a", "../refs.json/a"),
             ("s3://bucket/x", "/data/x.zip/a", "/data/x.zip/a"),
             ("s3://bucket/x", "s3://bucket/x/y.zip/a", "y.zip/a"),
+            ("/data", "/data/100%/a?b#c.zarr", "100%/a?b#c.zarr"),
+            ("/data", "/data/run:1.zarr", "./run:1.zarr"),
+            ("/data/x", "/data/run:1.zarr", "../run:1.zarr"),
+            ("/data", "/data/a:1.zarr", "./a:1.zarr"),
+            ("s3://bucket/x", "s3://bucket/x/100%25/a%3Fb%23c.zarr", "100%/a?b#c.zarr"),
+            ("s3://bucket/a%20b", "s3://bucket/a b/c", "c"),
+            ("s3://bucket/x", "s3://bucket/x/a%2Fb", "s3://bucket/x/a%2Fb"),
+            ("s3://bucket/x", "s3://bucket/x/a%FF", "s3://bucket/x/a%FF"),
+            ("s3://bucket/x", "file:///data/a%20b.zip/c%20d", "/data/a b.zip/c d"),
         ] {
             assert_eq!(reference(base, target), expected, "{base} {target}");
         }

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Key, Prefix, Store, StoreExt as _, local_path, open_url, shown_url};
+use zarr_array::store::{
+    Key, Prefix, Store, StoreExt as _, local_path, names_in, open_url, shown_url,
+};
 
 use super::base::{Base, Opener};
 use super::error::LinkError;
@@ -30,7 +32,7 @@ fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Arc<dyn Sto
     let Some(place) = DocumentUrl::of(url) else {
         return Ok(open_url(url, &options.store)?);
     };
-    let shown = shown_url(&place.url());
+    let shown = shown_url(&place.url);
     if depth > DEPTH {
         return Err(LinkError::Depth { place: shown, limit: DEPTH });
     }
@@ -52,6 +54,8 @@ pub fn is_virtual_join(url: &str) -> bool {
 
 /// A path or URL, cut at the document.
 pub(crate) struct DocumentUrl {
+    /// The document's own path or URL.
+    pub(crate) url: String,
     /// The folder or URL that the document is in.
     pub(crate) parent: String,
     pub(crate) name: String,
@@ -81,21 +85,14 @@ impl DocumentUrl {
                         parent => parent.to_owned(),
                     },
                 };
-                let inner = url.get(end..)?.trim_matches('/').to_owned();
-                return Some(Self { parent, name: name.to_owned(), inner });
+                // Names that are not UTF-8 are refused by the store.
+                let name = names_in(url, name).ok()?;
+                let inner = names_in(url, url.get(end..)?.trim_matches('/')).ok()?;
+                return Some(Self { url: document.to_owned(), parent, name, inner });
             }
             start = end.saturating_add(1);
         }
         None
-    }
-
-    /// The document's own path or URL.
-    pub(crate) fn url(&self) -> String {
-        match self.parent.as_str() {
-            "." => self.name.clone(),
-            parent if parent.ends_with('/') => format!("{parent}{}", self.name),
-            parent => format!("{parent}/{}", self.name),
-        }
     }
 
     pub(crate) fn key(&self) -> Result<Key, LinkError> {
@@ -124,7 +121,7 @@ mod tests {
                 (parent, name, inner),
                 "{url}"
             );
-            assert!(url.starts_with(&place.url()), "{url}");
+            assert!(url.starts_with(&place.url), "{url}");
         }
         for url in ["a.zarr", ".zjoin", "a.zjoin.zarr/b", "s3://bucket", ""] {
             assert!(!is_virtual_join(url), "{url}");

@@ -143,7 +143,7 @@ impl LinkedDocument {
     pub fn open(url: &str, options: &OpenOptions) -> Result<Self, LinkError> {
         let place = DocumentUrl::of(url);
         let place = place.ok_or_else(|| LinkError::Name { place: shown_url(url) })?;
-        let shown = shown_url(&place.url());
+        let shown = shown_url(&place.url);
         let store = open_url(&place.parent, &options.store)?;
         let key = place.key()?;
         let Some(json) = store.read(&key)? else {

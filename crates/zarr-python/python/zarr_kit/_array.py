@@ -239,7 +239,8 @@ class Array(Node[_native.Array]):
             the last chunk's length.
         discard
             Whether elements that are cut off are removed, as in numpy and zarr-python. Otherwise
-            their chunks stay stored, and reappear if the array grows again.
+            their chunks stay stored, and reappear if the array grows again. Removing
+            them needs locks between processes, which object storage does not have.
         """
         added = None if chunks is None else [_grid.runs(list(axis or ())) for axis in chunks]
         lengths = list(_grid.checked_shape(shape))
@@ -273,8 +274,9 @@ class Array(Node[_native.Array]):
     def rearrange(self, parts: Iterable[slice | Array], axis: int | str = 0) -> None:
         """Removes, reorders and inserts whole chunks along an axis, without decoding them.
 
-        A virtual join is rearranged by whole members: only its file is written again. Needs locks
-        or conditional writes. Handles that were opened before must be opened again.
+        Needs locks between processes, which object storage does not have. A virtual join is
+        rearranged by whole members: only its file is written again, with locks or by a conditional
+        write. Handles that were opened before must be opened again.
 
         Parameters
         ----------

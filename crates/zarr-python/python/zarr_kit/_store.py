@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -99,7 +100,12 @@ def _of_obstore(store: Any) -> tuple[str, dict[str, str | list[str]]]:
     bucket = _taken(settings, member)
     if bucket is None:
         raise ValueError(f"{kind}: its configuration names no {member}")
-    return f"{scheme}://{bucket}/{prefix}".rstrip("/"), settings
+    return f"{scheme}://{bucket}/{encoded(prefix)}".rstrip("/"), settings
+
+
+def encoded(names: str) -> str:
+    """The names in a URL: percent-encoded where they would mean something else there."""
+    return re.sub(r"[\0-\x20\x7f%?#*\\]", lambda found: f"%{ord(found[0]):02X}", names)
 
 
 def _settings(store: Any) -> dict[str, str | list[str]]:

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr.storage import FsspecStore, LocalStore, ObjectStore
 
+from ._store import encoded
+
 if TYPE_CHECKING:
     from zarr.abc.store import Store
 
@@ -92,4 +94,4 @@ def _text(value: Any) -> str:
 
 
 def _url(bucket: str, prefix: str) -> str:
-    return f"s3://{bucket}/{prefix.strip('/')}".rstrip("/")
+    return f"s3://{bucket}/{encoded(prefix.strip('/'))}".rstrip("/")

@@ -15,6 +15,12 @@ use crate::{Operation, StoreError, StoreOptions, shown_url, without_secrets};
 
 pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown_url(text), reason };
+    // The parser would drop them, and the URL would name something else.
+    if text.trim_matches(' ') != text || text.contains(char::is_control) {
+        let reason = "a store's URL has no control characters, and no space at its ends; in a path \
+                      they are percent-encoded, such as %20";
+        return Err(refuse(reason.to_owned()));
+    }
     let url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("a store's URL has no '?' or '#'; give settings as options".to_owned()));

@@ -257,6 +257,8 @@ fn urls_and_options_that_are_not_understood() {
         open("http://host/x?token=secret", &none),
         open("http://host/x", &none.clone().setting("colour", "secret")),
         open("http://", &none),
+        open("http://host/a\tb", &none),
+        open("http://host/ab ", &none),
     ];
     // The rest of it says what this build has.
     let unknown = open("gopher://host/x", &none);

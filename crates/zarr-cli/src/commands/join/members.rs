@@ -82,8 +82,14 @@ fn expanded_url(argument: &str) -> Result<Vec<String>, CliError> {
     if !has_server || parent.contains('*') {
         return Err(wrong("in a URL, only the last name may be a pattern"));
     }
-    let pattern = Pattern::new(last).map_err(|error| wrong(&error.to_string()))?;
     let place = NodeStore::open(parent)?;
+    // In a pattern, an encoded character stands for itself.
+    let escaped = ["%2A", "%3F", "%5B", "%5D"].into_iter().zip(["[*]", "[?]", "[[]", "[]]"]);
+    let last = escaped.fold(last.to_owned(), |last, (code, escaped)| {
+        last.replace(code, escaped).replace(&code.to_ascii_lowercase(), escaped)
+    });
+    let last = store::names_in(argument, &last).map_err(|cause| place.failed(cause))?;
+    let pattern = Pattern::new(&last).map_err(|error| wrong(&error.to_string()))?;
     let mut found = Vec::new();
     for entry in place.store.list_dir(&Prefix::root()) {
         let name = match entry.map_err(|cause| place.failed(cause))? {
@@ -91,7 +97,7 @@ fn expanded_url(argument: &str) -> Result<Vec<String>, CliError> {
             DirEntry::Prefix(prefix) => prefix.as_str().to_owned(),
         };
         if pattern.matches(&name) {
-            found.push(format!("{parent}/{name}"));
+            found.push(store::place_below(parent, &name));
         }
     }
     found.sort();

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import unquote
 
 from xarray import Variable
 
@@ -105,8 +106,8 @@ def _nodes(group: Group) -> Iterator[Array | Group]:
 
 def _joined(url: str, path: str) -> str:
     scheme, separator, rest = url.partition("://")
-    if scheme == "file":
-        url = rest
+    if separator:
+        url = unquote(rest if scheme == "file" else url)
     if not separator or scheme == "file":
         url = url if url.startswith("memory:") else os.path.realpath(url)
     return f"{url.rstrip('/')}/{path}".rstrip("/")
