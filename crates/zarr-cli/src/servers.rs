@@ -86,6 +86,11 @@ fn meaning(service: Service, said: &str) -> Option<String> {
         let variables = service.variables();
         return Some(format!("the server refuses access ({status}{code}); {variables}"));
     }
+    // Of one of the objects of a bulk deletion, which as a whole has succeeded.
+    if service == Service::S3 && has("(code: AccessDenied)") {
+        let variables = service.variables();
+        return Some(format!("the server refuses access (AccessDenied); {variables}"));
+    }
     if service == Service::S3 && (has("PermanentRedirect") || has("redirect without LOCATION")) {
         return Some("the bucket is in another region; set AWS_REGION".to_owned());
     }
@@ -148,6 +153,13 @@ mod tests {
                 "the server refuses access (403 Forbidden, SignatureDoesNotMatch); set \
                  AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
                  public bucket",
+            ),
+            (
+                "s3://a/b",
+                "Generic S3 error: DeleteObjects request failed for key b/zarr.json: Access Denied \
+                 (code: AccessDenied)",
+                "the server refuses access (AccessDenied); set AWS_ACCESS_KEY_ID and \
+                 AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a public bucket",
             ),
             (
                 "https://host/a",
