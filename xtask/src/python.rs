@@ -4,10 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::run::{Outcome, root, step, target};
-use crate::venv;
-
-/// The exact versions of the packages that build and test it.
-const REQUIREMENTS: &str = "crates/zarr-python/tests/requirements.txt";
+use crate::{s3, venv};
 
 /// Builds the package as `pip install` does, and runs its tests, its examples and a type checker.
 /// With `--if-possible`, a machine without a suitable Python or its packages is not a failure.
@@ -17,7 +14,7 @@ pub(crate) fn python(arguments: &[String]) -> Outcome {
         [flag] if flag == "--if-possible" => true,
         _ => return Err("usage: cargo xtask python [--if-possible]".to_owned()),
     };
-    let prepared = venv::environment("package", REQUIREMENTS).and_then(|python| {
+    let prepared = venv::package().and_then(|python| {
         zarr_python(&python, &["--fetch"])?;
         Ok(python)
     });
@@ -33,7 +30,7 @@ pub(crate) fn python(arguments: &[String]) -> Outcome {
 
 /// Installs a wheel, and runs the package's tests and examples with it.
 pub(crate) fn test_wheel(wheel: &Path) -> Outcome {
-    let python = venv::environment("package", REQUIREMENTS)?;
+    let python = venv::package()?;
     let pip = ["pip", "install", "--quiet", "--no-deps", "--force-reinstall"];
     step(module(&python, &pip).arg(wheel))?;
     test(&python)
@@ -62,7 +59,8 @@ fn build_and_test(python: &Path) -> Outcome {
 fn test(python: &Path) -> Outcome {
     let pytest = ["pytest", "-q", "-p", "no:cacheprovider"];
     let tests = root().join("crates/zarr-python/tests");
-    step(module(python, &pytest).arg(tests))?;
+    // Object storage is tested on this server and on moto's.
+    step(module(python, &pytest).arg(tests).env("ZARR_KIT_S3_SERVER", s3::program()?))?;
     step(module(python, &pytest).args(["--doctest-modules", "--pyargs", "zarr_kit"]))
 }
 

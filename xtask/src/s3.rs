@@ -2,67 +2,84 @@
 //! device.
 
 use std::io::{BufRead, BufReader};
-use std::path::Path;
+use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crate::run::{Outcome, cargo, root};
+use crate::venv;
 
 const MANIFEST: &str = "xtask/peers/s3-server/Cargo.toml";
 const TARGET: &str = "xtask/peers/s3-server/target";
 
-/// Builds the server, starts it on an empty folder, and runs the tests of `zarr-array` that are
-/// ignored otherwise; with `--bench` it measures the throughput and that of a plain client instead.
+/// Starts moto's server.
+const MOTO: &str = "crates/zarr-python/tests/servers.py";
+
+/// Builds the server, starts it on an empty folder, and runs the tests of `zarr-array` and
+/// `zarr-store` that are ignored otherwise; with `--bench` it measures the throughput and that of a
+/// plain client instead.
 ///
 /// `--quick` runs 20 rounds of concurrent writers instead of 100: with building the server, about a
 /// minute and a half on two cores. `--unlocked` starts the server without its locks: the tests must
-/// then fail.
+/// then fail. `--moto` takes the server of the Python package moto, as the tests of the Python package
+/// do, for a second opinion of the protocol.
 pub(crate) fn s3_test(arguments: &[String]) -> Outcome {
-    let mut bench = false;
-    let mut unlocked = false;
-    let mut quick = false;
+    let mut run = Run { bench: false, unlocked: false, moto: false, rounds: "100" };
     for argument in arguments {
         match argument.as_str() {
-            "--bench" => bench = true,
-            "--unlocked" => unlocked = true,
-            "--quick" => quick = true,
+            "--bench" => run.bench = true,
+            "--unlocked" => run.unlocked = true,
+            "--moto" => run.moto = true,
+            "--quick" => run.rounds = "20",
             _ => {
-                return Err(
-                    "usage: cargo xtask s3-test [--bench | --quick] [--unlocked]".to_owned()
-                );
+                return Err("usage: cargo xtask s3-test [--bench | --quick] [--unlocked | --moto]"
+                    .to_owned());
             }
         }
     }
+    if run.moto {
+        let mut server = Command::new(venv::package()?);
+        server.arg(root().join(MOTO));
+        return with_server(&mut server, &run);
+    }
     // Tests need a server that builds quickly; measurements need a fast one.
-    let profile = if bench { "release" } else { "dev" };
-    let build = ["build", "--profile", profile, "--locked", "--quiet", "--manifest-path", MANIFEST];
-    cargo(&build, &[])?;
-    let folder_of_profile = if bench { "release" } else { "debug" };
-    let binary = root().join(TARGET).join(folder_of_profile).join("s3-server");
+    let program = if run.bench { build("release", "release")? } else { program()? };
     let folder = std::env::temp_dir().join(format!("zarr-kit-s3-{}", std::process::id()));
     let bucket = folder.join("bucket");
     std::fs::create_dir_all(&bucket).map_err(|error| format!("{}: {error}", bucket.display()))?;
-    let run = Run { bench, unlocked, rounds: if quick { "20" } else { "100" } };
-    let outcome = with_server(&binary, &folder, &run);
+    let mut server = Command::new(program);
+    server.arg(&folder).args(run.unlocked.then_some("--unlocked"));
+    let outcome = with_server(&mut server, &run);
     // Anything left behind is in the folder for temporary files.
     let _ = std::fs::remove_dir_all(&folder);
     outcome
 }
 
+/// Builds the server for tests.
+pub(crate) fn program() -> Result<PathBuf, String> {
+    build("dev", "debug")
+}
+
+fn build(profile: &str, folder: &str) -> Result<PathBuf, String> {
+    let build = ["build", "--profile", profile, "--locked", "--quiet", "--manifest-path", MANIFEST];
+    cargo(&build, &[("CARGO_TARGET_DIR", TARGET)])?;
+    Ok(root().join(TARGET).join(folder).join("s3-server"))
+}
+
 struct Run {
     bench: bool,
     unlocked: bool,
+    moto: bool,
     /// The number of writes of each concurrent writer.
     rounds: &'static str,
 }
 
-fn with_server(binary: &Path, folder: &Path, run: &Run) -> Outcome {
-    let mut server = Command::new(binary)
-        .arg(folder)
-        .args(run.unlocked.then_some("--unlocked"))
+fn with_server(server: &mut Command, run: &Run) -> Outcome {
+    let program = server.get_program().display().to_string();
+    let mut server = server
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(|error| format!("could not start {}: {error}", binary.display()))?;
+        .map_err(|error| format!("could not start {program}: {error}"))?;
     let outcome = port_of(&mut server).and_then(|port| {
         let endpoint = format!("http://127.0.0.1:{port}");
         let environment = [
@@ -83,11 +100,13 @@ fn with_server(binary: &Path, folder: &Path, run: &Run) -> Outcome {
         // Built as `check` builds it.
         let build = ["--workspace", "--all-features", "--profile", "test-release", "--locked"];
         let tests = ["--quiet", "--test", "it", "s3::", "--", "--ignored"];
-        cargo(&[&["test"][..], &build, &tests].concat(), &environment)
+        // moto takes any keys.
+        let without: &[&str] = if run.moto { &["--skip", "wrong_settings"] } else { &[] };
+        cargo(&[&["test"][..], &build, &tests, without].concat(), &environment)
     });
     // The server ends with its input.
     drop(server.stdin.take());
-    server.wait().map_err(|error| format!("{}: {error}", binary.display()))?;
+    server.wait().map_err(|error| format!("{program}: {error}"))?;
     outcome
 }
 

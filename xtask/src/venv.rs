@@ -11,6 +11,14 @@ use crate::run::{read, root, step};
 /// Releases that the requirements are pinned for.
 const PYTHONS: &[&str] = &["python3.12", "python3.13"];
 
+/// The exact versions of the packages that build and test the Python package.
+const PACKAGE: &str = "crates/zarr-python/tests/requirements.txt";
+
+/// The Python of the environment in which the Python package is built and tested.
+pub(crate) fn package() -> Result<PathBuf, String> {
+    environment("package", PACKAGE)
+}
+
 /// The Python of an environment with exactly the packages of a file of requirements. Its name
 /// contains that file's digest, so a changed requirement makes a new one.
 pub(crate) fn environment(name: &str, requirements: &str) -> Result<PathBuf, String> {

@@ -1,6 +1,6 @@
 """Counts elements that processes lose which write next to each other.
 
-    python race.py [--runs N] [--kinds KIND ...] [--stores STORE ...]
+    python race.py [--runs N] [--kinds KIND ...] [--stores STORE ...] [--endpoint URL]
 
 400 tasks on 4 processes write 10 elements each of an array of 4,000 in chunks of 70, so that most
 chunks are written by several tasks at once: in a local folder, and on a server of the S3 protocol on
@@ -11,21 +11,23 @@ one of zarr-python with its codec pipeline, has any. zarr-python's default pipel
 from __future__ import annotations
 
 import argparse
-import logging
 import multiprocessing
 import os
 import sys
 import tempfile
-import threading
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import zarr
 
 import zarr_kit
+
+sys.path.append(str(Path(__file__).parents[1] / "tests"))
+import servers  # noqa: E402
 
 ELEMENTS, TASKS, CHUNK = 4000, 400, 70
 OURS = "zarr_kit.pipeline.ZarrKitCodecPipeline"
@@ -43,8 +45,8 @@ def opened(kind: str, url: str, options: dict[str, str]) -> Any:
 
     bucket, _, prefix = url.removeprefix("s3://").partition("/")
     store = S3Store(
-        bucket, prefix=prefix, endpoint=options["endpoint"], region=options["region"], access_key_id="a",
-        secret_access_key="b", client_options={"allow_http": True},
+        bucket, prefix=prefix, endpoint=options["endpoint"], region=options["region"], access_key_id=servers.ACCESS_KEY,
+        secret_access_key=servers.SECRET_KEY, client_options={"allow_http": True},
     )
     return zarr.open_array(ObjectStore(store))
 
@@ -64,37 +66,12 @@ def lost(kind: str, url: str, options: dict[str, str], pool: ProcessPoolExecutor
     return int((found != np.arange(ELEMENTS) + 1).sum())
 
 
-class OneAtATime:
-    """An application that answers one request after the other.
-
-    moto compares a condition and stores an object in two steps, between which its threads let other
-    requests in: two puts with one condition both succeed, which S3 excludes.
-    """
-
-    def __init__(self, app: Any) -> None:
-        self.app, self.lock = app, threading.Lock()
-
-    def __call__(self, environ: Any, start_response: Any) -> list[bytes]:
-        with self.lock:
-            return list(self.app(environ, start_response))
-
-
 @contextmanager
-def server() -> Iterator[dict[str, str]]:
-    """The settings of a server on this machine, with a bucket."""
-    import boto3
-    from moto.server import ThreadedMotoServer
-
-    logging.getLogger("werkzeug").setLevel(logging.ERROR)
-    os.environ |= {"AWS_ACCESS_KEY_ID": "a", "AWS_SECRET_ACCESS_KEY": "b"}
-    found = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    found.start()
-    found._server.app = OneAtATime(found._server.app)
-    host, port = found.get_host_and_port()
-    endpoint = f"http://{host}:{port}"
-    boto3.client("s3", endpoint_url=endpoint, region_name="us-east-1").create_bucket(Bucket="race")
-    yield {"endpoint": endpoint, "region": "us-east-1", "allow_http": "true"}
-    found.stop()
+def bucket(endpoint: str | None) -> Iterator[dict[str, str]]:
+    """The settings of the server at this address, or of moto's."""
+    os.environ |= {"AWS_ACCESS_KEY_ID": servers.ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": servers.SECRET_KEY}
+    with nullcontext(servers.Server(endpoint)) if endpoint else servers.moto() as server:
+        yield server.options
 
 
 @contextmanager
@@ -102,13 +79,13 @@ def folder() -> Iterator[dict[str, str]]:
     yield {}
 
 
-def main(runs: int, kinds: list[str], stores: list[str]) -> int:
+def main(runs: int, kinds: list[str], stores: list[str], endpoint: str | None) -> int:
     ours = 0
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as temporary:
         for name in stores:
-            place, root = (folder, temporary) if name == "local" else (server, "s3://race")
-            with place() as options, ProcessPoolExecutor(4, context) as pool:
+            place, root = (folder(), temporary) if name == "local" else (bucket(endpoint), "s3://bucket")
+            with place as options, ProcessPoolExecutor(4, context) as pool:
                 for kind in kinds:
                     losses = [lost(kind, f"{root}/{kind}-{run}", options, pool) for run in range(runs)]
                     print(f"{kind}, {name}: {sum(losses)} lost in {runs} runs: {losses}", flush=True)
@@ -121,4 +98,5 @@ if __name__ == "__main__":
     parser.add_argument("--runs", type=int, default=20)
     parser.add_argument("--kinds", nargs="+", default=["zarr-kit", "pipeline", "default"])
     parser.add_argument("--stores", nargs="+", default=["local", "S3"])
+    parser.add_argument("--endpoint")
     sys.exit(main(**vars(parser.parse_args())))

@@ -1,4 +1,4 @@
-"""The codec pipeline on object storage: a server of the S3 protocol on this machine."""
+"""The codec pipeline on object storage: servers of the S3 protocol on this machine."""
 
 from __future__ import annotations
 
@@ -9,34 +9,21 @@ import pytest
 import zarr
 from zarr.storage import FsspecStore, ObjectStore
 
+from servers import ACCESS_KEY, SECRET_KEY
 from zarr_kit import _stores
-
-pytest.importorskip("moto.server")
 
 
 @pytest.fixture
 def endpoint(server):
-    return server
-
-
-@pytest.fixture
-def bucket(endpoint):
-    import boto3
-
-    keys = {"aws_access_key_id": "a", "aws_secret_access_key": "b", "region_name": "us-east-1"}
-    client = boto3.client("s3", endpoint_url=endpoint, **keys)
-    client.create_bucket(Bucket="bucket")
-    yield client
-    for item in client.list_objects_v2(Bucket="bucket").get("Contents", []):
-        client.delete_object(Bucket="bucket", Key=item["Key"])
+    return server.endpoint
 
 
 def by_obstore(endpoint, **options):
     store = pytest.importorskip("obstore.store")
     return ObjectStore(
         store.S3Store(
-            "bucket", prefix="in/side", endpoint=endpoint, access_key_id="a", secret_access_key="b",
-            region="us-east-1", client_options={"allow_http": True}, **options,
+            "bucket", prefix="in/side", endpoint=endpoint, access_key_id=ACCESS_KEY,
+            secret_access_key=SECRET_KEY, region="us-east-1", client_options={"allow_http": True}, **options,
         )
     )
 
@@ -44,19 +31,19 @@ def by_obstore(endpoint, **options):
 def by_s3fs(endpoint, **options):
     s3fs = pytest.importorskip("s3fs")
     fs = s3fs.S3FileSystem(
-        key="a", secret="b", endpoint_url=endpoint, asynchronous=True, skip_instance_cache=True,
+        key=ACCESS_KEY, secret=SECRET_KEY, endpoint_url=endpoint, asynchronous=True, skip_instance_cache=True,
         client_kwargs={"region_name": "us-east-1"}, **options,
     )
     return FsspecStore(fs, path="bucket/in/side")
 
 
 @pytest.fixture(params=[by_obstore, by_s3fs], ids=["obstore", "s3fs"])
-def store(request, bucket, endpoint):
+def store(request, endpoint):
     with zarr.config.set({"codec_pipeline.path": "zarr_kit.pipeline.ZarrKitCodecPipeline"}):
         yield request.param(endpoint)
 
 
-def test_chunks_are_read_and_written_natively(store, bucket):
+def test_chunks_are_read_and_written_natively(store, server):
     array = zarr.create_array(store, name="a", shape=(9, 6), chunks=(4, 5), dtype="i4")
     expected = np.arange(54, dtype="i4").reshape(9, 6)
     array[...] = expected
@@ -65,8 +52,7 @@ def test_chunks_are_read_and_written_natively(store, bucket):
     array[3:5, 4:] = 7
     expected[3:5, 4:] = 7
     assert array.async_array.codec_pipeline._opened
-    keys = {item["Key"] for item in bucket.list_objects_v2(Bucket="bucket")["Contents"]}
-    assert {"in/side/a/zarr.json", "in/side/a/c/0/0", "in/side/a/c/2/1"} <= keys
+    assert {"in/side/a/zarr.json", "in/side/a/c/0/0", "in/side/a/c/2/1"} <= set(server.keys())
     with zarr.config.set({"codec_pipeline.path": "zarr.core.codec_pipeline.BatchedCodecPipeline"}):
         np.testing.assert_array_equal(zarr.open_array(store, path="a")[...], expected)
 

@@ -9,13 +9,20 @@ import pytest
 RACE = Path(__file__).parents[1] / "bench" / "race.py"
 
 
-@pytest.mark.parametrize("store", ["local", "S3"])
-def test_nothing_is_lost(store):
-    if store == "S3":
-        pytest.importorskip("moto.server")
-        pytest.importorskip("obstore")
-    arguments = ["--runs", "1", "--kinds", "zarr-kit", "pipeline", "--stores", store]
+def check(*arguments):
+    arguments = ["--runs", "1", "--kinds", "zarr-kit", "pipeline", *arguments]
     run = subprocess.run([sys.executable, RACE, *arguments], capture_output=True, text=True)
     assert run.returncode == 0, run.stderr[-3000:]
+    store = arguments[arguments.index("--stores") + 1]
     expected = [f"{kind}, {store}: 0 lost in 1 runs: [0]" for kind in ("zarr-kit", "pipeline")]
     assert run.stdout.splitlines() == expected
+
+
+def test_nothing_is_lost_in_a_folder():
+    check("--stores", "local")
+
+
+def test_nothing_is_lost_on_a_server(server):
+    """The repository's server answers at the same time those requests that moto's answers in turn."""
+    pytest.importorskip("obstore")
+    check("--stores", "S3", "--endpoint", server.endpoint)

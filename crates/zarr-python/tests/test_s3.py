@@ -1,4 +1,4 @@
-"""Object storage: a server of the S3 protocol on this machine."""
+"""Object storage: servers of the S3 protocol on this machine."""
 
 import os
 import pickle
@@ -9,10 +9,8 @@ import sys
 import numpy as np
 import pytest
 import zarr_kit
-
-pytest.importorskip("moto.server")
-
-SECRET = "SECRET-OF-THE-TEST"
+from servers import ACCESS_KEY
+from servers import SECRET_KEY as SECRET
 
 
 def has_remote():
@@ -29,21 +27,7 @@ pytestmark = pytest.mark.skipif(not has_remote(), reason="built without object s
 
 @pytest.fixture
 def options(server):
-    import boto3
-
-    client = boto3.client(
-        "s3", endpoint_url=server, region_name="us-east-1", aws_access_key_id="a", aws_secret_access_key=SECRET
-    )
-    client.create_bucket(Bucket="bucket", ACL="public-read-write")
-    yield {
-        "endpoint": server,
-        "region": "us-east-1",
-        "allow_http": "true",
-        "access_key_id": "a",
-        "secret_access_key": SECRET,
-    }
-    for item in client.list_objects_v2(Bucket="bucket").get("Contents", []):
-        client.delete_object(Bucket="bucket", Key=item["Key"])
+    return server.options | {"access_key_id": ACCESS_KEY, "secret_access_key": SECRET}
 
 
 def test_arrays_are_written_and_read(options):
@@ -60,8 +44,8 @@ def test_arrays_are_written_and_read(options):
     assert array.info.chunks_stored == 4 and group.check().is_clean
 
 
-def test_without_credentials(options):
-    anonymous = {name: value for name, value in options.items() if "key" not in name} | {"skip_signature": "true"}
+def test_without_credentials(moto, options):
+    anonymous = moto.options | {"skip_signature": "true"}
     zarr_kit.create("s3://bucket/a.zarr", shape=3, dtype="i4", storage_options=options)[:] = [1, 2, 3]
     assert zarr_kit.open("s3://bucket/a.zarr", storage_options=anonymous)[1:].tolist() == [2, 3]
 
@@ -69,7 +53,7 @@ def test_without_credentials(options):
 def test_stores_of_obstore(options, tmp_path):
     obstore = pytest.importorskip("obstore.store")
     store = obstore.S3Store(
-        "bucket", prefix="in/a.zarr", endpoint=options["endpoint"], region="us-east-1", access_key_id="a",
+        "bucket", prefix="in/a.zarr", endpoint=options["endpoint"], region="us-east-1", access_key_id=ACCESS_KEY,
         secret_access_key=SECRET, client_options={"allow_http": True},
     )  # fmt: skip
     zarr_kit.create(store, shape=3, dtype="i4")[:] = [1, 2, 3]
@@ -87,7 +71,7 @@ def test_credential_providers_of_obstore_are_refused(options):
 
     def provider():
         asked.append(1)
-        return {"access_key_id": "a", "secret_access_key": SECRET, "token": None, "expires_at": None}
+        return {"access_key_id": ACCESS_KEY, "secret_access_key": SECRET, "token": None, "expires_at": None}
 
     store = obstore.S3Store(
         "bucket", endpoint=options["endpoint"], region="us-east-1", client_options={"allow_http": True},

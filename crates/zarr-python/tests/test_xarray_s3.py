@@ -1,15 +1,15 @@
-"""Xarray on object storage: a server of the S3 protocol on this machine."""
+"""Xarray on object storage: servers of the S3 protocol on this machine."""
 
 import json
 
 import numpy as np
 import pytest
 import zarr_kit
+from servers import ACCESS_KEY, SECRET_KEY
 
 xr = pytest.importorskip("xarray")
 pd = pytest.importorskip("pandas")
 da = pytest.importorskip("dask.array")
-pytest.importorskip("moto.server")
 
 import zarr_kit.dask  # noqa: E402
 from zarr_kit.xarray import to_zarr  # noqa: E402
@@ -21,22 +21,16 @@ URL = "s3://bucket/rain.zarr"
 @pytest.fixture
 def options(server, monkeypatch):
     """Settings; credentials are in the environment, where workers find them."""
-    import boto3
-
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "a")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "SECRET-OF-THE-TEST")
-    client = boto3.client("s3", endpoint_url=server, region_name="us-east-1")
-    client.create_bucket(Bucket="bucket")
-    options = {"endpoint": server, "region": "us-east-1", "allow_http": "true"}
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
+    options = server.options
     try:
         zarr_kit.create_group("s3://bucket/probe", storage_options=options)
     except OSError as error:
         if "feature" in str(error):
             pytest.skip("built without object storage")
         raise
-    yield options
-    for item in client.list_objects_v2(Bucket="bucket").get("Contents", []):
-        client.delete_object(Bucket="bucket", Key=item["Key"])
+    return options
 
 
 @pytest.fixture
@@ -77,7 +71,7 @@ def test_append_and_regions(options):
     assert sorted(zarr_kit.open_group(URL, storage_options=options)) == ["name", "rain", "time"]
     document = zarr_kit.open_group(URL, storage_options=options).metadata
     assert document["consolidated_metadata"]["metadata"]["rain"]["shape"] == [31, 10]
-    assert "SECRET" not in json.dumps(document)
+    assert SECRET_KEY not in json.dumps(document)
 
 
 def test_a_cluster_stores_and_appends(options, cluster):
@@ -118,7 +112,7 @@ def test_secrets_are_not_in_pickles(options):
 
     to_zarr(rain(), URL, storage_options=options)
     sent = pickle.dumps(open_kit(options))
-    assert b"SECRET" not in sent
+    assert SECRET_KEY.encode() not in sent
     xr.testing.assert_equal(pickle.loads(sent), rain())
 
 

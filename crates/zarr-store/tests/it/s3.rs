@@ -7,7 +7,8 @@ use std::time::Duration;
 use std::{env, thread};
 
 use zarr_store::{
-    DirEntry, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _, StoreOptions, open_url,
+    DirEntry, Links, Prefix, PutFrom, PutOutcome, Sharing, Store, StoreError, StoreExt as _,
+    StoreOptions, Version, open_url, place_below,
 };
 use zarr_store_tests::executor::block_on;
 use zarr_store_tests::{key, keys_below, prefix};
@@ -76,6 +77,38 @@ fn the_server_is_a_store_like_any_other() {
 fn the_asynchronous_face_works_too() {
     let store = open_url(&url("async"), &StoreOptions::new()).unwrap();
     block_on(object::asynchronous(&store));
+}
+
+/// Names that URLs and the headers of copies hold percent-encoded.
+#[test]
+#[ignore = "needs cargo xtask s3-test"]
+fn names_and_copies_are_those_asked_for() {
+    let store = open("names");
+    let names =
+        ["a b", "a%20b", "100%", "what?", "no#1", "1+1=2&x", "é 雨", "it's (1)", "a:b@c;~$"];
+    for name in names {
+        let (one, other) = (key(&format!("in/{name}")), key(&format!("copies/{name}")));
+        store.put(&one, name.as_bytes()).unwrap();
+        let meta = store.head(&one).unwrap().unwrap();
+        let done = store.put_from(&other, &*store, &one, &meta, Sharing::Never).unwrap();
+        assert_eq!(done, PutFrom::Copied, "{name}");
+        assert_eq!(store.read(&other).unwrap().unwrap(), name.as_bytes());
+        // By its URL.
+        let place = place_below(&url("names"), &format!("copies/{name}"));
+        let parent = open_url(place.rsplit_once('/').unwrap().0, &StoreOptions::new()).unwrap();
+        assert_eq!(parent.read(&key(name)).unwrap().unwrap(), name.as_bytes());
+        let below = open_url(&place, &StoreOptions::new()).unwrap();
+        assert_eq!(below.location(&Prefix::root()), store.location(&prefix(other.as_str())));
+    }
+    assert_eq!(keys_below(&*store, "copies"), names.map(|name| format!("copies/{name}")).into());
+    let mut changed = store.head(&key("in/a b")).unwrap().unwrap();
+    changed.version = Some(Version::from_tag("\"other\"\n"));
+    let (one, other) = (key("in/a b"), key("copies/changed"));
+    let done = store.put_from(&other, &*store, &one, &changed, Sharing::Never).unwrap();
+    assert_eq!(done, PutFrom::Changed);
+    assert_eq!(store.read(&other).unwrap(), None);
+    store.delete_prefix(&Prefix::root()).unwrap();
+    assert!(keys_below(&*store, "").is_empty());
 }
 
 #[test]

@@ -16,7 +16,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto::Builder;
 use s3s::auth::SimpleAuth;
 use s3s::dto::{
-    CreateBucketInput, CreateBucketOutput, DeleteObjectInput, DeleteObjectOutput,
+    CopyObjectInput, CopyObjectOutput, CopySource, CreateBucketInput, CreateBucketOutput, DeleteObjectInput, DeleteObjectOutput,
     DeleteObjectsInput, DeleteObjectsOutput, DeletedObject, GetObjectInput, GetObjectOutput,
     HeadObjectInput, HeadObjectOutput, ListObjectsV2Input, ListObjectsV2Output, PutObjectInput,
     PutObjectOutput,
@@ -100,6 +100,27 @@ impl S3 for Server {
             return Err(s3_error!(NoSuchBucket));
         }
         self.files.put_object(request).await
+    }
+
+    async fn copy_object(
+        &self,
+        request: S3Request<CopyObjectInput>,
+    ) -> S3Result<S3Response<CopyObjectOutput>> {
+        let CopySource::Bucket { bucket, key, .. } = &request.input.copy_source else {
+            return Err(s3_error!(NotImplemented));
+        };
+        if self.is_folder(bucket, key) {
+            return Err(s3_error!(NoSuchKey));
+        }
+        // In order of the locks, so that two requests never wait for each other.
+        let from = self.index(bucket, key);
+        let to = self.index(&request.input.bucket, &request.input.key);
+        let locks: BTreeSet<_> = from.into_iter().chain(to).collect();
+        let mut guards = Vec::new();
+        for lock in locks {
+            guards.push(self.locks[lock].write().await);
+        }
+        self.files.copy_object(request).await
     }
 
     async fn delete_object(
