@@ -46,11 +46,11 @@ impl Rows {
     pub(super) unsafe fn run(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
         // SAFETY: the caller guarantees the stretches, which are lanes if they are whole.
         unsafe {
-            if self.is_scattered() {
-                return self.together(instructions, src, dst);
-            }
             if self.stream && self.is_whole(dst) {
                 return self.past(src, dst);
+            }
+            if self.is_scattered() {
+                return self.together(instructions, src, dst);
             }
             self.through(instructions, src, dst);
         }
