@@ -100,12 +100,13 @@ enum Pattern {
 /// Whether the destination is a part of an array that exceeds the cache, such as the place of a
 /// chunk, so that its lines are in no cache before they are written.
 fn is_part(loops: &[Loop], size: usize, total: usize) -> bool {
-    let reach = || {
-        loops.iter().fold(size, |reach, each| {
-            reach.saturating_add((each.count - 1).saturating_mul(each.dst.unsigned_abs()))
-        })
-    };
-    total >= PART && reach() >= REACHING
+    if total < PART {
+        return false;
+    }
+    let reach = loops.iter().fold(size, |reach, each| {
+        reach.saturating_add((each.count - 1).saturating_mul(each.dst.unsigned_abs()))
+    });
+    reach >= REACHING
 }
 
 impl Kernel {
@@ -137,14 +138,15 @@ impl Kernel {
         let cache = if kernel.size >= LANE { REACHING } else { STREAMED };
         kernel.stream = total >= cache && kernel.size < STREAMED;
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
-        if kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream {
+        let fits = kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream;
+        if fits {
             kernel.stream = HAS_STREAMING && is_part(loops, kernel.size, total);
-            if kernel.size <= LONGEST {
-                return Self { pattern: Pattern::Rows, ..kernel };
-            }
         }
         if kernel.size > LONGEST {
             return kernel;
+        }
+        if fits {
+            return Self { pattern: Pattern::Rows, ..kernel };
         }
         if total <= FEW && inner > 0 && !kernel.is_block(&loops[inner - 1..]) {
             return Self { pattern: Pattern::Few, ..kernel };
@@ -322,21 +324,10 @@ impl Kernel {
             (_, []) => unsafe { swap::copy(src, dst, self.size, self.unit) },
             // SAFETY: a stretch at each step of the last loop.
             (Pattern::Rows, &[line]) => unsafe {
-                let loops = [Loop { count: 1, src: 0, dst: 0 }, line];
-                Rows { loops, size: self.size, stream: self.stream }.run(
-                    self.instructions,
-                    src,
-                    dst,
-                );
+                self.rows([Loop { count: 1, src: 0, dst: 0 }, line], src, dst);
             },
             // SAFETY: a stretch at each step of the last two loops.
-            (Pattern::Rows, &[outer, inner]) => unsafe {
-                Rows { loops: [outer, inner], size: self.size, stream: self.stream }.run(
-                    self.instructions,
-                    src,
-                    dst,
-                );
-            },
+            (Pattern::Rows, &[outer, inner]) => unsafe { self.rows([outer, inner], src, dst) },
             // SAFETY: a stretch at each step of the last loop.
             (Pattern::Stretch, &[line]) => unsafe { self.stretches(line, src, dst) },
             // SAFETY: the elements of the last loop.
@@ -376,6 +367,15 @@ impl Kernel {
                 }
             }
         }
+    }
+
+    /// # Safety
+    /// At each step of the two loops a stretch of `size` bytes is valid for reads from `src` and for
+    /// writes from `dst`.
+    unsafe fn rows(&self, loops: [Loop; 2], src: *const u8, dst: *mut u8) {
+        let rows = Rows { loops, size: self.size, stream: self.stream };
+        // SAFETY: the caller guarantees the stretches.
+        unsafe { rows.run(self.instructions, src, dst) };
     }
 
     /// Copies stretches. If the copy exceeds the cache, short ones are prefetched: the processor

@@ -109,7 +109,7 @@ impl Rows {
             let (src, dst) =
                 (src.wrapping_offset(first * inner.src), dst.wrapping_offset(first * inner.dst));
             // SAFETY: the stretches at these steps.
-            unsafe { Self { loops: [outer, some], ..*self }.run(instructions, src, dst) };
+            unsafe { Self { loops: [outer, some], ..*self }.through(instructions, src, dst) };
         }
     }
 
