@@ -68,25 +68,49 @@ fn file_path(rest: &str) -> Result<PathBuf, String> {
     Ok(PathBuf::from(path))
 }
 
+/// Decodes a path of a URL, in which every `%` is followed by two hexadecimal digits.
 pub(super) fn percent_decoded(text: &str) -> Result<String, String> {
+    let (bytes, stray) = percent_bytes(text);
+    if let Some(piece) = stray {
+        let found: String = piece.chars().take(2).collect();
+        let found = format!("%{found}");
+        return Err(format!(
+            "{found:?} is not a percent encoding: '%' must be followed by two hexadecimal digits"
+        ));
+    }
+    decoded_text(bytes)
+}
+
+/// As [`percent_decoded`]; a `%` without two hexadecimal digits stands for itself.
+pub(super) fn percent_decoded_leniently(text: &str) -> Result<String, String> {
+    decoded_text(percent_bytes(text).0)
+}
+
+fn decoded_text(bytes: Vec<u8>) -> Result<String, String> {
+    String::from_utf8(bytes).map_err(|_| "the path is not UTF-8 once decoded".to_owned())
+}
+
+/// The bytes that a text stands for, and what follows the first `%` without two hexadecimal digits,
+/// which stands for itself.
+fn percent_bytes(text: &str) -> (Vec<u8>, Option<&str>) {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();
+    let mut stray = None;
     for piece in pieces {
         // Digits alone: a number may have a sign, too.
         let digits = |hex: &str| hex.bytes().all(|digit| digit.is_ascii_hexdigit());
-        let (code, rest) = piece
+        let code = piece
             .split_at_checked(2)
             .filter(|(hex, _)| digits(hex))
-            .and_then(|(hex, rest)| Some((u8::from_str_radix(hex, 16).ok()?, rest)))
-            .ok_or_else(|| {
-                let found: String = piece.chars().take(2).collect();
-                let found = format!("%{found}");
-                format!("{found:?} is not a percent encoding: '%' must be followed by two hexadecimal digits")
-            })?;
-        bytes.push(code);
+            .and_then(|(hex, rest)| Some((u8::from_str_radix(hex, 16).ok()?, rest)));
+        let (byte, rest) = code.unwrap_or_else(|| {
+            stray.get_or_insert(piece);
+            (b'%', piece)
+        });
+        bytes.push(byte);
         bytes.extend_from_slice(rest.as_bytes());
     }
-    String::from_utf8(bytes).map_err(|_| "the path is not UTF-8 once decoded".to_owned())
+    (bytes, stray)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::scheme::scheme_of;
+use super::scheme::{percent_decoded_leniently, scheme_of};
 use super::{StoreError, shown_url};
 
 /// The path or URL of what `names`, separated by `/`, lead to from the path or URL `place`.
@@ -57,25 +57,8 @@ pub fn names_in(place: &str, part: &str) -> Result<String, StoreError> {
     if scheme_of(place).is_none() {
         return Ok(part.to_owned());
     }
-    let digit = |byte: u8| char::from(byte).to_digit(16);
-    let mut bytes = Vec::with_capacity(part.len());
-    let mut rest = part.as_bytes();
-    while let [first, after @ ..] = rest {
-        let encoded = match after {
-            [high, low, after @ ..] if *first == b'%' => digit(*high)
-                .zip(digit(*low))
-                .and_then(|(high, low)| u8::try_from(16 * high + low).ok())
-                .map(|byte| (byte, after)),
-            _ => None,
-        };
-        let (byte, after) = encoded.unwrap_or((*first, after));
-        bytes.push(byte);
-        rest = after;
-    }
-    String::from_utf8(bytes).map_err(|_| StoreError::Url {
-        url: shown_url(place),
-        reason: "the path is not UTF-8 once decoded".to_owned(),
-    })
+    percent_decoded_leniently(part)
+        .map_err(|reason| StoreError::Url { url: shown_url(place), reason })
 }
 
 #[cfg(test)]
