@@ -146,12 +146,7 @@ pub(super) fn pack_units<S: Vectors, const SIZE: usize, const HALVES: bool, cons
 /// Joins components to units whose bits are a multiple of eight, or of four if `HALVES`, and
 /// closes the gaps between units.
 struct Units<V, const SIZE: usize, const HALVES: bool> {
-    msb: bool,
-    /// Most significant bit first: reverses the components, so that the packed bits are one
-    /// big-endian number.
-    backwards: V,
-    first_bit: u32,
-    mask: V,
+    fields: Fields<V, SIZE>,
     /// Factors that join two bytes, and two numbers of 16 bits.
     bytes: V,
     pairs: V,
@@ -172,13 +167,13 @@ impl<V: Copy, const SIZE: usize, const HALVES: bool> Units<V, SIZE, HALVES> {
         let unit_len = if joins { 4 } else { SIZE };
         let unit_bits = unit_len / SIZE * bits;
         let packed_len = VECTOR / SIZE * bits / 8;
-        let msb = field.order == BitOrder::MsbFirst;
+        let fields = Fields::new(vectors, field);
         let mut compact = [[NONE; VECTOR]; 2];
         for unit in 0..VECTOR / unit_len {
             let (byte, bit) = (unit * unit_bits / 8, unit * unit_bits % 8);
             for part in 0..(bit + unit_bits).div_ceil(8) {
                 let to = byte + part;
-                let to = if msb { packed_len - 1 - to } else { to };
+                let to = if fields.msb { packed_len - 1 - to } else { to };
                 compact[usize::from(bit > 0)][to] = (unit_len * unit + part) as u8;
             }
         }
@@ -187,10 +182,7 @@ impl<V: Copy, const SIZE: usize, const HALVES: bool> Units<V, SIZE, HALVES> {
             _ => (0, if joins { 1 << bits << 16 | 1 } else { 0 }),
         };
         Self {
-            msb,
-            backwards: components::<S, 1>(vectors, |i| (i ^ (VECTOR - SIZE)) as u64),
-            first_bit: field.first_bit,
-            mask: components::<S, SIZE>(vectors, |_| field.mask() >> field.first_bit),
+            fields,
             bytes: components::<S, 2>(vectors, |_| bytes),
             pairs: components::<S, 4>(vectors, |_| pairs),
             joins,
@@ -215,8 +207,7 @@ impl<S: Vectors, const SIZE: usize, const HALVES: bool> Join<S, 1>
 
     #[inline(always)]
     fn join(&self, vectors: S, [x]: [S::Vector; 1]) -> [S::Vector; 1] {
-        let x = if self.msb { vectors.shuffle(x, self.backwards) } else { x };
-        let mut x = vectors.and(first_bit_down::<S, SIZE>(vectors, x, self.first_bit), self.mask);
+        let mut x = self.fields.of(vectors, x);
         if SIZE == 1 {
             x = vectors.join_bytes(x, self.bytes);
         }
@@ -231,18 +222,39 @@ impl<S: Vectors, const SIZE: usize, const HALVES: bool> Join<S, 1>
     }
 }
 
-/// Shifts components down to their first bit, which is rarely not their lowest. The bits that
-/// bytes get from others are masked later.
-#[inline(always)]
-pub(super) fn first_bit_down<S: Vectors, const SIZE: usize>(
-    vectors: S,
-    x: S::Vector,
+/// The fields of components, which are to be joined.
+pub(super) struct Fields<V, const SIZE: usize> {
+    pub(super) msb: bool,
+    /// Most significant bit first: reverses the components, so that the packed bits are one
+    /// big-endian number.
+    backwards: V,
     first_bit: u32,
-) -> S::Vector {
-    match SIZE {
-        _ if first_bit == 0 => x,
-        1 | 2 => vectors.down::<2>(x, first_bit),
-        4 => vectors.down::<4>(x, first_bit),
-        _ => vectors.down::<8>(x, first_bit),
+    mask: V,
+}
+
+impl<V: Copy, const SIZE: usize> Fields<V, SIZE> {
+    #[inline(always)]
+    pub(super) fn new<S: Vectors<Vector = V>>(vectors: S, field: &Field) -> Self {
+        Self {
+            msb: field.order == BitOrder::MsbFirst,
+            backwards: components::<S, 1>(vectors, |i| (i ^ (VECTOR - SIZE)) as u64),
+            first_bit: field.first_bit,
+            mask: components::<S, SIZE>(vectors, |_| field.mask() >> field.first_bit),
+        }
+    }
+
+    /// The fields of the components in `x`, each at the lowest bit. The first bit is rarely not the
+    /// lowest.
+    #[inline(always)]
+    pub(super) fn of<S: Vectors<Vector = V>>(&self, vectors: S, x: V) -> V {
+        let x = if self.msb { vectors.shuffle(x, self.backwards) } else { x };
+        // The bits that bytes get from others are masked.
+        let x = match SIZE {
+            _ if self.first_bit == 0 => x,
+            1 | 2 => vectors.down::<2>(x, self.first_bit),
+            4 => vectors.down::<4>(x, self.first_bit),
+            _ => vectors.down::<8>(x, self.first_bit),
+        };
+        vectors.and(x, self.mask)
     }
 }

@@ -1,6 +1,6 @@
 //! Components to packed bytes, with products of 64 bits: what [`pack_small`] leaves.
 
-use super::pack::{Join, each, first_bit_down, pack_small, pack_units, unit_bits};
+use super::pack::{Fields, Join, each, pack_small, pack_units, unit_bits};
 use super::{Gathered, NONE, VECTOR, Vectors, components};
 use crate::{
     BitOrder,
@@ -69,11 +69,7 @@ fn pack_words<
 /// If vectors are `LONG`, they may have bits of 17 packed bytes. The last ones are all in the last
 /// word, from where they go to the vector after.
 struct Words<V, const SIZE: usize, const N: usize, const LONG: bool> {
-    msb: bool,
-    /// Most significant bit first: as in [`Units`].
-    backwards: V,
-    first_bit: u32,
-    mask: V,
+    fields: Fields<V, SIZE>,
     /// With 2 bytes: factors that move the first of a pair up to the second.
     pairs: V,
     /// Factors of the first and third word, and of the others.
@@ -93,7 +89,8 @@ impl<V: Copy, const SIZE: usize, const N: usize, const LONG: bool> Words<V, SIZE
     #[inline(always)]
     fn new<S: Vectors<Vector = V>>(vectors: S, field: &Field) -> Self {
         let bits = field.bits as usize;
-        let msb = field.order == BitOrder::MsbFirst;
+        let fields = Fields::new(vectors, field);
+        let msb = fields.msb;
         let vector_bits = VECTOR / SIZE * bits;
         let nothing = vectors.load(&[0; VECTOR]);
         let (mut factors, mut compact) = ([[nothing; 2]; N], [[nothing; 3]; N]);
@@ -143,10 +140,7 @@ impl<V: Copy, const SIZE: usize, const N: usize, const LONG: bool> Words<V, SIZE
             starts[n] = n * vector_bits / 8;
         }
         Self {
-            msb,
-            backwards: components::<S, 1>(vectors, |i| (i ^ (VECTOR - SIZE)) as u64),
-            first_bit: field.first_bit,
-            mask: components::<S, SIZE>(vectors, |_| field.mask() >> field.first_bit),
+            fields,
             pairs: components::<S, 4>(vectors, |_| {
                 1 << 16 | 1_u64 << (16_usize.saturating_sub(bits))
             }),
@@ -176,10 +170,7 @@ impl<S: Products, const SIZE: usize, const N: usize, const LONG: bool> Join<S, N
     fn join(&self, vectors: S, components: [S::Vector; N]) -> [S::Vector; N] {
         let (mut packed, mut last) = (components, components);
         for n in 0..N {
-            let x = components[n];
-            let x = if self.msb { vectors.shuffle(x, self.backwards) } else { x };
-            let x = first_bit_down::<S, SIZE>(vectors, x, self.first_bit);
-            let mut x = vectors.and(x, self.mask);
+            let mut x = self.fields.of(vectors, components[n]);
             if SIZE == 2 {
                 x = vectors.multiply(x, self.pairs);
             }
