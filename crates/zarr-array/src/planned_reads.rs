@@ -24,7 +24,8 @@ pub struct PlannedReads {
     pub stored_bytes: u64,
     /// The index of a shard, which is read first.
     pub index: Option<Range<u64>>,
-    /// The bytes with elements: inner chunks of a shard, parts of other chunks, or a whole chunk.
+    /// The bytes with elements: inner chunks of a shard or parts of them, parts of other chunks, or
+    /// a whole chunk.
     pub ranges: Vec<Range<u64>>,
 }
 

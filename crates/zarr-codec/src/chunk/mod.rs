@@ -8,6 +8,7 @@ mod pack;
 mod rows;
 mod small;
 mod spans;
+mod window;
 
 use std::sync::Arc;
 

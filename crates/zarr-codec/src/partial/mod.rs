@@ -5,7 +5,8 @@
 //!
 //! - uncompressed elements (`bytes`, `packbits`): their positions are known, so only the region's
 //!   bytes are read, and small gaps between them (see [`spans`]);
-//! - uncompressed shards: the index is read first, then the inner chunks that the region touches;
+//! - uncompressed shards: the index is read first, then the inner chunks that the region touches, or
+//!   the part of each that holds the region's elements, if its bytes are the elements in memory;
 //! - all others are read whole.
 //!
 //! A partial read does not check a checksum over the whole chunk, its padding byte or its length
@@ -161,9 +162,11 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     /// Sets the index of the shard from an earlier read, so that it need not be fetched. The shard
     /// must not have changed since.
     pub fn use_index(&mut self, index: Arc<ShardIndex>) {
-        if let State::Index { chunks, .. } = &mut self.state {
+        if let State::Index { chunks, .. } = &mut self.state
+            && let Some(shard) = self.codec.shard()
+        {
             let mut chunks = std::mem::take(chunks);
-            chunks.locate(&index, self.range_cost);
+            chunks.locate(shard, &index, self.range_cost);
             self.state = State::Chunks(index, chunks);
         }
     }
@@ -194,7 +197,7 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
                 // An index at the end was read together with the bytes that follow the shard.
                 let shard_len = object_len.map(|length| length.saturating_sub(*after));
                 let index = shard.parse_index(shard.index_of(bytes), shard_len, scratch)?;
-                chunks.locate(&index, *range_cost);
+                chunks.locate(shard, &index, *range_cost);
                 if !chunks.ranges().is_empty() {
                     *state = State::Chunks(Arc::new(index), std::mem::take(chunks));
                     return Ok(());

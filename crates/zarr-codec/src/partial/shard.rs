@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use zarr_view::Output;
 
-use crate::array_to_bytes::shard::{Available, ShardCodec, ShardIndex};
+use crate::array_to_bytes::shard::{Available, ShardCodec, ShardIndex, Touched};
 use crate::chunk::ChunkCodec;
 use crate::error::ChunkError;
 use crate::length::widen;
@@ -14,12 +14,12 @@ use crate::transform::Slice;
 /// Inner chunks to fetch.
 #[derive(Debug, Default)]
 pub(super) struct ShardChunks {
-    /// Numbers of the inner chunks that the region touches, in C order.
-    numbers: Vec<usize>,
+    /// The inner chunks that the region touches, in C order.
+    touched: Vec<Touched>,
     /// Their byte ranges, ascending and disjoint, and the start of each in the fetched bytes.
     parts: Vec<(Range<u64>, usize)>,
     ranges: Vec<Range<u64>>,
-    /// The number of inner chunks that are stored, and the sum of their lengths; bytes shared by
+    /// The number of inner chunks that are stored, and of their needed bytes; bytes shared by
     /// several of them count for each.
     found: u64,
     total: u64,
@@ -29,17 +29,17 @@ impl ShardChunks {
     /// The inner chunks that `region`, in the shard's own shape, touches. `None` if there are so
     /// many that reading the whole shard is faster than reading the index and then the chunks.
     pub(super) fn new(shard: &ShardCodec, region: &[Slice], range_cost: u64) -> Option<Self> {
-        let numbers = shard.chunks_of(region)?;
+        let touched = shard.chunks_of(region)?;
         let all = shard.grid_shape().iter().try_fold(1_usize, |n, count| n.checked_mul(*count))?;
-        if range_cost > 0 && numbers.len() > all / 2 {
+        if range_cost > 0 && touched.len() > all / 2 {
             return None;
         }
-        Some(Self { numbers, parts: Vec::new(), ranges: Vec::new(), found: 0, total: 0 })
+        Some(Self { touched, parts: Vec::new(), ranges: Vec::new(), found: 0, total: 0 })
     }
 
     /// Looks up their ranges, and joins those no more than `range_cost` bytes apart.
-    pub(super) fn locate(&mut self, index: &ShardIndex, range_cost: u64) {
-        let found = self.numbers.iter().filter_map(|number| index.range(*number));
+    pub(super) fn locate(&mut self, shard: &ShardCodec, index: &ShardIndex, range_cost: u64) {
+        let found = self.touched.iter().filter_map(|touched| shard.needed(index, touched));
         let mut found: Vec<Range<u64>> = found.filter(|range| !range.is_empty()).collect();
         found.sort_by_key(|range| range.start);
         self.found = widen(found.len());

@@ -37,4 +37,6 @@ mod support;
 mod values;
 #[cfg(test)]
 mod variable;
+#[cfg(test)]
+mod windows;
 mod zfp;

@@ -20,9 +20,14 @@ type Step<'a> = (Need<'a>, &'a [u8]);
 fn a_reader_that_was_refused_still_needs_what_it_needed() {
     let index: Vec<u8> = (0..4_u64).flat_map(|n| [4 * n, 4]).flat_map(u64::to_le_bytes).collect();
     let (packed, inner, plain) = (4..5, 8..12, 8..10);
-    let cases: [(&str, Vec<Step<'_>>); 3] = [
+    let packed_shard = SHARD.replacen("bytes", "packbits", 1);
+    let cases: [(&str, Vec<Step<'_>>); 4] = [
         (PACKED, vec![(Need::Ranges(from_ref(&packed)), &[0x76])]),
-        (SHARD, vec![(Need::Suffix(64), &index), (Need::Ranges(from_ref(&inner)), &[6, 7, 8, 9])]),
+        (SHARD, vec![(Need::Suffix(64), &index), (Need::Ranges(from_ref(&plain)), &[6, 7])]),
+        (
+            &packed_shard,
+            vec![(Need::Suffix(64), &index), (Need::Ranges(from_ref(&inner)), &[6, 7, 8, 9])],
+        ),
         (r#"[{"name": "bytes"}]"#, vec![(Need::Ranges(from_ref(&plain)), &[6, 7])]),
     ];
     for (codecs, steps) in cases {

@@ -91,6 +91,25 @@ impl Piece {
     fn is_whole(&self, size: usize) -> bool {
         self.indices == Slice::from(0..size)
     }
+
+    /// The elements of an inner chunk, in C order, from the first to the last of those selected:
+    /// `before` are those of the outer dimensions. A dimension has at least one index selected.
+    fn elements(before: Range<usize>, (piece, size): (&Self, &usize)) -> Range<usize> {
+        let Slice { start, count, step } = piece.indices;
+        let reach = count.saturating_sub(1).saturating_mul(step);
+        let last = before.end.saturating_sub(1).saturating_mul(*size);
+        let first = before.start.saturating_mul(*size).saturating_add(start);
+        first..last.saturating_add(start).saturating_add(reach).saturating_add(1)
+    }
+}
+
+/// An inner chunk that a region touches.
+#[derive(Debug)]
+pub(crate) struct Touched {
+    /// Counted in C order.
+    pub(crate) number: usize,
+    /// Its elements, in C order, from the first to the last of those in the region.
+    pub(crate) elements: Range<usize>,
 }
 
 impl<'s> ShardDecoder<'s> {
@@ -208,8 +227,13 @@ impl<'s> ShardDecoder<'s> {
         let Some(range) = self.index.range(number) else {
             return Ok(out.fill(self.fill)?);
         };
+        let indices: Vec<Slice> = pieces.clone().map(|piece| piece.indices).collect();
+        let elements = pieces.zip(self.codec.inner.shape()).fold(0..1, Piece::elements);
+        if let Some(window) = self.codec.window(&range, &elements) {
+            let encoded = self.encoded(&window);
+            return Ok(self.codec.inner.copy_window(encoded, &indices, &mut out)?);
+        }
         let encoded = self.encoded(&range);
-        let indices: Vec<Slice> = pieces.map(|piece| piece.indices).collect();
         let (inner, scratch) = (&self.codec.inner, &mut self.scratch.inner);
         let decoded = inner.decode(encoded, &indices, &mut out, self.fill, scratch);
         Ok(decoded.map_err(|error| self.codec.error_in(number, error))?)
@@ -267,22 +291,38 @@ impl Drop for ShardDecoder<'_> {
 }
 
 impl ShardCodec {
-    /// The numbers of the inner chunks that a region touches, ascending. `None` if it does not
-    /// fit.
-    pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<Vec<usize>> {
+    /// The inner chunks that a region touches, in C order. `None` if it does not fit.
+    pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<Vec<Touched>> {
         if region.len() != self.grid.len() {
             return None;
         }
-        let mut numbers = vec![0_usize];
+        let mut touched = vec![Touched { number: 0, elements: 0..1 }];
         for ((slice, inner), count) in region.iter().zip(self.inner.shape()).zip(&self.grid) {
             let pieces = pieces(slice, *inner, *count).ok()?;
-            let before = std::mem::take(&mut numbers);
-            for number in before {
+            let before = std::mem::take(&mut touched);
+            for Touched { number, elements } in before {
                 let row = number.checked_mul(*count)?;
-                numbers.extend(pieces.clone().map(|piece| row.saturating_add(piece.chunk)));
+                touched.extend(pieces.clone().map(|piece| Touched {
+                    number: row.saturating_add(piece.chunk),
+                    elements: Piece::elements(elements.clone(), (&piece, inner)),
+                }));
             }
         }
-        Some(numbers)
+        Some(touched)
+    }
+
+    /// The bytes of a shard that hold these elements of an inner chunk, in C order, if the others of
+    /// the inner chunk's bytes, at `stored`, are not needed.
+    fn window(&self, stored: &Range<u64>, elements: &Range<usize>) -> Option<Range<u64>> {
+        let window = self.inner.window(elements, stored.end.saturating_sub(stored.start))?;
+        let place = |at: u64| stored.start.saturating_add(at);
+        Some(place(window.start)..place(window.end))
+    }
+
+    /// The bytes of a shard that are needed of an inner chunk; `None` if it is not stored.
+    pub(crate) fn needed(&self, index: &ShardIndex, touched: &Touched) -> Option<Range<u64>> {
+        let stored = index.range(touched.number)?;
+        Some(self.window(&stored, &touched.elements).unwrap_or(stored))
     }
 
     /// The bytes that hold the index in an object with `after` bytes after the shard. If the
