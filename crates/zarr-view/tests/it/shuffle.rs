@@ -126,13 +126,28 @@ fn short_stretches() {
     }
 }
 
-/// One element many times, of each size, in short and in long rows.
+/// One element many times, of each size, in short and in long rows: rows that follow each other,
+/// rows that lie apart, and boxes of rows.
 #[test]
 fn columns_that_repeat() {
     for element in elements().into_iter().chain([3, 12, 16, 24].map(element)) {
         for count in [1, 2, 3, 5, 8, 31, 32, 33, 64, 65, 4096, 4097] {
             let from = View::contiguous(&[3, 1]).unwrap().expand(&[3, count]).unwrap();
             check(&from, &View::contiguous(&[3, count]).unwrap(), element);
+            if count > 65 {
+                continue;
+            }
+            let boxes = View::contiguous(&[2, 2, 3, 1]).unwrap().permute(&[2, 0, 1, 3]).unwrap();
+            let room = View::contiguous(&[3, 2, 2, count + 3]).unwrap();
+            let to = room.shrink(&[0..3, 0..2, 0..2, 1..count + 1]).unwrap();
+            for from in flips(&boxes.expand(&[3, 2, 2, count]).unwrap()) {
+                check(&from, &to, element);
+            }
         }
+    }
+    for unit in [2, 4, 8, 16] {
+        let element = CopyElement::swapped_in_units(16, unit).unwrap();
+        let from = View::contiguous(&[3, 1]).unwrap().expand(&[3, 9]).unwrap();
+        check(&from, &View::contiguous(&[3, 9]).unwrap(), element);
     }
 }

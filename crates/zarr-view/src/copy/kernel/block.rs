@@ -65,7 +65,8 @@ impl Block {
     /// # Safety
     /// All elements are valid for reads from the source and for writes from the destination.
     pub(super) unsafe fn run<const N: usize>(&self, instructions: Detected, at: Pointers) {
-        let tiles = has_tiles(self.across, self.along, N);
+        // Where each line is read once, tiles of elements that fill a lane save nothing.
+        let tiles = has_tiles(self.across, self.along, N) && (N < LANE || self.is_resident(at));
         self.ask_for_destination(at);
         let eight = N == 1 && self.across.count.min(self.along.count) < LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
@@ -180,7 +181,8 @@ impl Block {
     #[inline(always)]
     unsafe fn vectors<V: Interleave, const N: usize, const L: usize>(&self, at: Pointers) {
         let aliased = self.aliased::<N>(at);
-        let square = self.across.count * N >= L * LANE;
+        // Two lanes: to load them apart takes less than to exchange them, if only loads wait.
+        let square = self.across.count * N >= L * LANE && (L != 2 || self.is_resident(at));
         // SAFETY: the caller guarantees that all elements are valid on both sides, that the lanes
         // fit and that the processor has the instructions; a square fits where one is used.
         unsafe {
@@ -199,10 +201,61 @@ impl Block {
         }
     }
 
+    /// Whether the lines of the source stay in the innermost cache until all rows are moved.
+    #[inline(always)]
+    fn is_resident(&self, at: Pointers) -> bool {
+        /// Bytes after which lines map to the same set again, and the lines of a set: those of the
+        /// smaller caches.
+        const SETS: usize = 4096;
+        const WAYS: usize = 8;
+        // Columns that lie a multiple of a power of two apart leave the sets between them unused.
+        let step = self.along.src.unsigned_abs();
+        let apart = (1 << step.trailing_zeros().min(SETS.trailing_zeros())).max(LINE);
+        let column = apart.max(self.across.count * self.size);
+        at.next.is_none() && self.along.count * self.mid.count * column <= WAYS * SETS
+    }
+
     /// # Safety
     /// As [`run`](Self::run); a tile fits, and the processor has its instructions.
     #[inline(always)]
-    unsafe fn tiles<T: Tile>(&self, Pointers { src, dst, next }: Pointers) {
+    unsafe fn tiles<T: Tile>(&self, at: Pointers) {
+        // SAFETY: the caller guarantees that all elements are valid on both sides, that a tile fits,
+        // and the instructions.
+        unsafe {
+            if self.is_resident(at) {
+                self.row_by_row::<T>(at);
+            } else {
+                self.column_by_column::<T>(at);
+            }
+        }
+    }
+
+    /// Writes straight through each row of the destination.
+    ///
+    /// # Safety
+    /// As [`tiles`](Self::tiles).
+    #[inline(always)]
+    unsafe fn row_by_row<T: Tile>(&self, Pointers { src, dst, .. }: Pointers) {
+        for mid in 0..signed(self.mid.count) {
+            for row in starts(self.across.count, T::ROWS) {
+                let from = src.wrapping_offset(mid * self.mid.src + signed(row * self.size));
+                let to = dst.wrapping_offset(mid * self.mid.dst + signed(row) * self.across.dst);
+                for column in starts(self.along.count, T::COLUMNS) {
+                    let from = from.wrapping_offset(signed(column) * self.along.src);
+                    let to = to.wrapping_add(column * self.size);
+                    // SAFETY: the tile lies within the block, whose elements are valid on both sides.
+                    unsafe { T::transpose(from, self.along.src, to, self.across.dst) };
+                }
+            }
+        }
+    }
+
+    /// Reads straight through each column of the source, so that each of its lines is needed once.
+    ///
+    /// # Safety
+    /// As [`tiles`](Self::tiles).
+    #[inline(always)]
+    unsafe fn column_by_column<T: Tile>(&self, Pointers { src, dst, next }: Pointers) {
         for column in starts(self.along.count, T::COLUMNS) {
             let ahead = self.ahead(src, column, T::COLUMNS, next);
             let src = src.wrapping_offset(signed(column) * self.along.src);

@@ -9,6 +9,7 @@ mod layout;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 mod plane;
+mod repeat;
 mod rows;
 mod scalar;
 mod shuffle;
@@ -30,6 +31,7 @@ use super::one_loop::Loop;
 use crate::view::{Dims, signed};
 use buffer::Buffer;
 use cache::{HAS_STREAMING, LINE, prefetch, stream_stretch};
+use repeat::{Repeat, is_repeated};
 use rows::Rows;
 use shuffle::Shuffles;
 use vector::LANE;
@@ -41,6 +43,11 @@ const STREAMED: usize = 4 << 20;
 /// So are copies of elements of a lane and more from this many bytes on, as they need no buffer to
 /// be fast, and copies of at least [`PART`] bytes to places that reach this far.
 const REACHING: usize = 4 * STREAMED;
+
+/// So are those of words, unless their columns lie a multiple of so many bytes apart, and more than
+/// so many of them: these map to the same sets of the cache.
+const WORD: usize = 8;
+const ALIASED: (usize, usize) = (2048, 16);
 
 /// Smaller parts of an array are written through the cache.
 const PART: usize = 64 << 10;
@@ -87,6 +94,8 @@ enum Pattern {
     Rows,
     /// The last one, with any steps.
     Line,
+    /// The last one or two: the last repeats one element.
+    Repeat,
     /// The last two, with any steps, in a copy of few elements, or of few in one direction.
     Few,
     /// The last two or three, transposed in blocks.
@@ -151,6 +160,9 @@ impl Kernel {
         if total <= FEW && inner > 0 && !kernel.is_block(&loops[inner - 1..]) {
             return Self { pattern: Pattern::Few, ..kernel };
         }
+        if is_repeated(&loops[inner], kernel.size) {
+            return Self { pattern: Pattern::Repeat, stream: false, ..kernel };
+        }
         if let Some(weave) = Weave::choose(loops, kernel.size, total) {
             return Self { pattern: Pattern::Weave(weave), stream: false, ..kernel };
         }
@@ -168,6 +180,12 @@ impl Kernel {
             && across != inner
         {
             kernel.pattern = Pattern::Plane;
+            let columns = loops[inner];
+            let is_aliased =
+                columns.count > ALIASED.1 && columns.src.unsigned_abs().is_multiple_of(ALIASED.0);
+            if kernel.size == WORD && total < REACHING && !is_aliased {
+                kernel.stream = false;
+            }
             let between = kernel.between(loops, across, inner);
             let plane = loops.remove(across);
             loops.insert(inner - 1, plane);
@@ -178,7 +196,9 @@ impl Kernel {
                 kernel.mid = true;
             } else if kernel.is_short(&loops[inner - 1..]) {
                 kernel.pattern = Pattern::Few;
-                if loops[inner].count < loops[inner - 1].count {
+                // The processor completes stores that are adjacent in pairs. Fewer than four of them
+                // save less than the start of a loop takes.
+                if loops[inner].count < 4 {
                     let across = loops.remove(inner - 1);
                     loops.insert(inner, across);
                 }
@@ -194,7 +214,7 @@ impl Kernel {
     /// Whether the plane is one block of tiles, so that nothing needs to be split.
     fn is_block(&self, loops: &[Loop]) -> bool {
         let &[across, along] = loops else { return false };
-        let (rows, columns) = plane::extents(self.size);
+        let (rows, columns) = plane::extents(self.size, across.count, along.count);
         !self.stream
             && self.unit == 1
             && along.dst == signed(self.size)
@@ -207,7 +227,12 @@ impl Kernel {
     /// takes longer than what its tiles save.
     fn is_short(&self, loops: &[Loop]) -> bool {
         let &[across, along] = loops else { return false };
-        self.size == LANE && self.unit == 1 && !self.stream && across.count.min(along.count) < SHORT
+        let few = match self.size {
+            LANE => across.count.min(along.count) < SHORT,
+            WORD => across.count <= 3,
+            _ => false,
+        };
+        few && self.unit == 1 && !self.stream
     }
 
     /// A loop that makes the runs of a plane longer: one that continues the innermost loop in the
@@ -254,6 +279,12 @@ impl Kernel {
             // `src` and for writes from `dst`, that all bytes between those of the source are valid
             // for reads, and that the two sides do not overlap.
             return unsafe { self.weave(weave, [across, along], loops, src, dst) };
+        }
+        if self.pattern == Pattern::Repeat {
+            let Self { size, unit, instructions, .. } = *self;
+            let repeat = Repeat { size, unit, instructions };
+            // SAFETY: the caller guarantees the elements of the loops.
+            return unsafe { repeat.run(loops, src, dst) };
         }
         // With a constant size each move is a single instruction.
         let run = |buffer: Buffer| {

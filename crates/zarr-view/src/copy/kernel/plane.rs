@@ -14,6 +14,7 @@ use super::buffer::Buffer;
 use super::cache::{LINE, prefetch, stream};
 use super::layout::Layout;
 use super::swap;
+use super::vector::LANE;
 use crate::view::signed;
 
 /// The loops of a transpose.
@@ -28,10 +29,21 @@ pub(super) struct Plane {
     pub(super) instructions: Detected,
 }
 
-/// The rows and columns of a block that stays in the innermost cache.
+/// The rows and columns of a block that stays in the innermost cache, in a plane of `across` rows
+/// and `along` columns. A block takes time to start, so one that is short in one direction is
+/// longer in the other.
 #[inline(always)]
-pub(super) fn extents(size: usize) -> (usize, usize) {
-    ((128 / size).max(4), (256 / size).max(4))
+pub(super) fn extents(size: usize, across: usize, along: usize) -> (usize, usize) {
+    let (rows, columns) = ((128 / size).max(4), (256 / size).max(4));
+    // Whole tiles, unless the end comes first.
+    let beside = |short: usize| (rows * columns / short.max(1)) & !(LANE - 1);
+    if along < columns {
+        (rows.max(beside(along)), columns)
+    } else if across < rows {
+        (rows, columns.max(beside(across)))
+    } else {
+        (rows, columns)
+    }
 }
 
 /// How many runs ahead the lines that a run writes only in part are prefetched.
@@ -64,7 +76,7 @@ impl Plane {
         let Block { across, mid, along, size } = self.all;
         // A division by a constant, except for odd sizes.
         let size = if N > 0 { N } else { size };
-        let (rows, columns) = extents(size);
+        let (rows, columns) = extents(size, across.count, along.count);
         let mut q = 0;
         while q < along.count {
             for m in 0..signed(mid.count) {
@@ -274,6 +286,32 @@ mod tests {
         small::<0>(3, 1);
         small::<0>(12, 4);
         small::<0>(257, 1);
+    }
+
+    /// Planes that are short in one direction, and take several blocks in the other; of lines that
+    /// stay in the cache, and of lines that map to the same sets.
+    fn short<const N: usize>(size: usize) {
+        let long = 3 * 32_768 / size / size;
+        for few in [1, 2, 3, 4, 7, 16, 17, 33] {
+            for margin in [0, 3] {
+                check::<N>(&case([few, 1, long / few], size, margin, 0, false), size, 1, false);
+                check::<N>(&case([long / few, 2, few], size, margin, 5, true), size, 1, false);
+            }
+            // Columns a page apart.
+            let Case { counts, mut src, dst, skip } = case([few, 1, 70], size, 0, 0, false);
+            src[2] = 4096;
+            check::<N>(&Case { counts, src, dst, skip }, size, 1, false);
+        }
+    }
+
+    #[test]
+    fn short_planes_transpose() {
+        short::<1>(1);
+        short::<2>(2);
+        short::<4>(4);
+        short::<8>(8);
+        short::<16>(16);
+        short::<0>(12);
     }
 
     /// Several blocks along each loop, whole and cut, from aliased and other sources.

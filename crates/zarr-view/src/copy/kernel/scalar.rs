@@ -2,7 +2,6 @@
 
 use super::super::one_loop::Loop;
 use super::cache::Apart;
-use super::steps::starts;
 use super::swap;
 use crate::view::signed;
 
@@ -144,22 +143,6 @@ unsafe fn repeat<const N: usize>(
         // SAFETY: the caller guarantees that a byte is valid for reads and `count` bytes for
         // writes.
         return unsafe { dst.write_bytes(src.read(), count) };
-    }
-    /// Bytes of a constant number of elements, which fit registers.
-    const WHOLE: usize = 64;
-    if matches!(N, 2 | 4 | 8 | 16) && count * N >= WHOLE {
-        let mut elements = [0; WHOLE];
-        for at in (0..WHOLE).step_by(N) {
-            // SAFETY: the caller guarantees that one element is valid for reads; `N` divides
-            // `WHOLE`.
-            unsafe { element::<N>(src, elements.as_mut_ptr().add(at), size, unit) };
-        }
-        for at in starts(count * N, WHOLE) {
-            // SAFETY: the caller guarantees `count` elements for writes, and the starts are whole
-            // numbers of elements.
-            unsafe { dst.add(at).cast::<[u8; WHOLE]>().write_unaligned(elements) };
-        }
-        return;
     }
     // SAFETY: the caller guarantees that one element is valid for reads, and `count` for writes.
     unsafe { element::<N>(src, dst, size, unit) };

@@ -222,6 +222,10 @@ impl Shuffles {
                 2 => self.every::<V, 2>(rows),
                 3 => self.every::<V, 3>(rows),
                 4 => self.every::<V, 4>(rows),
+                5 => self.every::<V, 5>(rows),
+                6 => self.every::<V, 6>(rows),
+                7 => self.every::<V, 7>(rows),
+                8 => self.every::<V, 8>(rows),
                 _ => self.every::<V, MOST>(rows),
             }
         }

@@ -37,14 +37,12 @@ impl Weave {
             return None;
         }
         let (inner, elements) = (loops.len() - 1, LANE / size);
-        // Where tiles fit without waste, a transpose needs fewer shuffles.
-        let few = |count: usize| {
-            (1..=MOST).contains(&count)
-                && (count < elements || (count < 2 * elements && count > elements))
-        };
+        // Where tiles fit, a transpose needs fewer shuffles.
+        let few = |count: usize| (1..elements).contains(&count);
         let one = |each: &Loop| each.src.unsigned_abs() == size && each.count >= elements;
         let row = signed(size).wrapping_mul(signed(along.count));
-        if few(along.count)
+        // Three words to a row: of four rows that tiles move, two would be the same one.
+        if (few(along.count) || (size == 8 && along.count == 3))
             && let Some(axis) = loops.iter().position(|each| one(each) && each.dst == row)
         {
             let across = loops.remove(axis);
@@ -61,7 +59,7 @@ impl Weave {
             each.src != 0 && each.src.unsigned_abs().is_multiple_of(size) && last < step
         };
         match loops[..inner].iter().position(between) {
-            Some(axis) if few(step / size) => {
+            Some(axis) if few(loops[axis].count) && step / size <= MOST.min(2 * elements - 1) => {
                 let across = loops.remove(axis);
                 loops.insert(inner - 1, across);
             }
