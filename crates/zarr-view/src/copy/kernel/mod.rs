@@ -214,7 +214,7 @@ impl Kernel {
     /// Whether the plane is one block of tiles, so that nothing needs to be split.
     fn is_block(&self, loops: &[Loop]) -> bool {
         let &[across, along] = loops else { return false };
-        let (rows, columns) = plane::extents(self.size, across.count, along.count);
+        let (rows, columns) = plane::extents(self.size, across, along);
         !self.stream
             && self.unit == 1
             && along.dst == signed(self.size)

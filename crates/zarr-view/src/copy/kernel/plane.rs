@@ -9,6 +9,7 @@
 
 use super::super::instructions::Detected;
 use super::super::one_loop::Loop;
+use super::WORD;
 use super::block::{Block, Pointers};
 use super::buffer::Buffer;
 use super::cache::{LINE, prefetch, stream};
@@ -29,18 +30,22 @@ pub(super) struct Plane {
     pub(super) instructions: Detected,
 }
 
-/// The rows and columns of a block that stays in the innermost cache, in a plane of `across` rows
-/// and `along` columns. A block takes time to start, so one that is short in one direction is
-/// longer in the other.
+/// Rows of the destination at least this far apart are in pages of their own.
+const PAGE: usize = 4096;
+
+/// The rows and columns of a block that stays in the innermost cache. A block takes time to start,
+/// so in a plane that is short in one direction it is longer in the other.
 #[inline(always)]
-pub(super) fn extents(size: usize, across: usize, along: usize) -> (usize, usize) {
-    let (rows, columns) = ((128 / size).max(4), (256 / size).max(4));
+pub(super) fn extents(size: usize, across: Loop, along: Loop) -> (usize, usize) {
+    // Words of rows that lie in pages of their own are written in fewer and longer parts.
+    let row = if size < WORD || across.dst.unsigned_abs() < PAGE { 256 } else { 512 };
+    let (rows, columns) = ((128 / size).max(4), (row / size).max(4));
     // Whole tiles, unless the end comes first.
     let beside = |short: usize| (rows * columns / short.max(1)) & !(LANE - 1);
-    if along < columns {
-        (rows.max(beside(along)), columns)
-    } else if across < rows {
-        (rows, columns.max(beside(across)))
+    if along.count < columns {
+        (rows.max(beside(along.count)), columns)
+    } else if across.count < rows {
+        (rows, columns.max(beside(across.count)))
     } else {
         (rows, columns)
     }
@@ -76,7 +81,7 @@ impl Plane {
         let Block { across, mid, along, size } = self.all;
         // A division by a constant, except for odd sizes.
         let size = if N > 0 { N } else { size };
-        let (rows, columns) = extents(size, across.count, along.count);
+        let (rows, columns) = extents(size, across, along);
         let mut q = 0;
         while q < along.count {
             for m in 0..signed(mid.count) {
