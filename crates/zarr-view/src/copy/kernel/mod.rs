@@ -34,7 +34,7 @@ use cache::{HAS_STREAMING, LINE, prefetch, stream_stretch};
 use repeat::{Repeat, is_repeated};
 use rows::Rows;
 use shuffle::Shuffles;
-use vector::LANE;
+use vector::{LANE, WORD};
 use weave::{Blocks, Weave};
 
 /// Copies of at least this many bytes are assumed to exceed the cache.
@@ -46,7 +46,6 @@ const REACHING: usize = 4 * STREAMED;
 
 /// So are those of words, unless their columns lie a multiple of so many bytes apart, and more than
 /// so many of them: these map to the same sets of the cache.
-const WORD: usize = 8;
 const ALIASED: (usize, usize) = (2048, 16);
 
 /// Smaller parts of an array are written through the cache.

@@ -9,13 +9,12 @@
 
 use super::super::instructions::Detected;
 use super::super::one_loop::Loop;
-use super::WORD;
 use super::block::{Block, Pointers};
 use super::buffer::Buffer;
 use super::cache::{LINE, prefetch, stream};
 use super::layout::Layout;
 use super::swap;
-use super::vector::LANE;
+use super::vector::{LANE, WORD};
 use crate::view::signed;
 
 /// The loops of a transpose.

@@ -6,6 +6,7 @@ use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
 use super::steps::starts;
 use super::swap;
+use super::vector::WORD;
 use crate::view::signed;
 
 /// Bytes of a constant number of elements, which fit registers.
@@ -132,7 +133,7 @@ impl Rows {
                 } else {
                     let whole = self.whole::<N>(src);
                     for at in starts(self.count * N, WHOLE) {
-                        dst.add(at).cast::<[u64; WHOLE / 8]>().write_unaligned(whole);
+                        dst.add(at).cast::<[u64; WHOLE / WORD]>().write_unaligned(whole);
                     }
                 }
             }
@@ -147,7 +148,7 @@ impl Rows {
     /// # Safety
     /// It is valid for reads, and `unit` divides `N`.
     #[inline(always)]
-    unsafe fn whole<const N: usize>(&self, src: *const u8) -> [u64; WHOLE / 8] {
+    unsafe fn whole<const N: usize>(&self, src: *const u8) -> [u64; WHOLE / WORD] {
         let mut element = [0; N];
         // SAFETY: the caller guarantees that the element is valid for reads, and the unit.
         unsafe {
@@ -155,7 +156,8 @@ impl Rows {
             swap::in_place(element.as_mut_ptr(), N, self.unit);
         }
         let word = |at: usize| {
-            u64::from_ne_bytes(core::array::from_fn(|byte| element[(at * 8 + byte) % N]))
+            // Written in the order in which they are read, on every machine.
+            u64::from_le_bytes(core::array::from_fn(|byte| element[(at * WORD + byte) % N])).to_le()
         };
         core::array::from_fn(word)
     }

@@ -3,7 +3,7 @@
 use core::mem::MaybeUninit;
 
 use super::super::one_loop::Loop;
-use super::vector::LANE;
+use super::vector::{LANE, WORD};
 use crate::view::{Dims, signed};
 
 /// The most lanes that a block reads or writes.
@@ -42,7 +42,7 @@ impl Weave {
         let one = |each: &Loop| each.src.unsigned_abs() == size && each.count >= elements;
         let row = signed(size).wrapping_mul(signed(along.count));
         // Three words to a row: of four rows that tiles move, two would be the same one.
-        if (few(along.count) || (size == 8 && along.count == 3))
+        if (few(along.count) || (size == WORD && along.count == 3))
             && let Some(axis) = loops.iter().position(|each| one(each) && each.dst == row)
         {
             let across = loops.remove(axis);
