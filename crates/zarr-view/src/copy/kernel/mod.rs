@@ -1,6 +1,14 @@
 //! The innermost loops.
 
 #![expect(unsafe_code, reason = "moves bytes through pointers whose bounds the plan has proved")]
+#![cfg_attr(
+    not(any(
+        all(target_arch = "x86_64", target_feature = "sse2"),
+        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
+        all(target_arch = "wasm32", target_feature = "simd128")
+    )),
+    expect(dead_code, unused_variables, reason = "without vectors nothing is woven")
+)]
 
 mod block;
 mod buffer;
