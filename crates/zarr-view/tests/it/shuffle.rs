@@ -113,8 +113,9 @@ fn steps_and_reversed_axes() {
 /// Elements and stretches of every length that moves as vectors, or as two parts that overlap.
 #[test]
 fn short_stretches() {
-    for size in (1..=40).chain([47, 48, 63, 64, 65, 95, 96, 127, 128, 129, 200, 256, 511, 512, 513])
-    {
+    for size in (1..=40).chain([
+        47, 48, 63, 64, 65, 95, 96, 127, 128, 129, 200, 256, 511, 512, 513, 1000, 1024, 1025,
+    ]) {
         for [outer, inner] in [[1, 2], [3, 5], [7, 2]] {
             let rows = View::contiguous(&[outer, inner, 2]).unwrap();
             let rows = rows.shrink(&[0..outer, 0..inner, 0..1]).unwrap();

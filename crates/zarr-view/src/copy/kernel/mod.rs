@@ -154,15 +154,15 @@ impl Kernel {
         let cache = if kernel.size >= LANE { REACHING } else { STREAMED };
         kernel.stream = total >= cache && kernel.size < STREAMED;
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
-        let fits = kernel.size >= rows::SHORTEST && kernel.unit == 1 && !kernel.stream;
+        let fits = (rows::SHORTEST..=rows::LONGEST).contains(&kernel.size)
+            && kernel.unit == 1
+            && !kernel.stream;
         if fits {
-            kernel.stream = HAS_STREAMING && is_part(loops, kernel.size, total);
+            let stream = HAS_STREAMING && is_part(loops, kernel.size, total);
+            return Self { pattern: Pattern::Rows, stream, ..kernel };
         }
         if kernel.size > LONGEST {
             return kernel;
-        }
-        if fits {
-            return Self { pattern: Pattern::Rows, ..kernel };
         }
         if total <= FEW && inner > 0 && !kernel.is_block(&loops[inner - 1..]) {
             return Self { pattern: Pattern::Few, ..kernel };

@@ -37,7 +37,7 @@ const PAGE: usize = 4096;
 #[inline(always)]
 pub(super) fn extents(size: usize, across: Loop, along: Loop) -> (usize, usize) {
     // Words of rows that lie in pages of their own are written in fewer and longer parts.
-    let row = if size < WORD || across.dst.unsigned_abs() < PAGE { 256 } else { 512 };
+    let row = if size == WORD && across.dst.unsigned_abs() >= PAGE { 512 } else { 256 };
     let (rows, columns) = ((128 / size).max(4), (row / size).max(4));
     // Whole tiles, unless the end comes first.
     let beside = |short: usize| (rows * columns / short.max(1)) & !(LANE - 1);

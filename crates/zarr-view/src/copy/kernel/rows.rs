@@ -11,7 +11,6 @@ use super::super::instructions::Detected;
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
 use super::cache::{Apart, stream_lanes};
-use super::steps::starts;
 #[cfg(any(
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -22,6 +21,12 @@ use crate::view::signed;
 
 /// The shortest stretch that is moved by the vectors of every instruction set.
 pub(super) const SHORTEST: usize = 64;
+
+/// The longest stretch: from here on a call of the C library's copy takes no longer.
+pub(super) const LONGEST: usize = 1024;
+
+/// From this length on, aligned stores save more than their start takes.
+const ALIGNED: usize = 256;
 
 /// Stretches of the source at least this far apart are in pages of their own.
 const PAGE: usize = 4096;
@@ -167,6 +172,7 @@ impl Rows {
         const { assert!(V::LANES * LANE <= SHORTEST, "a stretch holds a vector") };
         let [outer, inner] = self.loops;
         let apart = Apart::new(self.size, inner.dst);
+        let (wide, last) = (V::LANES * LANE, self.size - V::LANES * LANE);
         for i in 0..signed(outer.count) {
             let (mut src, mut dst) =
                 (src.wrapping_offset(i * outer.src), dst.wrapping_offset(i * outer.dst));
@@ -174,10 +180,17 @@ impl Rows {
                 if let Some(apart) = apart {
                     apart.ahead(dst);
                 }
-                for at in starts(self.size, V::LANES * LANE) {
+                // Vectors between the first and the last one are aligned in the destination: most
+                // would write two lines each otherwise.
+                let skip = if self.size < ALIGNED { 0 } else { dst.addr() & (wide - 1) };
+                let (mut at, mut step) = (0, wide - skip);
+                while at < last {
                     // SAFETY: a vector within the stretch at this step of both loops.
                     unsafe { V::load(src.add(at)).store(dst.add(at)) };
+                    (at, step) = (at + step, wide);
                 }
+                // SAFETY: the last vector of the stretch.
+                unsafe { V::load(src.add(last)).store(dst.add(last)) };
                 src = src.wrapping_offset(inner.src);
                 dst = dst.wrapping_offset(inner.dst);
             }
