@@ -7,7 +7,7 @@ use zarr_grid::{AxisPart, ChunkPart, PartIndices, SelectedChunks};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
-use crate::counts::{bytes_of, narrow, number};
+use crate::counts::{PerAxis, bytes_of, narrow, number};
 use crate::error::ArrayError;
 use crate::index_moves::{IndexMoves, Pair};
 use crate::picks::{Picks, slice_around};
@@ -71,8 +71,8 @@ impl<'a> Part<'a> {
 /// The elements of parts, in memory that is reused from part to part.
 #[derive(Default)]
 struct Boxes {
-    in_chunk: Vec<Slice>,
-    place: Vec<Range<usize>>,
+    in_chunk: PerAxis<Slice>,
+    place: PerAxis<Range<usize>>,
 }
 
 impl Boxes {
@@ -107,6 +107,8 @@ impl Boxes {
 /// A selection checked against an array.
 pub(crate) struct Selected<'a> {
     pub(crate) chunks: SelectedChunks<'a>,
+    /// The shape, including the axes given by one index.
+    pub(crate) shape: PerAxis<usize>,
     element_size: usize,
     /// Bytes of the elements.
     pub(crate) length: usize,
@@ -119,16 +121,12 @@ impl<'a> Selected<'a> {
     pub(crate) fn new(array: &'a Array, selection: &Selection) -> Result<Self, ArrayError> {
         array.chain()?;
         let chunks = array.layout().select(selection)?;
-        let mut selected = Self { chunks, element_size: array.element_size(), length: 0 };
-        let shape: Vec<usize> = selected.shape();
-        let length = bytes_of(&shape, selected.element_size);
+        let shape: PerAxis<usize> = chunks.shape().iter().map(|count| narrow(*count)).collect();
+        let element_size = array.element_size();
+        let length = bytes_of(&shape, element_size);
+        let mut selected = Self { chunks, shape, element_size, length: 0 };
         selected.length = length.ok_or_else(|| selected.too_large())?;
         Ok(selected)
-    }
-
-    /// The shape, including the axes given by one index.
-    pub(crate) fn shape(&self) -> Vec<usize> {
-        self.chunks.shape().iter().map(|count| narrow(*count)).collect()
     }
 
     pub(crate) fn too_large(&self) -> ArrayError {
@@ -166,8 +164,7 @@ impl<'a> Selected<'a> {
                 pairs
             })
             .collect();
-        let shape = self.shape();
-        (!same).then(|| IndexMoves::new(&pairs, &shape, &shape, self.element_size))
+        (!same).then(|| IndexMoves::new(&pairs, &self.shape, &self.shape, self.element_size))
     }
 
     /// Zeros in place of the elements.
@@ -192,7 +189,7 @@ impl<'a> Transfer<'a> {
     /// Checks the length of the buffer. Memory is then proportional to the buffer.
     pub(crate) fn new(selected: Selected<'a>, buffer_len: usize) -> Result<Self, ArrayError> {
         check_length(buffer_len, selected.length)?;
-        let view = View::contiguous(&selected.shape()).map_err(CopyError::from)?;
+        let view = View::contiguous(&selected.shape).map_err(CopyError::from)?;
         Self::in_view(selected, view)
     }
 
@@ -236,7 +233,7 @@ impl<'a> Transfer<'a> {
         };
         let pairs: Vec<Vec<Pair>> = part.lists?.iter().map(pairs).collect();
         let Selected { element_size, .. } = self.selected;
-        Some(IndexMoves::new(&pairs, &self.selected.shape(), chunk_shape, element_size))
+        Some(IndexMoves::new(&pairs, &self.selected.shape, chunk_shape, element_size))
     }
 
     /// The number of chunks that contain elements of the selection.

@@ -45,6 +45,7 @@ mod meter;
 mod options;
 mod others;
 mod partial;
+mod per_axis;
 mod scratch;
 mod symbolic;
 mod transform;

@@ -235,7 +235,7 @@ impl core::iter::FusedIterator for ChunkParts<'_> {}
 #[derive(Debug, Clone)]
 pub struct SelectedChunks<'g> {
     axes: Vec<SelectedAxis<'g>>,
-    shape: Vec<u64>,
+    shape: PerAxis<u64>,
     len: u64,
 }
 

@@ -135,6 +135,6 @@ fn view_of_axes(
     if !view.shape().iter().copied().eq(expected.iter().map(|length| narrow(*length))) {
         return Err(ArrayError::Shape { found: view.shape().to_vec(), expected });
     }
-    let reshaped = view.reshape(&selected.shape()).map_err(CopyError::from)?;
+    let reshaped = view.reshape(&selected.shape).map_err(CopyError::from)?;
     Ok(reshaped.expect("axes of length 1 fit into every view"))
 }

@@ -125,7 +125,7 @@ impl Array {
         log: Log,
     ) -> ArrayError {
         let index = |element| {
-            let places = number(wide(element), transfer.selected.shape().into_iter());
+            let places = number(wide(element), transfer.selected.shape.iter().copied());
             let axes = selection.axes().iter().zip(places);
             axes.map(|(axis, at)| axis.get(wide(at)).unwrap_or_default()).collect()
         };

@@ -5,7 +5,7 @@ use zarr_codec::{ByteStrings, ChunkErrorKind};
 use super::content::Content;
 use super::finding::{CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, unexamined};
 use crate::array::Array;
-use crate::counts::{narrow, number};
+use crate::counts::{PerAxis, narrow, number};
 use crate::error::ArrayError;
 use crate::store::Key;
 
@@ -82,7 +82,7 @@ fn past_end(
     shape: &[u64],
     clipped: &[u64],
     fill: &[u8],
-) -> Option<Vec<usize>> {
+) -> Option<PerAxis<usize>> {
     let mut others = (0_u64..).zip(elements.iter()).filter(|(_, element)| *element != fill);
     others.find_map(|(element, _)| {
         let at = number(element, shape.iter().map(|size| narrow(*size)));

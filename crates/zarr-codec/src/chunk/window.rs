@@ -9,6 +9,7 @@ use zarr_view::{CopyError, Output, View};
 
 use super::ChunkCodec;
 use crate::length::widen;
+use crate::per_axis::PerAxis;
 use crate::transform::Slice;
 
 impl ChunkCodec {
@@ -32,7 +33,7 @@ impl ChunkCodec {
         out: &mut Output<'_>,
     ) -> Result<(), CopyError> {
         let mut stride = 1_usize;
-        let mut strides = vec![0_isize; region.len()];
+        let mut strides = PerAxis::from_elem(0_isize, region.len());
         let axes = strides.iter_mut().zip(region).zip(self.shape());
         for ((slot, slice), size) in axes.rev() {
             // At most the elements of a chunk, which fit the address space, unless the axis has a

@@ -40,25 +40,25 @@ impl ShardChunks {
     /// Looks up their ranges, and joins those no more than `range_cost` bytes apart.
     pub(super) fn locate(&mut self, shard: &ShardCodec, index: &ShardIndex, range_cost: u64) {
         let found = self.touched.iter().filter_map(|touched| shard.needed(index, touched));
-        let mut found: Vec<Range<u64>> = found.filter(|range| !range.is_empty()).collect();
-        found.sort_by_key(|range| range.start);
-        self.found = widen(found.len());
-        let lengths = found.iter().map(|range| range.end.saturating_sub(range.start));
-        self.total = lengths.fold(0, u64::saturating_add);
+        let found = found.filter(|range| !range.is_empty());
         self.parts.clear();
-        for range in found {
-            match self.parts.last_mut() {
-                Some((last, _)) if range.start <= last.end.saturating_add(range_cost) => {
-                    last.end = last.end.max(range.end);
-                }
-                _ => self.parts.push((range, 0)),
+        self.parts.extend(found.map(|range| (range, 0)));
+        self.found = widen(self.parts.len());
+        let lengths = self.parts.iter().map(|(range, _)| range.end.saturating_sub(range.start));
+        self.total = lengths.fold(0, u64::saturating_add);
+        self.parts.sort_by_key(|(range, _)| range.start);
+        self.parts.dedup_by(|(range, _), (last, _)| {
+            let joined = range.start <= last.end.saturating_add(range_cost);
+            if joined {
+                last.end = last.end.max(range.end);
             }
-        }
+            joined
+        });
         self.ranges.clear();
+        self.ranges.extend(self.parts.iter().map(|(part, _)| part.clone()));
         let mut next = 0_usize;
         for (part, at) in &mut self.parts {
             let len = part.end.saturating_sub(part.start);
-            self.ranges.push(part.clone());
             *at = next;
             // Ranges whose sum exceeds the address space are never fetched.
             next = next.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));

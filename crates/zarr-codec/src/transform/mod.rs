@@ -20,6 +20,8 @@ mod slice;
 mod source;
 mod unpack;
 
+use std::borrow::Cow;
+
 use zarr_view::{CopyElement, CopyError, Output, View, ViewError, copy};
 
 use crate::array_to_array::ArrayToArray;
@@ -157,13 +159,11 @@ impl ArrayTransform {
                 order.iter().filter_map(|axis| region.get(*axis).copied()).collect();
             return shard.decode(&region, &mut out.permute(order)?);
         }
-        if is_box(region) {
-            return self.down(source, out.pad(&self.margins(region))?, pool);
-        }
         match (&mut *source, self.view()) {
             (Source::Elements(bytes, element), Some(view)) => {
                 Ok(out.copy_from(&sliced(view, region)?, bytes, *element, &[])?)
             }
+            _ if is_box(region) => self.down(source, out.pad(&self.margins(region))?, pool),
             (Source::Packed(packed), Some(view)) => {
                 check_shape(region, out)?;
                 packed.unpack(&sliced(view, region)?, out, pool)
@@ -183,9 +183,14 @@ impl ArrayTransform {
     /// The level at which `region`, for an output with this view, corresponds to the stored array
     /// as a single view. `None` if its elements must go through a buffer.
     pub(crate) fn meet(&self, region: &[Slice], out: &View) -> Option<CommonLevel> {
-        if !is_box(region) {
-            let stored = sliced(self.view()?, region).ok()?;
-            return Some(CommonLevel { level: None, stored });
+        match self.view() {
+            // Masked elements of a box are left out below.
+            Some(view) if out.mask().is_none() || !is_box(region) => {
+                let stored = sliced(view, region).ok()?;
+                return Some(CommonLevel { level: None, stored });
+            }
+            None if !is_box(region) => return None,
+            _ => {}
         }
         let target = out.pad(&self.margins(region)).ok()?;
         let (level, target) = self.carry_down(0, target);
@@ -214,7 +219,14 @@ impl ArrayTransform {
 
     /// The region of a shard, in the stored shape, that [`decode`](ArrayTransform::decode) needs
     /// for `region` and an output with this view. `None` if it is more than the region.
-    pub(crate) fn stored_region(&self, region: &[Slice], out: &View) -> Option<Vec<Slice>> {
+    pub(crate) fn stored_region<'r>(
+        &self,
+        region: &'r [Slice],
+        out: &View,
+    ) -> Option<Cow<'r, [Slice]>> {
+        if self.codecs.is_empty() {
+            return Some(region.into());
+        }
         if let Some(order) = &self.order {
             return order.iter().map(|axis| region.get(*axis).copied()).collect();
         }
@@ -437,8 +449,8 @@ fn permutation(codecs: &[ArrayToArray], rank: usize) -> Option<Vec<usize>> {
 /// The level at which one copy moves elements from the stored array to the caller's view.
 #[derive(Clone, Debug)]
 pub(crate) struct CommonLevel {
-    /// The level, and the box of the region in it; `None` if the region has steps and was matched
-    /// in its own shape.
+    /// The level, and the box of the region in it; `None` if the region was matched in its own
+    /// shape.
     level: Option<usize>,
     /// The positions of the region's elements in the stored array.
     stored: View,

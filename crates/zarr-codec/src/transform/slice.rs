@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use zarr_view::{CopyError, Output, View, ViewError};
 
+use crate::per_axis::PerAxis;
+
 /// Some indices of one axis of a chunk: `count` indices `start`, `start + step`, ...
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slice {
@@ -55,6 +57,13 @@ pub fn margins(region: &[Slice], shape: &[usize]) -> Vec<(usize, usize)> {
 /// # Errors
 /// [`CopyError::View`] if a slice is not within the view, or there are more slices than axes.
 pub fn sliced(view: &View, region: &[Slice]) -> Result<View, CopyError> {
+    if is_box(region) && region.len() == view.rank() {
+        let ranges: PerAxis<Range<usize>> = region
+            .iter()
+            .map(|slice| slice.start..slice.start.saturating_add(slice.count))
+            .collect();
+        return Ok(view.shrink(&ranges)?);
+    }
     let sliced = region.iter().enumerate().try_fold(view.clone(), |view, (axis, slice)| {
         let step = isize::try_from(slice.step).map_err(|_| ViewError::Offset)?;
         view.slice(axis, slice.start, step, slice.count)

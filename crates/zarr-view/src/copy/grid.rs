@@ -30,10 +30,13 @@ use crate::{CopyError, ViewError};
 pub struct OutputGrid<'a> {
     whole: Output<'a>,
     /// The cuts of each axis, between 0 and the size.
-    edges: SmallVec<[Vec<usize>; 6]>,
+    edges: SmallVec<[Edges; 6]>,
     shape: Dims<usize>,
-    taken: Vec<AtomicU8>,
+    taken: SmallVec<[AtomicU8; 16]>,
 }
+
+/// Two for an axis without cuts, which most have in a small output: no larger than a vector.
+type Edges = SmallVec<[usize; 2]>;
 
 impl<'a> Output<'a> {
     /// Cuts the output into a grid of parts, at the given indices of each axis.
@@ -55,12 +58,12 @@ impl<'a> OutputGrid<'a> {
         if cuts.len() != sizes.len() {
             return Err(ViewError::Rank { expected: sizes.len(), found: cuts.len() }.into());
         }
-        let mut edges: SmallVec<[Vec<usize>; 6]> = SmallVec::new();
+        let mut edges: SmallVec<[Edges; 6]> = SmallVec::new();
         let mut parts = 1_usize;
         for (axis, (cuts, &size)) in cuts.iter().map(AsRef::as_ref).zip(sizes).enumerate() {
             let memory =
                 || CopyError::Memory { bytes: cuts.len().saturating_mul(size_of::<usize>()) };
-            let mut list = Vec::new();
+            let mut list = Edges::new();
             list.try_reserve_exact(cuts.len() + 2).map_err(|_| memory())?;
             list.push(0);
             for &cut in cuts {
@@ -75,7 +78,7 @@ impl<'a> OutputGrid<'a> {
             parts = parts.saturating_mul(cuts.len() + 1);
         }
         let bytes = parts.div_ceil(8);
-        let mut taken = Vec::new();
+        let mut taken = SmallVec::new();
         taken.try_reserve_exact(bytes).map_err(|_| CopyError::Memory { bytes })?;
         taken.resize_with(bytes, || AtomicU8::new(0));
         let shape = edges.iter().map(|list| list.len() - 1).collect();
@@ -99,7 +102,7 @@ impl<'a> OutputGrid<'a> {
         if part.len() != self.shape.len() {
             return None;
         }
-        let range = |(&i, edges): (&usize, &Vec<usize>)| Some(*edges.get(i)?..*edges.get(i + 1)?);
+        let range = |(&i, edges): (&usize, &Edges)| Some(*edges.get(i)?..*edges.get(i + 1)?);
         part.iter().zip(&self.edges).map(range).collect()
     }
 

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use smallvec::{SmallVec, smallvec};
 use zarr_metadata::IndexLocation;
 use zarr_view::{CopyError, CopyPlan, Output, View, ViewError};
 
@@ -9,6 +10,7 @@ use super::{ShardCodec, ShardIndex, advance, slice};
 use crate::chunk::SmallChunkCopy;
 use crate::error::ChunkError;
 use crate::length::widen;
+use crate::per_axis::PerAxis;
 use crate::scratch::ShardScratch;
 use crate::transform::{NestedError, Slice};
 
@@ -164,16 +166,16 @@ impl<'s> ShardDecoder<'s> {
         out: &mut Output<'_>,
     ) -> Result<(), NestedError> {
         let codec = self.codec;
-        let mut axes = Vec::with_capacity(region.len());
+        let mut axes = PerAxis::with_capacity(region.len());
         for ((slice, inner), count) in region.iter().zip(codec.inner.shape()).zip(&codec.grid) {
-            let pieces: Vec<Piece> = pieces(slice, *inner, *count)?.collect();
+            let pieces: SmallVec<[Piece; 1]> = pieces(slice, *inner, *count)?.collect();
             if pieces.is_empty() {
                 return Ok(());
             }
             axes.push(pieces);
         }
         let mut places = None;
-        let mut at = vec![0_usize; axes.len()];
+        let mut at = PerAxis::from_elem(0_usize, axes.len());
         loop {
             let pieces = || at.iter().zip(&axes).filter_map(|(at, pieces)| pieces.get(*at));
             let number = pieces().zip(&codec.grid).fold(0_usize, |number, (piece, count)| {
@@ -188,7 +190,7 @@ impl<'s> ShardDecoder<'s> {
             } else {
                 self.decode_part(number, pieces(), out)?;
             }
-            if !advance(&mut at, axes.iter().map(Vec::len)) {
+            if !advance(&mut at, axes.iter().map(|pieces| pieces.len())) {
                 return Ok(());
             }
         }
@@ -227,7 +229,7 @@ impl<'s> ShardDecoder<'s> {
         let Some(range) = self.index.range(number) else {
             return Ok(out.fill(self.fill)?);
         };
-        let indices: Vec<Slice> = pieces.clone().map(|piece| piece.indices).collect();
+        let indices: PerAxis<Slice> = pieces.clone().map(|piece| piece.indices).collect();
         let elements = pieces.zip(self.codec.inner.shape()).fold(0..1, Piece::elements);
         if let Some(window) = self.codec.window(&range, &elements) {
             let encoded = self.encoded(&window);
@@ -247,7 +249,7 @@ impl<'s> ShardDecoder<'s> {
 }
 
 /// The target ranges of pieces, one per dimension of a region.
-fn targets<'p>(pieces: impl Iterator<Item = &'p Piece>) -> Vec<Range<usize>> {
+fn targets<'p>(pieces: impl Iterator<Item = &'p Piece>) -> PerAxis<Range<usize>> {
     pieces.map(|piece| piece.target.clone()).collect()
 }
 
@@ -296,7 +298,7 @@ impl ShardCodec {
         if region.len() != self.grid.len() {
             return None;
         }
-        let mut touched = vec![Touched { number: 0, elements: 0..1 }];
+        let mut touched: SmallVec<[Touched; 4]> = smallvec![Touched { number: 0, elements: 0..1 }];
         for ((slice, inner), count) in region.iter().zip(self.inner.shape()).zip(&self.grid) {
             let pieces = pieces(slice, *inner, *count).ok()?;
             let before = std::mem::take(&mut touched);
@@ -308,7 +310,7 @@ impl ShardCodec {
                 }));
             }
         }
-        Some(touched)
+        Some(touched.into_vec())
     }
 
     /// The bytes of a shard that hold these elements of an inner chunk, in C order, if the others of
