@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::fs::{self, File};
+use std::ops::Range;
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -68,8 +69,8 @@ trait Reader {
     fn read(&mut self, at: [usize; 2], out: &mut [u8]) -> Result<()>;
 }
 
-/// Rows of uncompressed chunks by positioned reads; whole inner chunks by positioned reads, each
-/// shard's index read once.
+/// Rows of uncompressed chunks by positioned reads; of inner chunks, the bytes from the region's
+/// first element to its last if they are uncompressed, else all. Each shard's index is read once.
 struct ByHand {
     path: PathBuf,
     kind: Kind,
@@ -80,8 +81,9 @@ struct ByHand {
 }
 
 impl ByHand {
-    /// Reads an inner chunk, numbered in the whole array, into `self.inner`.
-    fn inner_chunk(&mut self, chunk: [usize; 2]) -> Result<()> {
+    /// Reads bytes of an inner chunk, numbered in the whole array, into `self.inner`. Returns where
+    /// they start: all are read if they are compressed.
+    fn inner_chunk(&mut self, chunk: [usize; 2], wanted: Range<usize>) -> Result<usize> {
         let per = [CHUNK[0] / INNER, CHUNK[1] / INNER];
         let shard = [chunk[0] / per[0], chunk[1] / per[1]];
         let file = self.file(shard)?;
@@ -90,16 +92,17 @@ impl ByHand {
             Entry::Vacant(entry) => entry.insert(read_index(&file, per[0] * per[1])?),
         };
         let (offset, length) = index[chunk[0] % per[0] * per[1] + chunk[1] % per[1]];
+        if self.kind == Kind::ShardedBytes {
+            self.inner.resize(wanted.len(), 0);
+            file.read_exact_at(&mut self.inner, offset + wanted.start as u64)?;
+            return Ok(wanted.start);
+        }
         self.encoded.resize(usize::try_from(length)?, 0);
         file.read_exact_at(&mut self.encoded, offset)?;
-        if self.kind == Kind::ShardedZstd {
-            self.inner.clear();
-            self.inner.reserve(INNER * INNER * 2);
-            self.decompressor.decompress_to_buffer(&self.encoded, &mut self.inner)?;
-        } else {
-            std::mem::swap(&mut self.encoded, &mut self.inner);
-        }
-        Ok(())
+        self.inner.clear();
+        self.inner.reserve(INNER * INNER * 2);
+        self.decompressor.decompress_to_buffer(&self.encoded, &mut self.inner)?;
+        Ok(0)
     }
 
     fn file(&self, chunk: [usize; 2]) -> Result<File> {
@@ -131,11 +134,15 @@ impl Reader for ByHand {
                     Kind::Plain => Some(self.file([row, column])?),
                     _ => None,
                 };
+                let place =
+                    |line: usize| (line % piece[0] * piece[1] + columns.start % piece[1]) * 2;
+                let mut start = 0;
                 if file.is_none() {
-                    self.inner_chunk([row, column])?;
+                    let end = place(rows.end - 1) + columns.len() * 2;
+                    start = self.inner_chunk([row, column], place(rows.start)..end)?;
                 }
                 for line in rows {
-                    let from = (line % piece[0] * piece[1] + columns.start % piece[1]) * 2;
+                    let from = place(line) - start;
                     let to = ((line - at[0]) * EDGE + columns.start - at[1]) * 2;
                     let to = &mut out[to..to + columns.len() * 2];
                     match &file {
