@@ -247,7 +247,10 @@ fn page(head: &str, tables: &[Table]) -> String {
         page.push_str("| none | | | |\n");
     }
     for table in tables {
-        let _ = writeln!(page, "\n## {}\n\n![{0}](../pictures/{})\n", table.name, table.picture());
+        let _ = writeln!(page, "\n## {}\n", table.name);
+        if let Some(picture) = table.picture() {
+            let _ = writeln!(page, "![{}](../pictures/{picture})\n", table.name);
+        }
         table_of(&mut page, table);
     }
     page

@@ -1,5 +1,5 @@
-//! `cargo xtask plot`: a chart for each table of the benchmarks' last run, in `docs/pictures/`, and
-//! the README's chart of a few rows ([`mod@headline`]).
+//! `cargo xtask plot`: a chart for each table of the benchmarks' last run that is not too long, in
+//! `docs/pictures/`, and the README's chart of a few rows ([`mod@headline`]).
 //!
 //! Each row is a line, and each other program a dot on it: its time as a multiple of ours, on a
 //! logarithmic scale. Programs left of the line at 1 were faster than we were.
@@ -41,13 +41,15 @@ pub(crate) fn plot(arguments: &[String]) -> Outcome {
         let is_ours = name.starts_with("bench-") && name.ends_with(".svg");
         if is_ours
             && name != headline::PICTURE
-            && tables.iter().all(|table| table.picture() != name)
+            && tables.iter().all(|table| table.picture().as_deref() != Some(name.as_str()))
         {
             fs::remove_file(path).map_err(failed)?;
         }
     }
     for table in &tables {
-        fs::write(root().join(FOLDER).join(table.picture()), chart(table)).map_err(failed)?;
+        if let Some(picture) = table.picture() {
+            fs::write(root().join(FOLDER).join(picture), chart(table)).map_err(failed)?;
+        }
     }
     fs::write(root().join(FOLDER).join(headline::PICTURE), headline(&tables)?).map_err(failed)
 }

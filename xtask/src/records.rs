@@ -43,6 +43,9 @@ impl Row {
     }
 }
 
+/// Rows of a chart.
+const MOST_ROWS: usize = 64;
+
 #[derive(Debug, PartialEq)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -61,11 +64,14 @@ impl Table {
         names
     }
 
-    /// The name of its chart.
-    pub(crate) fn picture(&self) -> String {
+    /// The name of its chart; a table of more rows than a page holds has none.
+    pub(crate) fn picture(&self) -> Option<String> {
+        if self.rows.len() > MOST_ROWS {
+            return None;
+        }
         let words = self.name.split(|letter: char| !letter.is_ascii_alphanumeric());
         let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        format!("bench-{}.svg", words.join("-").to_lowercase())
+        Some(format!("bench-{}.svg", words.join("-").to_lowercase()))
     }
 }
 
@@ -121,7 +127,7 @@ mod tests {
         assert_eq!(relative.len(), 1);
         assert_eq!((relative[0].0.role, relative[0].1), (Role::Peer, 1.75));
         assert_eq!(tables[1].rows[0].relative().count(), 0);
-        assert_eq!(tables[0].picture(), "bench-t.svg");
+        assert_eq!(tables[0].picture().as_deref(), Some("bench-t.svg"));
     }
 
     #[test]

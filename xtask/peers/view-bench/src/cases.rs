@@ -5,6 +5,8 @@ use zarr_view::View;
 /// A copy of a part of an array, in another order of axes.
 pub struct Case {
     pub name: String,
+    /// The table of the records that it is in.
+    pub table: String,
     /// The array that is read.
     pub shape: Vec<usize>,
     /// As in `numpy.transpose`.
@@ -59,7 +61,8 @@ impl Case {
     fn new(name: &str, shape: &[usize], order: &[usize], size: usize) -> Self {
         let whole = |&axis: &usize| Part { first: 0, step: 1, count: shape[axis] };
         let (parts, order) = (order.iter().map(whole).collect(), order.to_vec());
-        Self { name: name.into(), shape: shape.into(), order, parts, margin: 0, size }
+        let (name, shape, table) = (name.into(), shape.into(), "copies: transposes".into());
+        Self { name, table, shape, order, parts, margin: 0, size }
     }
 
     /// As `numpy`'s `[::step]` along an axis of the result; a step of 0 repeats the axis, which has
@@ -128,7 +131,9 @@ fn small_axes() -> Vec<Case> {
                 for size in [1, 2, 4, 8, 16] {
                     if shape.iter().product::<usize>() * size <= 128 << 20 {
                         let name = format!("{name} {shape:?} to {order:?}").replace(", ", ",");
-                        cases.push(Case::new(&name, &shape, &order, size));
+                        let mut case = Case::new(&name, &shape, &order, size);
+                        case.table = format!("copies: a short axis beside {side} x {side}");
+                        cases.push(case);
                     }
                 }
             }
@@ -145,8 +150,11 @@ fn parts() -> Vec<Case> {
             if side * side * size > 64 << 20 {
                 continue;
             }
+            let table = format!("copies: parts of {side} x {side}");
             let case = |name: &str, shape: [usize; 2]| {
-                Case::new(&format!("{side} x {side} {name}"), &shape, &[0, 1], size)
+                let mut case = Case::new(&format!("{side} x {side} {name}"), &shape, &[0, 1], size);
+                case.table = table.clone();
+                case
             };
             let whole = [side, side];
             cases.extend([
@@ -171,6 +179,7 @@ fn parts() -> Vec<Case> {
                 size,
             );
             turned.margin = 7;
+            turned.table = table;
             cases.push(turned.part(1, -1, 0));
         }
     }

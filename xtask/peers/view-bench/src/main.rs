@@ -129,7 +129,7 @@ fn main() {
                     _ => "peer",
                 };
                 let row = format!("{}, {} bytes", case.name, case.size);
-                println!("record\tcopies through views\t{row}\t{role}\t{who}\t{}", seconds * 1e9);
+                println!("record\t{}\t{row}\t{role}\t{who}\t{}", case.table, seconds * 1e9);
             }
         }
         let rival = best.iter().skip(2).chain(&numpy_time).copied().fold(f64::INFINITY, f64::min);
