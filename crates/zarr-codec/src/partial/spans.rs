@@ -22,6 +22,7 @@ use zarr_view::{Output, View};
 use crate::chunk::ChunkCodec;
 use crate::error::ChunkError;
 use crate::length::widen;
+use crate::per_axis::PerAxis;
 use crate::scratch::Scratch;
 use crate::transform::{CommonLevel, Slice};
 
@@ -59,10 +60,8 @@ impl Spans {
         let view = View::new(stored.shape(), &strides, 0).ok()?;
         let mut starts = vec![stored.span().start];
         for (count, stride) in counting {
-            let before = std::mem::take(&mut starts);
-            if before.len().checked_mul(count)? > MOST_SPANS {
-                return None;
-            }
+            let many = starts.len().checked_mul(count).filter(|many| *many <= MOST_SPANS)?;
+            let before = std::mem::replace(&mut starts, Vec::with_capacity(many));
             for start in before {
                 starts.extend((0..count).map(|n| start.saturating_add(n.saturating_mul(stride))));
             }
@@ -103,18 +102,18 @@ struct Nest {
     /// Elements of a span.
     len: usize,
     /// Count and stride of each counting dimension, the outermost first.
-    counting: Vec<(usize, usize)>,
+    counting: PerAxis<(usize, usize)>,
     /// Strides of all dimensions within the fetched elements.
-    strides: Vec<isize>,
+    strides: PerAxis<isize>,
 }
 
 impl Nest {
     /// `None` if the dimensions do not nest.
     fn new(view: &View, codec: &ChunkCodec, range_cost: u64) -> Option<Self> {
-        let mut order: Vec<usize> = (0..view.rank()).collect();
+        let mut order: PerAxis<usize> = (0..view.rank()).collect();
         order.sort_by_key(|axis| view.strides().get(*axis).map(|stride| stride.unsigned_abs()));
-        let mut strides = view.strides().to_vec();
-        let mut counting = Vec::new();
+        let mut strides = PerAxis::from_slice(view.strides());
+        let mut counting = PerAxis::new();
         let mut len = 1_usize;
         let mut fetched = 1_usize;
         for axis in order {
