@@ -253,7 +253,12 @@ impl<'a> Transfer<'a> {
         &self,
         out: &'o mut [u8],
     ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
-        self.cut_output(Output::new(out, &self.view, self.selected.element_size)?)
+        self.cut_output(self.output(out)?)
+    }
+
+    /// The caller's elements, all in one place.
+    pub(crate) fn output<'o>(&self, out: &'o mut [u8]) -> Result<Output<'o>, CopyError> {
+        Output::new(out, &self.view, self.selected.element_size)
     }
 
     /// As [`cut`](Transfer::cut), for an output of the selection's shape whose axes all ascend.
@@ -281,7 +286,10 @@ impl<'a> Transfer<'a> {
     ) -> Result<(), ArrayError> {
         let counts = self.cuts.iter().map(|cuts| cuts.len().saturating_add(1));
         let mut number = number(range.start, counts);
-        let mut parts = self.selected.chunks.parts().range(range);
+        let mut parts = self.selected.chunks.parts();
+        if range != (0..parts.len()) {
+            parts = parts.range(range);
+        }
         let mut boxes = Boxes::default();
         while let Some(part) = parts.next_part() {
             visit(&boxes.part(self, part, &number))?;

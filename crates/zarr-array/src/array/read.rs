@@ -85,6 +85,12 @@ impl Array {
         out: &mut [u8],
         threads: NonZeroUsize,
     ) -> Result<(), ArrayError> {
+        if transfer.parts() == 1 {
+            // Its place is the whole output, which need not be cut for other threads.
+            let (mut place, mut worker) = (transfer.output(out)?, Worker::new(self));
+            return transfer
+                .for_each_part(0..1, |part| self.read_part(part, &mut place, &mut worker));
+        }
         let places = transfer.cut(out)?;
         parallel::for_each(
             transfer.parts(),
