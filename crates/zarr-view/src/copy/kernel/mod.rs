@@ -230,7 +230,7 @@ impl Kernel {
             && block::has_tiles(across, along, self.size)
     }
 
-    /// Whether a plane of elements of a lane has few in one direction: then the start of a block
+    /// Whether a plane of words or of lanes has few in one direction: then the start of a block
     /// takes longer than what its tiles save.
     fn is_short(&self, loops: &[Loop]) -> bool {
         let &[across, along] = loops else { return false };
