@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use crate::fixtures::environment;
 use crate::plot;
-use crate::records::{FOLDER, RECORDS, Role, Table, parse};
+use crate::records::{FOLDER, RECORDS, Role, Table, parse, split};
 use crate::run::{Outcome, cargo, output, processor, read, root, write};
 
 /// The suites: programs that alternate with their rivals in one process.
@@ -98,8 +98,11 @@ impl Run {
         let stdout = child.stdout.take().ok_or_else(|| failed(&"has no output"))?;
         for line in BufReader::new(stdout).lines() {
             let line = line.map_err(|error| failed(&error))?;
-            match line.strip_prefix("record\t") {
-                Some(record) => self.records.push(record.to_owned()),
+            match split(&line) {
+                Some((row, record)) => {
+                    print!("{row}");
+                    self.records.push(record.to_owned());
+                }
                 None => println!("{line}"),
             }
         }

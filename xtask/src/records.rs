@@ -75,6 +75,12 @@ impl Table {
     }
 }
 
+/// What a line holds before a record, and the record: some programs print records while they print
+/// a row of their own.
+pub(crate) fn split(line: &str) -> Option<(&str, &str)> {
+    line.split_once("record\t")
+}
+
 /// Tables and rows in the order in which they first appear.
 pub(crate) fn parse(text: &str) -> Result<Vec<Table>, String> {
     let mut tables: Vec<Table> = Vec::new();
@@ -113,7 +119,7 @@ pub(crate) fn last() -> Result<Vec<Table>, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Role, parse};
+    use super::{Role, parse, split};
 
     #[test]
     fn records_become_tables_in_order() {
@@ -128,6 +134,13 @@ mod tests {
         assert_eq!((relative[0].0.role, relative[0].1), (Role::Peer, 1.75));
         assert_eq!(tables[1].rows[0].relative().count(), 0);
         assert_eq!(tables[0].picture().as_deref(), Some("bench-t.svg"));
+    }
+
+    #[test]
+    fn a_record_may_begin_within_a_line() {
+        assert_eq!(split("record\tt\tr"), Some(("", "t\tr")));
+        assert_eq!(split("  164.1record\tt\tr"), Some(("  164.1", "t\tr")));
+        assert_eq!(split("  164.1"), None);
     }
 
     #[test]

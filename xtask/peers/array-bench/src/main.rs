@@ -2,7 +2,7 @@
 //! the same bytes moved with no Zarr at all), in turns in one process.
 //!
 //! - `whole FOLDER [OPTION...] [CASE...]`: whole arrays of 256 MiB in 64 chunks, on 1 and 2 threads
-//! - `regions FOLDER [COUNT]`: small regions of sharded and of uncompressed arrays, 2,000 of them
+//! - `regions FOLDER [COUNT [EDGE]]`: small regions of sharded and of uncompressed arrays, 2,000 of them
 //! - `shards FOLDER [NAME]`: shards of tiny inner chunks, written and read by all, or by one of them
 //! - `chunks`: the million chunks of an array of tiny ones, nothing stored
 //! - `tiny FOLDER`: tiny chunks that are stored, in memory and in files

@@ -23,7 +23,7 @@ const SHAPE: [usize; 2] = [8192, 16384];
 pub const CHUNK: [usize; 2] = [1024, 2048];
 /// Edge of the inner chunks.
 const INNER: usize = 64;
-/// Edge of a region.
+/// Edge of a region, unless told otherwise.
 const EDGE: usize = 16;
 /// How many regions, unless told otherwise.
 const REGIONS: usize = 2000;
@@ -66,7 +66,7 @@ pub fn data() -> Result<Vec<u8>> {
 
 /// Reads one region after the other.
 trait Reader {
-    fn read(&mut self, at: [usize; 2], out: &mut [u8]) -> Result<()>;
+    fn read(&mut self, at: [usize; 2], edge: usize, out: &mut [u8]) -> Result<()>;
 }
 
 /// Rows of uncompressed chunks by positioned reads; of inner chunks, the bytes from the region's
@@ -121,15 +121,15 @@ fn read_index(file: &File, inner_chunks: usize) -> Result<Vec<(u64, u64)>> {
 }
 
 impl Reader for ByHand {
-    fn read(&mut self, at: [usize; 2], out: &mut [u8]) -> Result<()> {
+    fn read(&mut self, at: [usize; 2], edge: usize, out: &mut [u8]) -> Result<()> {
         let piece = if self.kind == Kind::Plain { CHUNK } else { [INNER, INNER] };
         let first = [at[0] / piece[0], at[1] / piece[1]];
-        let last = [(at[0] + EDGE - 1) / piece[0], (at[1] + EDGE - 1) / piece[1]];
+        let last = [(at[0] + edge - 1) / piece[0], (at[1] + edge - 1) / piece[1]];
         for row in first[0]..=last[0] {
             for column in first[1]..=last[1] {
-                let rows = at[0].max(row * piece[0])..(at[0] + EDGE).min((row + 1) * piece[0]);
+                let rows = at[0].max(row * piece[0])..(at[0] + edge).min((row + 1) * piece[0]);
                 let columns =
-                    at[1].max(column * piece[1])..(at[1] + EDGE).min((column + 1) * piece[1]);
+                    at[1].max(column * piece[1])..(at[1] + edge).min((column + 1) * piece[1]);
                 let file = match self.kind {
                     Kind::Plain => Some(self.file([row, column])?),
                     _ => None,
@@ -143,7 +143,7 @@ impl Reader for ByHand {
                 }
                 for line in rows {
                     let from = place(line) - start;
-                    let to = ((line - at[0]) * EDGE + columns.start - at[1]) * 2;
+                    let to = ((line - at[0]) * edge + columns.start - at[1]) * 2;
                     let to = &mut out[to..to + columns.len() * 2];
                     match &file {
                         Some(file) => file.read_exact_at(to, from as u64)?,
@@ -159,8 +159,8 @@ impl Reader for ByHand {
 struct Ours(Array);
 
 impl Reader for Ours {
-    fn read(&mut self, at: [usize; 2], out: &mut [u8]) -> Result<()> {
-        let [row, column] = at.map(|at| at as u64..(at + EDGE) as u64);
+    fn read(&mut self, at: [usize; 2], edge: usize, out: &mut [u8]) -> Result<()> {
+        let [row, column] = at.map(|at| at as u64..(at + edge) as u64);
         Ok(self.0.read_into([row, column], out)?)
     }
 }
@@ -172,8 +172,8 @@ struct Theirs {
 }
 
 impl Reader for Theirs {
-    fn read(&mut self, at: [usize; 2], out: &mut [u8]) -> Result<()> {
-        let [row, column] = at.map(|at| at as u64..(at + EDGE) as u64);
+    fn read(&mut self, at: [usize; 2], edge: usize, out: &mut [u8]) -> Result<()> {
+        let [row, column] = at.map(|at| at as u64..(at + edge) as u64);
         let subset = ArraySubset::new_with_ranges(&[row, column]);
         let options = theirs::options(1);
         let bytes: ArrayBytes<'_> = if self.kind == Kind::Plain {
@@ -206,10 +206,11 @@ fn open(contender: &str, path: &Path, kind: Kind) -> Result<Box<dyn Reader>> {
 }
 
 pub fn run(folder: &Path, arguments: &[&str]) -> Result<()> {
-    let count = match arguments {
-        [] => REGIONS,
-        [count] => count.parse()?,
-        _ => return Err("usage: array-bench regions FOLDER [COUNT]".into()),
+    let (count, edge) = match arguments {
+        [] => (REGIONS, EDGE),
+        [count] => (count.parse()?, EDGE),
+        [count, edge] => (count.parse()?, edge.parse()?),
+        _ => return Err("usage: array-bench regions FOLDER [COUNT [EDGE]]".into()),
     };
     let data = data()?;
     fs::write(folder.join("regions.raw"), &data)?;
@@ -221,7 +222,7 @@ pub fn run(folder: &Path, arguments: &[&str]) -> Result<()> {
         (state >> 11) as usize % below
     };
     let places: Vec<[usize; 2]> =
-        (0..count).map(|_| [random(SHAPE[0] - EDGE), random(SHAPE[1] - EDGE)]).collect();
+        (0..count).map(|_| [random(SHAPE[0] - edge), random(SHAPE[1] - edge)]).collect();
     let text: Vec<String> = places.iter().map(|[row, column]| format!("{row} {column}")).collect();
     fs::write(folder.join("regions.places"), text.join("\n"))?;
     for (kind, name) in KINDS {
@@ -229,33 +230,40 @@ pub fn run(folder: &Path, arguments: &[&str]) -> Result<()> {
         ours::create(&path, &document_of(kind))?;
         let array = ours::open(&path, 2)?;
         array.write(Selection::whole(array.shape()), &data)?;
-        measure(&path, kind, name, &places, &data)
+        measure(&path, kind, name, (&places, edge), &data)
             .map_err(|error| format!("regions of {name}: {error}"))?;
     }
     Ok(())
 }
 
-fn measure(path: &Path, kind: Kind, name: &str, places: &[[usize; 2]], data: &[u8]) -> Result<()> {
+fn measure(
+    path: &Path,
+    kind: Kind,
+    name: &str,
+    (places, edge): (&[[usize; 2]], usize),
+    data: &[u8],
+) -> Result<()> {
     assert_eq!(data.len(), BYTES, "the array's length");
     let contenders = ["floor", "zarr-kit", "zarrs"];
     let mut times = vec![[const { Vec::new() }; 2]; contenders.len()];
     for _ in 0..REPETITIONS {
         for (contender, times) in contenders.iter().zip(&mut times) {
-            let mut all = vec![0_u8; places.len() * EDGE * EDGE * 2];
+            let mut all = vec![0_u8; places.len() * edge * edge * 2];
             let mut start = Instant::now();
             let mut reader = open(contender, path, kind)?;
             for times in times {
-                for (at, out) in places.iter().zip(all.chunks_exact_mut(EDGE * EDGE * 2)) {
-                    reader.read(*at, out)?;
+                for (at, out) in places.iter().zip(all.chunks_exact_mut(edge * edge * 2)) {
+                    reader.read(*at, edge, out)?;
                 }
                 times.push(start.elapsed().as_secs_f64());
                 start = Instant::now();
             }
-            check(places, &all, data).map_err(|error| format!("{contender}: {error}"))?;
+            check(places, edge, &all, data).map_err(|error| format!("{contender}: {error}"))?;
         }
     }
     println!(
-        "{REGIONS} regions of {EDGE} x {EDGE}, {name} (microseconds each, ratio to the floor)"
+        "{} regions of {edge} x {edge}, {name} (microseconds each, ratio to the floor)",
+        places.len()
     );
     println!("  {:<10} {:>16} {:>16}", "", "opened anew", "again");
     let floor = times[0].clone().map(median);
@@ -275,11 +283,11 @@ fn measure(path: &Path, kind: Kind, name: &str, places: &[[usize; 2]], data: &[u
     Ok(())
 }
 
-fn check(places: &[[usize; 2]], all: &[u8], data: &[u8]) -> Result<()> {
-    for ([row, column], out) in places.iter().zip(all.chunks_exact(EDGE * EDGE * 2)) {
-        for (line, out) in out.chunks_exact(EDGE * 2).enumerate() {
+fn check(places: &[[usize; 2]], edge: usize, all: &[u8], data: &[u8]) -> Result<()> {
+    for ([row, column], out) in places.iter().zip(all.chunks_exact(edge * edge * 2)) {
+        for (line, out) in out.chunks_exact(edge * 2).enumerate() {
             let start = ((row + line) * SHAPE[1] + column) * 2;
-            if out != &data[start..start + EDGE * 2] {
+            if out != &data[start..start + edge * 2] {
                 return Err(format!("other data at row {row}, column {column}").into());
             }
         }
