@@ -7,6 +7,9 @@ use super::x86;
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
+/// Steps of at least this many bytes lead to a page of their own.
+pub(super) const PAGE: usize = 4096;
+
 /// Whether there are stores past the cache; without them a copy past it is an ordinary one.
 pub(super) const HAS_STREAMING: bool = cfg!(all(target_arch = "x86_64", target_feature = "sse2"));
 

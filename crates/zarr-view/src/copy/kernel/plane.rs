@@ -11,7 +11,7 @@ use super::super::instructions::Detected;
 use super::super::one_loop::Loop;
 use super::block::{Block, Pointers};
 use super::buffer::Buffer;
-use super::cache::{LINE, prefetch, stream};
+use super::cache::{LINE, PAGE, prefetch, stream};
 use super::layout::Layout;
 use super::swap;
 use super::vector::{LANE, WORD};
@@ -28,9 +28,6 @@ pub(super) struct Plane {
     pub(super) stream: bool,
     pub(super) instructions: Detected,
 }
-
-/// Rows of the destination at least this far apart are in pages of their own.
-const PAGE: usize = 4096;
 
 /// The rows and columns of a block that stays in the innermost cache. A block takes time to start,
 /// so in a plane that is short in one direction it is longer in the other.

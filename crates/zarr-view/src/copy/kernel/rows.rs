@@ -10,7 +10,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
-use super::cache::{Apart, stream_lanes};
+use super::cache::{Apart, PAGE, stream_lanes};
 #[cfg(any(
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
     all(target_arch = "wasm32", target_feature = "simd128")
@@ -27,9 +27,6 @@ pub(super) const LONGEST: usize = 1024;
 
 /// From this length on, aligned stores save more than their start takes.
 const ALIGNED: usize = 256;
-
-/// Stretches of the source at least this far apart are in pages of their own.
-const PAGE: usize = 4096;
 
 /// How many streams of the source are read at a time.
 const STREAMS: usize = 8;
