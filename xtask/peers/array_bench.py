@@ -7,8 +7,10 @@
 
 ENV is the environment that `cargo xtask interop` makes, `target/fixtures-python-*`. Both peers run
 in turns in this process; right before and after it, `array-bench` measures the floor and zarr-kit
-in a process of its own, and their mean is what ratios refer to. Every result is compared with the
-elements that `array-bench` wrote, and every peer reads what zarr-kit wrote, where it can.
+in a process of its own, and their mean is what ratios refer to. On one thread all of them have one
+core: TensorStore limits its threads for files and for copies apart from each other. Every result is
+compared with the elements that `array-bench` wrote, and every peer reads what zarr-kit wrote, where
+it can.
 """
 
 import argparse
@@ -29,6 +31,9 @@ from zarr.core.buffer.cpu import NDBuffer
 
 BENCH = Path(__file__).parent / "array-bench/target/release/array-bench"
 REGIONS = 200
+WHOLE = ("write", "read, fresh", "read, reused")
+PARTS = ("opened anew", "again")
+CORES = os.sched_getaffinity(0)
 CASES = (
     "bool-packbits",
     "uint16-bytes",
@@ -125,21 +130,29 @@ CACHED = {"TensorStore, 4 MiB cache": TensorStore(4 << 20)}
 
 def floor(folder, case, threads, repetitions, *more):
     """Seconds of the floor and of zarr-kit, by name."""
-    command = [BENCH, "whole", folder, "--threads", str(threads),
-               "--repetitions", str(repetitions), "--without", "zarrs",
-               "--without", "zarr-kit, stored turned", *more, case]
-    output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    return figures(output, ("floor", "zarr-kit"), 3)
+    found = measured("whole", folder, "--threads", str(threads),
+                     "--repetitions", str(repetitions), "--without", "zarrs",
+                     "--without", "zarr-kit, stored turned", *more, case)
+    return {name: [found[name][f"{case}, {what}"] for what in WHOLE]
+            for name in ("floor", "zarr-kit")}
 
 
-def figures(output, names, columns):
-    """The figures of the table's lines that start with these names, their ratios left out."""
+def measured(*arguments):
+    """Seconds that `array-bench` measured, by program and row."""
+    environment = {**os.environ, "BENCH_RECORDS": "1"}
+    output = subprocess.run([BENCH, *arguments], check=True, capture_output=True, text=True,
+                            env=environment).stdout
     found = {}
-    for line in output.splitlines():
-        words = re.split(r"\s{2,}|\s(?=[\d.])", line.strip())
-        if words[0] in names and words[0] not in found:
-            found[words[0]] = [float(word) for word in words[1:1 + 2 * columns:2]]
+    for record in re.findall(r"record\t(.*)", output):
+        _, row, _, name, nanoseconds = record.split("\t")
+        found.setdefault(name, {})[row] = float(nanoseconds) / 1e9
     return found
+
+
+def use_cores(count):
+    """For all threads of this process, and for those that they start."""
+    for thread in os.listdir("/proc/self/task"):
+        os.sched_setaffinity(int(thread), sorted(CORES)[:count])
 
 
 def mean(before, after):
@@ -167,6 +180,7 @@ def own_store(folder, case, peer):
 
 
 def whole(folder, case, threads, repetitions):
+    use_cores(threads)
     before = floor(folder, case, threads, repetitions, "--raw")
     document = json.loads((folder / f"{case}-zarr-kit/zarr.json").read_text())
     values = np.fromfile(folder / f"{case}.raw", dtype=document["data_type"])
@@ -194,9 +208,8 @@ def whole(folder, case, threads, repetitions):
     rows = mean(before, floor(folder, case, threads, repetitions))
     rows |= {name: [statistics.median(one) for one in three] for name, three in times.items()}
     print(f"{case}, {threads} threads (seconds, ratio to the floor)")
-    record(f"arrays of 256 MiB, {threads} threads, beside Python libraries", case,
-           ("write", "read, fresh", "read, reused"), rows)
-    table(("write", "read, fresh", "read, reused"), rows)
+    record(f"arrays of 256 MiB, {threads} threads, beside Python libraries", case, WHOLE, rows)
+    table(WHOLE, rows)
 
 
 def record(name, case, columns, rows):
@@ -219,17 +232,18 @@ def table(columns, rows, scale=1.0, digits=3):
 
 def regions(folder):
     """Small regions, one after the other, on one thread."""
-    def ours():
-        command = [BENCH, "regions", folder, str(REGIONS)]
-        output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-        parts = re.split(r"(?m)^(?=\d+ regions)", output)[1:]
-        return [figures(part, ("floor", "zarr-kit", "zarrs"), 2) for part in parts]
+    kinds = ("uncompressed", "sharded", "sharded-zstd")
 
+    def ours():
+        found = measured("regions", folder, str(REGIONS))
+        return [{name: [rows[f"{kind}, {what}"] for what in PARTS]
+                 for name, rows in found.items()} for kind in kinds]
+
+    use_cores(1)
     before = ours()
     values = np.fromfile(folder / "regions.raw", dtype="uint16").reshape(8192, 16384)
     places = [tuple(map(int, line.split()))
               for line in (folder / "regions.places").read_text().splitlines()]
-    kinds = ("uncompressed", "sharded", "sharded-zstd")
     times = {kind: {} for kind in kinds}
     for kind in kinds:
         for name, peer in (PEERS | CACHED).items():
@@ -245,13 +259,13 @@ def regions(folder):
                     took = time.perf_counter()
                     assert np.array_equal(found, values[row:row + 16, column:column + 16])
     for kind, first, last in zip(kinds, before, ours(), strict=True):
-        rows = {name: [one / 1e6 for one in pair] for name, pair in mean(first, last).items()}
+        rows = mean(first, last)
         rows |= {name: [statistics.median(one) for one in pair]
                  for name, pair in times[kind].items()}
         print(f"{len(places)} regions of 16 x 16, {kind} (microseconds each, ratio to the floor)")
-        record("small regions, beside Python libraries", kind, ("opened anew", "again"),
+        record("small regions, beside Python libraries", kind, PARTS,
                {name: row for name, row in rows.items() if name != "zarrs"})
-        table(("opened anew", "again"), rows, 1e6, 2)
+        table(PARTS, rows, 1e6, 2)
 
 
 def chunks():

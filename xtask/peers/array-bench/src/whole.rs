@@ -102,7 +102,8 @@ fn measure(
         .filter(|one| one.name != TURNED || case.is_turned())
         .collect();
     let mut times = vec![[const { Vec::new() }; 4]; contenders.len()];
-    let mut reused = vec![0; declared.data.len()];
+    // In huge pages, as large arrays of numpy are.
+    let mut reused = zarr_kit::view::zeroed(declared.data.len())?;
     for round in 0..options.repetitions {
         for turn in 0..contenders.len() {
             // Each has every place in the order.
