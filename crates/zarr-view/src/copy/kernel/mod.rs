@@ -293,32 +293,40 @@ impl Kernel {
             // SAFETY: the caller guarantees the elements of the loops.
             return unsafe { repeat.run(loops, src, dst) };
         }
-        // With a constant size each move is a single instruction.
-        let run = |buffer: Buffer| {
-            // SAFETY: the caller guarantees that every element of the loops is valid for reads
-            // from `src` and for writes from `dst`; `N` is the size of an element, or 0.
-            unsafe {
-                match self.size {
-                    1 => self.sized::<1>(loops, src, dst, buffer),
-                    2 => self.sized::<2>(loops, src, dst, buffer),
-                    4 => self.sized::<4>(loops, src, dst, buffer),
-                    8 => self.sized::<8>(loops, src, dst, buffer),
-                    16 => self.sized::<16>(loops, src, dst, buffer),
-                    32 => self.sized::<32>(loops, src, dst, buffer),
-                    64 => self.sized::<64>(loops, src, dst, buffer),
-                    128 => self.sized::<128>(loops, src, dst, buffer),
-                    _ => self.sized::<0>(loops, src, dst, buffer),
-                }
-            }
-        };
+        // SAFETY: the caller guarantees the elements of the loops.
+        let run = |buffer: Buffer| unsafe { self.with_buffer(loops, src, dst, &buffer) };
         match (self.pattern, self.stream, self.unit) {
             (Pattern::Plane, true, _) => Buffer::large(run),
             (Pattern::Plane, false, 2..) => Buffer::small(run),
-            _ => run(Buffer::NONE),
+            // SAFETY: as above.
+            _ => unsafe { self.with_buffer(loops, src, dst, &Buffer::NONE) },
         }
         #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
         if self.stream {
             x86::fence();
+        }
+    }
+
+    /// Runs all loops, with a buffer for those kernels that need one.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    unsafe fn with_buffer(&self, loops: &[Loop], src: *const u8, dst: *mut u8, buffer: &Buffer) {
+        // With a constant size each move is a single instruction.
+        // SAFETY: the caller guarantees that every element of the loops is valid for reads from
+        // `src` and for writes from `dst`; `N` is the size of an element, or 0.
+        unsafe {
+            match self.size {
+                1 => self.sized::<1>(loops, src, dst, buffer),
+                2 => self.sized::<2>(loops, src, dst, buffer),
+                4 => self.sized::<4>(loops, src, dst, buffer),
+                8 => self.sized::<8>(loops, src, dst, buffer),
+                16 => self.sized::<16>(loops, src, dst, buffer),
+                32 => self.sized::<32>(loops, src, dst, buffer),
+                64 => self.sized::<64>(loops, src, dst, buffer),
+                128 => self.sized::<128>(loops, src, dst, buffer),
+                _ => self.sized::<0>(loops, src, dst, buffer),
+            }
         }
     }
 
@@ -355,7 +363,7 @@ impl Kernel {
         loops: &[Loop],
         src: *const u8,
         dst: *mut u8,
-        buffer: Buffer,
+        buffer: &Buffer,
     ) {
         match (self.pattern, loops) {
             // SAFETY: one stretch of `size` bytes on both sides.
@@ -452,7 +460,7 @@ impl Kernel {
         [mid, mut across, along]: [Loop; 3],
         mut src: *const u8,
         mut dst: *mut u8,
-        buffer: Buffer,
+        buffer: &Buffer,
     ) {
         // SAFETY: reversing a loop on both sides reaches the same elements.
         unsafe {

@@ -57,7 +57,7 @@ impl Plane {
     /// # Safety
     /// Each element of the plane is valid for reads from `src` and for writes from `dst`, and
     /// `buffer` for both.
-    pub(super) unsafe fn run<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: Buffer) {
+    pub(super) unsafe fn run<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: &Buffer) {
         // SAFETY: the caller guarantees that each element is valid for reads from `src` and for
         // writes from `dst`, and the buffer for both.
         unsafe {
@@ -105,7 +105,7 @@ impl Plane {
     ///
     /// # Safety
     /// As [`run`](Self::run).
-    unsafe fn buffered<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: Buffer) {
+    unsafe fn buffered<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: &Buffer) {
         let Block { across, mid, along, size } = self.all;
         let layout = Layout::new(&self.all, buffer.bytes);
         let parts = (across.count.div_ceil(layout.rows), mid.count.div_ceil(layout.mids));
@@ -223,12 +223,12 @@ mod tests {
         for instructions in InstructionSet::ALL.iter().copied().filter_map(Detected::new) {
             let all = Block { across, mid, along, size };
             let plane = Plane { all, unit, stream, instructions };
-            let compare = |buffer| {
+            let compare = |buffer: Buffer| {
                 let mut dst = before.clone();
                 // SAFETY: the buffers hold the reach of all loops.
                 unsafe {
                     let (src, dst) = (src.as_ptr().add(src_first), dst.as_mut_ptr().add(dst_first));
-                    plane.run::<N>(src, dst, buffer);
+                    plane.run::<N>(src, dst, &buffer);
                 }
                 assert!(dst == wanted, "{size} bytes, {plane:?}");
             };

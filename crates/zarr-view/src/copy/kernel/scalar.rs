@@ -75,12 +75,14 @@ pub(super) unsafe fn line<const N: usize>(
 ) {
     // SAFETY: the caller guarantees that the elements of the loop are valid for reads from `src`
     // and for writes from `dst`, and that `unit` divides their size; in the first case the
-    // destination is contiguous, and the source is one element.
+    // destination is contiguous, and the source is one element, and in the third it is contiguous.
     unsafe {
         if line.src == 0 && line.dst == signed(size) {
             repeat::<N>(src, dst, size, unit, line.count);
         } else if unit > 1 {
             swapped::<N>(line, src, dst, size, unit);
+        } else if N > 0 && line.dst == signed(N) {
+            row::<N>(line, src, dst);
         } else {
             each::<N>(line, src, dst, size, 1);
         }
@@ -122,6 +124,30 @@ unsafe fn each<const N: usize>(
         // SAFETY: an element of the loop. Behind the last one the pointers are not used.
         unsafe { element::<N>(src, dst, size, unit) };
         (src, dst) = (src.wrapping_offset(line.src), dst.wrapping_offset(line.dst));
+    }
+}
+
+/// Moves the elements of one loop to a row, four at a time.
+///
+/// # Safety
+/// They are valid for reads from `src`, and as many elements of `N` bytes for writes from `dst`.
+#[inline(always)]
+unsafe fn row<const N: usize>(line: Loop, mut src: *const u8, dst: *mut u8) {
+    let mut dst = dst.cast::<[u8; N]>();
+    let step = |src: *const u8, steps: isize| src.wrapping_offset(steps * line.src);
+    for _ in 0..line.count / 4 {
+        // SAFETY: four elements of the loop. Behind the last ones the pointers are not used.
+        unsafe {
+            for i in 0..4 {
+                dst.add(i).write(step(src, signed(i)).cast::<[u8; N]>().read());
+            }
+        }
+        (src, dst) = (step(src, 4), dst.wrapping_add(4));
+    }
+    for _ in 0..line.count % 4 {
+        // SAFETY: one element of the loop, as above.
+        unsafe { dst.write(src.cast::<[u8; N]>().read()) };
+        (src, dst) = (step(src, 1), dst.wrapping_add(1));
     }
 }
 
