@@ -101,6 +101,14 @@ pub enum GridErrorKind {
         /// Number of declared chunks on the axis.
         declared: u64,
     },
+    /// A chunk that is to be moved or dropped holds no element of the array, so that no store has it.
+    #[error("chunk {chunk} is out of bounds for {occupied} occupied chunks")]
+    NotOccupied {
+        /// The chunk number asked for.
+        chunk: u64,
+        /// Number of occupied chunks on the axis.
+        occupied: u64,
+    },
     /// A range runs backwards or past the end of the axis.
     #[error("range {start}..{end} is not within extent {extent}")]
     RangeOutOfBounds {

@@ -10,7 +10,8 @@ impl Axis {
     ///
     /// It is regular if dask's own writer treats it as regular: all lengths are equal except the
     /// last, which may be less and is then padded in a store. [`Axis::from_edges`] keeps any list
-    /// as it is, without padding. A tuple of no lengths is the empty list.
+    /// as it is, without padding. A tuple of no lengths is the empty list, and so is `(0,)`, which is
+    /// what dask writes for an empty axis; no other list may hold a 0.
     ///
     /// # Errors
     /// [`GridErrorKind::ZeroEdge`], [`GridErrorKind::EdgeOverflow`].
@@ -24,6 +25,7 @@ impl Axis {
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
     pub fn from_dask(lengths: &[u64]) -> Result<Axis, GridError> {
+        let lengths = if lengths == [0] { &[] } else { lengths };
         let sum = lengths.iter().try_fold(0_u64, |sum, &length| sum.checked_add(length));
         let extent = sum.ok_or(GridErrorKind::EdgeOverflow)?;
         let axis = Axis::from_edges(extent, lengths.iter().copied())?;
@@ -40,18 +42,19 @@ impl Axis {
     }
 
     /// The lengths of the occupied chunks, the last one clipped to the extent: what dask calls the
-    /// chunks of the axis. They sum to the extent. An iterator, since there may be many:
-    /// [`Axis::occupied`] of them.
+    /// chunks of the axis. They sum to the extent. An empty axis has one length, 0, as dask writes
+    /// it. An iterator, since there may be as many as [`Axis::occupied`].
     ///
     /// # Examples
     /// ```
     /// let axis = zarr_grid::Axis::from_edges(6, [4, 4, 4])?;
     /// assert!(axis.dask_lengths().eq([4, 2]));
+    /// assert!(zarr_grid::Axis::regular(0, 4)?.dask_lengths().eq([0]));
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
     pub fn dask_lengths(&self) -> impl Iterator<Item = u64> + '_ {
-        (0..self.occupied())
-            .filter_map(|chunk| self.clipped(chunk).map(|range| range.end - range.start))
+        (0..self.occupied().max(1))
+            .map(|chunk| self.clipped(chunk).map_or(0, |range| range.end - range.start))
     }
 
     /// The rectilinear axis that declares the same chunks; a rectilinear axis is returned unchanged.

@@ -16,7 +16,7 @@ impl Axis {
     /// `c` becomes chunk `c - count`. A regular axis stays regular.
     ///
     /// # Errors
-    /// [`GridErrorKind::ChunkOutOfBounds`] if `count` is more than there are.
+    /// [`GridErrorKind::NotOccupied`] if `count` is more than there are.
     ///
     /// # Examples
     /// ```
@@ -32,10 +32,7 @@ impl Axis {
         let start = match from {
             Some(start) => start,
             None if count == self.occupied() => self.extent(),
-            None => {
-                let declared = self.occupied();
-                return Err(GridErrorKind::ChunkOutOfBounds { chunk: count, declared }.into());
-            }
+            None => return Err(self.not_occupied(count)),
         };
         let extent = self.extent().saturating_sub(start);
         if let AxisKind::Regular { edge } = self.kind() {
@@ -53,7 +50,7 @@ impl Axis {
     /// Takes time in proportion to the runs of the axis, for each range.
     ///
     /// # Errors
-    /// [`GridErrorKind::ChunkOutOfBounds`] for chunks that are not occupied;
+    /// [`GridErrorKind::NotOccupied`];
     /// [`GridErrorKind::ClippedPiece`] if the last chunk ends past the axis, and would no longer be
     /// the last: it is stored at its full length; [`GridErrorKind::EdgeOverflow`].
     ///
@@ -76,8 +73,7 @@ impl Axis {
         let mut extent = 0_u64;
         for (position, range) in ranges.iter().enumerate() {
             if range.end > occupied {
-                let (chunk, declared) = (range.end.saturating_sub(1), occupied);
-                return Err(GridErrorKind::ChunkOutOfBounds { chunk, declared }.into());
+                return Err(self.not_occupied(range.end));
             }
             let is_last = position.checked_add(1) == Some(ranges.len());
             if is_clipped && range.end == occupied && !is_last {
@@ -95,6 +91,12 @@ impl Axis {
             return Axis::regular(extent, edge);
         }
         builder.finish(extent)
+    }
+
+    /// The error for chunks below `end`, of which the last is not occupied.
+    fn not_occupied(&self, end: u64) -> GridError {
+        let (chunk, occupied) = (end.saturating_sub(1), self.occupied());
+        GridErrorKind::NotOccupied { chunk, occupied }.into()
     }
 
     /// The runs of a range of declared chunks.

@@ -50,8 +50,13 @@ impl Axis {
                 let within = rest.iter().take_while(|index| chunk.contains(index)).count();
                 return position.checked_add(to_u64(within));
             }
+            AxisSelection::Mask(mask) => {
+                let end = to_usize(chunk.end).min(mask.len());
+                let rest = mask.get(to_usize(index)..end)?;
+                return position.checked_add(to_u64(selected(rest).count()));
+            }
             AxisSelection::Step { step, .. } => *step,
-            _ => 1,
+            AxisSelection::Index(_) | AxisSelection::Range(_) => 1,
         };
         let ahead = match step < 0 {
             true => index.checked_sub(chunk.start)?,

@@ -339,6 +339,30 @@ fn a_selection_knows_its_own_indices() {
     assert_eq!((huge.len(), huge.get(1), huge.get(2)), (2, Some((u64::MAX - 1) - (1 << 63)), None));
 }
 
+/// A position of a selection ends where the next index is in another chunk, or past the last.
+#[test]
+fn a_chunk_of_any_selection_ends_where_its_indices_leave_it() {
+    let selections = of_six();
+    for naive in partitions(6, 2).filter(|naive| naive.extent == 6) {
+        let axis = naive.axis();
+        for (selection, wanted) in &selections {
+            let chunks: Vec<u64> =
+                wanted.iter().map(|index| naive.chunk_of(*index).unwrap().0).collect();
+            for (at, chunk) in chunks.iter().enumerate() {
+                let here = chunks[at..].iter().take_while(|other| *other == chunk).count();
+                let end = axis.chunk_end(selection, at as u64).unwrap() as usize;
+                assert_eq!(end.min(wanted.len()), at + here, "{naive:?} {selection:?} {at}");
+            }
+            assert_eq!(axis.chunk_end(selection, wanted.len() as u64), None, "{selection:?}");
+        }
+    }
+    // Entries past the axis's end are not looked at.
+    let axis = Axis::from_edges(6, [3, 5]).unwrap();
+    let long = AxisSelection::from(vec![true; 9]);
+    let ends: Vec<_> = (0..9).map(|at| axis.chunk_end(&long, at)).collect();
+    assert_eq!(ends, [3, 3, 3, 6, 6, 6].map(Some).into_iter().chain([None; 3]).collect::<Vec<_>>());
+}
+
 fn indices_of(selection: &AxisSelection) -> Vec<u64> {
     (0..).map_while(|position| selection.get(position)).collect()
 }
