@@ -12,30 +12,6 @@ import numpy as np
 import pytest
 import zarr_kit
 
-DTYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "V3"] + [
-    np.dtype(getattr(ml_dtypes, name))
-    for name in "bfloat16 int2 int4 uint2 uint4 float8_e4m3fn float8_e5m2 float6_e2m3fn float4_e2m1fn".split()
-]
-
-
-@pytest.mark.parametrize("dtype", DTYPES, ids=str)
-def test_every_type_is_written_and_read(dtype, tmp_path):
-    dtype = np.dtype(dtype)
-    if dtype.kind == "V" and dtype.name.startswith("void"):
-        values = np.frombuffer(b"abcdefghijkl", dtype)
-    elif dtype.name in ("int2", "int4"):
-        limit = 2 if dtype.name == "int2" else 8
-        values = np.arange(-limit, limit).astype(dtype)
-    else:
-        values = np.array([0, 1, 1, 0, 1, 0, 1], "i1").astype(dtype)
-    array = zarr_kit.create(tmp_path / "a.zarr", shape=values.shape, dtype=dtype, chunks=3)
-    array[:] = values
-    found = zarr_kit.open(tmp_path / "a.zarr")
-    assert found.dtype == dtype
-    assert found[:].tobytes() == values.tobytes()
-    assert (found[1:3] == values[1:3]).all()
-
-
 def test_signed_bits_are_stored_with_their_sign(tmp_path):
     array = zarr_kit.create(tmp_path / "a.zarr", shape=4, dtype="int4", codecs=[{"name": "bytes"}])
     array[:] = np.array([-8, -1, 0, 7], ml_dtypes.int4)

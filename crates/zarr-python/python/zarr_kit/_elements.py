@@ -104,7 +104,8 @@ class Fixed:
     def read_into(
         self, axes: tuple[Axis, ...], counts: tuple[int, ...], out: NDArray[Any]
     ) -> None:
-        target = _same_memory(out, counts)
+        # Of plain bytes: numpy's strides and buffers are not for the types of other packages.
+        target = _same_memory(out.view(self._plain), counts)
         if target is None:
             out[...] = self.read(axes, counts).reshape(out.shape)
             return
