@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use pyo3::buffer::PyBuffer;
-use pyo3::exceptions::{PyIndexError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
 use zarr_cli::{DescribeError, Description};
@@ -18,9 +18,16 @@ use crate::append::append;
 use crate::axes::{AxisIndices, AxisKey, found, points, runs, selection};
 use crate::error::Done;
 use crate::memory::Memory;
-use crate::node_store::{Changes, Described, Handling, NodeStore, State, borrowed, threads};
+use crate::node_store::{
+    Changes, Described, Handling, NodeStore, Settings, State, borrowed, threads,
+};
 use crate::signals::Signals;
 use crate::variable::{self, PyElements};
+use crate::writes::Counted;
+
+/// The most chunks of an axis that are listed: a document of a few bytes may declare any number of
+/// them.
+pub(crate) const LISTED: usize = 1 << 26;
 
 /// An array of a store.
 #[pyclass(frozen, name = "Array", module = "zarr_kit._native")]
@@ -53,12 +60,18 @@ impl PyArray {
         self.place.named(self.array.prefix(), done)
     }
 
+    /// As [`during`](Self::during), for work that may change elements.
+    fn writing<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
+        let _counted = Counted;
+        self.during(work)
+    }
+
     /// The array after a change.
     pub(crate) fn changed(
         &self,
         work: impl FnOnce(&Array) -> Result<Array, ArrayError>,
     ) -> Done<Self> {
-        let array = self.during(work)?.with_store(Arc::clone(&self.place.store));
+        let array = self.writing(work)?.with_store(Arc::clone(&self.place.store));
         Ok(Self { array, place: self.place.clone() })
     }
 }
@@ -185,15 +198,33 @@ impl PyArray {
         self.place.identity()
     }
 
+    fn version(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.place.version(self.array.prefix()))
+    }
+
+    #[getter]
+    fn settings(&self) -> Settings {
+        self.place.settings.clone()
+    }
+
     /// The lengths of the chunks along an axis, within the array's shape, as little-endian 64-bit integers.
     fn edges<'py>(&self, py: Python<'py>, axis: usize) -> PyResult<Bound<'py, PyBytes>> {
         let found = self.array.grid().axes().get(axis);
         let found =
             found.ok_or_else(|| PyIndexError::new_err(format!("there is no axis {axis}")))?;
+        let count = usize::try_from(found.occupied()).ok().filter(|count| *count <= LISTED);
+        let Some(count) = count else {
+            let chunks = found.occupied();
+            let message =
+                format!("axis {axis} has {chunks} chunks, and at most {LISTED} are listed");
+            return Err(PyMemoryError::new_err(message));
+        };
         let edge = |chunk| found.clipped(chunk).map_or(0, |range| range.end - range.start);
-        let edges = (0..found.occupied()).map(edge);
-        let bytes: Vec<u8> = edges.flat_map(u64::to_le_bytes).collect();
-        Ok(PyBytes::new(py, &bytes))
+        PyBytes::new_with(py, count.saturating_mul(size_of::<u64>()), |bytes| {
+            let entries = bytes.chunks_exact_mut(size_of::<u64>()).zip(0..);
+            entries.for_each(|(entry, chunk)| entry.copy_from_slice(&edge(chunk).to_le_bytes()));
+            Ok(())
+        })
     }
 
     /// Reads a selection into memory of its shape, with any strides.
@@ -213,7 +244,7 @@ impl PyArray {
         let rank = selection.axes().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
         memory.read(py, |view, bytes| {
-            self.during(|array| array.write_from_view(&selection, view, bytes))
+            self.writing(|array| array.write_from_view(&selection, view, bytes))
         })
     }
 
@@ -232,7 +263,7 @@ impl PyArray {
         let points = points(py, axes)?;
         let memory = Memory::of(elements, self.array.element_size(), 1)?;
         memory.check_in_order()?;
-        memory.read(py, |_, bytes| self.during(|array| array.write_points(points, bytes)))
+        memory.read(py, |_, bytes| self.writing(|array| array.write_points(points, bytes)))
     }
 
     /// Reads single elements of an array of strings or byte strings.
@@ -250,7 +281,7 @@ impl PyArray {
     ) -> Done<()> {
         let points = points(py, axes)?;
         let elements = variable::New::of(&self.array, elements)?;
-        py.detach(|| self.during(|array| elements.write_points(array, points)))
+        py.detach(|| self.writing(|array| elements.write_points(array, points)))
     }
 
     /// Reads a selection of an array of strings or byte strings.
@@ -268,7 +299,7 @@ impl PyArray {
     ) -> Done<()> {
         let selection = selection(py, axes)?;
         let elements = variable::New::of(&self.array, elements)?;
-        py.detach(|| self.during(|array| elements.write(array, &selection)))
+        py.detach(|| self.writing(|array| elements.write(array, &selection)))
     }
 
     fn resize(

@@ -13,13 +13,16 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::array::PyArray;
 use crate::error::Done;
-use crate::node_store::{Changes, Described, NodeStore, State, borrowed, prefix};
+use crate::node_store::{Changes, Described, NodeStore, Settings, State, borrowed, prefix};
+use crate::writes::Counted;
 
 /// A group of a store.
 #[pyclass(frozen, name = "Group", module = "zarr_kit._native")]
 pub(crate) struct PyGroup {
     group: Group,
     pub(crate) place: NodeStore,
+    /// The group that was opened with its consolidated metadata: this one, or one around it.
+    trusted: Option<Prefix>,
 }
 
 /// The node of a name in a group.
@@ -50,6 +53,7 @@ impl PyGroup {
         py: Python<'_>,
         work: impl Send + FnOnce(&Group) -> Result<T, ArrayError>,
     ) -> Done<T> {
+        let _counted = Counted;
         let changed = py.detach(|| {
             let changed = work(&self.group)?;
             self.place.store.finish()?;
@@ -60,20 +64,59 @@ impl PyGroup {
 
     /// A group of the same store.
     fn with(&self, group: Group) -> Self {
-        Self { group, place: self.place.clone() }
+        let trusted = self.trusted.clone().filter(|_| group.is_consolidated());
+        Self { group, place: self.place.clone(), trusted }
+    }
+
+    /// Opens the group at `prefix`, with the consolidated metadata of one around it if that is
+    /// trusted.
+    fn opened(
+        place: &NodeStore,
+        prefix: &Prefix,
+        trusted: Option<&Prefix>,
+    ) -> Result<Group, ArrayError> {
+        let store = Arc::clone(&place.store);
+        let Some(root) = trusted else { return Group::open(store, prefix) };
+        let group = Group::open_consolidated(store, root)?;
+        match prefix.as_str().strip_prefix(root.as_str()).unwrap_or_default() {
+            "" => Ok(group),
+            below => group.group(below.trim_start_matches('/')),
+        }
     }
 }
 
 #[pymethods]
 impl PyGroup {
-    /// With `consolidated`, the nodes below are those of its consolidated metadata.
+    /// With the path of a group around it, or its own, the nodes below are those of that one's
+    /// consolidated metadata.
     #[staticmethod]
-    #[pyo3(signature = (state, consolidated = false))]
-    fn open(py: Python<'_>, state: State, consolidated: bool) -> Done<Self> {
-        let (place, prefix) = NodeStore::open(py, state, false)?;
-        let open = if consolidated { Group::open_consolidated } else { Group::open };
-        let group = py.detach(|| open(Arc::clone(&place.store), &prefix));
-        Ok(Self { group: place.named(&prefix, group.map_err(Into::into))?, place })
+    #[pyo3(signature = (state, trusted = None))]
+    fn open(py: Python<'_>, state: State, trusted: Option<&str>) -> Done<Self> {
+        let (place, path) = NodeStore::open(py, state, false)?;
+        let trusted = trusted.map(prefix).transpose()?;
+        let group = py.detach(|| Self::opened(&place, &path, trusted.as_ref()));
+        Ok(Self { group: place.named(&path, group.map_err(Into::into))?, place, trusted })
+    }
+
+    /// The path of the group whose consolidated metadata is trusted.
+    #[getter]
+    fn trusted(&self) -> Option<&str> {
+        self.trusted.as_ref().map(Prefix::as_str)
+    }
+
+    /// The store, told apart from all others of this process.
+    #[getter]
+    fn identity(&self) -> String {
+        self.place.identity()
+    }
+
+    fn version(&self, py: Python<'_>) -> Option<String> {
+        py.detach(|| self.place.version(self.prefix()))
+    }
+
+    #[getter]
+    fn settings(&self) -> Settings {
+        self.place.settings.clone()
     }
 
     #[staticmethod]
@@ -85,7 +128,7 @@ impl PyGroup {
             place.store.finish()?;
             Ok::<_, ArrayError>(group)
         })?;
-        Ok(Self { group, place })
+        Ok(Self { group, place, trusted: None })
     }
 
     fn state(&self) -> PyResult<State> {
@@ -104,8 +147,8 @@ impl PyGroup {
 
     /// The group with its current document, which is read again.
     fn reopened(&self, py: Python<'_>) -> Done<Self> {
-        let store = Arc::clone(&self.place.store);
-        Ok(self.with(py.detach(|| Group::open(store, self.group.prefix()))?))
+        let trusted = self.trusted.as_ref();
+        Ok(self.with(py.detach(|| Self::opened(&self.place, self.prefix(), trusted))?))
     }
 
     /// Refuses a group some of whose arrays may have been rearranged while others have not.

@@ -18,6 +18,7 @@ use crate::node::At;
 use crate::node_store::{NodeStore, State, absolute, options};
 use crate::progress::Progress;
 use crate::signals::Signals;
+use crate::writes::Counted;
 
 /// An axis by name or number; negative numbers count from the last.
 #[derive(FromPyObject)]
@@ -81,6 +82,7 @@ pub(crate) fn join(
             let plan = plan(opened(&members, signals, NodeStore::shown_node)?, &arguments)?;
             let planned = plan.arrays().into_iter().map(|(path, plan)| of(path, plan)).collect();
             let Some(target) = target else { return Ok((planned, Did::default())) };
+            let _counted = Counted;
             let (place, prefix) = target.place()?;
             let store = signals.guard(&place.store);
             let progress = Progress::new(progress, signals);
@@ -108,6 +110,7 @@ pub(crate) fn join_virtually(
     target: State,
     arguments: JoinArguments,
 ) -> Done<()> {
+    let _counted = Counted;
     let members = places(py, members)?;
     if let Some((place, _)) = members.iter().find(|(place, _)| place.is_memory()) {
         let message = format!("{}: a virtual join cannot lead into memory", place.shown());

@@ -27,15 +27,19 @@ mod rearrange;
 mod signals;
 mod variable;
 mod work;
+mod writes;
 
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
+use crate::writes::Counted;
+
 /// Runs the command line with these arguments and returns the exit status. The first argument is
 /// the program's name.
 #[pyfunction]
 fn main_from(py: Python<'_>, args: Vec<OsString>) -> u8 {
+    let _counted = Counted;
     py.detach(|| zarr_cli::main_from(args))
 }
 
@@ -63,11 +67,14 @@ mod _native {
     use super::variable::PyElements;
     #[pymodule_export]
     use super::work::{array_document, check, copy};
+    #[pymodule_export]
+    use super::writes::{writes, wrote};
 
     use pyo3::prelude::*;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("LISTED", super::array::LISTED)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

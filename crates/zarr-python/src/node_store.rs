@@ -20,6 +20,9 @@ const OUTSIDE_MEMBERS: &str = "outside_members";
 /// The setting with the places to which reference files may lead.
 const TARGETS: &str = "targets";
 
+/// The documents of a node: that of version 3, and those of version 2.
+const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
+
 /// The value of a setting of a store: text, or several places.
 #[derive(Clone, PartialEq, Eq, FromPyObject, IntoPyObject)]
 pub(crate) enum Setting {
@@ -93,6 +96,13 @@ impl NodeStore {
             true => format!("memory:{:p}", Arc::as_ptr(&self.store)),
             false => self.url.clone(),
         }
+    }
+
+    /// The version of the node's document that is stored now, if the store tells: another node in the
+    /// same place has another one.
+    pub(crate) fn version(&self, prefix: &Prefix) -> Option<String> {
+        let version = |name: &&str| self.store.head(&prefix.key(name).ok()?).ok()??.version;
+        DOCUMENTS.iter().find_map(version).map(|version| format!("{version:?}"))
     }
 
     /// Whether the store knows the size of an object without a request.

@@ -13,6 +13,7 @@ use crate::batch::{self, Steps};
 use crate::error::Done;
 use crate::memory::Memory;
 use crate::node_store::{NodeStore, Settings};
+use crate::writes::Counted;
 
 /// An array of which zarr-python has the document.
 #[pyclass(frozen, name = "Opened", module = "zarr_kit._native")]
@@ -67,7 +68,7 @@ impl PyOpened {
 
     /// Writes a selection from memory of its shape, with any strides.
     fn write(&self, axes: Vec<Steps>, elements: &Bound<'_, PyAny>) -> Done<()> {
-        let selection = selection(axes);
+        let (_counted, selection) = (Counted, selection(axes));
         let memory = Memory::of(elements, self.array.element_size(), selection.axes().len())?;
         let write = |view: &View, bytes: &[u8]| self.array.write_from_view(&selection, view, bytes);
         Ok(memory.read(elements.py(), write)?)

@@ -14,6 +14,7 @@ use crate::error::{Done, Raised};
 use crate::group::PyGroup;
 use crate::node_store::{NodeStore, options};
 use crate::signals::Signals;
+use crate::writes::Counted;
 
 /// A part of the axis as it is to be.
 #[derive(FromPyObject)]
@@ -93,6 +94,7 @@ fn write_members(
     axis: AxisOf<'_>,
     spans: &[MemberSpan],
 ) -> Done<()> {
+    let _counted = Counted;
     py.detach(|| {
         Signals::during(|_| {
             let document = document(place, url)?;
@@ -133,6 +135,7 @@ pub(crate) fn rearrange_group(
     dimension: &str,
     parts: Vec<GroupPart<'_>>,
 ) -> Done<()> {
+    let _counted = Counted;
     let group: &PyGroup = &group;
     if let Some(url) = group.virtual_join() {
         let mut spans = Vec::new();

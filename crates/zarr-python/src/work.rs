@@ -10,6 +10,7 @@ use crate::error::{Done, Raised};
 use crate::node::At;
 use crate::progress::Progress;
 use crate::signals::Signals;
+use crate::writes::Counted;
 
 /// Id, severity, key, JSON path, message, and the rule that is broken.
 type FindingTuple = (String, String, Option<String>, Option<String>, String, String);
@@ -86,6 +87,7 @@ pub(crate) fn copy(
         .overwrite(arguments.overwrite)
         .verify(arguments.verify)
         .allow_loss(arguments.allow_loss);
+    let _counted = Counted;
     let (from, source) = source.place(py, false)?;
     let (to, target) = target.place(py, true)?;
     let summary = py.detach(|| {

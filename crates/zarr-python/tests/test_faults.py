@@ -250,3 +250,58 @@ def test_a_fork_after_a_local_read_works(tmp_path):
     with get_context("fork").Pool(2) as pool:
         found = pool.map_async(array.__getitem__, range(0, 1000, 100)).get(timeout=30)
     assert found == list(range(0, 1000, 100))
+
+
+HUGE = """
+import json, resource, sys, numpy as np, xarray, zarr_kit, zarr_kit.dask, zarr_kit.xarray
+resource.setrlimit(resource.RLIMIT_AS, (4 << 30, 4 << 30))
+root = zarr_kit.open_group(sys.argv[1])
+array, three = root["v"], xarray.Dataset({"v": ("x", np.ones(3, "i1"))}).chunk(x=2)
+small = [
+    lambda: (repr(array), array._repr_html_(), str(array.info), root.tree(), array.draw(), array.check()),
+    lambda: (array[:3], array[:: 10**11], array.vindex[[5, -1]], array.stats(np.s_[:9]), array.draw(values=True)),
+    lambda: (array.plan()[-1], len(array.plan()), array.write(np.s_[3:5], 7), zarr_kit.diff(array, array, metadata_only=True)),
+    lambda: (root["v"].append([1]), root["v"].resize(10**12)),
+]
+for work in small:
+    work()
+listing = [
+    lambda: array[:],
+    lambda: array.chunks,
+    lambda: array.to_dask(),
+    lambda: array.to_dask("1GiB"),
+    lambda: array.to_xarray(chunks={}),
+    lambda: xarray.open_dataset(sys.argv[1], engine="zarr-kit", chunks={}),
+    lambda: zarr_kit.xarray.to_zarr(three, root, region={"x": slice(4, 7)}, align_chunks=True),
+]
+if "declared" in sys.argv:
+    listing += [array.to_xarray, lambda: zarr_kit.xarray.to_zarr(three, root, append_dim="x")]
+for number, work in enumerate(listing):
+    try:
+        work()
+    except MemoryError:
+        continue
+    print("no error:", number)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20)
+"""
+
+
+@UNIX
+@pytest.mark.parametrize("declared", [[], [[[1, 10**12]]], [[[1, 10**11], [9, 10**11]]]], ids=str)
+def test_a_grid_of_a_trillion_chunks_takes_no_memory(declared, tmp_path):
+    pytest.importorskip("xarray")
+    array = zarr_kit.create(tmp_path / "g.zarr", "v", shape=10**12, dtype="i1", chunks=1, dimension_names=["x"])
+    (tmp_path / "g.zarr/zarr.json").write_text(json.dumps({"zarr_format": 3, "node_type": "group"}))
+    if declared:
+        configuration = {"kind": "inline", "chunk_shapes": declared}
+        document = array.metadata | {"chunk_grid": {"name": "rectilinear", "configuration": configuration}}
+        (tmp_path / "g.zarr/v/zarr.json").write_text(json.dumps(document))
+    command = [sys.executable, "-c", HUGE, str(tmp_path / "g.zarr"), *(["declared"] if declared else [])]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
+
+
+def test_errors_of_huge_grids_name_the_axis():
+    array = zarr_kit.create("memory:", shape=(2, 10**12), dtype="i1", chunks=1)
+    with pytest.raises(MemoryError, match="axis 1 has 1000000000000 chunks"):
+        array.chunks  # noqa: B018

@@ -190,7 +190,7 @@ def open_group(
         If there is no group, or, if ``consolidated``, no consolidated metadata in it.
     """
     state = _store.state(url, path, storage_options, threads, write_empty_chunks)
-    return Group(_native.Group.open(state, consolidated))
+    return Group(_native.Group.open(state, path if consolidated else None))
 
 
 def create_group(

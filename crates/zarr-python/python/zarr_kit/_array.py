@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, overload
@@ -11,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from . import _check, _describe, _grid, _indexing, _native, _rearrange, _store
+from . import _check, _describe, _grid, _indexing, _native, _rearrange, _store, _writes
 from ._cast import broadcast
 from ._elements import Elements, elements_of
 from ._node import Node
@@ -91,7 +89,8 @@ class Array(Node[_native.Array]):
     def chunks(self) -> tuple[tuple[int, ...], ...]:
         """The lengths of the chunks along each axis, clipped to the shape, in the form that Dask uses.
 
-        They are computed on first use: opening a grid of a million chunks costs nothing.
+        They are computed on first use: opening a grid of a million chunks costs nothing. An axis
+        of more than 2^26 chunks raises a MemoryError; `plan` names chunks one by one.
         """
         if self._chunks is None:
             self._chunks = tuple(tuple(self._edges(axis).tolist()) for axis in range(self.ndim))
@@ -434,11 +433,11 @@ class Array(Node[_native.Array]):
         """The same array, whose writes also store chunks that hold only the fill value."""
         return Array(self._native.with_write_empty_chunks(write))
 
-    def to_dask(self, chunks: Any = None) -> Any:
+    def to_dask(self, chunks: Any = None, name: str | Literal[False] | None = None) -> Any:
         """The array as a Dask array; see `zarr_kit.dask.from_array`."""
         from .dask import from_array
 
-        return from_array(self, chunks=chunks)
+        return from_array(self, chunks=chunks, name=name)
 
     def to_xarray(self, chunks: Any = None) -> Any:
         """The array as an `xarray.DataArray`; see `zarr_kit.xarray.from_array`."""
@@ -449,12 +448,8 @@ class Array(Node[_native.Array]):
     # Processes -------------------------------------------------------------------------------
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._state(), self._native.described()[0])
-
-    def __dask_tokenize__(self) -> tuple[str, str]:
-        # As a digest: the identity may hold a password.
-        parts = [self._native.identity, self.path, self._native.described()[0]]
-        return type(self).__qualname__, hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+        # The last is for Dask, which names what holds an array by its pickle.
+        return _restore, (self._state(), self._native.described()[0], _writes.here())
 
 
 class OuterIndex:
@@ -488,7 +483,7 @@ class PointIndex:
         self._array._write_points(_indexing.points(key, self._array.shape), value)
 
 
-def _restore(state: _native.State, document: str) -> Array:
+def _restore(state: _native.State, document: str, _written: str | None = None) -> Array:
     return Array(_native.Array.restored(state, document))
 
 

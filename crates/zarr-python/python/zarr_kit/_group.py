@@ -7,7 +7,7 @@ from typing import Any
 
 from numpy.typing import DTypeLike
 
-from . import _check, _create, _native, _rearrange
+from . import _check, _create, _native, _rearrange, _writes
 from ._array import Array
 from ._node import Node
 from ._progress import Progress
@@ -143,14 +143,15 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         return isinstance(other, Group) and self._native.is_same(other._native)
 
     def __hash__(self) -> int:
-        return hash((self.url, self.path))
+        return hash((self._native.identity, self.path))
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self._state(),)
+        # The last is for Dask, which names what holds a group by its pickle.
+        return _restore, (self._state(), self._native.trusted, _writes.here())
 
 
-def _restore(state: _native.State) -> Group:
-    return Group(_native.Group.open(state))
+def _restore(state: _native.State, trusted: str | None = None, _written: str | None = None) -> Group:
+    return Group(_native.Group.open(state, trusted))
 
 
 def _wrapped(native: _native.Array | _native.Group) -> Array | Group:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from typing import Any, Generic, Self, TypeVar
 
-from . import _native, _store
+from . import _native, _store, _writes
 from ._attributes import Attributes
 
 _Native = TypeVar("_Native", _native.Array, _native.Group)
@@ -57,7 +58,15 @@ class Node(Generic[_Native]):
     def _state(self) -> _native.State:
         """What another process needs to open the node."""
         url, path, settings, threads, write_empty_chunks = self._native.state()
-        return url, path, _store.portable(settings), threads, write_empty_chunks
+        return url, path, _store.portable(url, settings), threads, write_empty_chunks
+
+    def __dask_tokenize__(self) -> tuple[str, str]:
+        # As a digest: the identity may hold a password.
+        where = self._native.identity
+        settings = _store.without_secrets(where, self._native.settings)
+        document, version = self._native.described()[0], self._native.version()
+        parts = [where, settings, self.path, document, version, _writes.here()]
+        return type(self).__qualname__, hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
     def _update_attributes(self, changes: Mapping[str, str | None]) -> None:
         self._set(self._native.update_attributes(list(changes.items())))

@@ -61,20 +61,68 @@ def _text(place: Any) -> str:
     return os.path.expanduser(text)
 
 
-def portable(settings: Mapping[str, str | list[str]]) -> dict[str, str | list[str]]:
+_CLIENTS = dict(s3="AWS_", s3a="AWS_", gs="GOOGLE_", az="AZURE_", adl="AZURE_", azure="AZURE_", abfs="AZURE_", abfss="AZURE_")
+"""How the variables begin that the client of a scheme reads."""
+
+_SECRETS = {
+    "AWS_": (
+        "aws_access_key_id access_key_id",
+        "aws_secret_access_key secret_access_key",
+        "aws_session_token aws_token session_token token",
+        "aws_sse_customer_key_base64 sse_customer_key_base64",
+    ),
+    "GOOGLE_": (
+        "google_service_account_key service_account_key",
+        "google_bearer_token bearer_token",
+    ),
+    "AZURE_": (
+        "azure_storage_account_key azure_storage_access_key azure_storage_master_key "
+        "master_key account_key access_key",
+        "azure_storage_client_secret azure_client_secret client_secret",
+        "azure_storage_sas_key azure_storage_sas_token sas_key sas_token",
+        "azure_storage_token bearer_token token",
+        "azure_fabric_session_token fabric_session_token",
+        "azure_storage_encryption_key encryption_key",
+    ),
+}
+"""The names that a client has for each secret. In capitals, those that begin as its variables do are
+the variables that it reads."""
+
+
+def portable(
+    url: str, settings: Mapping[str, str | list[str]]
+) -> dict[str, str | list[str]]:
     """The settings that another process needs in addition to its environment.
 
-    Settings that the environment has as well are left out, so that secrets from there are in no
-    pickle: ``secret_access_key`` if ``AWS_SECRET_ACCESS_KEY`` has the same value.
+    Secrets that the client would take from the environment are left out, so that none from there is
+    in a pickle. All else is kept: another process may have another endpoint in its environment.
     """
-    return {
-        name: value
-        for name, value in settings.items()
-        if not any(
-            value == known and variable.lower().endswith(name.lower())
-            for variable, known in os.environ.items()
-        )
-    }
+    begin, secrets = _secrets(url)
+    found = dict(settings)
+    for names in secrets:
+        known = {
+            value
+            for variable, value in os.environ.items()
+            if variable.startswith(begin) and variable.lower() in names
+        }
+        for name in settings:
+            if name.lower() in names and known == {settings[name]}:
+                del found[name]
+    return found
+
+
+def without_secrets(
+    url: str, settings: Mapping[str, str | list[str]]
+) -> dict[str, str | list[str]]:
+    """The settings that say where a store is and how it is read, but not who reads it."""
+    secrets = {name for names in _secrets(url)[1] for name in names}
+    return {name: value for name, value in settings.items() if name.lower() not in secrets}
+
+
+def _secrets(url: str) -> tuple[str, list[list[str]]]:
+    """How the variables of a store's client begin, and the names of each of its secrets."""
+    begin = _CLIENTS.get(url.partition("://")[0].lower(), "")
+    return begin, [names.split() for names in _SECRETS.get(begin, ())]
 
 
 def _of_obstore(store: Any) -> tuple[str, dict[str, str | list[str]]]:

@@ -11,11 +11,11 @@ Every task uses one thread, since Dask runs one task per core at a time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import _grid, create, open
+from . import _grid, _native, create, open
 from ._array import Array
 from ._store import Url
 
@@ -35,6 +35,7 @@ def from_zarr(
     path: str = "",
     *,
     chunks: Any = None,
+    name: str | Literal[False] | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> dask.array.Array:
     """Opens an array as a Dask array.
@@ -46,6 +47,12 @@ def from_zarr(
     chunks
         None for the stored chunks; a size such as ``"20MiB"`` for runs of whole stored chunks of
         about that many bytes; or any chunks that `dask.array.from_array` accepts.
+    name
+        As for `dask.array.from_array`. By default, arrays of the same elements have the same name,
+        so that Dask computes them once: the name changes with the array's document, with what is
+        in its place, and with every write of this process. It does not change with writes of other
+        processes, such as those of a delayed store on a cluster: after these, give False, which
+        makes a new name.
 
     Examples
     --------
@@ -58,11 +65,13 @@ def from_zarr(
     >>> int(d.sum().compute())
     59
     """
-    return from_array(open(url, path, storage_options=storage_options), chunks=chunks)
+    return from_array(open(url, path, storage_options=storage_options), chunks=chunks, name=name)
 
 
-def from_array(array: Array, *, chunks: Any = None) -> dask.array.Array:
-    """An opened array as a Dask array; see `from_zarr` for ``chunks``."""
+def from_array(
+    array: Array, *, chunks: Any = None, name: str | Literal[False] | None = None
+) -> dask.array.Array:
+    """An opened array as a Dask array; see `from_zarr` for ``chunks`` and ``name``."""
     import dask.array
 
     if chunks is None:
@@ -73,7 +82,7 @@ def from_array(array: Array, *, chunks: Any = None) -> dask.array.Array:
     # Empty axes have no chunk in Zarr, and one chunk of length 0 in Dask.
     chunks = tuple(edges or (0,) for edges in chunks) if isinstance(chunks, tuple) else chunks
     return dask.array.from_array(  # type: ignore[no-any-return, no-untyped-call]
-        one_thread, chunks=chunks, lock=False, asarray=True, fancy=False
+        one_thread, chunks=chunks, name=name, lock=False, asarray=True, fancy=False
     )
 
 
@@ -146,7 +155,7 @@ def to_zarr(
     lengths = tuple(len(range(*s.indices(n))) for s, n in zip(places, target.shape, strict=True))
     if lengths != darray.shape:
         raise ValueError(f"the Dask array has shape {darray.shape}, the region {lengths}")
-    return dask.array.store(
+    stored = dask.array.store(
         darray,
         target.with_threads(1),
         regions=tuple(places) if region is not None else None,
@@ -154,6 +163,9 @@ def to_zarr(
         compute=compute,
         return_stored=False,
     )
+    # Workers of other processes have written.
+    _native.wrote()
+    return stored
 
 
 def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]:

@@ -12,7 +12,7 @@ from xarray.backends import BackendEntrypoint, StoreBackendEntrypoint
 
 from .._array import Array
 from .._group import Group
-from .store import GroupStore, nodes, opened
+from .store import GroupStore, named_by_writes, nodes, opened
 
 
 class Backend(BackendEntrypoint):
@@ -81,7 +81,7 @@ class Backend(BackendEntrypoint):
             mask_fill_value=bool(use_zarr_fill_value_as_mask),
             threads=threads,
         )
-        return StoreBackendEntrypoint().open_dataset(
+        dataset = StoreBackendEntrypoint().open_dataset(
             store,
             mask_and_scale=mask_and_scale,
             decode_times=decode_times,
@@ -91,6 +91,7 @@ class Backend(BackendEntrypoint):
             use_cftime=use_cftime,
             decode_timedelta=decode_timedelta,
         )
+        return named_by_writes(dataset)
 
     def open_groups_as_dict(
         self,
@@ -120,7 +121,7 @@ class Backend(BackendEntrypoint):
                 mask_fill_value=bool(use_zarr_fill_value_as_mask),
                 threads=threads,
             )
-            datasets[path] = StoreBackendEntrypoint().open_dataset(
+            dataset = StoreBackendEntrypoint().open_dataset(
                 store,
                 mask_and_scale=mask_and_scale,
                 decode_times=decode_times,
@@ -130,6 +131,7 @@ class Backend(BackendEntrypoint):
                 use_cftime=use_cftime,
                 decode_timedelta=decode_timedelta,
             )
+            datasets[path] = named_by_writes(dataset)
         return datasets
 
     def open_datatree(

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from xarray import DataArray, Variable, conventions
+from xarray import DataArray, Dataset, Variable, conventions
 from xarray.backends import AbstractDataStore
 from xarray.backends.zarr import FillValueCoder
 from xarray.core import indexing
 
-from .. import open_group
+from .. import _writes, open_group
 from .._array import Array
 from .._group import Group
 from .._store import Url
@@ -48,6 +48,41 @@ class GroupStore(AbstractDataStore):
 
     def get_attrs(self) -> dict[str, Any]:
         return self.group.attrs.asdict()
+
+
+class StoredVariable(Variable):
+    """A variable whose name in Dask is another one after this process has written.
+
+    Xarray makes the names from the arguments of `xarray.open_dataset`, whatever is stored now.
+    """
+
+    __slots__ = ()
+
+    def chunk(self, *arguments: Any, **named: Any) -> Any:
+        """As `xarray.Variable.chunk`."""
+        given, written = named.get("from_array_kwargs") or {}, _writes.here()
+        if written is not None and isinstance(given.get("name"), str):
+            named["from_array_kwargs"] = {**given, "name": f"{given['name']}-{written}"}
+        return self._plain().chunk(*arguments, **named)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Variable, (self._dims, self._data, self._attrs, self._encoding)
+
+    def _plain(self) -> Variable:
+        return Variable(self._dims, self._data, self._attrs, self._encoding, fastpath=True)
+
+
+def named_by_writes(dataset: Dataset) -> Dataset:
+    """The same dataset; Dask arrays that Xarray makes of it are named by what was written."""
+    if _writes.here() is None:
+        return dataset
+    # The indexes of coordinates are in memory, and stay as they are.
+    lazy = {name: each for name, each in dataset.variables.items() if not each._in_memory}
+    stored = {
+        name: StoredVariable(each._dims, each._data, each._attrs, each._encoding, fastpath=True)
+        for name, each in lazy.items()
+    }
+    return dataset._replace({**dataset.variables, **stored})
 
 
 def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> DataArray:

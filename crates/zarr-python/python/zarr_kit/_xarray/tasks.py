@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
 
 from .._array import Array
+from .._native import LISTED
 from .encoding import Chunks
 from .layout import is_aligned
 from .planning import Plan
@@ -68,10 +71,13 @@ def _declared(grid: dict[str, Any]) -> Chunks:
     if grid["name"] == "regular":
         return tuple(configuration["chunk_shape"])
     return tuple(
-        axis if isinstance(axis, int) else tuple(length for entry in axis for length in _run(entry))
-        for axis in configuration["chunk_shapes"]
+        axis if isinstance(axis, int) else tuple(_listed(axis)) for axis in configuration["chunk_shapes"]
     )
 
 
-def _run(entry: int | list[int]) -> list[int]:
-    return [entry] if isinstance(entry, int) else [entry[0]] * entry[1]
+def _listed(axis: list[int | list[int]]) -> Iterator[int]:
+    """The lengths of an axis's chunks from its runs, if a list can hold them."""
+    runs = [(entry, 1) if isinstance(entry, int) else (entry[0], entry[1]) for entry in axis]
+    if (chunks := sum(count for _, count in runs)) > LISTED:
+        raise MemoryError(f"an axis has {chunks} chunks, and at most {LISTED} are listed")
+    return chain.from_iterable(repeat(length, count) for length, count in runs)

@@ -9,7 +9,7 @@ from typing import Any
 from xarray import DataArray, Dataset, DataTree, Variable
 from xarray.backends.common import ArrayWriter
 
-from .. import create_group
+from .. import _native, create_group
 from .._array import Array
 from .._group import Group
 from .._store import Url
@@ -175,6 +175,8 @@ def to_zarr(
     elif was_consolidated:
         root._native.consolidate()
     stored = writer.sync(compute=compute)  # type: ignore[no-untyped-call]
+    # Workers of other processes have written.
+    _native.wrote()
     if compute:
         return None
     from dask.delayed import delayed
