@@ -11,6 +11,7 @@ use crate::codec::{
 };
 use crate::data_type::{self, DataType};
 use crate::document::{self, ARRAY, Document};
+use crate::draft::Draft;
 use crate::edges::ChunkEdges;
 use crate::error::{At, MetadataError};
 use crate::fill_value::FillValue;
@@ -68,45 +69,43 @@ impl ArrayMetadata {
     /// If the text is not JSON, or breaks a rule of the specification. Faults that do not prevent
     /// reading are not errors but [findings](Self::findings).
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        let text = utf8(json)?;
-        let mut findings = Vec::new();
-        let mut chunk_grid = None;
-        let document = Document::read(text, &mut findings, |name, reader, findings| {
-            (name == "chunk_grid").then(|| {
-                let read = Finding::scope(
-                    findings,
-                    || ".chunk_grid".to_owned(),
-                    |findings| ChunkGrid::read(reader, findings),
-                );
-                read.map(|grid| chunk_grid = Some(grid)).breaks(Rule::EXTENSION_FORM)
-            })
-        })?;
-        if let Some(raw) = document.member("consolidated_metadata") {
+        Self::of(Draft::read(utf8(json)?)?)
+    }
+
+    pub(crate) fn of(mut draft: Draft<'_>) -> Result<Self> {
+        if let Some(raw) = draft.member("consolidated_metadata") {
             let error = raw.expected("no consolidated metadata on an array");
             return Err(error
                 .breaks(Rule::CONSOLIDATED_METADATA)
                 .in_member("consolidated_metadata"));
         }
-        document.check("array", ARRAY)?;
-        document.check_storage_transformers()?;
+        let mut findings = std::mem::take(&mut draft.findings);
+        let axes = std::mem::take(&mut draft.axes);
+        draft.check("array", ARRAY)?;
+        draft.check_storage_transformers()?;
 
         const SHAPE: &str = "an array of lengths of at least 0";
-        let raw = document.require("shape", SHAPE)?;
+        let raw = draft.require("shape", SHAPE)?;
         let shape =
             read_elements(raw, SHAPE, |raw| raw.at_least(0)).breaks(Rule::SHAPE).member("shape")?;
         check_rank(shape.len()).member("shape")?;
 
-        let chunk_grid =
-            chunk_grid.ok_or_else(|| MetadataError::missing("chunk_grid", "a chunk grid"))?;
+        let raw = draft.require("chunk_grid", "a chunk grid")?;
+        let chunk_grid = Finding::scope(
+            &mut findings,
+            || ".chunk_grid".to_owned(),
+            |findings| ChunkGrid::read(raw, axes, findings),
+        );
+        let chunk_grid = chunk_grid.breaks(Rule::EXTENSION_FORM).member("chunk_grid")?;
         chunk_grid.check(&shape).member("chunk_grid")?;
         let chunk_grid = chunk_grid.with_chunks_on_empty_axes(&mut findings);
 
-        let raw = document.require("data_type", "a data type")?;
-        let is_legacy = data_type::is_legacy(raw);
+        let raw = draft.require("data_type", "a data type")?;
         let data_type = data_type::read_member(raw, &mut findings)?;
-        let fill_value = document.require("fill_value", "a value of the data type")?;
+        let is_legacy = matches!(data_type, DataType::Struct(_)) && data_type::is_legacy(raw);
+        let fill_value = draft.require("fill_value", "a value of the data type")?;
 
-        let raw = document.require("chunk_key_encoding", "a chunk key encoding")?;
+        let raw = draft.require("chunk_key_encoding", "a chunk key encoding")?;
         let chunk_key_encoding = Finding::scope(
             &mut findings,
             || ".chunk_key_encoding".to_owned(),
@@ -114,7 +113,7 @@ impl ArrayMetadata {
         )
         .member("chunk_key_encoding")?;
 
-        let raw = document.require("codecs", "an array of codecs")?;
+        let raw = draft.require("codecs", "an array of codecs")?;
         let codecs = Finding::scope(
             &mut findings,
             || ".codecs".to_owned(),
@@ -131,7 +130,7 @@ impl ArrayMetadata {
         let fill_value = FillValue::read(&data_type, fill_value, order).member("fill_value")?;
         check_chain(&codecs, &data_type, shape.len()).member("codecs")?;
 
-        let dimension_names = match document.member("dimension_names") {
+        let dimension_names = match draft.member("dimension_names") {
             Some(raw) if raw.json_type() != JsonType::Null => {
                 let names = read_dimension_names(raw, shape.len());
                 Some(names.breaks(Rule::DIMENSION_NAMES).member("dimension_names")?)
@@ -139,7 +138,7 @@ impl ArrayMetadata {
             _ => None,
         };
         Ok(ArrayMetadata {
-            document,
+            document: draft.keep(),
             shape,
             data_type,
             chunk_grid,
@@ -283,7 +282,7 @@ impl ArrayMetadata {
         write_list(shape, &mut json);
         let text = self.document.with_member("shape", &json, ARRAY);
         // Only the members are needed here: the two new ones are checked together.
-        let document = Document::read(&text, &mut Vec::new(), |_, _, _| None)?;
+        let document = Draft::read(&text)?.keep();
         let text = document.with_member("chunk_grid", &chunk_grid.to_json(), ARRAY);
         Self::from_json(text.as_bytes())
     }

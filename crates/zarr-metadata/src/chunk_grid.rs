@@ -1,13 +1,11 @@
 //! Chunk grids: regular and rectilinear.
 
-use std::borrow::Cow;
-
 use crate::edges::{ChunkEdges, read_edges, write_edges};
 use crate::error::{At, MetadataError, describe, path_member, shorten};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
 use crate::json::{
-    Grammar, JsonType, Object, Raw, Reader, distinct, read_elements, unescape, write_u64,
+    Grammar, JsonType, Key, Object, Outline, Raw, Reader, read_elements, utf8, write_u64,
 };
 use crate::rule::Rule;
 
@@ -68,9 +66,10 @@ impl ChunkGrid {
     /// If the grid is not known, even if `must_understand` is false (SD-42), or its
     /// configuration is wrong (SD-06, SD-07, SD-58, SD-63).
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        let mut reader = Reader::new(crate::json::utf8(json)?);
-        let grid = Self::read(&mut reader, &mut Vec::new())?;
-        reader.end()?;
+        let mut axes = Axes::default();
+        let mut read_axes = |level, key, reader: &mut _| axes.read(level, key, reader);
+        let outline = Outline::read_in_place(utf8(json)?, Grammar::Json, Some(&mut read_axes))?;
+        let grid = Self::read(outline.root(), axes, &mut Vec::new())?;
         // Which axes are empty, only the document of an array says.
         if let ChunkGrid::Regular { chunk_shape } = &grid {
             check_lengths(chunk_shape, |_| false)?;
@@ -78,46 +77,24 @@ impl ChunkGrid {
         Ok(grid)
     }
 
-    /// Reads the grid in place, so that a long list of edges is parsed only once.
-    pub(crate) fn read(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
-        let mut grid = None;
-        let extension = RawExtension::read_in_place(reader, |name, reader| {
-            NAMES.contains(&name).then(|| {
-                grid = Some(Self::read_configuration(name, reader, findings)?);
-                Ok(())
-            })
-        })?;
+    /// `axes` is what was read in place in the text of the grid.
+    pub(crate) fn read(raw: Raw<'_>, axes: Axes, findings: &mut Vec<Finding>) -> Result<Self> {
+        let extension = RawExtension::read(raw)?;
         if !NAMES.contains(&extension.name.as_ref()) {
             let error = extension.unknown_name("chunk grid", NAMES, ALLOWED);
             return Err(error.breaks(Rule::UNKNOWN_CHUNK_GRID));
         }
         extension.only_known_members()?;
         extension.report_optional(findings);
-        match (grid, extension.configuration) {
-            (Some(grid), _) => Ok(grid),
-            (None, Some(raw)) => {
-                let reader = &mut Reader::new(raw.text());
-                Self::read_configuration(&extension.name, reader, findings).member("configuration")
-            }
-            (None, None) => Err(MetadataError::missing("configuration", "an object")),
+        if extension.configuration().is_none() {
+            return Err(MetadataError::missing("configuration", "an object"));
         }
-    }
-
-    fn read_configuration(
-        name: &str,
-        reader: &mut Reader<'_>,
-        findings: &mut Vec<Finding>,
-    ) -> Result<Self> {
-        if name == RECTILINEAR {
-            return read_rectilinear(reader, findings);
+        let members = extension.members()?;
+        match extension.name.as_ref() {
+            RECTILINEAR => read_rectilinear(members, axes, findings),
+            _ => read_regular(members),
         }
-        let mut members = Object::read(reader.value(Grammar::Json)?, "an object")?;
-        members.check_known(&["chunk_shape"])?;
-        let raw = members.require("chunk_shape", "an array of chunk lengths")?;
-        let chunk_shape = read_elements(raw, "an array of chunk lengths", read_length)
-            .breaks(Rule::REGULAR_CHUNK_SHAPE)
-            .member("chunk_shape")?;
-        Ok(ChunkGrid::Regular { chunk_shape })
+        .member("configuration")
     }
 
     /// Checks that the grid fits an array of this shape: it has the same rank, and covers it.
@@ -224,71 +201,73 @@ pub(crate) fn write_list(values: &[u64], json: &mut String) {
     json.push(']');
 }
 
-fn read_rectilinear(reader: &mut Reader<'_>, findings: &mut Vec<Finding>) -> Result<ChunkGrid> {
-    reader.open(b'{', "an object")?;
-    let mut keys = Vec::new();
-    let mut kind = false;
-    let mut chunk_shapes = None;
-    while let Some(key) = reader.next_key(keys.is_empty())? {
-        let key = unescape(key).unwrap_or(Cow::Borrowed(key));
-        match key.as_ref() {
-            "kind" => {
-                let raw = reader.value(Grammar::Json).member("kind")?;
-                if raw.json_type() != JsonType::String || raw.string("text")? != "inline" {
-                    let error = raw.expected("\"inline\"").breaks(Rule::GRID_KIND);
-                    return Err(error.in_member("kind"));
-                }
-                kind = true;
-            }
-            "chunk_shapes" => {
-                chunk_shapes = Some(read_axes(reader).member("chunk_shapes")?);
-            }
-            "chunk_shape" => {
-                return Err(MetadataError::unexpected(
-                    "the member of ZEP 3 and of regular grids",
-                    "\"chunk_shapes\" in a rectilinear grid",
-                )
-                .breaks(Rule::GRID_SPELLING)
-                .in_member("chunk_shape"));
-            }
-            _ => {
-                let raw = reader.value(Grammar::Json).member(&key)?;
-                let mut path = ".configuration".to_owned();
-                path_member(&mut path, &key);
-                findings.push(
-                    Finding::in_document(
-                        Rule::UNKNOWN_RECTILINEAR_MEMBER,
-                        format!(
-                            "unknown member {} of value {}",
-                            shorten(&key),
-                            describe(raw.text())
-                        ),
-                        "\"kind\" and \"chunk_shapes\" only",
-                    )
-                    .under(&path),
-                );
-            }
+fn read_regular(mut members: Object<'_>) -> Result<ChunkGrid> {
+    members.check_known(&["chunk_shape"])?;
+    let raw = members.require("chunk_shape", "an array of chunk lengths")?;
+    let chunk_shape = read_elements(raw, "an array of chunk lengths", read_length)
+        .breaks(Rule::REGULAR_CHUNK_SHAPE)
+        .member("chunk_shape")?;
+    Ok(ChunkGrid::Regular { chunk_shape })
+}
+
+fn read_rectilinear(
+    mut members: Object<'_>,
+    axes: Axes,
+    findings: &mut Vec<Finding>,
+) -> Result<ChunkGrid> {
+    if members.take("chunk_shape").is_some() {
+        return Err(MetadataError::unexpected(
+            "the member of ZEP 3 and of regular grids",
+            "\"chunk_shapes\" in a rectilinear grid",
+        )
+        .breaks(Rule::GRID_SPELLING)
+        .in_member("chunk_shape"));
+    }
+    let kind = members.require("kind", "\"inline\"")?;
+    if kind.json_type() != JsonType::String || kind.string("text")? != "inline" {
+        return Err(kind.expected("\"inline\"").breaks(Rule::GRID_KIND).in_member("kind"));
+    }
+    members.require("chunk_shapes", AXES)?;
+    let chunk_shapes = axes.0.unwrap_or_else(|| Ok(Vec::new())).member("chunk_shapes")?;
+    for (key, raw) in members.rest() {
+        let mut path = ".configuration".to_owned();
+        path_member(&mut path, &key);
+        let found = format!("unknown member {} of value {}", shorten(&key), describe(raw.text()));
+        let allowed = "\"kind\" and \"chunk_shapes\" only";
+        let finding = Finding::in_document(Rule::UNKNOWN_RECTILINEAR_MEMBER, found, allowed);
+        findings.push(finding.under(&path));
+    }
+    Ok(ChunkGrid::Rectilinear { chunk_shapes })
+}
+
+const AXES: &str = "an array of edge lengths for each dimension";
+
+/// The edges of a rectilinear grid, read where they stand in the text: a long list goes into 16
+/// bytes for each edge, without an entry of its own.
+#[derive(Debug, Default)]
+pub(crate) struct Axes(Option<Result<Vec<ChunkEdges>>>);
+
+impl Axes {
+    /// Reads the member `chunk_shapes` of a configuration, where the value of the grid is at `level`
+    /// 0; false if this is another one, or no list of edges.
+    pub(crate) fn read(&mut self, level: usize, key: Key<'_>, reader: &mut Reader<'_>) -> bool {
+        if level != 2 || !key.is("chunk_shapes") {
+            return false;
         }
-        keys.push(key);
-    }
-    distinct(&mut keys)?;
-    if !kind {
-        return Err(MetadataError::missing("kind", "\"inline\""));
-    }
-    match chunk_shapes {
-        Some(chunk_shapes) => Ok(ChunkGrid::Rectilinear { chunk_shapes }),
-        None => Err(MetadataError::missing(
-            "chunk_shapes",
-            "an array of edge lengths for each dimension",
-        )),
+        let read = reader.attempt(|reader| {
+            let read = read_axes(reader);
+            let is_read = read.is_ok();
+            self.0 = Some(read);
+            is_read.then_some(())
+        });
+        read.is_some()
     }
 }
 
 fn read_axes(reader: &mut Reader<'_>) -> Result<Vec<ChunkEdges>> {
     if reader.peek() != Some(b'[') {
         let raw = reader.value(Grammar::Json)?;
-        let error = raw.expected("an array of edge lengths for each dimension");
-        return Err(error.breaks(Rule::GRID_AXIS));
+        return Err(raw.expected(AXES).breaks(Rule::GRID_AXIS));
     }
     reader.open(b'[', "an array")?;
     let mut axes = Vec::new();

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::finding::Finding;
-use crate::json::{Grammar, Raw};
+use crate::json::{Grammar, Outline, Raw, utf8};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -142,8 +142,7 @@ impl ChunkKeyEncoding {
     /// If the encoding is not known, even if `must_understand` is false (SD-42), or its
     /// separator is neither `/` nor `.`.
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        let raw = Raw::parse(crate::json::utf8(json)?, Grammar::Json)?;
-        Self::read(raw, &mut Vec::new())
+        Self::read(Outline::read(utf8(json)?, Grammar::Json)?.root(), &mut Vec::new())
     }
 
     pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {

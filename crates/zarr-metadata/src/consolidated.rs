@@ -2,10 +2,10 @@
 //!
 //! Their texts are kept here; what they say is read in `node.rs`, which knows both kinds of node.
 
-use std::borrow::Cow;
+use std::ops::Range;
 
 use crate::error::{At, MetadataError};
-use crate::json::{Object, Raw};
+use crate::json::{Object, Raw, range_of};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -30,16 +30,26 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// ```
 #[derive(Debug, Clone)]
 pub struct ConsolidatedMetadata<'a> {
-    nodes: Vec<(Cow<'a, str>, Raw<'a>)>,
-    must_understand: Option<bool>,
-    /// The places of the nodes in the order of their paths.
-    sorted: Vec<usize>,
+    /// The document of the group.
+    text: &'a str,
+    copies: &'a Copies,
     /// Whether the nodes stand for documents of Zarr version 2.
     is_version_2: bool,
 }
 
-impl<'a> ConsolidatedMetadata<'a> {
-    pub(crate) fn read(raw: Raw<'a>) -> Result<Self> {
+/// Where the copies are in the document of a group.
+#[derive(Debug, Clone)]
+pub(crate) struct Copies {
+    /// The path of each node and the place of its document.
+    nodes: Vec<(Box<str>, Range<usize>)>,
+    /// The places of the nodes in the order of their paths.
+    sorted: Vec<usize>,
+}
+
+impl Copies {
+    /// Reads the member of the document `text`, and what it says of readers that do not know it.
+    pub(crate) fn read(raw: Raw<'_>, text: &str) -> Result<(Self, Option<bool>)> {
+        const METADATA: &str = "an object of documents by their path";
         let mut members = Object::read(raw, "an object")?;
         members.check_known(&["kind", "must_understand", "metadata"])?;
         let kind = members.require("kind", "\"inline\"")?;
@@ -48,47 +58,46 @@ impl<'a> ConsolidatedMetadata<'a> {
         }
         let must_understand =
             members.take("must_understand").map(Raw::bool).transpose().member("must_understand")?;
-        let raw = members.require("metadata", "an object of documents by their path")?;
-        let nodes = Object::read(raw, "an object of documents by their path").member("metadata")?;
-        let nodes = nodes.rest();
+        let raw = members.require("metadata", METADATA)?;
+        let nodes = Object::read(raw, METADATA).member("metadata")?.rest();
+        let nodes: Vec<(Box<str>, _)> =
+            nodes.map(|(path, raw)| (path.into(), range_of(raw.text(), text))).collect();
         let mut sorted: Vec<usize> = (0..nodes.len()).collect();
         sorted.sort_by_key(|at| nodes.get(*at).map(|(path, _)| path.as_ref()));
-        Ok(ConsolidatedMetadata { nodes, must_understand, sorted, is_version_2: false })
+        Ok((Copies { nodes, sorted }, must_understand))
     }
 
-    pub(crate) fn of_version_2(self) -> Self {
-        ConsolidatedMetadata { is_version_2: true, ..self }
+    /// The nodes in the document `text`.
+    pub(crate) fn of<'a>(&'a self, text: &'a str, is_version_2: bool) -> ConsolidatedMetadata<'a> {
+        ConsolidatedMetadata { text, copies: self, is_version_2 }
     }
+}
 
+impl<'a> ConsolidatedMetadata<'a> {
     pub(crate) fn is_version_2(&self) -> bool {
         self.is_version_2
     }
 
-    /// What is said of readers that do not know consolidated metadata, if anything.
-    pub(crate) fn must_understand(&self) -> Option<bool> {
-        self.must_understand
-    }
-
     /// The paths of the nodes, as written.
     pub fn paths(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.nodes.iter().map(|(path, _)| path.as_ref())
+        self.copies.nodes.iter().map(|(path, _)| path.as_ref())
     }
 
     /// The path of every node and the JSON text of its document, as written.
     pub fn entries(&self) -> impl ExactSizeIterator<Item = (&str, &'a str)> {
-        self.nodes.iter().map(|(path, raw)| (path.as_ref(), raw.text()))
-    }
-
-    /// The path and the text of every node.
-    pub(crate) fn texts(&self) -> impl ExactSizeIterator<Item = (&str, Raw<'a>)> {
-        self.nodes.iter().map(|(path, raw)| (path.as_ref(), *raw))
+        self.copies.nodes.iter().map(|(path, at)| (path.as_ref(), self.slice(at)))
     }
 
     /// The text of the node at `path`.
-    pub(crate) fn text(&self, path: &str) -> Option<Raw<'a>> {
-        let by_path =
-            |at: &usize| self.nodes.get(*at).map_or("", |(path, _)| path.as_ref()).cmp(path);
-        let at = self.sorted.binary_search_by(by_path).ok()?;
-        self.nodes.get(*self.sorted.get(at)?).map(|(_, raw)| *raw)
+    pub(crate) fn text(&self, path: &str) -> Option<&'a str> {
+        let nodes = &self.copies.nodes;
+        let by_path = |at: &usize| nodes.get(*at).map_or("", |(path, _)| path.as_ref()).cmp(path);
+        let at = self.copies.sorted.binary_search_by(by_path).ok()?;
+        let (_, place) = nodes.get(*self.copies.sorted.get(at)?)?;
+        Some(self.slice(place))
+    }
+
+    fn slice(&self, at: &Range<usize>) -> &'a str {
+        self.text.get(at.clone()).unwrap_or_default()
     }
 }

@@ -26,7 +26,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
 use crate::finding::Finding;
 use crate::float::{FloatFormat, FloatSpecials};
-use crate::json::{Grammar, Raw, write_string};
+use crate::json::{Grammar, Outline, Raw, utf8, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -230,10 +230,13 @@ impl DataType {
     pub fn from_name(name: &str) -> Result<Self> {
         let mut json = String::new();
         write_string(name, &mut json);
-        let raw = Raw::parse(&json, Grammar::Json)?;
+        let outline = Outline::read(&json, Grammar::Json)?;
         let mut findings = Vec::new();
-        let data_type = Self::read(raw, &mut findings)?;
-        if findings.is_empty() { Ok(data_type) } else { Err(unknown(&RawExtension::read(raw)?)) }
+        let data_type = Self::read(outline.root(), &mut findings)?;
+        match findings.is_empty() {
+            true => Ok(data_type),
+            false => Err(unknown(&RawExtension::read(outline.root())?)),
+        }
     }
 
     /// Reads `"name"`, or the object that carries a configuration.
@@ -245,7 +248,7 @@ impl DataType {
     /// Where a type that is not known has `"must_understand": false` (SD-42), or one that is known
     /// has a configuration that it should not have, or lacks what it should.
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        Self::read(Raw::parse(crate::json::utf8(json)?, Grammar::Json)?, &mut Vec::new())
+        Self::read(Outline::read(utf8(json)?, Grammar::Json)?.root(), &mut Vec::new())
     }
 
     pub(crate) fn read(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<Self> {

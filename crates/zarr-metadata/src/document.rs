@@ -11,11 +11,8 @@ use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, F64Deserializer};
 
 use crate::error::{At, MetadataError};
-use crate::extension::RawExtension;
-use crate::finding::Finding;
 use crate::json::{
-    Grammar, JsonType, Object, Raw, Reader, distinct, new_line, pretty, read_elements, same_value,
-    unescape, write_string,
+    Grammar, JsonType, Key, Outline, members, new_line, pretty, same_value, write_string,
 };
 use crate::rule::Rule;
 
@@ -46,13 +43,20 @@ pub(crate) struct Document {
     members: Vec<Member>,
 }
 
+/// Where a member is in the text.
 #[derive(Debug, Clone)]
-struct Member {
-    name: Box<str>,
-    value: Range<usize>,
+pub(crate) struct Member {
+    /// Of the [`Key`].
+    pub(crate) key: Range<usize>,
+    pub(crate) value: Range<usize>,
 }
 
 impl Document {
+    /// The text, and its members in their order.
+    pub(crate) fn of(text: &str, members: impl Iterator<Item = Member>) -> Self {
+        Document { text: text.into(), members: members.collect() }
+    }
+
     /// A new document in canonical layout, of members with their JSON texts.
     pub(crate) fn new(members: &[(&str, String)]) -> Self {
         let mut text = "{".to_owned();
@@ -60,141 +64,39 @@ impl Document {
         for (index, (name, json)) in members.iter().enumerate() {
             text.push_str(if index == 0 { "" } else { "," });
             new_line(1, &mut text);
+            let key = text.len().saturating_add(1);
             write_string(name, &mut text);
+            let key = key..text.len().saturating_sub(1);
             text.push_str(": ");
             let start = text.len();
             pretty(json, 1, &mut text);
-            marked.push(Member { name: (*name).into(), value: start..text.len() });
+            marked.push(Member { key, value: start..text.len() });
         }
         text.push_str("\n}\n");
         Document { text: text.into(), members: marked }
-    }
-
-    /// Marks the members of an object; `in_place` may read a member where it stands.
-    pub(crate) fn read<'a>(
-        text: &'a str,
-        findings: &mut Vec<Finding>,
-        mut in_place: impl FnMut(&str, &mut Reader<'a>, &mut Vec<Finding>) -> Option<Result<()>>,
-    ) -> Result<Self> {
-        let mut reader = Reader::new(text);
-        reader.open(b'{', "a JSON object")?;
-        let mut members = Vec::new();
-        while let Some(key) = reader.next_key(members.is_empty())? {
-            let name = unescape(key).unwrap_or(Cow::Borrowed(key));
-            reader.space();
-            let start = reader.offset();
-            match in_place(&name, &mut reader, findings) {
-                Some(result) => result.member(&name)?,
-                None => {
-                    let grammar = match name.as_ref() {
-                        "attributes" | "consolidated_metadata" | "fill_value" => {
-                            Grammar::WithNotFinite
-                        }
-                        _ => Grammar::Json,
-                    };
-                    reader.value(grammar).member(&name)?;
-                }
-            }
-            let seen = reader.take_not_finite();
-            if seen.count > 0 && name != "fill_value" {
-                let more = match seen.count.saturating_sub(1) {
-                    0 => String::new(),
-                    more => format!(" and {more} more such words"),
-                };
-                findings.push(
-                    Finding::in_document(
-                        Rule::NOT_FINITE_WORD,
-                        format!("{}{more}", seen.word),
-                        "JSON, which has no such numbers",
-                    )
-                    .under(&format!(".{name}{}", seen.first)),
-                );
-            }
-            members.push(Member { name: name.as_ref().into(), value: start..reader.offset() });
-        }
-        reader.end()?;
-        let mut names: Vec<_> =
-            members.iter().map(|member| Cow::Borrowed(member.name.as_ref())).collect();
-        distinct(&mut names)?;
-        Ok(Document { text: text.into(), members })
     }
 
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    pub(crate) fn member(&self, name: &str) -> Option<Raw<'_>> {
-        let member = self.members.iter().find(|member| member.name.as_ref() == name)?;
-        self.raw(member)
+    fn key(&self, member: &Member) -> Key<'_> {
+        Key::new(self.text.get(member.key.clone()).unwrap_or_default())
     }
 
-    fn raw(&self, member: &Member) -> Option<Raw<'_>> {
-        self.text.get(member.value.clone()).map(Raw::checked)
+    fn value(&self, member: &Member) -> &str {
+        self.text.get(member.value.clone()).unwrap_or_default()
     }
 
-    pub(crate) fn require(&self, name: &'static str, allowed: &'static str) -> Result<Raw<'_>> {
-        self.member(name).ok_or_else(|| MetadataError::missing(name, allowed))
+    /// The JSON text of a member.
+    pub(crate) fn member(&self, name: &str) -> Option<&str> {
+        let member = self.members.iter().find(|member| self.key(member).is(name))?;
+        Some(self.value(member))
     }
 
     /// The JSON text of the attributes, `{}` where there are none.
     pub(crate) fn attributes(&self) -> &str {
-        self.member("attributes").map_or("{}", Raw::text)
-    }
-
-    /// Checks what arrays and groups have in common; `known` are the names of the members.
-    pub(crate) fn check(
-        &self,
-        node_type: &'static str,
-        known: &'static [&'static str],
-    ) -> Result<()> {
-        check_format(self.require("zarr_format", "3")?)?;
-        let raw = self.require("node_type", "\"array\" or \"group\"")?;
-        if raw.json_type() != JsonType::String || raw.string("text")? != node_type {
-            let error = raw.expected(format!("\"{node_type}\"")).breaks(Rule::NODE_TYPE);
-            return Err(error.in_member("node_type"));
-        }
-        if let Some(raw) = self.member("attributes")
-            && raw.json_type() != JsonType::Object
-        {
-            return Err(raw.expected("an object").breaks(Rule::ATTRIBUTES).in_member("attributes"));
-        }
-        for member in &self.members {
-            if !known.contains(&member.name.as_ref()) {
-                self.check_unknown(member, known)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// SD-40.
-    fn check_unknown(&self, member: &Member, known: &'static [&'static str]) -> Result<()> {
-        let name = member.name.as_ref();
-        let raw = self.raw(member).filter(|raw| raw.json_type() == JsonType::Object);
-        if let Some(raw) = raw {
-            let mut object = Object::read(raw, "an object").member(name)?;
-            if object.take("must_understand").is_some_and(|raw| raw.text() == "false") {
-                return Ok(());
-            }
-        }
-        Err(MetadataError::not_among(name, known, Rule::UNKNOWN_MEMBER))
-    }
-
-    /// SD-56: storage transformers that all may be ignored.
-    pub(crate) fn check_storage_transformers(&self) -> Result<()> {
-        let Some(raw) = self.member("storage_transformers") else { return Ok(()) };
-        read_elements(raw, "an array of storage transformers", |raw| {
-            let extension = RawExtension::read(raw)?;
-            if extension.must_understand {
-                return Err(MetadataError::unexpected(
-                    extension.describe(),
-                    "no storage transformer, or one with \"must_understand\": false",
-                ));
-            }
-            Ok(())
-        })
-        .breaks(Rule::STORAGE_TRANSFORMERS)
-        .member("storage_transformers")
-        .map(drop)
+        self.member("attributes").unwrap_or("{}")
     }
 
     /// The text with `json` as the value of the member `name`, which is added where `order` has it
@@ -202,11 +104,12 @@ impl Document {
     pub(crate) fn with_member(&self, name: &str, json: &str, order: &[&str]) -> String {
         let mut value = String::new();
         pretty(json, 1, &mut value);
-        if let Some(member) = self.members.iter().find(|member| member.name.as_ref() == name) {
+        if let Some(member) = self.members.iter().find(|member| self.key(member).is(name)) {
             return self.spliced(member.value.clone(), &value);
         }
         let rank = |name: &str| order.iter().position(|known| *known == name);
-        let before = self.members.iter().rev().find(|member| rank(&member.name) < rank(name));
+        let is_before = |member: &&Member| rank(&self.key(member).name()) < rank(name);
+        let before = self.members.iter().rev().find(is_before);
         let at = before.or(self.members.last()).map_or(0, |member| member.value.end);
         let mut inserted = ",".to_owned();
         new_line(1, &mut inserted);
@@ -220,7 +123,7 @@ impl Document {
     pub(crate) fn without_member(&self, name: &str) -> String {
         let mut before = None;
         for member in &self.members {
-            if member.name.as_ref() != name {
+            if !self.key(member).is(name) {
                 before = Some(member);
                 continue;
             }
@@ -253,27 +156,18 @@ impl Document {
     }
 
     /// Names and texts of the members that `known` does not name.
-    fn unknown(&self, known: &[&str]) -> impl Iterator<Item = (&str, &str)> {
+    fn unknown(&self, known: &[&str]) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
         self.members
             .iter()
-            .filter(|member| !known.contains(&member.name.as_ref()))
-            .map(|member| (member.name.as_ref(), self.raw(member).map_or("", Raw::text)))
+            .map(|member| (self.key(member).name(), self.value(member)))
+            .filter(|(name, _)| !known.contains(&name.as_ref()))
     }
-}
-
-/// SD-56: the integer 3.
-fn check_format(raw: Raw<'_>) -> Result<()> {
-    let allowed = match raw.text() {
-        "3" => return Ok(()),
-        "2" => "3: this is Zarr version 2",
-        _ => "the integer 3",
-    };
-    Err(raw.expected(allowed).breaks(Rule::ZARR_FORMAT).in_member("zarr_format"))
 }
 
 /// The text of attributes that may be written: an object of JSON proper (SD-43).
 pub(crate) fn check_attributes(json: &str) -> Result<()> {
-    let raw = Raw::parse(json, Grammar::Json).member("attributes")?;
+    let outline = Outline::read(json, Grammar::Json).member("attributes")?;
+    let raw = outline.root();
     match raw.json_type() {
         JsonType::Object => Ok(()),
         _ => Err(raw.expected("an object").breaks(Rule::ATTRIBUTES).in_member("attributes")),
@@ -288,9 +182,8 @@ pub(crate) fn changed_attributes(
     json: Option<&str>,
 ) -> Result<String> {
     if let Some(json) = json {
-        Raw::parse(json, Grammar::Json).member(name).member("attributes")?;
+        Outline::read(json, Grammar::Json).member(name).member("attributes")?;
     }
-    let members = Object::read(Raw::checked(attributes), "an object").member("attributes")?.rest();
     let mut text = "{".to_owned();
     let mut push = |name: &str, value: &str| {
         if text.len() > 1 {
@@ -301,9 +194,9 @@ pub(crate) fn changed_attributes(
         text.push_str(value);
     };
     let mut found = false;
-    for (member, raw) in &members {
-        if member != name {
-            push(member, raw.text());
+    for (key, value) in members(attributes).member("attributes")? {
+        if !key.is(name) {
+            push(&key.name(), value);
             continue;
         }
         found = true;
@@ -320,8 +213,8 @@ pub(crate) fn changed_attributes(
 
 /// The JSON text of the attribute `name`.
 pub(crate) fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
-    let mut object = Object::read(Raw::checked(attributes), "an object").ok()?;
-    object.take(name).map(Raw::text)
+    let (_, value) = members(attributes).ok()?.into_iter().find(|(key, _)| key.is(name))?;
+    Some(value)
 }
 
 /// One attribute as a value of a Rust type, `None` if there is none of this name.
@@ -342,28 +235,6 @@ pub(crate) fn attribute_as<T: DeserializeOwned>(attributes: &str, name: &str) ->
 
 /// The names of all attributes, in the order of the text.
 pub(crate) fn attribute_names(attributes: &str) -> Vec<String> {
-    let object = Object::read(Raw::checked(attributes), "an object");
-    let members = object.map(Object::rest).unwrap_or_default();
-    members.into_iter().map(|(name, _)| name.into_owned()).collect()
-}
-
-/// The value of `node_type`, read no further than that.
-pub(crate) fn node_type(text: &str) -> Result<Cow<'_, str>> {
-    const ALLOWED: &str = "\"array\" or \"group\"";
-    let mut reader = Reader::new(text);
-    reader.open(b'{', "a JSON object")?;
-    let mut first = true;
-    while let Some(key) = reader.next_key(first)? {
-        first = false;
-        let key = unescape(key).unwrap_or(Cow::Borrowed(key));
-        let raw = reader.value(Grammar::WithNotFinite).member(&key)?;
-        match key.as_ref() {
-            "zarr_format" => check_format(raw)?,
-            "node_type" => {
-                return raw.string(ALLOWED).breaks(Rule::NODE_TYPE).member("node_type");
-            }
-            _ => {}
-        }
-    }
-    Err(MetadataError::missing("node_type", ALLOWED))
+    let members = members(attributes).unwrap_or_default();
+    members.into_iter().map(|(key, _)| key.name().into_owned()).collect()
 }

@@ -13,7 +13,7 @@ use crate::codec::Endian;
 use crate::data_type::{Component, DataType, Kind, Part};
 use crate::error::{At, MetadataError};
 use crate::float::{FloatFormat, OutOfRange, Value};
-use crate::json::{Grammar, JsonType, Raw, read_elements};
+use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -35,7 +35,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// As for [`FillValue::parse`](crate::FillValue::parse), and where the type is not interpreted.
 /// Nothing is appended then.
 pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<()> {
-    read(data_type, Raw::parse(json, Grammar::WithNotFinite)?, Endian::Little, out)
+    let outline = Outline::read(json, Grammar::WithNotFinite)?;
+    read(data_type, outline.root(), Endian::Little, out)
 }
 
 /// Appends the canonical JSON text of the element with these bytes, little-endian.

@@ -176,6 +176,7 @@ impl MetadataError {
     }
 
     /// The same error seen from a document in which this one is the member `key`.
+    #[cold]
     pub(crate) fn in_member(mut self, key: &str) -> Self {
         let mut segment = String::new();
         path_member(&mut segment, key);
@@ -190,6 +191,7 @@ impl MetadataError {
     }
 
     /// The same error seen from a document in which this one is the element `index`.
+    #[cold]
     pub(crate) fn in_element(mut self, index: usize) -> Self {
         self.0.path.insert_str(1, &format!("[{index}]"));
         self
@@ -218,10 +220,12 @@ pub(crate) trait At<T> {
 }
 
 impl<T> At<T> for Result<T, MetadataError> {
+    #[inline]
     fn member(self, key: &str) -> Self {
         self.map_err(|e| e.in_member(key))
     }
 
+    #[inline]
     fn element(self, index: usize) -> Self {
         self.map_err(|e| e.in_element(index))
     }

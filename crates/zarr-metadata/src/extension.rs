@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::error::{At, MetadataError, describe};
 use crate::finding::Finding;
-use crate::json::{Grammar, JsonType, Object, Raw, Reader, distinct, same, unescape, write_string};
+use crate::json::{Grammar, JsonType, Object, Outline, Raw, same, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -55,11 +55,11 @@ impl Extension {
         }
         let configuration = match configuration {
             Some(text) => {
-                let raw = Raw::parse(text, Grammar::Json).member("configuration")?;
-                if raw.json_type() != JsonType::Object {
-                    return Err(raw.expected("an object").in_member("configuration"));
+                let outline = Outline::read(text, Grammar::Json).member("configuration")?;
+                if outline.root().json_type() != JsonType::Object {
+                    return Err(outline.root().expected("an object").in_member("configuration"));
                 }
-                Some(raw.text())
+                Some(text.trim_ascii())
             }
             None => None,
         };
@@ -128,28 +128,12 @@ const MEMBERS: &[&str] = &["name", "configuration", "must_understand"];
 
 impl<'a> RawExtension<'a> {
     pub(crate) fn read(raw: Raw<'a>) -> Result<Self> {
-        Self::read_in_place(&mut Reader::new(raw.text()), |_, _| None)
+        Self::parts(raw).breaks(Rule::EXTENSION_FORM)
     }
 
-    /// Reads the extension in place in a document.
-    ///
-    /// `read_configuration` is called with the name and the reader at the configuration, which it
-    /// may read there, so that a long one is parsed only once. It returns `None` if it leaves the
-    /// reader unchanged, and is not called if the configuration comes before the name.
-    pub(crate) fn read_in_place(
-        reader: &mut Reader<'a>,
-        read_configuration: impl FnMut(&str, &mut Reader<'a>) -> Option<Result<()>>,
-    ) -> Result<Self> {
-        Self::parts(reader, read_configuration).breaks(Rule::EXTENSION_FORM)
-    }
-
-    fn parts(
-        reader: &mut Reader<'a>,
-        mut read_configuration: impl FnMut(&str, &mut Reader<'a>) -> Option<Result<()>>,
-    ) -> Result<Self> {
+    fn parts(raw: Raw<'a>) -> Result<Self> {
         const ALLOWED: &str = "a name or an object with a name";
-        if reader.peek() != Some(b'{') {
-            let raw = reader.value(Grammar::Json)?;
+        if raw.json_type() != JsonType::Object {
             if raw.text() == "\"\"" {
                 return Err(raw.expected(ALLOWED));
             }
@@ -162,43 +146,26 @@ impl<'a> RawExtension<'a> {
                 raw,
             });
         }
-        let start = reader.offset();
-        reader.open(b'{', "an object")?;
-        let mut keys = Vec::new();
         let (mut name, mut configuration, mut unknown) = (None::<Cow<'_, str>>, None, None);
         let mut must_understand = true;
-        while let Some(key) = reader.next_key(keys.is_empty())? {
-            let key = unescape(key).unwrap_or(Cow::Borrowed(key));
-            let first = reader.peek();
-            let start = reader.offset();
-            let in_place = match (&name, key.as_ref(), first) {
-                (Some(name), "configuration", Some(b'{')) => read_configuration(name, reader),
-                _ => None,
-            };
-            if let Some(read) = in_place {
-                read.member(&key)?;
-                configuration = Some(Raw::checked(reader.since(start)));
-                keys.push(key);
-                continue;
-            }
-            let value = reader.value(Grammar::Json).member(&key)?;
-            match key.as_ref() {
-                "name" if value.text() == "\"\"" => {
+        for (key, value) in raw.members() {
+            if key.is("name") {
+                if value.text() == "\"\"" {
                     return Err(value.expected("a name").in_member("name"));
                 }
-                "name" => name = Some(value.string("a name").member("name")?),
-                "configuration" if value.json_type() != JsonType::Object => {
+                name = Some(value.string("a name").member("name")?);
+            } else if key.is("configuration") {
+                if value.json_type() != JsonType::Object {
                     return Err(value.expected("an object").in_member("configuration"));
                 }
-                "configuration" => configuration = Some(value),
-                "must_understand" => must_understand = value.bool().member("must_understand")?,
-                _ => unknown = unknown.or_else(|| Some(key.clone())),
+                configuration = Some(value);
+            } else if key.is("must_understand") {
+                must_understand = value.bool().member("must_understand")?;
+            } else {
+                unknown.get_or_insert_with(|| key.name());
             }
-            keys.push(key);
         }
-        distinct(&mut keys)?;
         let name = name.ok_or_else(|| MetadataError::missing("name", "a name"))?;
-        let raw = Raw::checked(reader.since(start));
         Ok(RawExtension { name, configuration, must_understand, bare: false, unknown, raw })
     }
 
@@ -239,11 +206,10 @@ impl<'a> RawExtension<'a> {
 
     /// The members of the configuration; none if it is left out.
     pub(crate) fn members(&self) -> Result<Object<'a>> {
-        let raw = match self.configuration {
-            Some(raw) => raw,
-            None => Raw::parse("{}", Grammar::Json)?,
-        };
-        Object::read(raw, "an object").member("configuration")
+        match self.configuration {
+            Some(raw) => Object::read(raw, "an object").member("configuration"),
+            None => Ok(Object::default()),
+        }
     }
 
     /// Checks that there is no configuration, or an empty one.

@@ -6,7 +6,7 @@ use crate::codec::Endian;
 use crate::data_type::DataType;
 use crate::element::{self, format_element};
 use crate::error::MetadataError;
-use crate::json::{Grammar, JsonType, Raw, same};
+use crate::json::{Grammar, JsonType, Outline, Raw, same};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -42,7 +42,8 @@ impl FillValue {
     /// If the text is not a value of the type (SD-45, SD-46, SD-54, SD-55). For types that are not
     /// interpreted, any value except `null` is kept; for unknown types, `null` is kept as well.
     pub fn parse(data_type: &DataType, json: &str) -> Result<Self> {
-        Self::read(data_type, Raw::parse(json, Grammar::WithNotFinite)?, Endian::Little)
+        let outline = Outline::read(json, Grammar::WithNotFinite)?;
+        Self::read(data_type, outline.root(), Endian::Little)
     }
 
     /// `packed` is the byte order of records that are written as base64.

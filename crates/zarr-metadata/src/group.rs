@@ -4,11 +4,12 @@ use std::fmt;
 
 use serde::de::DeserializeOwned;
 
-use crate::consolidated::ConsolidatedMetadata;
+use crate::consolidated::{ConsolidatedMetadata, Copies};
 use crate::document::{self, Document, GROUP};
+use crate::draft::Draft;
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{Grammar, JsonType, Raw, same_value, utf8, write_string};
+use crate::json::{Grammar, JsonType, Outline, same_value, utf8, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -28,6 +29,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 #[derive(Clone)]
 pub struct GroupMetadata {
     document: Document,
+    /// The copies in the consolidated metadata.
+    copies: Option<Copies>,
     findings: Vec<Finding>,
     /// Whether it stands for documents of Zarr version 2.
     is_version_2: bool,
@@ -40,26 +43,34 @@ impl GroupMetadata {
     /// If the text is not JSON, or breaks a rule of the specification. The documents inside
     /// consolidated metadata are checked when they are [asked for](ConsolidatedMetadata).
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        let mut findings = Vec::new();
-        let document = Document::read(utf8(json)?, &mut findings, |_, _, _| None)?;
-        document.check("group", GROUP)?;
-        let mut group = GroupMetadata { document, findings, is_version_2: false };
-        let consolidated = group
-            .read_consolidated()
-            .breaks(Rule::CONSOLIDATED_METADATA)
-            .member("consolidated_metadata")?;
-        let found = consolidated.and_then(|consolidated| match consolidated.must_understand() {
-            Some(false) => None,
-            Some(true) => Some("\"must_understand\": true"),
-            None => Some("no \"must_understand\""),
-        });
+        Self::of(Draft::read(utf8(json)?)?)
+    }
+
+    pub(crate) fn of(draft: Draft<'_>) -> Result<Self> {
+        draft.check("group", GROUP)?;
+        let copies = match draft.member("consolidated_metadata") {
+            Some(raw) if raw.json_type() != JsonType::Null => {
+                let read = Copies::read(raw, draft.text).breaks(Rule::CONSOLIDATED_METADATA);
+                Some(read.member("consolidated_metadata")?)
+            }
+            // SD-44.
+            _ => None,
+        };
+        let document = draft.keep();
+        let mut findings = draft.findings;
+        let found = match copies {
+            None | Some((_, Some(false))) => None,
+            Some((_, Some(true))) => Some("\"must_understand\": true"),
+            Some((_, None)) => Some("no \"must_understand\""),
+        };
         if let Some(found) = found {
             let allowed =
                 "\"must_understand\": false: readers that do not know it refuse the group";
             let finding = Finding::in_document(Rule::CONSOLIDATED_UNDERSTAND, found, allowed);
-            group.findings.push(finding.under(".consolidated_metadata"));
+            findings.push(finding.under(".consolidated_metadata"));
         }
-        Ok(group)
+        let copies = copies.map(|(copies, _)| copies);
+        Ok(GroupMetadata { document, copies, findings, is_version_2: false })
     }
 
     /// The document of a new group without attributes.
@@ -68,6 +79,7 @@ impl GroupMetadata {
         let members = [("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
         GroupMetadata {
             document: Document::new(&members),
+            copies: None,
             findings: Vec::new(),
             is_version_2: false,
         }
@@ -127,7 +139,7 @@ impl GroupMetadata {
         let mut json = r#"{"kind": "inline", "must_understand": false, "metadata": {"#.to_owned();
         for (index, (path, document)) in nodes.into_iter().enumerate() {
             // Two texts that are JSON together need not be so apart.
-            Raw::parse(document, Grammar::WithNotFinite)
+            Outline::read(document, Grammar::WithNotFinite)
                 .member(path)
                 .member("metadata")
                 .member("consolidated_metadata")?;
@@ -215,17 +227,7 @@ impl GroupMetadata {
     /// absent (SD-44).
     #[must_use]
     pub fn consolidated_metadata(&self) -> Option<ConsolidatedMetadata<'_>> {
-        self.read_consolidated().ok().flatten()
-    }
-
-    fn read_consolidated(&self) -> Result<Option<ConsolidatedMetadata<'_>>> {
-        match self.document.member("consolidated_metadata") {
-            Some(raw) if raw.json_type() != JsonType::Null => {
-                let read = ConsolidatedMetadata::read(raw)?;
-                Ok(Some(if self.is_version_2 { read.of_version_2() } else { read }))
-            }
-            _ => Ok(None),
-        }
+        self.copies.as_ref().map(|copies| copies.of(self.json(), self.is_version_2))
     }
 
     /// Whether the document was [translated from Zarr version 2](Self::from_version_2), and is not
@@ -261,12 +263,10 @@ impl Default for GroupMetadata {
 /// Compares what the documents say, attributes and consolidated metadata as JSON values.
 impl PartialEq for GroupMetadata {
     fn eq(&self, other: &Self) -> bool {
-        let consolidated = |group: &Self| {
-            let raw = group.document.member("consolidated_metadata");
-            raw.map_or("null", Raw::text).to_owned()
-        };
+        let copies = [self, other].map(|group| group.document.member("consolidated_metadata"));
+        let [own, others] = copies.map(|copies| copies.unwrap_or("null"));
         same_value(self.attributes(), other.attributes())
-            && same_value(&consolidated(self), &consolidated(other))
+            && same_value(own, others)
             && self.document.same_unknown(&other.document, GROUP)
     }
 }

@@ -72,6 +72,7 @@ mod consolidated;
 mod data_type;
 mod default_chunks;
 mod document;
+mod draft;
 mod edges;
 mod element;
 mod error;

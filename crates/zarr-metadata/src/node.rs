@@ -2,11 +2,10 @@
 
 use crate::array::ArrayMetadata;
 use crate::consolidated::ConsolidatedMetadata;
-use crate::document;
+use crate::draft::Draft;
 use crate::error::{At, MetadataError};
 use crate::group::GroupMetadata;
-use crate::json::{Raw, utf8, write_string};
-use crate::rule::Rule;
+use crate::json::utf8;
 
 /// A `zarr.json`, by its `node_type`.
 ///
@@ -35,16 +34,10 @@ impl NodeMetadata {
     /// As for [`ArrayMetadata::from_json`] and [`GroupMetadata::from_json`]; where it is neither,
     /// the error says what it is, such as a document of Zarr version 2.
     pub fn from_json(json: &[u8]) -> Result<Self, MetadataError> {
-        let node_type = document::node_type(utf8(json)?)?;
-        match node_type.as_ref() {
-            "array" => ArrayMetadata::from_json(json).map(NodeMetadata::Array),
-            "group" => GroupMetadata::from_json(json).map(NodeMetadata::Group),
-            other => {
-                let mut found = String::new();
-                write_string(&crate::error::shorten(other), &mut found);
-                let error = MetadataError::unexpected(found, "\"array\" or \"group\"");
-                Err(error.breaks(Rule::NODE_TYPE).in_member("node_type"))
-            }
+        let draft = Draft::read(utf8(json)?)?;
+        match draft.is_array()? {
+            true => ArrayMetadata::of(draft).map(NodeMetadata::Array),
+            false => GroupMetadata::of(draft).map(NodeMetadata::Group),
         }
     }
 
@@ -88,24 +81,20 @@ impl ConsolidatedMetadata<'_> {
     pub fn nodes(
         &self,
     ) -> impl ExactSizeIterator<Item = (&str, Result<NodeMetadata, MetadataError>)> {
-        self.texts().map(|(path, raw)| (path, self.read_node(path, raw)))
+        self.entries().map(|(path, text)| (path, self.read_node(path, text)))
     }
 
     /// The document of the node at `path`, read now.
     #[must_use]
     pub fn node(&self, path: &str) -> Option<Result<NodeMetadata, MetadataError>> {
-        self.text(path).map(|raw| self.read_node(path, raw))
+        self.text(path).map(|text| self.read_node(path, text))
     }
 
-    fn read_node(&self, path: &str, raw: Raw<'_>) -> Result<NodeMetadata, MetadataError> {
-        let node = read_consolidated(path, raw)?;
+    fn read_node(&self, path: &str, text: &str) -> Result<NodeMetadata, MetadataError> {
+        let node = NodeMetadata::from_json(text.as_bytes())
+            .member(path)
+            .member("metadata")
+            .member("consolidated_metadata")?;
         Ok(if self.is_version_2() { node.of_version_2() } else { node })
     }
-}
-
-fn read_consolidated(path: &str, raw: Raw<'_>) -> Result<NodeMetadata, MetadataError> {
-    NodeMetadata::from_json(raw.text().as_bytes())
-        .member(path)
-        .member("metadata")
-        .member("consolidated_metadata")
 }

@@ -5,7 +5,7 @@ use super::{Codec, CodecKind, Endian};
 use crate::data_type::DataType;
 use crate::error::{At, MetadataError};
 use crate::finding::Finding;
-use crate::json::{Grammar, Object, Raw, read_elements, utf8};
+use crate::json::{Grammar, Object, Outline, Raw, read_elements, utf8};
 use crate::limits::check_codecs;
 use crate::rule::Rule;
 
@@ -15,7 +15,8 @@ impl Codec {
     /// # Errors
     /// As for [`Codec::from_json`], and if the codecs are not in a valid order (SD-31).
     pub fn list_from_json(json: &[u8]) -> Result<Vec<Self>> {
-        let codecs = read_codecs(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())?;
+        let outline = Outline::read(utf8(json)?, Grammar::Json)?;
+        let codecs = read_codecs(outline.root(), &mut Vec::new())?;
         check_order(&codecs)?;
         Ok(codecs)
     }

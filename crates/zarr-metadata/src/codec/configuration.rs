@@ -132,12 +132,9 @@ pub(super) type Names<T> = &'static [(T, &'static str)];
 
 /// Reads a string out of a table of names.
 pub(super) fn read_named<T: Copy>(names: Names<T>, raw: Raw<'_>) -> Result<T> {
-    let text = raw.string(one_of(names))?;
-    names
-        .iter()
-        .find(|(_, name)| *name == text)
-        .map(|(value, _)| *value)
-        .ok_or_else(|| raw.expected(one_of(names)))
+    let text = raw.string("a name").ok();
+    let named = names.iter().find(|(_, name)| text.as_deref() == Some(*name));
+    named.map(|(value, _)| *value).ok_or_else(|| raw.expected(one_of(names)))
 }
 
 fn one_of<T>(names: Names<T>) -> Cow<'static, str> {

@@ -55,7 +55,7 @@ use vlen::{VlenBytes, VlenUtf8};
 use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
 use crate::finding::Finding;
-use crate::json::{Grammar, Object, Raw, utf8, write_string};
+use crate::json::{Grammar, Object, Outline, Raw, utf8, write_string};
 use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -259,7 +259,7 @@ impl Codec {
     /// # Errors
     /// If the configuration of a known codec is wrong.
     pub fn from_json(json: &[u8]) -> Result<Self> {
-        Self::read(Raw::parse(utf8(json)?, Grammar::Json)?, &mut Vec::new())
+        Self::read(Outline::read(utf8(json)?, Grammar::Json)?.root(), &mut Vec::new())
     }
 
     /// The JSON text in canonical form: an object, its configuration complete except for members
@@ -276,9 +276,9 @@ impl Codec {
         let mut json = "{\"name\": ".to_owned();
         write_string(name, &mut json);
         json.push('}');
-        let unknown = || Self::read(Raw::parse(&json, Grammar::Json)?, &mut Vec::new());
-        let Some(read) = Self::reader(name) else { return unknown() };
-        let mut members = Object::read(Raw::parse(configuration, Grammar::Json)?, "an object")?;
+        let Some(read) = Self::reader(name) else { return Self::from_json(json.as_bytes()) };
+        let outline = Outline::read(configuration, Grammar::Json)?;
+        let mut members = Object::read(outline.root(), "an object")?;
         // numcodecs has a value for each member that is missing.
         let mut context = Context { missing: Vec::new(), findings: &mut Vec::new() };
         read(&mut members, &mut context)

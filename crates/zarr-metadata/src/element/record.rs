@@ -34,7 +34,7 @@ pub(super) fn read(
         return read_packed(data_type, record, raw, packed, out);
     }
     let allowed = "an object with a value for each field";
-    let members = Object::read(raw, allowed)?.rest();
+    let members: Vec<_> = Object::read(raw, allowed)?.rest().collect();
     let values: HashMap<&str, Raw<'_>> =
         members.iter().map(|(name, raw)| (name.as_ref(), *raw)).collect();
     for field in record.fields() {

@@ -3,15 +3,17 @@
 //! Why not `serde_json` alone: `docs/design/040-json-reader.md`.
 
 mod object;
+mod outline;
+mod raw;
 mod read;
-mod skip;
 mod tokens;
 mod value;
 mod write;
 
 pub(crate) use object::{Object, read_elements, utf8};
-pub(crate) use read::{JsonType, Raw, Reader, unescape};
-pub(crate) use skip::{Grammar, distinct};
+pub(crate) use outline::{Grammar, InPlace, Outline, Outliner, distinct, members};
+pub(crate) use raw::{JsonType, Key, Raw, range_of};
+pub(crate) use read::Reader;
 pub use tokens::JsonTokens;
 pub use value::same_value;
 pub(crate) use write::{new_line, pretty, same, write_string, write_u64};

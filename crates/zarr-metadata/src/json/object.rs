@@ -2,41 +2,31 @@
 
 use std::borrow::Cow;
 
-use super::read::{JsonType, Raw, Reader, unescape};
-use super::skip::{Grammar, distinct};
+use super::raw::{JsonType, Key, Raw};
 use crate::error::{At, Kind, MetadataError};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The members of an object, taken out by name; what is left over is unknown.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Object<'a> {
-    members: Vec<(Cow<'a, str>, Raw<'a>)>,
+    /// `None` in place of a value that was taken.
+    members: Vec<(Key<'a>, Option<Raw<'a>>)>,
 }
 
 impl<'a> Object<'a> {
     /// Opens a value that should be an object; otherwise the error says `allowed`.
     pub(crate) fn read(raw: Raw<'a>, allowed: impl Into<Cow<'static, str>>) -> Result<Self> {
-        if raw.json_type() != JsonType::Object {
-            return Err(raw.expected(allowed));
+        match raw.json_type() {
+            JsonType::Object => {
+                Ok(Object { members: raw.members().map(|(key, raw)| (key, Some(raw))).collect() })
+            }
+            _ => Err(raw.expected(allowed)),
         }
-        let mut reader = Reader::new(raw.text());
-        reader.open(b'{', "an object")?;
-        let mut members = Vec::new();
-        while let Some(key) = reader.next_key(members.is_empty())? {
-            let key = unescape(key).unwrap_or(Cow::Borrowed(key));
-            // Whether NaN is allowed here was checked when `raw` was first read.
-            let value = reader.value(Grammar::WithNotFinite).member(&key)?;
-            members.push((key, value));
-        }
-        let mut keys: Vec<_> = members.iter().map(|(key, _)| key.clone()).collect();
-        distinct(&mut keys)?;
-        Ok(Object { members })
     }
 
     pub(crate) fn take(&mut self, key: &str) -> Option<Raw<'a>> {
-        let at = self.members.iter().position(|(name, _)| name == key)?;
-        Some(self.members.remove(at).1)
+        self.members.iter_mut().find(|(name, _)| name.is(key))?.1.take()
     }
 
     pub(crate) fn require(
@@ -60,16 +50,17 @@ impl<'a> Object<'a> {
     }
 
     /// The members not taken, in the order of the text.
-    pub(crate) fn rest(self) -> Vec<(Cow<'a, str>, Raw<'a>)> {
-        self.members
+    pub(crate) fn rest(self) -> impl Iterator<Item = (Cow<'a, str>, Raw<'a>)> {
+        self.members.into_iter().filter_map(|(key, raw)| Some((key.name(), raw?)))
     }
 
     /// Refuses members whose name is not in `known` (SD-41).
     ///
     /// Called before missing members are reported: one may be there with a typing error.
     pub(crate) fn check_known(&self, known: &'static [&'static str]) -> Result<()> {
-        match self.members.iter().find(|(name, _)| !known.contains(&name.as_ref())) {
-            Some((name, _)) => Err(MetadataError::unknown_member(name, known)),
+        let mut left = self.members.iter().filter(|(_, raw)| raw.is_some());
+        match left.find(|(key, _)| !known.iter().any(|name| key.is(name))) {
+            Some((key, _)) => Err(MetadataError::unknown_member(&key.name(), known)),
             None => Ok(()),
         }
     }
@@ -84,28 +75,10 @@ pub(crate) fn read_elements<'a, T>(
     if raw.json_type() != JsonType::Array {
         return Err(raw.expected(allowed));
     }
-    let mut reader = Reader::new(raw.text());
-    reader.open(b'[', "an array")?;
-    let mut elements = Vec::new();
-    while reader.next_element(elements.is_empty())? {
-        let index = elements.len();
-        let value = reader.value(Grammar::WithNotFinite).element(index)?;
-        elements.push(read(value).element(index)?);
-    }
-    Ok(elements)
+    raw.elements().enumerate().map(|(index, raw)| read(raw).element(index)).collect()
 }
 
 /// The text of a document.
 pub(crate) fn utf8(json: &[u8]) -> Result<&str> {
     str::from_utf8(json).map_err(|e| MetadataError::new(Kind::Utf8 { offset: e.valid_up_to() }))
-}
-
-impl<'a> Raw<'a> {
-    /// A whole text that holds one value.
-    pub(crate) fn parse(text: &'a str, grammar: Grammar) -> Result<Self> {
-        let mut reader = Reader::new(text);
-        let raw = reader.value(grammar)?;
-        reader.end()?;
-        Ok(raw)
-    }
 }

@@ -1,117 +1,13 @@
 //! Reading JSON text in place, one token at a time.
 
-use std::borrow::Cow;
-
 use super::MAX_DEPTH;
-use crate::error::{Kind, MetadataError, describe};
+use super::raw::Key;
+use crate::error::{Kind, MetadataError};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// The text of one JSON value, its syntax already checked, without space around it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Raw<'a>(&'a str);
-
-/// What type of value a text is, by its first byte.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum JsonType {
-    Object,
-    Array,
-    String,
-    Number,
-    Bool,
-    Null,
-    /// The bare words `NaN`, `Infinity` and `-Infinity` that Python writes.
-    NotFinite,
-}
-
-impl<'a> Raw<'a> {
-    /// A text that a [`Reader`] has passed over.
-    pub(crate) fn checked(text: &'a str) -> Self {
-        Raw(text)
-    }
-
-    pub(crate) fn text(self) -> &'a str {
-        self.0
-    }
-
-    pub(crate) fn json_type(self) -> JsonType {
-        match self.0.as_bytes() {
-            [b'{', ..] => JsonType::Object,
-            [b'[', ..] => JsonType::Array,
-            [b'"', ..] => JsonType::String,
-            [b't' | b'f', ..] => JsonType::Bool,
-            [b'n', ..] => JsonType::Null,
-            [b'N' | b'I', ..] | [b'-', b'I', ..] => JsonType::NotFinite,
-            _ => JsonType::Number,
-        }
-    }
-
-    /// An error at this very value.
-    pub(crate) fn expected(self, allowed: impl Into<Cow<'static, str>>) -> MetadataError {
-        MetadataError::unexpected(describe(self.0), allowed)
-    }
-
-    /// The text of a string value, or the error that `allowed` is wanted here.
-    pub(crate) fn string(self, allowed: impl Into<Cow<'static, str>>) -> Result<Cow<'a, str>> {
-        if self.json_type() != JsonType::String {
-            return Err(self.expected(allowed));
-        }
-        unescape(self.0).ok_or_else(|| self.expected("text without half surrogate pairs"))
-    }
-
-    /// `true` or `false`.
-    pub(crate) fn bool(self) -> Result<bool> {
-        match self.0 {
-            "true" => Ok(true),
-            "false" => Ok(false),
-            _ => Err(self.expected("true or false")),
-        }
-    }
-
-    /// A number written as digits only: no sign, fraction or exponent.
-    pub(crate) fn natural(self) -> Option<u64> {
-        let plain = self.0.as_bytes().iter().all(u8::is_ascii_digit);
-        plain.then(|| self.0.parse().ok()).flatten()
-    }
-
-    /// As [`Raw::natural`], and a minus sign.
-    pub(crate) fn integer(self) -> Option<i64> {
-        let digits = self.0.strip_prefix('-').unwrap_or(self.0);
-        let plain = digits.bytes().all(|b| b.is_ascii_digit());
-        plain.then(|| self.0.parse().ok()).flatten()
-    }
-
-    pub(crate) fn at_least(self, least: u64) -> Result<u64> {
-        self.natural()
-            .filter(|&n| n >= least)
-            .ok_or_else(|| self.expected_natural(&format!("an integer of at least {least}")))
-    }
-
-    /// An error at this very value, which should be a number that [`natural`](Raw::natural) reads; it
-    /// says so if the number is only too large.
-    pub(crate) fn expected_natural(self, allowed: &str) -> MetadataError {
-        let is_digits = self.0.bytes().all(|b| b.is_ascii_digit());
-        match is_digits && self.natural().is_none() {
-            true => {
-                self.expected(format!("{allowed}; the number is too large, at most {}", u64::MAX))
-            }
-            false => self.expected(allowed.to_owned()),
-        }
-    }
-}
-
-/// The text between the quotes of a string, with its escapes resolved.
-///
-/// `None` if an escape is half of a surrogate pair: valid JSON, but not text.
-pub(crate) fn unescape(quoted: &str) -> Option<Cow<'_, str>> {
-    if quoted.contains('\\') {
-        return serde_json::from_str(quoted).ok().map(Cow::Owned);
-    }
-    quoted.strip_prefix('"')?.strip_suffix('"').map(Cow::Borrowed)
-}
-
 /// A position in a JSON text.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Reader<'a> {
     text: &'a str,
     pub(super) rest: &'a [u8],
@@ -134,27 +30,33 @@ impl<'a> Reader<'a> {
     }
 
     /// Bytes of the text that have been read.
+    #[inline]
     pub(crate) fn offset(&self) -> usize {
         self.text.len().saturating_sub(self.rest.len())
     }
 
-    /// The words seen since this was last asked.
-    pub(crate) fn take_not_finite(&mut self) -> NotFinite {
-        std::mem::take(&mut self.not_finite)
+    /// The words seen since this was last asked, if there were any.
+    pub(crate) fn take_not_finite(&mut self) -> Option<NotFinite> {
+        (self.not_finite.count > 0).then(|| std::mem::take(&mut self.not_finite))
     }
 
     /// The text from `start` to here.
+    #[inline]
     pub(crate) fn since(&self, start: usize) -> &'a str {
         self.text.get(start..self.offset()).unwrap_or_default()
     }
 
+    #[inline]
     pub(crate) fn space(&mut self) {
-        while let [b' ' | b'\n' | b'\r' | b'\t', tail @ ..] = self.rest {
-            self.rest = tail;
+        if self.rest.first().is_some_and(|byte| *byte <= b' ') {
+            let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+            let end = self.rest.iter().position(|byte| !is_space(byte));
+            self.rest = self.rest.get(end.unwrap_or(self.rest.len())..).unwrap_or_default();
         }
     }
 
     /// The next byte after space, unread.
+    #[inline]
     pub(crate) fn peek(&mut self) -> Option<u8> {
         self.space();
         self.rest.first().copied()
@@ -172,6 +74,12 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// Passes over the byte that comes next.
+    #[inline]
+    fn advance(&mut self) {
+        self.rest = self.rest.get(1..).unwrap_or_default();
+    }
+
     /// Checks that the whole text has been read.
     pub(crate) fn end(&mut self) -> Result<()> {
         match self.peek() {
@@ -181,6 +89,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Opens an object or an array, whichever `open` says.
+    #[inline]
     pub(crate) fn open(&mut self, open: u8, expected: &'static str) -> Result<()> {
         if !self.take(open) {
             return Err(self.syntax(expected));
@@ -188,6 +97,7 @@ impl<'a> Reader<'a> {
         self.deeper()
     }
 
+    #[inline]
     pub(super) fn deeper(&mut self) -> Result<()> {
         self.depth = self.depth.saturating_add(1);
         if self.depth > MAX_DEPTH {
@@ -199,10 +109,10 @@ impl<'a> Reader<'a> {
 
     /// Reads by `read`, or nothing at all if it returns `None`.
     pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
-        let before = self.rest;
+        let before = (self.rest, self.depth);
         let result = read(self);
         if result.is_none() {
-            self.rest = before;
+            (self.rest, self.depth) = before;
         }
         result
     }
@@ -254,57 +164,68 @@ impl<'a> Reader<'a> {
     }
 
     /// Steps to the next element of an array: false at its end.
+    #[inline]
     pub(crate) fn next_element(&mut self, first: bool) -> Result<bool> {
-        if self.take(b']') {
-            // Not after a comma, which is only read together with a value behind it.
-            self.depth = self.depth.saturating_sub(1);
-            return Ok(false);
-        }
-        if !first {
-            if !self.take(b',') {
-                return Err(self.syntax("',' or ']'"));
+        match self.peek() {
+            Some(b']') => {
+                self.advance();
+                self.depth = self.depth.saturating_sub(1);
+                return Ok(false);
             }
-            if self.peek() == Some(b']') {
-                return Err(self.syntax("a value after ','"));
-            }
+            Some(b',') if !first => self.advance(),
+            _ if first => return Ok(true),
+            _ => return Err(self.syntax("',' or ']'")),
         }
-        Ok(true)
+        match self.peek() {
+            Some(b']') => Err(self.syntax("a value after ','")),
+            _ => Ok(true),
+        }
     }
 
     /// Steps to the next member of an object and reads its key: `None` at its end.
-    ///
-    /// The key is returned with its quotes, as written.
-    pub(crate) fn next_key(&mut self, first: bool) -> Result<Option<&'a str>> {
-        if self.take(b'}') {
-            self.depth = self.depth.saturating_sub(1);
-            return Ok(None);
+    #[inline]
+    pub(crate) fn next_key(&mut self, first: bool) -> Result<Option<Key<'a>>> {
+        let mut next = self.peek();
+        match next {
+            Some(b'}') => {
+                self.advance();
+                self.depth = self.depth.saturating_sub(1);
+                return Ok(None);
+            }
+            Some(b',') if !first => {
+                self.advance();
+                next = self.peek();
+            }
+            _ if first => {}
+            _ => return Err(self.syntax("',' or '}'")),
         }
-        if !first && !self.take(b',') {
-            return Err(self.syntax("',' or '}'"));
-        }
-        if self.peek() != Some(b'"') {
+        if next != Some(b'"') {
             return Err(self.syntax("a key in double quotes"));
         }
         let start = self.offset();
-        self.string()?;
-        let key = self.since(start);
+        let has_escapes = self.string()?;
+        let key = Key::of(self.since(start), has_escapes);
         if !self.take(b':') {
             return Err(self.syntax("':'"));
         }
         Ok(Some(key))
     }
 
-    /// Reads a string, checking its escapes and that it has no control characters.
-    pub(super) fn string(&mut self) -> Result<()> {
+    /// Reads a string, checking its escapes and that it has no control characters; says whether it
+    /// has escapes.
+    #[inline]
+    pub(super) fn string(&mut self) -> Result<bool> {
         let [b'"', tail @ ..] = self.rest else {
             return Err(self.syntax("a string"));
         };
         self.rest = tail;
+        let mut has_escapes = false;
         loop {
+            self.rest = self.rest.get(plain(self.rest)..).unwrap_or_default();
             match self.rest {
                 [b'"', tail @ ..] => {
                     self.rest = tail;
-                    return Ok(());
+                    return Ok(has_escapes);
                 }
                 [b'\\', b'u', a, b, c, d, tail @ ..]
                     if [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit) =>
@@ -315,10 +236,10 @@ impl<'a> Reader<'a> {
                     self.rest = tail;
                 }
                 [b'\\', ..] => return Err(self.syntax("an escape such as \\n or \\u00e9")),
-                [0..=0x1f, ..] => return Err(self.syntax("an escape for a control character")),
-                [_, tail @ ..] => self.rest = tail,
                 [] => return Err(self.syntax("a closing double quote")),
+                _ => return Err(self.syntax("an escape for a control character")),
             }
+            has_escapes = true;
         }
     }
 
@@ -363,6 +284,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The error that something else than `expected` follows.
+    #[cold]
     pub(crate) fn syntax(&self, expected: &'static str) -> MetadataError {
         let (line, column) = self.position();
         let rest = self.text.get(self.offset()..).unwrap_or_default();
@@ -379,5 +301,52 @@ impl<'a> Reader<'a> {
         let line = before.matches('\n').count().saturating_add(1);
         let last = before.rsplit('\n').next().unwrap_or_default();
         (line, last.chars().count().saturating_add(1))
+    }
+}
+
+/// How many bytes come before the first quote, backslash or control character.
+#[inline]
+fn plain(bytes: &[u8]) -> usize {
+    /// A number with this byte in all of its bytes.
+    const fn all(byte: u8) -> u64 {
+        u64::from_ne_bytes([byte; 8])
+    }
+    let (words, rest) = bytes.as_chunks::<8>();
+    let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+    let mut before = 0_usize;
+    for word in words {
+        // The first byte that is 0, or below 0x20, gets its highest bit set; a carry can only reach
+        // the bytes behind it.
+        let word = u64::from_le_bytes(*word);
+        let zero = |word: u64| word.wrapping_sub(all(1)) & !word;
+        let control = word.wrapping_sub(all(0x20)) & !word;
+        let found = (zero(word ^ all(b'"')) | zero(word ^ all(b'\\')) | control) & all(0x80);
+        if found != 0 {
+            let at = found.trailing_zeros().wrapping_shr(3);
+            return before.saturating_add(usize::try_from(at).unwrap_or_default());
+        }
+        before = before.saturating_add(8);
+    }
+    before.saturating_add(rest.iter().position(ends).unwrap_or(rest.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+
+    #[test]
+    fn strings_end_at_the_first_byte_that_ends_them() {
+        let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+        // Each byte at each place of a word, before and after bytes that differ from it by one.
+        for byte in 0..=255_u8 {
+            for at in 0..20 {
+                for other in [b' ', b'!', b'#', b'[', b']', 0x7f, 0x80, 0xa2, 0xff, byte] {
+                    let mut bytes = [other; 21];
+                    bytes[at] = byte;
+                    let expected = bytes.iter().position(ends).unwrap_or(21);
+                    assert_eq!(plain(&bytes), expected, "{byte} at {at} among {other}");
+                }
+            }
+        }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::read::{Raw, Reader, unescape};
-use super::skip::Grammar;
+use super::outline::Grammar;
+use super::raw::{Raw, unescape};
+use super::read::Reader;
 use super::write::same;
 use crate::error::MetadataError;
 
@@ -43,7 +44,7 @@ impl<'a> Value<'a> {
                 reader.open(b'{', "an object")?;
                 let mut members = Vec::new();
                 while let Some(key) = reader.next_key(members.is_empty())? {
-                    members.push((text(key), Self::next(reader)?));
+                    members.push((key.name(), Self::next(reader)?));
                 }
                 members.sort_by(|(a, _), (b, _)| a.cmp(b));
                 Ok(Value::Object(members))

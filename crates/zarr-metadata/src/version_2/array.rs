@@ -4,7 +4,7 @@ use super::attributes::Attributes;
 use super::codecs;
 use super::data_type::ParsedDtype;
 use super::fill_value;
-use super::{Version2Error, check_format, members, of};
+use super::{Version2Error, check_format, members, of, outline};
 use crate::array::ArrayMetadata;
 use crate::chunk_grid::{ChunkGrid, write_list};
 use crate::chunk_key::{ChunkKeyEncoding, Separator};
@@ -58,8 +58,8 @@ impl ArrayMetadata {
         zattrs: Option<&[u8]>,
     ) -> std::result::Result<Self, Version2Error> {
         let attributes = Attributes::read(zattrs).map_err(of(".zattrs"))?;
-        members(zarray)
-            .and_then(|members| translate(members, attributes, MAX_ELEMENT_SIZE))
+        outline(zarray)
+            .and_then(|outline| translate(members(outline.root())?, attributes, MAX_ELEMENT_SIZE))
             .map_err(of(".zarray"))
     }
 }

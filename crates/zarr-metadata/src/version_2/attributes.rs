@@ -1,12 +1,13 @@
 //! `.zattrs`: attributes of version 2, with those that have a meaning for Xarray.
 
+use super::outline;
 use crate::base64::write_base64;
 use crate::data_type::{Component, DataType, Kind};
 use crate::document::{Document, attribute};
 use crate::error::MetadataError;
 use crate::fill_value::FillValue;
 use crate::group::GroupMetadata;
-use crate::json::{Grammar, JsonType, Object, Raw, read_elements, utf8, write_string};
+use crate::json::{Grammar, JsonType, Outline, Raw, members, read_elements, utf8, write_string};
 
 /// The names of the dimensions, among the attributes.
 const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -16,7 +17,7 @@ const MISSING: &str = "_FillValue";
 
 /// The attributes of a node of version 2.
 pub(super) struct Attributes<'a> {
-    raw: Option<Raw<'a>>,
+    json: Option<&'a str>,
 }
 
 /// The attributes of an array of version 3.
@@ -28,24 +29,22 @@ pub(super) struct OfArray {
 impl<'a> Attributes<'a> {
     /// Reads a document.
     pub(super) fn read(zattrs: Option<&'a [u8]>) -> Result<Self, MetadataError> {
-        match zattrs {
-            Some(json) => Self::of(Some(Raw::parse(utf8(json)?, Grammar::WithNotFinite)?)),
-            None => Ok(Attributes { raw: None }),
-        }
+        let Some(json) = zattrs else { return Ok(Attributes { json: None }) };
+        Attributes::of(Some(outline(json)?.root()))?;
+        Ok(Attributes { json: Some(utf8(json)?.trim_ascii()) })
     }
 
     /// The attributes of a value that is already parsed.
     pub(super) fn of(raw: Option<Raw<'a>>) -> Result<Self, MetadataError> {
-        if let Some(raw) = raw {
-            // Refuses duplicate names.
-            Object::read(raw, "an object")?;
+        match raw.filter(|raw| raw.json_type() != JsonType::Object) {
+            None => Ok(Attributes { json: raw.map(Raw::text) }),
+            Some(raw) => Err(raw.expected("an object")),
         }
-        Ok(Attributes { raw })
     }
 
     /// The text; `None` if there are none.
     pub(super) fn json(&self) -> Option<&'a str> {
-        self.raw.map(Raw::text).filter(|text| *text != "{}")
+        self.json.filter(|text| *text != "{}")
     }
 
     /// The document of a group in version 3, which has nothing but attributes.
@@ -66,9 +65,9 @@ impl<'a> Attributes<'a> {
         fill: &FillValue,
     ) -> OfArray {
         let kept = OfArray { json: self.json().map(str::to_owned), dimension_names: None };
-        let Some(raw) = self.raw else { return kept };
-        let Some(names) = dimension_names(raw, rank) else { return kept };
-        let Ok(members) = Object::read(raw, "an object") else { return kept };
+        let Some(attributes) = self.json else { return kept };
+        let Some(names) = dimension_names(attributes, rank) else { return kept };
+        let Ok(members) = members(attributes) else { return kept };
         let mut json = "{".to_owned();
         let mut push = |name: &str, value: &str| {
             json.push_str(if json.len() > 1 { ", " } else { "" });
@@ -76,12 +75,12 @@ impl<'a> Attributes<'a> {
             json.push_str(": ");
             json.push_str(value);
         };
-        for (name, raw) in members.rest() {
-            if name != DIMENSIONS {
-                push(&name, raw.text());
+        for (key, value) in members {
+            if !key.is(DIMENSIONS) {
+                push(&key.name(), value);
             }
         }
-        let is_said = attribute(raw.text(), MISSING).is_some();
+        let is_said = attribute(attributes, MISSING).is_some();
         if !is_said
             && written.json_type() != JsonType::Null
             && let Some(value) = missing(data_type, fill)
@@ -94,9 +93,10 @@ impl<'a> Attributes<'a> {
 }
 
 /// The names, if there is one for each dimension.
-fn dimension_names(attributes: Raw<'_>, rank: usize) -> Option<Vec<String>> {
-    let raw = Raw::checked(attribute(attributes.text(), DIMENSIONS)?);
-    let names = read_elements(raw, "names", |raw| raw.string("a name").map(Into::into)).ok()?;
+fn dimension_names(attributes: &str, rank: usize) -> Option<Vec<String>> {
+    let names = Outline::read(attribute(attributes, DIMENSIONS)?, Grammar::Json).ok()?;
+    let name = |raw: Raw<'_>| raw.string("a name").map(Into::into);
+    let names = read_elements(names.root(), "names", name).ok()?;
     (names.len() == rank).then_some(names)
 }
 

@@ -6,7 +6,7 @@ use crate::codec::{
 };
 use crate::data_type::DataType;
 use crate::error::{At, MetadataError};
-use crate::json::{Grammar, JsonType, Object, Raw, read_elements, write_string};
+use crate::json::{Grammar, JsonType, Object, Outline, Raw, read_elements, write_string};
 use crate::limits::check_codecs;
 
 type Result<T> = std::result::Result<T, MetadataError>;
@@ -296,7 +296,7 @@ impl Configuration {
         let mut text = "{".to_owned();
         for (name, raw) in members.rest() {
             // Words for numbers that are not finite are no JSON.
-            Raw::parse(raw.text(), Grammar::Json).member(&name)?;
+            Outline::read(raw.text(), Grammar::Json).member(&name)?;
             let order = match name.as_ref() {
                 "dtype" | "decode_dtype" => Some(&mut given),
                 "astype" | "encode_dtype" => Some(&mut stored),

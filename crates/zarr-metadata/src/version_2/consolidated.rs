@@ -30,9 +30,9 @@ struct Documents<'a> {
 }
 
 impl<'a> Consolidated<'a> {
-    pub(super) fn read(json: &'a [u8]) -> Result<Self> {
+    pub(super) fn read(raw: Raw<'a>) -> Result<Self> {
         const METADATA: &str = "an object of documents by their keys";
-        let mut members = members(json)?;
+        let mut members = members(raw)?;
         let raw = members.require("zarr_consolidated_format", "1")?;
         if raw.text() != "1" {
             return Err(raw.expected("the integer 1").in_member("zarr_consolidated_format"));
@@ -61,7 +61,7 @@ impl<'a> Consolidated<'a> {
     /// Checks the document of the group itself, which may be left out.
     pub(super) fn check_root(&self) -> Result<()> {
         let Some(raw) = self.root().and_then(|root| root.zgroup) else { return Ok(()) };
-        Object::read(raw, "a JSON object")
+        members(raw)
             .and_then(|mut members| check_format(&mut members))
             .member(".zgroup")
             .member("metadata")
@@ -91,7 +91,6 @@ impl Documents<'_> {
         let Some(raw) = self.zarray else {
             return attributes.group().map(|group| group.json().to_owned());
         };
-        let members = Object::read(raw, "a JSON object")?;
-        array::translate(members, attributes, LARGEST).map(|array| array.json().to_owned())
+        array::translate(members(raw)?, attributes, LARGEST).map(|array| array.json().to_owned())
     }
 }

@@ -7,7 +7,7 @@ use crate::codec::Endian;
 use crate::data_type::{Component, DataType, Kind};
 use crate::error::MetadataError;
 use crate::fill_value::FillValue;
-use crate::json::{Grammar, JsonType, Raw, read_elements};
+use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -25,11 +25,8 @@ pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
         return FillValue::zero(data_type);
     }
     let json = spelled(raw, data_type)?;
-    let value = FillValue::read(
-        data_type,
-        Raw::parse(&json, Grammar::WithNotFinite)?,
-        order.unwrap_or(Endian::Little),
-    );
+    let outline = Outline::read(&json, Grammar::WithNotFinite)?;
+    let value = FillValue::read(data_type, outline.root(), order.unwrap_or(Endian::Little));
     // The value as this document has it, not as it was spelled for version 3.
     match value {
         Ok(value) => match value.bytes() {

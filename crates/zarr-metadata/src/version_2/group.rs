@@ -2,7 +2,7 @@
 
 use super::attributes::Attributes;
 use super::consolidated::Consolidated;
-use super::{Version2Error, check_format, members, of};
+use super::{Version2Error, check_format, members, of, outline};
 use crate::error::MetadataError;
 use crate::group::GroupMetadata;
 
@@ -41,13 +41,12 @@ impl GroupMetadata {
         zattrs: Option<&[u8]>,
         zmetadata: Option<&[u8]>,
     ) -> Result<Self, Version2Error> {
-        let consolidated = match zmetadata {
-            Some(json) => Some(Consolidated::read(json).map_err(of(".zmetadata"))?),
-            None => None,
-        };
+        let copies = zmetadata.map(outline).transpose().map_err(of(".zmetadata"))?;
+        let consolidated = copies.as_ref().map(|copies| Consolidated::read(copies.root()));
+        let consolidated = consolidated.transpose().map_err(of(".zmetadata"))?;
         match (zgroup, &consolidated) {
-            (Some(json), _) => members(json)
-                .and_then(|mut members| check_format(&mut members))
+            (Some(json), _) => outline(json)
+                .and_then(|outline| check_format(&mut members(outline.root())?))
                 .map_err(of(".zgroup"))?,
             (None, Some(consolidated)) => {
                 consolidated.check_root().map_err(of(".zmetadata"))?;

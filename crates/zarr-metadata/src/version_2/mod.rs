@@ -18,7 +18,7 @@ use std::fmt;
 pub use objects::json2_elements;
 
 use crate::error::MetadataError;
-use crate::json::{Grammar, Object, Raw, utf8};
+use crate::json::{Grammar, Object, Outline, Raw, utf8};
 use crate::printable::Printable;
 
 /// A document of Zarr version 2 that is wrong, or that says what version 3 cannot express.
@@ -69,9 +69,14 @@ fn of(document: &'static str) -> impl Fn(MetadataError) -> Version2Error {
     move |cause| Version2Error { document, cause }
 }
 
-/// The members of a document. Those of version 2 may have bare `NaN`, as Python writes it.
-fn members(json: &[u8]) -> Result<Object<'_>, MetadataError> {
-    Object::read(Raw::parse(utf8(json)?, Grammar::WithNotFinite)?, "a JSON object")
+/// Reads a document. Those of version 2 may have bare `NaN`, as Python writes it.
+fn outline(json: &[u8]) -> Result<Outline<'_>, MetadataError> {
+    Outline::read(utf8(json)?, Grammar::WithNotFinite)
+}
+
+/// The members of a document.
+fn members(raw: Raw<'_>) -> Result<Object<'_>, MetadataError> {
+    Object::read(raw, "a JSON object")
 }
 
 /// Takes the member `zarr_format`, which is the integer 2.

@@ -1,7 +1,7 @@
 //! Chunks of objects of version 2 that are stored as JSON.
 
 use crate::error::{At, MetadataError};
-use crate::json::{Grammar, JsonType, Raw, read_elements, utf8};
+use crate::json::{Grammar, JsonType, Outline, Raw, range_of, read_elements, utf8};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
@@ -32,7 +32,9 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// There is none: the code of numcodecs 0.16, `json.py`.
 pub fn json2_elements<'a>(chunk: &'a [u8], shape: &[usize]) -> Result<Vec<&'a str>> {
     const ALLOWED: &str = "an array of elements, a data type and a shape";
-    let raw = Raw::parse(utf8(chunk)?, Grammar::WithNotFinite)?;
+    let text = utf8(chunk)?;
+    let outline = Outline::read(text, Grammar::WithNotFinite)?;
+    let raw = outline.root();
     let items = read_elements(raw, ALLOWED, Ok)?;
     let [items @ .., data_type, last] = items.as_slice() else {
         return Err(raw.expected(ALLOWED));
@@ -45,9 +47,10 @@ pub fn json2_elements<'a>(chunk: &'a [u8], shape: &[usize]) -> Result<Vec<&'a st
     let (length, inner) = shape.split_first().unwrap_or((&1, &[]));
     check_length(items.len(), *length)?;
     for (index, item) in items.iter().enumerate() {
-        collect(*item, inner, &mut elements).element(index)?;
+        collect(*item, inner, &mut |element| elements.push(range_of(element, text)))
+            .element(index)?;
     }
-    Ok(elements)
+    Ok(elements.into_iter().map(|element| text.get(element).unwrap_or_default()).collect())
 }
 
 fn check_shape(raw: Raw<'_>, shape: &[usize]) -> Result<()> {
@@ -68,13 +71,13 @@ fn check_length(found: usize, expected: usize) -> Result<()> {
     Err(MetadataError::unexpected(format!("length {found}"), allowed))
 }
 
-/// Appends the elements of nested arrays of this shape.
-fn collect<'a>(raw: Raw<'a>, shape: &[usize], elements: &mut Vec<&'a str>) -> Result<()> {
+/// Gives the elements of nested arrays of this shape to `push`.
+fn collect(raw: Raw<'_>, shape: &[usize], push: &mut dyn FnMut(&str)) -> Result<()> {
     let Some((length, inner)) = shape.split_first() else {
-        elements.push(raw.text());
+        push(raw.text());
         return Ok(());
     };
-    let items = read_elements(raw, "an array", |raw| collect(raw, inner, elements))?;
+    let items = read_elements(raw, "an array", |raw| collect(raw, inner, push))?;
     check_length(items.len(), *length)
 }
 

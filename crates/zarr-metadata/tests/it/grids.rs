@@ -2,7 +2,7 @@
 
 use std::num::NonZeroU64;
 
-use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun};
+use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun, NodeMetadata};
 
 use crate::support::{document, message, with_grid};
 
@@ -300,4 +300,44 @@ fn grids_as_objects() {
     .unwrap();
     assert_eq!(edges_of(&array), ChunkEdges::Runs(vec![EdgeRun::Edge(3), repeat(3, 1)]));
     assert!(!document(&[]).is_empty());
+}
+
+/// The list of edges is read where it stands, before it is known what grid it is of.
+#[test]
+fn the_order_of_members_does_not_matter() {
+    let orders = [
+        r#"{"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[3, 4]]}}"#,
+        r#"{"configuration": {"chunk_shapes": [[3, 4]], "kind": "inline"}, "name": "rectilinear"}"#,
+    ];
+    for json in orders {
+        let grid = ChunkGrid::from_json(json.as_bytes()).unwrap();
+        let edges = ChunkEdges::from_lengths([3, 4]);
+        assert_eq!(grid, ChunkGrid::Rectilinear { chunk_shapes: vec![edges] });
+        let wrong = json.replace("[3, 4]", "[3, 0]");
+        let error = message(ChunkGrid::from_json(wrong.as_bytes()));
+        let place = "$.configuration.chunk_shapes[0][1]: found 0";
+        assert!(error.starts_with(place), "{error}");
+        let regular = json.replace("rectilinear", "regular");
+        let error = message(ChunkGrid::from_json(regular.as_bytes()));
+        assert!(error.contains("unknown member") && error.contains("chunk_shape"), "{error}");
+    }
+}
+
+/// A list that cannot be read as edges is still a value like any other where nobody reads it.
+#[test]
+fn a_grid_that_may_be_ignored_may_have_any_list() {
+    let group = |list: &str| {
+        format!(
+            r#"{{"zarr_format": 3, "chunk_grid": {{"must_understand": false, "configuration":
+            {{"chunk_shapes": {list}}}}}, "node_type": "group"}}"#
+        )
+    };
+    for list in ["[[3, 4]]", "[[0]]", "7", r#"{"a": [[1, "2"]]}"#] {
+        let text = group(list);
+        let read = NodeMetadata::from_json(text.as_bytes());
+        assert_eq!(read.unwrap().json(), text);
+    }
+    let error = message(NodeMetadata::from_json(group("[[1, 02]]").as_bytes()));
+    assert!(error.starts_with("$.chunk_grid.configuration.chunk_shapes[0][1]"), "{error}");
+    assert!(error.contains("leading zeros"), "{error}");
 }
