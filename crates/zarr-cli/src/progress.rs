@@ -143,7 +143,7 @@ impl Work {
                 return Some(old.occupied());
             }
             // Edges that do not fit are refused before anything is written.
-            let new = old.appended(count, growth).ok()?;
+            let new = old.resized(old.extent().checked_add(count)?, growth).ok()?;
             let chunks = new.chunks_in(old.extent()..new.extent()).ok()?;
             Some(chunks.end.saturating_sub(chunks.start))
         });

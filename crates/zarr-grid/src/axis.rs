@@ -138,12 +138,6 @@ impl Axis {
         }
     }
 
-    /// Whether a regular axis declares the same chunks (SD-09). Takes constant time.
-    #[must_use]
-    pub fn is_regular(&self) -> bool {
-        self.regular_edge().is_some()
-    }
-
     /// Where the last occupied chunk ends: the sum of the occupied edges.
     #[must_use]
     pub fn occupied_end(&self) -> u64 {

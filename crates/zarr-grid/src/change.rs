@@ -2,7 +2,6 @@
 #![warn(clippy::arithmetic_side_effects)]
 
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::axis::{Axis, AxisKind};
 use crate::build::AxisBuilder;
@@ -25,8 +24,7 @@ impl Axis {
     ///
     /// A regular axis stays regular and needs no edges. A rectilinear axis keeps its declared
     /// edges: growth first fills those that overflow the old extent and takes `growth` for the
-    /// rest, and shrinking leaves all of them declared, so that growing back finds the same chunks
-    /// ([`Axis::trimmed`] drops them).
+    /// rest, and shrinking leaves all of them declared, so that growing back finds the same chunks.
     ///
     /// # Errors
     /// [`GridErrorKind::EdgesNotNeeded`] if edges are given and the declared ones suffice;
@@ -69,25 +67,6 @@ impl Axis {
             builder.push(Run { edge, count: missing.div_ceil(edge) })?;
         }
         builder.finish(extent)
-    }
-
-    /// The axis with `count` more elements at its end; see [`Axis::resized`].
-    ///
-    /// # Errors
-    /// Those of [`Axis::resized`]; [`GridErrorKind::EdgeOverflow`] past `u64`.
-    pub fn appended(&self, count: u64, growth: Growth<'_>) -> Result<Axis, GridError> {
-        let extent = self.extent().checked_add(count).ok_or(GridErrorKind::EdgeOverflow)?;
-        self.resized(extent, growth)
-    }
-
-    /// The axis without the declared chunks that are not occupied.
-    #[must_use]
-    pub fn trimmed(&self) -> Axis {
-        if self.occupied() == self.declared() {
-            return self.clone();
-        }
-        // A part of what was checked when the axis was made.
-        Axis::from_runs(self.extent(), self.occupied_runs()).unwrap_or_else(|_| self.clone())
     }
 
     /// A builder that has been given all declared edges.
@@ -140,18 +119,6 @@ impl Axis {
     }
 }
 
-/// The chunks that a shrinking array loses or cuts; see [`Grid::shrink`].
-///
-/// Disjoint boxes of chunk numbers, one range per axis: at most as many as there are axes.
-/// [`Grid::chunk_box`] walks one.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Shrink {
-    /// Occupied chunks that lie wholly outside of the new shape.
-    pub removed: Vec<Vec<Range<u64>>>,
-    /// Chunks that lose some of the elements that they hold of the array.
-    pub cut: Vec<Vec<Range<u64>>>,
-}
-
 impl Grid {
     /// The grid with another shape, each axis [resized](Axis::resized).
     ///
@@ -177,38 +144,6 @@ impl Grid {
             axes.push(axis.resized(extent, growth).map_err(|error| error.on_axis(d))?);
         }
         Ok(Grid::new(axes))
-    }
-
-    /// What happens to the occupied chunks if the array shrinks to `shape`: which chunks to delete,
-    /// and which hold elements to set to the fill value, so that nothing reappears when the array
-    /// grows back (SD-08, `discard`). Axes that grow lose nothing.
-    ///
-    /// # Errors
-    /// [`GridErrorKind::Rank`].
-    ///
-    /// # Examples
-    /// ```
-    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[5, 5])?;
-    /// let shrink = grid.shrink(&[5, 8])?;
-    /// assert_eq!(shrink.removed, [vec![1..2, 0..2]]);
-    /// assert_eq!(shrink.cut, [vec![0..1, 1..2]]);
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn shrink(&self, shape: &[u64]) -> Result<Shrink, GridError> {
-        self.check_rank("extents", shape.len())?;
-        let all = self.occupied();
-        let (mut kept, mut intact) = (Vec::new(), Vec::new());
-        for (axis, &extent) in self.axes().iter().zip(shape) {
-            let extent = extent.min(axis.extent());
-            // A chunk stays if it starts inside of the new extent, and is intact if it ends there.
-            let last = extent.checked_sub(1).and_then(|last| axis.chunk_of(last));
-            let stay = last.map_or(0, |(chunk, _)| chunk.saturating_add(1));
-            let boundary = stay.checked_sub(1).and_then(|last| axis.clipped(last));
-            let cut = boundary.is_some_and(|range| range.end > extent);
-            kept.push(stay);
-            intact.push(stay.saturating_sub(u64::from(cut)));
-        }
-        Ok(Shrink { removed: difference(all, &kept), cut: difference(&kept, &intact) })
     }
 
     /// Grids joined along one axis, on which each is [concatenated](Axis::concat).
@@ -247,20 +182,4 @@ impl Grid {
         }
         Ok(Grid::new(axes))
     }
-}
-
-/// The box of `outer` chunks per axis without the box of the first `inner` ones, as boxes: for each
-/// axis, the chunks outside on it, inside on the axes before it, and anywhere on those after it.
-fn difference(outer: &[u64], inner: &[u64]) -> Vec<Vec<Range<u64>>> {
-    let piece = |axis: usize| -> Vec<Range<u64>> {
-        let ranges =
-            outer.iter().zip(inner).enumerate().map(|(d, (&all, &inside))| match d.cmp(&axis) {
-                core::cmp::Ordering::Less => 0..inside,
-                core::cmp::Ordering::Equal => inside..all,
-                core::cmp::Ordering::Greater => 0..all,
-            });
-        ranges.collect()
-    };
-    let pieces = (0..outer.len()).map(piece);
-    pieces.filter(|ranges| ranges.iter().all(|range| !range.is_empty())).collect()
 }

@@ -74,12 +74,6 @@ impl Grid {
         &self.axes
     }
 
-    /// The axes, by value.
-    #[must_use]
-    pub fn into_axes(self) -> Vec<Axis> {
-        self.axes
-    }
-
     /// Shape of the array: the extent of each axis.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
@@ -117,12 +111,6 @@ impl Grid {
         self.axes.iter().map(Axis::regular_edge).collect()
     }
 
-    /// Whether a regular grid declares the same chunks (SD-09). Constant time per axis.
-    #[must_use]
-    pub fn is_regular(&self) -> bool {
-        self.axes.iter().all(Axis::is_regular)
-    }
-
     /// Writes which chunk holds the element at `index`, and where in the chunk it is. After an error
     /// their contents are unspecified.
     ///
@@ -150,42 +138,6 @@ impl Grid {
                 Some(found) => (*chunk, *local) = found,
                 None => return Err(index_out_of_bounds(d, index, axis.extent())),
             }
-        }
-        Ok(())
-    }
-
-    /// Writes the index in the array of the element at `local` in `chunk`: the way back from
-    /// [`Grid::locate`].
-    ///
-    /// # Errors
-    /// [`GridErrorKind::Rank`]; [`GridErrorKind::ChunkOutOfBounds`] and [`GridErrorKind::IndexOutOfBounds`]
-    /// on their axis. An element of the chunk that lies past the array's end has no index.
-    ///
-    /// # Examples
-    /// ```
-    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[4, 4])?;
-    /// let mut index = [0; 2];
-    /// grid.index_of(&[2, 1], &[1, 3], &mut index)?;
-    /// assert_eq!(index, [9, 7]);
-    /// assert!(grid.index_of(&[2, 1], &[2, 3], &mut index).is_err()); // row 10
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn index_of(
-        &self,
-        chunk: &[u64],
-        local: &[u64],
-        index: &mut [u64],
-    ) -> Result<(), GridError> {
-        self.check_rank("local indices", local.len())?;
-        self.chunk_origin(chunk, index)?;
-        for (d, ((axis, index), (&local, &chunk))) in
-            self.axes.iter().zip(index).zip(local.iter().zip(chunk)).enumerate()
-        {
-            let part = axis.clipped(chunk).map_or(0, |range| range.end - range.start);
-            if local >= part {
-                return Err(index_out_of_bounds(d, local, part));
-            }
-            *index += local;
         }
         Ok(())
     }

@@ -73,7 +73,7 @@ mod walk;
 
 pub use axis::{Axis, AxisKind};
 pub use axis_part::{AxisPart, PartIndices};
-pub use change::{Growth, Shrink};
+pub use change::Growth;
 pub use error::{GridError, GridErrorKind};
 pub use grid::Grid;
 pub use layout::AxisRuns;

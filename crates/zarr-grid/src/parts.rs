@@ -311,32 +311,6 @@ impl Grid {
     pub fn all_chunks(&self) -> Result<ChunkParts<'_>, GridError> {
         ChunkParts::new(self.axes().iter().map(|axis| axis.range_parts(0..axis.extent())))
     }
-
-    /// The occupied chunks of a box of chunk numbers, in C order, whole. Chunks of the box that are not
-    /// occupied are left out. Positions in the selection count from the box's first element.
-    ///
-    /// # Errors
-    /// [`Rank`](GridErrorKind::Rank); [`TooManyChunks`](GridErrorKind::TooManyChunks).
-    ///
-    /// # Examples
-    /// ```
-    /// let grid = zarr_grid::Grid::regular(&[10, 10], &[5, 5])?;
-    /// let mut chunks = grid.chunk_box(&[1..7, 0..2])?;
-    /// assert_eq!(chunks.next().unwrap().chunk(), [1, 0]);
-    /// assert_eq!(chunks.next().unwrap().chunk(), [1, 1]);
-    /// assert!(chunks.is_empty());
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn chunk_box(&self, chunks: &[Range<u64>]) -> Result<ChunkParts<'_>, GridError> {
-        self.check_rank("ranges", chunks.len())?;
-        ChunkParts::new(self.axes().iter().zip(chunks).map(|(axis, chunks)| {
-            let last = chunks.end.min(axis.occupied()).checked_sub(1);
-            let range = last
-                .filter(|last| chunks.start <= *last)
-                .and_then(|last| Some(axis.start(chunks.start)?..axis.clipped(last)?.end));
-            axis.range_parts(range.unwrap_or(0..0))
-        }))
-    }
 }
 
 impl SelectedChunks<'_> {

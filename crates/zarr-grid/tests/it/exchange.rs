@@ -41,7 +41,7 @@ fn every_partition_gives_dask_its_clipped_lengths() {
     let wide = Axis::from_dask(&[(1 << 63) + 1, 5]).unwrap();
     assert_eq!(wide.kind(), AxisKind::Rectilinear);
     let grid = Grid::from_dask(&[vec![4, 4, 2], vec![1, 2]]).unwrap();
-    assert_eq!((grid.shape(), grid.is_regular()), (&[10, 3][..], false));
+    assert_eq!((grid.shape(), grid.regular_chunk_shape()), (&[10, 3][..], None));
     assert_eq!(
         Grid::from_dask(&[[1, 1], [1, 0]]),
         Err(GridErrorKind::ZeroEdge { position: 1 }.on_axis(1))

@@ -10,10 +10,10 @@ fn iterates<T: std::iter::FusedIterator>() {}
 
 #[test]
 fn types_can_be_sent_shown_cloned_and_compared() {
-    shared::<(Axis, AxisRuns<'_>, Grid, GridError, GridErrorKind, Shrink, Growth<'_>)>();
+    shared::<(Axis, AxisRuns<'_>, Grid, GridError, GridErrorKind, Growth<'_>)>();
     shared::<(AxisSelection, SelectedAxis<'_>, AxisParts<'_>, AxisPart<'_>)>();
     shared::<(SelectedChunks<'_>, ChunkParts<'_>, ChunkPart<'_>, Overlaps<'_>)>();
-    compared::<(Axis, AxisKind, Grid, GridError, GridErrorKind, Run, Shrink, Overlap)>();
+    compared::<(Axis, AxisKind, Grid, GridError, GridErrorKind, Run, Overlap)>();
     compared::<(AxisSelection, AxisPart<'_>, PartIndices<'_>, ChunkPart<'_>)>();
     iterates::<AxisRuns<'_>>();
     iterates::<AxisParts<'_>>();
