@@ -12,6 +12,7 @@ mod circles;
 mod conformance;
 mod fixtures;
 mod fuzz;
+mod growth;
 mod headline;
 mod interop;
 mod mutants;
@@ -49,7 +50,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "tidy",
-        about: "the repository's own rules: lengths, circles of files, unsafe places, headers, paths",
+        about: "the repository's own rules: lengths, circles of files, unsafe places, headers, paths; \
+                --record REASON: the sizes of crates",
         run: tidy::tidy,
     },
     Command {
