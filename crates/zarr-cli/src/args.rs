@@ -48,6 +48,10 @@ pub(crate) struct Args {
     /// Let virtual joins name members outside of their folders.
     #[arg(long, global = true)]
     pub(crate) outside_members: bool,
+    /// Follow symbolic links that lead out of a local store, which is the folder that a command
+    /// opens.
+    #[arg(long, global = true)]
+    pub(crate) outside_links: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -71,6 +71,7 @@ fn run(args: Args) -> u8 {
     if args.outside_members {
         node_store::allow_outside_members();
     }
+    node_store::allow_outside_links(args.outside_links);
     match commands::run(args.command) {
         Ok(status) => status,
         // The reader has closed the pipe, because it needs no more output.

@@ -43,18 +43,33 @@ pub(crate) fn allow_outside_members() {
     let _set_before = OUTSIDE_MEMBERS.set(());
 }
 
-/// Which members virtual joins may name, besides these options.
-pub(crate) fn join_options(options: &StoreOptions) -> OpenOptions {
+/// Whether local stores follow symbolic links out of their folders.
+static OUTSIDE_LINKS: AtomicBool = AtomicBool::new(false);
+
+/// Allows this, or not, for all stores that are opened later.
+pub(crate) fn allow_outside_links(allowed: bool) {
+    OUTSIDE_LINKS.store(allowed, Ordering::Relaxed);
+}
+
+/// How all stores are opened.
+pub(crate) fn store_options() -> StoreOptions {
+    let options =
+        StoreOptions::new().on_wait(tell).outside_links(OUTSIDE_LINKS.load(Ordering::Relaxed));
+    let options = match TIMEOUT.get() {
+        Some(timeout) => options.timeout(*timeout),
+        None => options,
+    };
+    let targets = TARGETS.get().map(Vec::as_slice).unwrap_or_default();
+    targets.iter().fold(options, |options, place| options.target(place))
+}
+
+/// How all virtual joins are opened, with these options of stores.
+pub(crate) fn join_options(options: StoreOptions) -> OpenOptions {
     let references = match OUTSIDE_MEMBERS.get() {
         Some(()) => References::Anywhere,
         None => References::Below,
     };
-    OpenOptions::new().store(options.clone()).references(references)
-}
-
-/// Opens what is at a path or URL, virtual joins too.
-fn open_store(path: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, LinkError> {
-    join::open_store(path, &join_options(options))
+    OpenOptions::new().store(options).references(references)
 }
 
 /// Reports a wait, at intervals, since many requests may be waiting.
@@ -87,7 +102,7 @@ pub(crate) struct NodeStore {
 
 impl NodeStore {
     pub(crate) fn open(path: &str) -> Result<Self, CliError> {
-        Self::with(path, &StoreOptions::new())
+        Self::with(path, store_options())
     }
 
     /// Creates the folder if there is none.
@@ -95,7 +110,7 @@ impl NodeStore {
         if join::is_virtual_join(path) {
             return Err(CliError::VirtualTarget { place: store::shown_url(path) });
         }
-        Self::with(path, &StoreOptions::new().create(true))
+        Self::with(path, store_options().create(true))
     }
 
     /// Tells of reads and writes from now on.
@@ -178,7 +193,7 @@ impl NodeStore {
         Self { shown, store, folder: None, is_quick: false, path, made: Vec::new() }
     }
 
-    fn with(path: &str, options: &StoreOptions) -> Result<Self, CliError> {
+    fn with(path: &str, options: StoreOptions) -> Result<Self, CliError> {
         let trimmed = path.trim_end_matches('/');
         let path = if trimmed.is_empty() { path } else { trimmed };
         // Completion in a shell leads to a trailing `zarr.json`.
@@ -193,14 +208,7 @@ impl NodeStore {
             .take_while(|folder| *folder != Path::new("") && is_missing(folder))
             .map(PathBuf::from)
             .collect();
-        let options = options.clone().on_wait(tell);
-        let options = match TIMEOUT.get() {
-            Some(timeout) => options.timeout(*timeout),
-            None => options,
-        };
-        let targets = TARGETS.get().map(Vec::as_slice).unwrap_or_default();
-        let options = targets.iter().fold(options, |options, place| options.target(place));
-        let cause = match open_store(path, &options) {
+        let cause = match join::open_store(path, &join_options(options)) {
             Ok(store) => {
                 let store = listable(path, store);
                 let is_quick = !is_remote(path) && !join::is_virtual_join(path);

@@ -103,8 +103,12 @@ pub enum StoreError {
         /// Bytes requested.
         size: u64,
     },
-    /// A symbolic link leads out of a local store.
-    #[error("cannot use {key:?}: the symbolic link {link:?} leads outside the store")]
+    /// A symbolic link leads out of a local store, which is not allowed.
+    #[error(
+        "cannot use {key:?}: the symbolic link {link:?} leads outside the store, which must be \
+         allowed: by --outside-links, in Python by the setting outside_links, in Rust by \
+         StoreOptions::outside_links"
+    )]
     OutsideRoot {
         /// The key.
         key: String,

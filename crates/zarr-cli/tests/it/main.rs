@@ -28,6 +28,8 @@ mod info;
 #[cfg(all(test, unix))]
 mod join;
 mod labels;
+#[cfg(all(test, unix))]
+mod links;
 #[cfg(test)]
 mod locate;
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::store::{
-    Prefix, Store, StoreError, archive_of, local_path, names_in, place_below, shown_url,
+    Key, Prefix, Store, StoreError, archive_of, local_path, names_in, place_below, shown_url,
 };
 
 use super::error::LinkError;
@@ -93,7 +93,10 @@ impl Base {
                 let prefix = Prefix::new(names.join("/")).map_err(StoreError::from)?;
                 Ok(MemberStore { store: self.store.clone(), prefix, file })
             }
-            _ => {
+            parsed => {
+                if let Reference::Below(names) = parsed {
+                    self.check_links(&names)?;
+                }
                 let (root, prefix) = match split(&url) {
                     Some((root, prefix)) => (root, prefix),
                     None => (url, Prefix::root()),
@@ -101,6 +104,19 @@ impl Base {
                 Ok(MemberStore { store: self.other(&root)?, prefix, file })
             }
         }
+    }
+
+    /// Refuses a document, archive or file of references to which a link leads out of the folder: it
+    /// is opened by its path, which the folder's store does not see.
+    fn check_links(&self, names: &[String]) -> Result<(), LinkError> {
+        if local_path(&self.url).is_none() {
+            return Ok(());
+        }
+        let end = names.iter().position(|name| is_other_kind(std::slice::from_ref(name)));
+        let names = names.iter().take(end.map_or(usize::MAX, |end| end.saturating_add(1)));
+        let file = names.map(String::as_str).collect::<Vec<_>>().join("/");
+        self.store.head(&Key::new(file).map_err(StoreError::from)?)?;
+        Ok(())
     }
 
     /// A store that is opened once.

@@ -8,7 +8,8 @@ use zarr_codec::Options;
 #[non_exhaustive]
 pub enum References {
     /// Those in the document's own folder and below: a document of somebody else leads to nothing
-    /// else. Symbolic links out of it are not followed.
+    /// else. Symbolic links out of it are not followed, unless [`StoreOptions::outside_links`] allows
+    /// them.
     #[default]
     Below,
     /// Those at any path or URL.

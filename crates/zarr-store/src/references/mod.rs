@@ -47,8 +47,9 @@ use super::{
 ///
 /// # Whom a reference file is trusted
 /// It may come from anybody. So by default local files are read only in the folder of a local
-/// reference file and below it (links that lead out of it are refused), and objects on other
-/// servers without credentials. [`StoreOptions::target`] allows more.
+/// reference file and below it, and objects on other servers without credentials;
+/// [`StoreOptions::target`] allows more. Links that lead out of the folder are refused, unless
+/// [`StoreOptions::outside_links`] allows them.
 ///
 /// # Examples
 /// ```
@@ -89,7 +90,7 @@ impl ReferenceStore {
     /// # Errors
     /// [`StoreError::Io`] if it cannot be read, [`StoreError::Container`] with what is wrong in it.
     pub fn open(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self, StoreError> {
-        let (home, key) = Home::of_file(path.as_ref())?;
+        let (home, key) = Home::of_file(path.as_ref(), options)?;
         Self::new(home, &key, options)
     }
 

@@ -221,12 +221,12 @@ pub(super) fn refused(url: &str, reason: &str) -> StoreError {
 
 impl Home {
     /// The folder of a file, which is one by name there.
-    pub(super) fn of_file(path: &Path) -> Result<(Self, Key), StoreError> {
+    pub(super) fn of_file(path: &Path, options: &StoreOptions) -> Result<(Self, Key), StoreError> {
         let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
         let path = fs::canonicalize(path).map_err(fail)?;
         let folder = path.parent().unwrap_or(&path).to_owned();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let store = Arc::new(LocalStore::open(&folder)?);
+        let store = Arc::new(options.local(&folder)?);
         Ok((Self { store, base: Base::Folder(folder) }, Key::new(name)?))
     }
 }

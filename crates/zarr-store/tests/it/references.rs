@@ -120,6 +120,12 @@ fn references_out_of_the_folder_are_refused() {
         assert_eq!(read.as_deref(), Some(&b"secret"[..]), "{url}");
     }
     assert!(store.read(&key("k4")).is_err());
+    // Links of the folder are allowed by themselves.
+    let store = open(&home, &refs, &StoreOptions::new().outside_links(true));
+    for (n, url) in targets.iter().enumerate() {
+        let is_link = url == "link";
+        assert_eq!(store.read(&key(&format!("k{n}"))).is_ok(), is_link, "{url}");
+    }
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! `zarr-kit join --virtual`.
 
 use serde_json::json;
-use zarr_kit::array::store::{StoreOptions, shown_url};
+use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{Join, JoinGroups, LinkError, Missing, NodeMembers};
 
 use super::arrange;
 use crate::args;
 use crate::error::CliError;
+use crate::node_store::store_options;
 use crate::print::done;
 use crate::words::counted;
 
@@ -34,7 +35,7 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
     if args.chunks_may_change {
         document = document.chunks_may_change();
     }
-    document.write(output, &StoreOptions::new()).map_err(failed)?;
+    document.write(output, &store_options()).map_err(failed)?;
     let (target, names) = (shown_url(output), counted(count, kind));
     let text = format!("{target}: a virtual join of {names}");
     done(args.json, text, || json!({"target": target, "members": count}))

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use zarr_kit::Prefix;
-use zarr_kit::array::store::{StoreOptions, shown_url};
+use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan, NodeMember};
 
 use super::asked::{Asked, asked};
@@ -10,12 +10,12 @@ use crate::args::Rearrange;
 use crate::chunks;
 use crate::commands::resize::policy;
 use crate::error::CliError;
-use crate::node_store::{NodeStore, join_options};
+use crate::node_store::{NodeStore, join_options, store_options};
 use crate::print::done;
 use crate::words;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
-    let document = LinkedDocument::open(&args.array, &join_options(&StoreOptions::new()));
+    let document = LinkedDocument::open(&args.array, &join_options(store_options()));
     let document = document.map_err(CliError::VirtualJoin)?;
     let axis = match document.array() {
         None => AxisOf::Named(&args.axis),

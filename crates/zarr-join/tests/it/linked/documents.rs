@@ -126,6 +126,18 @@ fn links_out_of_the_folder_are_not_followed() {
     std::os::unix::fs::symlink(folder.path().join("away.zarr"), &first).expect("links");
     let error = open(&place).expect("opens").read(0..1).expect_err("is outside").to_string();
     assert!(error.contains("outside the store"), "{error}");
+    // Nor is a document to which one leads, which is opened by its path.
+    std::os::unix::fs::symlink("..", folder.path().join("data/up")).expect("links");
+    fs::write(folder.path().join("inner.zjoin"), fs::read(&place).expect("reads")).expect("writes");
+    let members = r#""member_shapes": [59], "members": [{"location": "up/inner.zjoin"}]"#;
+    let outer = folder.path().join("data/outer.zjoin");
+    fs::write(&outer, document(members)).expect("writes");
+    let error = open(&outer).expect("opens").read(0..1).expect_err("is outside").to_string();
+    assert!(error.contains(r#"up" leads outside the store"#), "{error}");
+    // All of them are, if that is allowed.
+    let options = OpenOptions::new().store(StoreOptions::new().outside_links(true));
+    let store = open_store(place.to_str().expect("UTF-8"), &options).expect("opens");
+    Array::open(store, &Prefix::root()).expect("opens").read(0..1).expect("reads");
 }
 
 #[test]

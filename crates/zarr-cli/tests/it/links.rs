@@ -1,0 +1,86 @@
+//! Symbolic links that lead out of the folder of an array.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use crate::support::{run, session, stdout, succeed};
+
+const ARRAY: [&str; 9] =
+    ["create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2", "--json"];
+
+/// As on clusters and in annexes: each chunk is a link to a file elsewhere.
+#[test]
+fn links_out_of_an_array_are_followed_if_asked_for() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &ARRAY);
+    fs::write(folder.join("values"), [1, 2, 3, 4]).expect("writes");
+    fs::write(folder.join("two"), [9, 9]).expect("writes");
+    succeed(folder, &["write", "a", "--from", "values"]);
+    fs::rename(folder.join("a/c"), folder.join("chunks")).expect("moves");
+    fs::create_dir(folder.join("a/c")).expect("makes a folder");
+    for chunk in ["0", "1"] {
+        symlink(format!("../../chunks/{chunk}"), folder.join("a/c").join(chunk)).expect("links");
+    }
+    let refused = session(
+        folder,
+        &[
+            &["read", "a"],
+            &["stats", "a"],
+            &["copy", "a", "b"],
+            &["check", "a", "--data"],
+            &["write", "a", "--from", "two", "-r", "1:3"],
+        ],
+    );
+    let real = folder.canonicalize().expect("is there");
+    insta::assert_snapshot!(refused.replace(&format!("{}/", real.display()), ""));
+    let values = [1, 2, 3, 4];
+    let allowed = |arguments: &[&str]| stdout(folder, &[arguments, &["--outside-links"]].concat());
+    assert_eq!(allowed(&["read", "a", "-f", "raw"]), values);
+    for command in [&["stats", "a"][..], &["check", "a", "--data"], &["copy", "a", "c"]] {
+        succeed(folder, &[command, &["--outside-links"]].concat());
+    }
+    assert_eq!(stdout(folder, &["read", "c", "-f", "raw"]), values);
+    // A write replaces a link, and what it led to stays.
+    let before = fs::read(folder.join("chunks/0")).expect("reads");
+    succeed(folder, &["write", "a", "--from", "two", "-r", "0:2", "--outside-links"]);
+    assert_eq!(allowed(&["read", "a", "-f", "raw"]), [9, 9, 3, 4]);
+    assert!(!folder.join("a/c/0").is_symlink() && folder.join("a/c/1").is_symlink());
+    assert_eq!(fs::read(folder.join("chunks/0")).expect("reads"), before);
+}
+
+/// A folder that is a link is deleted as one: what it leads to stays.
+#[test]
+fn what_links_lead_to_is_not_deleted() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &ARRAY);
+    fs::write(folder.join("values"), [1, 2, 3, 4]).expect("writes");
+    succeed(folder, &["write", "a", "--from", "values"]);
+    fs::rename(folder.join("a/c"), folder.join("chunks")).expect("moves");
+    symlink("../chunks", folder.join("a/c")).expect("links");
+    succeed(folder, &["delete", "a", "--yes", "--outside-links"]);
+    assert!(!folder.join("a").exists());
+    assert!(folder.join("chunks/0").exists() && folder.join("chunks/1").exists());
+}
+
+/// A virtual join is moved with the options of all commands.
+#[test]
+fn members_behind_links_are_read_and_rearranged() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &ARRAY);
+    fs::create_dir(folder.join("joined")).expect("makes a folder");
+    symlink("../a", folder.join("joined/a")).expect("links");
+    symlink("../a", folder.join("joined/b")).expect("links");
+    let join =
+        ["join", "joined/a", "joined/b", "--along", "0", "--virtual", "-o", "joined/x.zjoin"];
+    succeed(folder, &join);
+    let read = ["read", "joined/x.zjoin", "-f", "raw"];
+    assert!(!run(folder, &read).status.success());
+    let allowed = ["read", "joined/x.zjoin", "-f", "raw", "--outside-links"];
+    assert_eq!(stdout(folder, &allowed), [0; 8]);
+    let rearrange = ["rearrange", "joined/x.zjoin", "--axis", "0", "--remove", "0:4"];
+    succeed(folder, &[&rearrange[..], &["--outside-links"]].concat());
+    assert_eq!(stdout(folder, &allowed), [0; 4]);
+}
