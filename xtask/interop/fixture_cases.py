@@ -1,5 +1,6 @@
 """The matrix: every array among the fixtures whose elements are known."""
 
+import gzip
 import io
 import json
 import tarfile
@@ -8,7 +9,7 @@ from typing import NamedTuple
 
 import zstandard
 
-COLLECTIONS = ("zarr-python", "tensorstore", "reference", "numcodecs")
+SUITE = ("zarr-python", "tensorstore", "reference")
 
 
 class Case(NamedTuple):
@@ -26,8 +27,15 @@ class Case(NamedTuple):
 
 def cases(fixtures):
     fixtures = Path(fixtures)
-    for collection in COLLECTIONS:
-        yield from archived(fixtures / collection)
+    suite = fixtures / "conformance"
+    listed = json.loads((suite / "manifest.json").read_text())["cases"]
+    for archive in SUITE:
+        packed = gzip.decompress((suite / "stores" / f"{archive}.tar.gz").read_bytes())
+        yield from archived(archive, packed, [c for c in listed if c["archive"] == archive])
+    packed = (fixtures / "numcodecs/stores.tar.zst").read_bytes()
+    packed = zstandard.ZstdDecompressor().decompressobj().decompress(packed)
+    listed = json.loads((fixtures / "numcodecs/cases.json").read_text())["cases"]
+    yield from archived("numcodecs", packed, listed)
     weather = fixtures / "seattle-weather.zarr"
     for path in sorted(weather.glob("*/zarr.json")):
         name = path.parent.name
@@ -35,16 +43,15 @@ def cases(fixtures):
         yield case(f"seattle-weather.{name}", path.read_text(), raw)
 
 
-def archived(folder):
-    packed = (folder / "stores.tar.zst").read_bytes()
-    with zstandard.ZstdDecompressor().stream_reader(packed) as stream:
-        tar = tarfile.open(fileobj=io.BytesIO(stream.read()))
+def archived(collection, packed, listed):
+    tar = tarfile.open(fileobj=io.BytesIO(packed))
     files = {entry.name: entry for entry in tar if entry.isfile()}
-    for entry in json.loads((folder / "cases.json").read_text())["cases"]:
+    for entry in listed:
         if entry["node_type"] == "array" and "expected" in entry:
             text = tar.extractfile(files[f"{entry['path']}/zarr.json"]).read().decode()
             raw = tar.extractfile(files[entry["expected"]]).read()
-            yield case(f"{folder.name}.{entry['name']}", text, raw)
+            name = entry.get("name") or entry["id"].partition("/")[2]
+            yield case(f"{collection}.{name}", text, raw)
 
 
 def case(name, text, expected):

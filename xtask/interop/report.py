@@ -20,7 +20,7 @@ in the environment of `xtask/fixtures/requirements.txt`; ours is the command `za
 written and read whole, and compared to the byte. Each random array is one that its peer supports;
 the other programs try it too.
 
-The *plain reader* (`xtask/fixtures/reader.py`) follows the documents one element at a time and
+The *plain reader* (`fixtures/conformance/plain/reader.py`) follows the documents one element at a time and
 shares no code with the crates: it settles who is right where two programs differ. A difference
 counts as a peer's fault only where the plain reader agrees with us and a rule of
 `xtask/interop/faults.py` explains it by a row of [decisions.md](decisions.md); any other is

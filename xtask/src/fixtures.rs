@@ -27,6 +27,8 @@ const GENERATORS: &[&str] = &[
     "version_2_by_3.py",
     VERSION_2,
     "referenced.py",
+    "zjoin_cases.py",
+    "suite.py",
     "manifest.py",
 ];
 
@@ -36,6 +38,9 @@ const OF_VERSION_2: &str = "xtask/fixtures/requirements-version-2.txt";
 
 /// The script that calls the programs of a field, which need many more packages.
 const PROGRAMS: &str = "programs.py";
+
+/// The plain reader and the reference writer, which the scripts import.
+pub(crate) const PLAIN: &str = "fixtures/conformance/plain";
 
 /// The program with which the scripts write through zarrs: a separate workspace.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
@@ -155,6 +160,7 @@ fn regenerate() -> Outcome {
                 .arg(scripts.join(script))
                 .arg(root().join("fixtures"))
                 .arg(&zarrs)
+                .env("PYTHONPATH", root().join(PLAIN))
                 .env("PYTHONDONTWRITEBYTECODE", "1"),
         )?;
     }

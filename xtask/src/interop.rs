@@ -3,7 +3,7 @@
 
 use std::process::Command;
 
-use crate::fixtures::{environment, zarrs_writer};
+use crate::fixtures::{PLAIN, environment, zarrs_writer};
 use crate::run::{Outcome, cargo, root, step};
 
 /// Builds both sides and runs `xtask/interop/interop.py`.
@@ -21,7 +21,7 @@ pub(crate) fn interop(arguments: &[String]) -> Outcome {
             .arg(target.join("interop"))
             .arg(root().join("docs/interop.md"))
             .args(arguments)
-            .env("PYTHONPATH", root().join("xtask/fixtures"))
+            .env("PYTHONPATH", root().join(PLAIN))
             .env("PYTHONDONTWRITEBYTECODE", "1"),
     )
 }

@@ -24,6 +24,7 @@ mod run;
 mod rust_source;
 mod s3;
 mod sizes;
+mod suite;
 mod svg;
 mod targets;
 mod thorough;
@@ -78,6 +79,11 @@ const COMMANDS: &[Command] = &[
         name: "interop",
         about: "docs/interop.md: arrays exchanged between the command line and other programs",
         run: interop::interop,
+    },
+    Command {
+        name: "suite",
+        about: "docs/matrix.md: the conformance suite, run with today's implementations",
+        run: suite::suite,
     },
     Command {
         name: "python",

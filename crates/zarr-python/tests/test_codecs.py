@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import pickle
@@ -13,7 +14,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 import zarr
-from numcodecs.zstd import Zstd
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 import zarr_kit
@@ -90,9 +90,10 @@ def test_values_that_do_not_fit_are_refused(pipeline):
 
 @cache
 def collection(name):
-    archive = Zstd().decode((FIXTURES / name / "stores.tar.zst").read_bytes())
-    cases = json.loads((FIXTURES / name / "cases.json").read_text())["cases"]
-    return archive, {case["name"]: case for case in cases}
+    suite = FIXTURES / "conformance"
+    archive = gzip.decompress((suite / "stores" / f"{name}.tar.gz").read_bytes())
+    cases = json.loads((suite / "manifest.json").read_text())["cases"]
+    return archive, {case["path"]: case for case in cases if case["archive"] == name}
 
 
 @pytest.fixture(scope="session")
@@ -143,7 +144,7 @@ def reference_cases():
         codecs = set(names(case.get("codecs", [])))
         known = not any(str(case["data_type"]).startswith(kind) for kind in UNKNOWN_TYPES)
         if codecs & {"packbits", "reshape"} and known and "expected" in case:
-            yield case["name"]
+            yield case["path"]
 
 
 @pytest.mark.parametrize("name", list(reference_cases()))

@@ -1,8 +1,10 @@
-//! The contract of the public conformance tests.
+//! The contract of the public conformance tests, and the virtual joins of our own suite.
 
+use std::fs;
 use std::process::Command;
 
-use crate::support::{root, text};
+use crate::support::{root, run, text};
+use crate::writers::unpack;
 
 #[test]
 fn elements_one_a_line() {
@@ -23,4 +25,25 @@ fn elements_one_a_line() {
     let missing = run("fixtures");
     assert_eq!(missing.status.code(), Some(2));
     assert_eq!(String::from_utf8_lossy(&missing.stderr).lines().count(), 1);
+}
+
+#[test]
+fn virtual_joins_of_the_suite() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let cases = unpack("zjoin", folder);
+    assert!(cases.len() > 40);
+    for case in cases {
+        let member = |name: &str| case[name].as_str();
+        let path = [member("path"), member("node")].map(Option::unwrap_or_default).join("/");
+        let found = run(folder, &["read", path.trim_end_matches('/'), "--format", "raw"]);
+        let said = String::from_utf8_lossy(&found.stderr);
+        match member("expected") {
+            None => assert!(found.status.code().is_some_and(|code| code != 0), "{path}: {said}"),
+            Some(raw) => {
+                let expected = fs::read(folder.join(raw)).expect("expected elements");
+                assert!(found.stdout == expected, "{path}: {said}");
+            }
+        }
+    }
 }

@@ -9,13 +9,27 @@ use crate::support::{root, run, session};
 
 /// Unpacks a collection into a folder and gives its cases.
 pub(crate) fn unpack(collection: &str, folder: &Path) -> Vec<Value> {
+    let suite = root().join("fixtures/conformance");
     let from = root().join("fixtures").join(collection);
-    let archive = File::open(from.join("stores.tar.zst")).expect("an archive");
-    let decoder = zstd::stream::read::Decoder::new(archive).expect("zstd");
-    tar::Archive::new(decoder).unpack(folder).expect("unpacks");
-    let cases = fs::read(from.join("cases.json")).expect("cases");
+    let listed = if let Ok(archive) = File::open(suite.join(format!("stores/{collection}.tar.gz")))
+    {
+        let decoder = flate2::read::GzDecoder::new(archive);
+        let mut archive = tar::Archive::new(decoder);
+        // Files of 1970 are older than any virtual join.
+        archive.set_preserve_mtime(false);
+        archive.unpack(folder).expect("unpacks");
+        suite.join("manifest.json")
+    } else {
+        let archive = File::open(from.join("stores.tar.zst")).expect("an archive");
+        let decoder = zstd::stream::read::Decoder::new(archive).expect("zstd");
+        tar::Archive::new(decoder).unpack(folder).expect("unpacks");
+        from.join("cases.json")
+    };
+    let cases = fs::read(listed).expect("cases");
     let cases: Value = serde_json::from_slice(&cases).expect("JSON");
-    cases["cases"].as_array().expect("a list").clone()
+    let cases = cases["cases"].as_array().expect("a list").iter();
+    let of_it = |case: &&Value| case.get("archive").is_none_or(|name| name == collection);
+    cases.filter(of_it).cloned().collect()
 }
 
 /// The tests of the library read all cases; here each case starts three processes, so only some

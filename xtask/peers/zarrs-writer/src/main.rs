@@ -7,6 +7,9 @@
 //! `zarrs-writer --read FOLDER RESULTS`: reads every array `<name>/` of the folder with zarrs into
 //! `RESULTS/<name>.raw`, and says how that went in `RESULTS/<name>.status`.
 //!
+//! `zarrs-writer --one ARRAY [START STOP]`: prints all elements of an array, or of a region (`0,3` to
+//! `2,9`), as raw bytes.
+//!
 //! A status of `started` is left behind where zarrs aborted; what has a status is not tried again,
 //! so that whoever called can call again for the rest.
 
@@ -14,12 +17,13 @@
 
 use std::error::Error;
 use std::fs;
+use std::io::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use zarrs::array::{Array, ArrayBytes, ArrayMetadata};
+use zarrs::array::{Array, ArrayBytes, ArrayMetadata, ArraySubset};
 use zarrs::filesystem::FilesystemStore;
 
 fn main() -> ExitCode {
@@ -29,8 +33,10 @@ fn main() -> ExitCode {
     std::panic::set_hook(Box::new(|_| ())); // a panic is a result here, not noise
     let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["--read", folder, results] => read_all(Path::new(folder), Path::new(results)),
+        ["--one", array] => print(Path::new(array), None),
+        ["--one", array, start, stop] => print(Path::new(array), Some((start, stop))),
         [folder] => write_all(Path::new(folder)),
-        _ => Err("usage: zarrs-writer FOLDER | zarrs-writer --read FOLDER RESULTS".into()),
+        _ => Err("usage: zarrs-writer FOLDER | --read FOLDER RESULTS | --one ARRAY".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -59,7 +65,7 @@ fn read_all(folder: &Path, results: &Path) -> Result<(), Box<dyn Error>> {
     for array in arrays {
         let name = array.file_name().unwrap_or_default().to_string_lossy().into_owned();
         attempt(&results.join(format!("{name}.status")), || {
-            fs::write(results.join(format!("{name}.raw")), read(&array)?)?;
+            fs::write(results.join(format!("{name}.raw")), read(&array, None)?)?;
             Ok("read".to_owned())
         })?;
     }
@@ -104,9 +110,33 @@ fn write(document: &Path) -> Result<bool, Box<dyn Error>> {
     Ok(read.into_fixed()?.into_owned() == fs::read(document.with_extension("expected"))?)
 }
 
-/// All elements of one array.
-fn read(folder: &Path) -> Result<Vec<u8>, Box<dyn Error>> {
+fn print(array: &Path, region: Option<(&str, &str)>) -> Result<(), Box<dyn Error>> {
+    let elements = match catch_unwind(AssertUnwindSafe(|| read(array, region))) {
+        Ok(elements) => elements?,
+        Err(_) => std::process::abort(), // a panic is no refusal
+    };
+    Ok(std::io::stdout().lock().write_all(&elements)?)
+}
+
+/// All elements of one array, or those of a region.
+fn read(folder: &Path, region: Option<(&str, &str)>) -> Result<Vec<u8>, Box<dyn Error>> {
     let array = Array::open(Arc::new(FilesystemStore::new(folder)?), "/")?;
-    let elements: ArrayBytes = array.retrieve_array_subset(&array.subset_all())?;
-    Ok(elements.into_fixed()?.into_owned())
+    let mut subset = array.subset_all();
+    if let Some((start, stop)) = region {
+        let numbers = |text: &str| text.split(',').map(str::parse).collect::<Result<Vec<u64>, _>>();
+        let axes = numbers(start)?.into_iter().zip(numbers(stop)?).map(|(a, b)| a..b);
+        subset = ArraySubset::new_with_ranges(&axes.collect::<Vec<_>>());
+    }
+    let elements: ArrayBytes = array.retrieve_array_subset(&subset)?;
+    let ArrayBytes::Variable(parts) = elements else {
+        return Ok(elements.into_fixed()?.into_owned());
+    };
+    // Each is its length in four bytes, then its bytes.
+    let (bytes, offsets) = parts.into_parts();
+    let mut out = Vec::with_capacity(bytes.len());
+    for pair in offsets.windows(2) {
+        out.extend(u32::try_from(pair[1] - pair[0])?.to_le_bytes());
+        out.extend(&bytes[pair[0]..pair[1]]);
+    }
+    Ok(out)
 }
