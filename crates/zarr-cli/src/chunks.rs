@@ -20,7 +20,7 @@ use zarr_kit::ArrayMetadata;
 use zarr_kit::grid::Grid;
 use zarr_kit::metadata::{ChunkEdges, ChunkGrid, EdgeRun, MetadataError};
 
-use crate::words;
+use zarr_kit::report::words;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ChunksError {

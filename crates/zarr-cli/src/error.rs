@@ -8,6 +8,7 @@ use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::array::{SelectionError, UnfinishedWork};
 use zarr_kit::join::{JoinError, LinkError};
 use zarr_kit::metadata::{MetadataError, Rule};
+use zarr_kit::report::ReportError;
 use zarr_kit::{ArrayError, DataType};
 
 use zarr_kit::codec::ChainErrorKind;
@@ -106,12 +107,12 @@ pub(crate) enum CliError {
     #[error(
         "{place}: one chunk has {} of elements, more than the {} that are read at a time; choose a \
          --region that has less of it",
-        crate::words::bytes((*bytes).into()),
-        crate::words::bytes((*limit).into())
+        zarr_kit::report::words::bytes((*bytes).into()),
+        zarr_kit::report::words::bytes((*limit).into())
     )]
     LargeChunk { place: String, bytes: u64, limit: u64 },
-    #[error("{place}: elements of type {data_type} are not real numbers or times")]
-    NotNumbers { place: String, data_type: String },
+    #[error("{place}: {cause}")]
+    Report { place: String, cause: ReportError },
     #[error("{format} is not text: use -o FILE or a pipe")]
     Terminal { format: &'static str },
 }
@@ -257,7 +258,7 @@ fn memory_to_give(needed: u64) -> u64 {
 }
 
 fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError) -> String {
-    let size = |bytes: u64| crate::words::bytes(bytes.into());
+    let size = |bytes: u64| zarr_kit::report::words::bytes(bytes.into());
     let node = |path: &str| match path {
         "the root" => place.to_owned(),
         path => format!("{place}: {path}"),

@@ -2,8 +2,7 @@
 //!
 //! [`main_from`] parses arguments, runs a command and turns errors into one line and an exit status.
 //! The library `zarr_kit` does the work of each command; the command's module here reads the
-//! arguments and prints. [`Description`] has the output of `info`, `draw`, `stats` and `diff` for
-//! other programs.
+//! arguments and prints.
 //!
 //! # Non-goals
 //! No arithmetic on arrays, no plots but pictures of a plane, nothing written in Zarr version 2. This
@@ -15,15 +14,12 @@ mod args;
 mod chunks;
 mod codecs;
 mod commands;
-mod describe;
 mod dtype;
 mod error;
-mod format;
 mod interrupt;
 mod labels;
 mod nearest;
 mod node_store;
-mod number;
 mod print;
 mod progress;
 mod region;
@@ -32,7 +28,6 @@ mod sizes;
 mod system;
 mod usage;
 mod watched_store;
-mod words;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
@@ -40,7 +35,6 @@ use std::io::{self, Write as _};
 use clap::Parser;
 
 use crate::args::Args;
-pub use crate::describe::{DescribeError, Description};
 
 /// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
 const ERROR: u8 = 2;

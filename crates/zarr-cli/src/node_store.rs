@@ -14,6 +14,7 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
 use zarr_kit::join::{self, LinkError, OpenOptions, References};
+use zarr_kit::report::ReportError;
 
 use crate::error::CliError;
 use crate::watched_store::{Watch, WatchedStore};
@@ -187,12 +188,6 @@ impl NodeStore {
         }
     }
 
-    /// A store that is open already. `shown` says in messages where it is.
-    pub(crate) fn of(store: Arc<dyn Store>, shown: &str) -> Self {
-        let (shown, path) = (shown.to_owned(), shown.to_owned());
-        Self { shown, store, folder: None, is_quick: false, path, made: Vec::new() }
-    }
-
     fn with(path: &str, options: StoreOptions) -> Result<Self, CliError> {
         let trimmed = path.trim_end_matches('/');
         let path = if trimmed.is_empty() { path } else { trimmed };
@@ -301,6 +296,18 @@ impl NodeStore {
                 CliError::NotFound { place: self.shown.clone(), hint: self.hint() }
             }
             cause => CliError::Node { place: self.shown.clone(), cause },
+        }
+    }
+
+    /// The error of a report on the node.
+    pub(crate) fn not_reported(&self, cause: ReportError) -> CliError {
+        match cause {
+            ReportError::Array(cause) => self.failed(cause),
+            ReportError::Element(cause) => cause.into(),
+            ReportError::Parts(message) => CliError::Usage { message },
+            ReportError::Png(cause) => CliError::Output(cause),
+            ReportError::Plane { axes, example } => CliError::Plane { axes, example },
+            cause => CliError::Report { place: self.shown.clone(), cause },
         }
     }
 

@@ -11,9 +11,11 @@ use serde::Serialize;
 use serde_json::Value;
 use zarr_kit::array::store::without_secrets;
 use zarr_kit::metadata::{Printable, is_printable};
+use zarr_kit::report::draw::Screen;
+use zarr_kit::report::format::pretty::pretty;
+use zarr_kit::report::{Table, wrapped};
 
 use crate::error::CliError;
-use crate::format::pretty::pretty;
 use crate::system::without_numbers;
 
 /// Bytes that are buffered before they are written.
@@ -33,8 +35,7 @@ pub(crate) struct Out {
 impl Out {
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
-        let choice = AutoStream::choice(&stdout);
-        let color = !matches!(choice, ColorChoice::Never);
+        let color = stdout_has_color();
         let writer: Box<dyn Write> = Box::new(stdout.lock());
         Self {
             writer: BufWriter::with_capacity(BUFFER, writer),
@@ -65,11 +66,6 @@ impl Out {
             Some(path) if path != Path::new("-") => Self::file(path),
             _ => Ok(Self::stdout()),
         }
-    }
-
-    /// Whether the output may be coloured.
-    pub(crate) fn color(&self) -> bool {
-        self.color
     }
 
     pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
@@ -195,6 +191,10 @@ pub(crate) fn done(
     out.finish()
 }
 
+fn stdout_has_color() -> bool {
+    !matches!(AutoStream::choice(&io::stdout()), ColorChoice::Never)
+}
+
 /// Whether raw bytes would go to a terminal.
 pub(crate) fn stdout_is_terminal() -> bool {
     io::stdout().is_terminal()
@@ -206,42 +206,30 @@ const NARROWEST: usize = 24;
 /// The style of names.
 pub(crate) const LABEL: Style = Style::new().bold();
 
-/// Lines of a name and a value, with the values aligned.
-#[derive(Debug, Default)]
-pub(crate) struct Table {
-    rows: Vec<(String, String)>,
+/// Prints a table: names in bold, long values on several lines on a terminal.
+pub(crate) fn print_table(table: &Table, out: &mut Out) -> Result<(), CliError> {
+    let width = table.width();
+    let room = room_after(width + 2);
+    for (name, value) in table.rows() {
+        let padding = width.saturating_sub(name.chars().count());
+        let mut lines = wrapped(value, room).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let style = if name.starts_with(' ') { Style::new() } else { LABEL };
+        out.styled(style, name, format!("{:padding$}  {first}", "").trim_end())?;
+        for line in lines {
+            out.line(format_args!("{:width$}  {line}", ""))?;
+        }
+    }
+    Ok(())
 }
 
-impl Table {
-    pub(crate) fn row(&mut self, name: impl Display, value: impl Display) {
-        // Escaped here, so that columns have the width of the printed text.
-        self.rows.push((Printable(name).to_string(), Printable(value).to_string()));
-    }
-
-    /// One line per row, however long.
-    pub(crate) fn text(&self) -> String {
-        let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let lines = self.rows.iter().map(|(name, value)| {
-            let line = format!("{name:width$}  {value}");
-            line.trim_end().to_owned()
-        });
-        lines.collect::<Vec<_>>().join("\n")
-    }
-
-    pub(crate) fn print(&self, out: &mut Out) -> Result<(), CliError> {
-        let width = self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
-        let room = room_after(width + 2);
-        for (name, value) in &self.rows {
-            let padding = width.saturating_sub(name.chars().count());
-            let mut lines = wrapped(value, room).into_iter();
-            let first = lines.next().unwrap_or_default();
-            let style = if name.starts_with(' ') { Style::new() } else { LABEL };
-            out.styled(style, name, format!("{:padding$}  {first}", "").trim_end())?;
-            for line in lines {
-                out.line(format_args!("{:width$}  {line}", ""))?;
-            }
-        }
-        Ok(())
+/// What standard output can show.
+pub(crate) fn screen() -> Screen {
+    let says = std::env::var("COLORTERM").unwrap_or_default();
+    Screen {
+        columns: columns(),
+        color: stdout_has_color(),
+        true_color: says == "truecolor" || says == "24bit",
     }
 }
 
@@ -267,26 +255,11 @@ pub(crate) fn room_after(used: usize) -> usize {
     }
 }
 
-/// Breaks a text into lines of at most `room` characters, at spaces if there are any.
-pub(crate) fn wrapped(text: &str, room: usize) -> Vec<&str> {
-    let mut lines = Vec::new();
-    let mut rest = text;
-    while let Some((end, _)) = rest.char_indices().nth(room) {
-        // A space just past the end is acceptable.
-        let cut = rest[..=end].rfind(' ').filter(|cut| *cut > 0);
-        let Some(cut) = cut else { break };
-        lines.push(rest[..cut].trim_end());
-        rest = rest[cut..].trim_start();
-    }
-    lines.push(rest);
-    lines
-}
-
 #[cfg(test)]
 mod tests {
     use serde_json::{Value, json};
 
-    use super::{json_escaped, wrapped};
+    use super::json_escaped;
 
     #[test]
     fn json_is_the_same_document_and_drives_no_terminal() {
@@ -294,15 +267,5 @@ mod tests {
         let text = json_escaped(&document.to_string());
         assert_eq!(text, r#"{"a\u202eb":["\u009b31m","\u007f\n\u001b","\udb40\udc41","é"]}"#);
         assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(document));
-    }
-
-    #[test]
-    fn lines_end_between_words() {
-        assert_eq!(wrapped("", 5), [""]);
-        assert_eq!(wrapped("ab cd ef", 5), ["ab cd", "ef"]);
-        assert_eq!(wrapped("ab cd ef", 4), ["ab", "cd", "ef"]);
-        assert_eq!(wrapped("ab  cd ef", 8), ["ab  cd", "ef"]);
-        assert_eq!(wrapped("abcdefgh ij", 5), ["abcdefgh ij"]);
-        assert_eq!(wrapped("é é é é", 3), ["é é", "é é"]);
     }
 }

@@ -28,11 +28,6 @@ impl Bar {
         bar
     }
 
-    /// A bar that is never shown.
-    pub(crate) fn hidden() -> Self {
-        Self { bar: ProgressBar::hidden() }
-    }
-
     fn style(&self, template: &str) {
         if let Ok(style) = ProgressStyle::with_template(template) {
             self.bar.set_style(style);
@@ -63,7 +58,7 @@ impl Bar {
         }
         // Several threads report, not always in order.
         if done > self.bar.position() {
-            self.bar.set_message(format!(", {}", crate::words::bytes(bytes.into())));
+            self.bar.set_message(format!(", {}", zarr_kit::report::words::bytes(bytes.into())));
             self.bar.set_position(done);
         }
     }
@@ -237,7 +232,7 @@ mod tests {
         let edges = [Run { edge: 2, count: 2 }];
         let work = Work::appending(&array, 0, 4, &edges);
         assert_eq!(work, Work::Writing { chunks: 2 * 2 });
-        let bar = Bar::hidden();
+        let bar = Bar { bar: indicatif::ProgressBar::hidden() };
         let watched = Moved::on(&array, work, bar.clone());
         // The first two of the added chunks hold only the fill value: they are removed.
         let rows: Vec<u8> = (0..16).map(|at| u8::from(at >= 8)).collect();
@@ -252,7 +247,7 @@ mod tests {
         let shorter = within.resize(&[6, 4], &[vec![], vec![]], Cut::Keep).expect("cuts");
         let work = Work::appending(&shorter, 0, 3, &[]);
         assert_eq!(work, Work::Writing { chunks: 2 * 2 });
-        let bar = Bar::hidden();
+        let bar = Bar { bar: indicatif::ProgressBar::hidden() };
         let watched = Moved::on(&shorter, work, bar.clone());
         watched.append(0, 3, &[1; 12], &[]).expect("appends");
         assert_eq!(shown(&bar), (4, Some(4)));
@@ -264,7 +259,7 @@ mod tests {
         let region = Selection::parse("1:3,0:2", array.shape()).expect("a region");
         let work = Work::writing(&array, &region);
         assert_eq!(work, Work::Writing { chunks: 2 });
-        let bar = Bar::hidden();
+        let bar = Bar { bar: indicatif::ProgressBar::hidden() };
         Moved::on(&array, work, bar.clone()).write(&region, &[1, 2, 3, 4]).expect("writes");
         assert_eq!(shown(&bar), (2, Some(2)));
     }

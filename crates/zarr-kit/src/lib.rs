@@ -48,6 +48,8 @@ pub use zarr_grid as grid;
 pub use zarr_join as join;
 pub use zarr_metadata as metadata;
 pub use zarr_packbits as packbits;
+#[cfg(feature = "report")]
+pub use zarr_report as report;
 pub use zarr_view as view;
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};

@@ -7,11 +7,14 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use zarr_cli::{DescribeError, Description};
 use zarr_kit::array::{Cut, PlannedChunk};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
+use zarr_kit::report::ReportError;
+use zarr_kit::report::draw::{ChunkPicture, ValuePicture};
+use zarr_kit::report::info::ArrayInfo;
+use zarr_kit::report::stats::Stats;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, StoreExt as _};
 
 use crate::append::append;
@@ -386,42 +389,53 @@ impl PyArray {
     /// The output of `zarr-kit info` for the array: text, and a JSON document.
     fn info(&self, py: Python<'_>) -> Done<(String, String)> {
         let quick = self.place.is_quick();
-        let description = py.detach(|| self.during(|array| Ok(Description::of(array, quick))))?;
-        Ok((description.text, description.json))
+        let info = |array: &Array| {
+            let info = ArrayInfo::of(array, quick);
+            Ok((info.table().text(), serde_json::to_string(&info.json()).unwrap_or_default()))
+        };
+        py.detach(|| self.during(info))
     }
 
     /// The picture of the array, with a selection marked.
     fn draw(&self, py: Python<'_>, axes: Option<Vec<AxisKey>>, title: &str) -> Done<String> {
         let selection = axes.map(|axes| selection(py, axes)).transpose()?;
-        py.detach(|| self.during(|array| Description::picture(array, title, selection.as_ref())))
+        let draw = |array: &Array| Ok(ChunkPicture::of(title, array, selection.as_ref())?.svg());
+        py.detach(|| self.during(draw))
     }
 
-    /// The picture of the values of a selection as PNG, and what is to be said of it.
+    /// The picture of the values of a selection as PNG, and notes on it.
     fn draw_values<'py>(
         &self,
         py: Python<'py>,
         axes: Vec<AxisKey>,
-        title: &str,
     ) -> Done<(Bound<'py, PyBytes>, Vec<String>)> {
         let selection = selection(py, axes)?;
-        let work = |array: &Array| described(Description::values(array, title, &selection));
-        let (png, words) = py.detach(|| self.during(work))??;
-        Ok((PyBytes::new(py, &png), words))
+        let draw = |array: &Array| {
+            let picture = ValuePicture::read(array, &selection, &mut |_bytes| {})?;
+            Ok((picture.png()?, picture.notes()))
+        };
+        let (png, notes) = py.detach(|| self.during(|array| reported(draw(array))))??;
+        Ok((PyBytes::new(py, &png), notes))
     }
 
     /// The document of `zarr-kit stats --json` of a selection.
     fn stats(&self, py: Python<'_>, axes: Vec<AxisKey>, title: &str) -> Done<String> {
         let selection = selection(py, axes)?;
-        py.detach(|| self.during(|array| described(Description::stats(array, title, &selection))))?
+        let stats = |array: &Array| {
+            let mut stats = Stats::new(array.metadata())?;
+            stats.add(array, &selection, &mut |_bytes| {})?;
+            Ok(stats.json(title)?.to_string())
+        };
+        py.detach(|| self.during(|array| reported(stats(array))))?
     }
 }
 
 /// Separates what concerns the array's store from what was wrong with the question.
-pub(crate) fn described<T>(done: Result<T, DescribeError>) -> Result<Done<T>, ArrayError> {
+pub(crate) fn reported<T>(done: Result<T, ReportError>) -> Result<Done<T>, ArrayError> {
     match done {
         Ok(done) => Ok(Ok(done)),
-        Err(DescribeError::Array(cause)) => Err(cause),
-        Err(error @ DescribeError::NotNumbers(_)) => {
+        Err(ReportError::Array(cause)) => Err(cause),
+        Err(error @ ReportError::NotNumbers { .. }) => {
             Ok(Err(PyTypeError::new_err(error.to_string()).into()))
         }
         Err(error) => Ok(Err(PyValueError::new_err(error.to_string()).into())),

@@ -1,9 +1,11 @@
 //! Differences between nodes.
 
-use pyo3::prelude::*;
-use zarr_cli::Description;
+use std::ops::ControlFlow;
 
-use crate::array::described;
+use pyo3::prelude::*;
+use zarr_kit::report::diff::{DiffEvent, DiffNode, diff as compare};
+
+use crate::array::reported;
 use crate::error::Done;
 use crate::node::At;
 use crate::signals::Signals;
@@ -22,11 +24,17 @@ pub(crate) fn diff(
     py.detach(|| {
         Signals::during(|signals| {
             let stores = (signals.guard(&one.store), signals.guard(&other.store));
-            described(Description::differences(
-                (&stores.0, &ours, &shown),
-                (&stores.1, &theirs, &others),
-                metadata_only,
-            ))
+            let one = DiffNode::new(&stores.0, ours.clone(), &shown);
+            let other = DiffNode::new(&stores.1, theirs.clone(), &others);
+            let mut documents = Vec::new();
+            let summary = compare(&one, &other, metadata_only, &mut |event| {
+                if let DiffEvent::Difference(difference) = event {
+                    documents.push(difference.json(|error| error.to_string()));
+                }
+                ControlFlow::Continue(())
+            });
+            let done = summary.map(|summary| summary.json(&shown, &others, &documents).to_string());
+            reported(done.map_err(|error| error.cause))
         })
     })?
 }

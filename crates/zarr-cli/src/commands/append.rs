@@ -10,11 +10,11 @@ use super::write::{Input, c_order, in_memory, shown, writer};
 use crate::args::Append;
 use crate::chunks::{self, chunk_counts};
 use crate::error::CliError;
-use crate::format::npy::Npy;
 use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::progress::{Moved, Work};
-use crate::words;
+use zarr_kit::report::format::npy::Npy;
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Append) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;

@@ -6,10 +6,10 @@ use zarr_kit::{Array, Group, Prefix};
 
 use crate::args::Attrs;
 use crate::error::CliError;
-use crate::format::pretty::raw;
 use crate::node_store::NodeStore;
 use crate::print::{Out, note};
-use crate::words;
+use zarr_kit::report::format::pretty::raw;
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Attrs) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;

@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::{Out, note};
 use crate::progress::Bar;
-use crate::words;
+use zarr_kit::report::words;
 
 /// Exit status if `check` found an error or a warning; notes need no action.
 const FOUND: u8 = 1;

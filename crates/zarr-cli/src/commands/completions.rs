@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use crate::args::{Args, Completions};
 use crate::error::CliError;
 use crate::print::{Out, note};
-use crate::words;
+use zarr_kit::report::words;
 
 const NAME: &str = "zarr-kit";
 

@@ -7,7 +7,7 @@ use crate::args::Consolidate;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::done;
-use crate::words;
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Consolidate) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;

@@ -14,7 +14,7 @@ use crate::interrupt::Interrupt;
 use crate::node_store::NodeStore;
 use crate::print::{done, note};
 use crate::progress::Bar;
-use crate::words;
+use zarr_kit::report::words;
 
 /// How many of the files are named that are not in the copy.
 const SHOWN: usize = 10;

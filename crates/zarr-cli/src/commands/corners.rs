@@ -6,8 +6,8 @@ use zarr_kit::view::{self, CopyElement, CopyError, View};
 use zarr_kit::{Array, Selection};
 
 use crate::error::CliError;
-use crate::format::text::Shown;
 use crate::node_store::NodeStore;
+use zarr_kit::report::format::text::Shown;
 
 /// Reads the shown part of a region, in C order. Each corner is a separate read, so that memory
 /// holds only the shown elements and the chunks that contain them.

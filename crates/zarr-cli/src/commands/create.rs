@@ -19,11 +19,11 @@ use crate::chunks::{self, chunk_counts};
 use crate::codecs::{Preset, check_order};
 use crate::dtype::{self, Typed};
 use crate::error::CliError;
-use crate::format::npy;
-use crate::format::value::count_of_time;
 use crate::node_store::{Around, NodeStore, around, around_new};
 use crate::print::{done, note};
-use crate::words;
+use zarr_kit::report::format::npy;
+use zarr_kit::report::format::value::count_of_time;
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Create) -> Result<(), CliError> {
     if args.group {

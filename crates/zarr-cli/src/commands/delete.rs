@@ -12,7 +12,7 @@ use crate::args::Delete;
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::{done, note};
-use crate::words;
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Delete) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;

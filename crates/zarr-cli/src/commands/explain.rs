@@ -7,7 +7,7 @@ use zarr_kit::{Array, Selection};
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::note;
-use crate::words;
+use zarr_kit::report::words;
 
 /// The most chunks that are listed.
 const SHOWN: usize = 12;

@@ -12,8 +12,8 @@ use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 use crate::args::Locate;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
-use crate::print::{Out, Table};
-use crate::words;
+use crate::print::{Out, print_table};
+use zarr_kit::report::{Table, words};
 
 pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
@@ -131,7 +131,7 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     if let Some((label, cause)) = unknown {
         table.row(label, cause);
     }
-    table.print(&mut out)?;
+    print_table(&table, &mut out)?;
     out.finish()
 }
 
@@ -177,7 +177,7 @@ fn no_member(args: &Locate, index: &[u64], members: &[(String, Vec<u64>)]) -> Re
     let mut table = Table::default();
     table.row("index", list(index));
     table.row("member", "none here: reads as the fill value");
-    table.print(&mut out)?;
+    print_table(&table, &mut out)?;
     out.finish()
 }
 

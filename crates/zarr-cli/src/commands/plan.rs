@@ -13,7 +13,7 @@ use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::region::region;
-use crate::words;
+use zarr_kit::report::words;
 
 /// The most chunks that are listed in text; --json lists all.
 const SHOWN: u64 = 50;

@@ -6,15 +6,15 @@ use super::write::bytes_of;
 use super::{corners, explain, strings};
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
-use crate::format::nested::Nested;
-use crate::format::{csv, lines, npy, text};
 use crate::node_store::NodeStore;
 use crate::print::{self, Out};
 use crate::progress::{Bar, Moved, Work};
 use crate::region::region;
 use crate::sizes::PIECE;
-use crate::words;
 use clap::ValueEnum;
+use zarr_kit::report::format::nested::Nested;
+use zarr_kit::report::format::{csv, lines, npy, text};
+use zarr_kit::report::words;
 
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;

@@ -14,7 +14,7 @@ use crate::chunks::{self, ChunksError};
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::done;
-use crate::words;
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;

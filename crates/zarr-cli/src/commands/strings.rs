@@ -12,14 +12,14 @@ use zarr_kit::{Array, AxisSelection, Selection};
 
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
-use crate::format::nested::Nested;
-use crate::format::quoted::quoted;
-use crate::format::text;
 use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::progress::{Moved, Work};
 use crate::sizes::PIECE;
-use crate::words;
+use zarr_kit::report::format::nested::Nested;
+use zarr_kit::report::format::quoted::quoted;
+use zarr_kit::report::format::text;
+use zarr_kit::report::words;
 
 /// The formats for elements of variable length.
 const FORMATS: &str = "use text, lines or json";

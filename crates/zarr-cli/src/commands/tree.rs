@@ -9,7 +9,7 @@ use crate::args::Tree;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::{LABEL, Out};
-use crate::words;
+use zarr_kit::report::words;
 
 /// A node, and its members if it is a group.
 struct Branch {

@@ -13,14 +13,14 @@ use zarr_kit::{Array, AxisSelection, Selection};
 use super::strings;
 use crate::args::{Write, Writing};
 use crate::error::CliError;
-use crate::format::json;
-use crate::format::npy::{self, Npy};
 use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::progress::{Bar, Moved, Work};
 use crate::region::region;
 use crate::sizes::PIECE;
-use crate::words;
+use zarr_kit::report::format::json;
+use zarr_kit::report::format::npy::{self, Npy};
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;

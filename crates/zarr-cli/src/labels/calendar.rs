@@ -1,6 +1,6 @@
 //! Calendars: the number of a date, and the date of a number.
 
-use crate::format::day as gregorian;
+use zarr_kit::report::format::day as gregorian;
 
 /// Which dates there are. Those of the CF conventions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

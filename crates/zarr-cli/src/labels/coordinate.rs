@@ -5,13 +5,13 @@ use zarr_kit::{Array, DataType, Selection};
 
 use super::time_axis::TimeAxis;
 use crate::error::CliError;
-use crate::format::element;
-use crate::format::quoted::quoted;
 use crate::nearest;
 use crate::node_store::NodeStore;
-use crate::number::Numbers;
 use crate::sizes::PIECE;
-use crate::words;
+use zarr_kit::report::Numbers;
+use zarr_kit::report::format::element;
+use zarr_kit::report::format::quoted::quoted;
+use zarr_kit::report::words;
 
 /// A label as a number of the coordinate's type: integers exactly, all others rounded to it.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
@@ -119,7 +119,7 @@ impl Coordinate {
             numbers.list(&elements, &mut reals);
             return Ok(reals.into_iter().map(Key::Real).collect());
         }
-        let signed = !matches!(numbers, Numbers::Unsigned(_));
+        let signed = numbers.are_signed();
         let whole = |bytes: &[u8]| {
             let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
             let mut wide = [if negative { 0xff } else { 0 }; 16];

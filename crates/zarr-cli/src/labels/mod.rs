@@ -17,13 +17,14 @@ use std::io::{self, IsTerminal as _};
 use std::ops::Range;
 
 use zarr_kit::AxisSelection;
+use zarr_kit::report::words;
 
 use self::coordinate::{Coordinate, Key, Keys, Kind, Unfound};
 use self::moment::Moment;
 use self::time_axis::TimeAxis;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
-use crate::{print, words};
+use crate::print;
 
 /// Marks a label that could be an index.
 pub(crate) const MARK: char = '@';

@@ -116,7 +116,7 @@ class Picture(bytes):
 def draw_values(array: Array, key: Any, file: str | os.PathLike[str] | None) -> Picture:
     """The values of a plane of an array as PNG."""
     axes = _axes(array, ... if key is None else key)
-    found, notes = array._native.draw_values(axes, array._where)
+    found, notes = array._native.draw_values(axes)
     picture = Picture(found)
     picture.notes = tuple(notes)
     if file is not None:

@@ -11,8 +11,8 @@ use zarr_kit::{Array, Codec, Selection};
 use super::counts::Fetched;
 use super::reading::Reading;
 use crate::error::CliError;
-use crate::print::{Out, Table};
-use crate::words;
+use crate::print::{Out, print_table};
+use zarr_kit::report::{Table, words};
 
 /// Where the time of a read on one thread went.
 #[derive(Debug)]
@@ -219,7 +219,7 @@ impl Report<'_> {
                     .row(format!("  {}", stages.name(stage)), format_args!("{share:>4}  {detail}"));
             }
         }
-        table.print(out)?;
+        print_table(&table, out)?;
         out.line("")?;
         out.line(self.conclusion())
     }

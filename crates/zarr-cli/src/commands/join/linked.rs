@@ -9,7 +9,7 @@ use crate::args;
 use crate::error::CliError;
 use crate::node_store::store_options;
 use crate::print::done;
-use crate::words::counted;
+use zarr_kit::report::words::counted;
 
 pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliError> {
     let output = args.output.as_deref().unwrap_or_default();

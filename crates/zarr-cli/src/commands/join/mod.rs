@@ -21,7 +21,7 @@ use crate::interrupt::Interrupt;
 use crate::node_store::NodeStore;
 use crate::print::{Out, done, note};
 use crate::progress::Bar;
-use crate::words::{bytes, counted};
+use zarr_kit::report::words::{bytes, counted};
 
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
 const INTERRUPTED_OVERWRITE: &str =

@@ -14,7 +14,7 @@ use crate::commands::resize::policy;
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::done;
-use crate::words;
+use zarr_kit::report::words;
 
 const SAID: Said = Said {
     interrupted: "interrupted; `zarr-kit check --repair` undoes or completes this",

@@ -12,7 +12,7 @@ use crate::commands::resize::policy;
 use crate::error::CliError;
 use crate::node_store::{NodeStore, join_options, store_options};
 use crate::print::done;
-use crate::words;
+use zarr_kit::report::words;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let document = LinkedDocument::open(&args.array, &join_options(store_options()));

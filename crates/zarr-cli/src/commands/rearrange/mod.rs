@@ -19,7 +19,7 @@ use crate::chunks::{self, chunk_counts};
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::done;
-use crate::words;
+use zarr_kit::report::words;
 
 const SAID: Said = Said {
     interrupted: "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes \

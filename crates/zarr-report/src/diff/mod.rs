@@ -1,0 +1,395 @@
+//! Differences between two nodes: content, elements, and how they are stored.
+
+mod documents;
+mod values;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use zarr_array::store::{KeyError, Prefix, Store};
+use zarr_array::{Array, ArrayError, Group, open_node};
+use zarr_codec::Options;
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
+
+pub use self::documents::Change;
+use self::documents::{arrays, groups, short};
+use self::values::compare;
+pub use self::values::{Pair, Values};
+use crate::{ReportError, words};
+
+/// One of the two nodes that are compared.
+#[derive(Clone, Debug)]
+pub struct DiffNode<'a> {
+    store: &'a Arc<dyn Store>,
+    prefix: Prefix,
+    name: &'a str,
+}
+
+impl<'a> DiffNode<'a> {
+    /// The node at `prefix` of a store; reports call it by this name.
+    #[must_use]
+    pub fn new(store: &'a Arc<dyn Store>, prefix: Prefix, name: &'a str) -> Self {
+        Self { store, prefix, name }
+    }
+
+    fn failed(&self, cause: impl Into<ReportError>) -> DiffError {
+        DiffError { name: self.name.to_owned(), cause: cause.into() }
+    }
+
+    /// The place of the node at this path below.
+    fn below(&self, path: &str) -> Result<Prefix, DiffError> {
+        self.prefix.join(path).map_err(|cause| self.key_error(cause))
+    }
+
+    fn key_error(&self, cause: KeyError) -> DiffError {
+        self.failed(ArrayError::from(cause))
+    }
+
+    /// Opens an array below the node.
+    fn array(&self, path: &str, metadata: &ArrayMetadata) -> Result<Array, DiffError> {
+        let (store, prefix) = (Arc::clone(self.store), self.below(path)?);
+        Array::with_metadata(store, &prefix, metadata.clone(), Options::new())
+            .map_err(|cause| self.failed(cause))
+    }
+}
+
+/// Why a node cannot be compared.
+#[derive(Debug, thiserror::Error)]
+#[error("{name}: {cause}")]
+#[non_exhaustive]
+pub struct DiffError {
+    /// The name of the compared node that failed.
+    pub name: String,
+    /// The reason.
+    pub cause: ReportError,
+}
+
+/// One difference between the two nodes, or between two nodes of one path below them.
+#[derive(Debug)]
+pub struct Difference<'a> {
+    /// The path below the compared nodes; empty for the nodes themselves.
+    pub path: &'a str,
+    /// What differs.
+    pub kind: DifferenceKind<'a>,
+}
+
+/// What differs.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DifferenceKind<'a> {
+    /// The node exists only in the compared node of this name.
+    OnlyIn(&'a str),
+    /// The node cannot be read, or not to its end.
+    NotCompared(DiffError),
+    /// Something of the documents.
+    Document(Change),
+    /// Elements.
+    Values(Values),
+}
+
+impl Difference<'_> {
+    /// As one document. `reason` words the error of a node that was not compared.
+    #[must_use]
+    pub fn json(self, reason: impl FnOnce(DiffError) -> String) -> Value {
+        let path = self.path;
+        match self.kind {
+            DifferenceKind::OnlyIn(name) => json!({"path": path, "what": "node", "only_in": name}),
+            DifferenceKind::NotCompared(error) => {
+                json!({"path": path, "what": "not compared", "reason": reason(error)})
+            }
+            DifferenceKind::Document(change) => json!({
+                "path": path, "what": change.what, "one": change.one, "other": change.other,
+                "content": change.is_content,
+            }),
+            DifferenceKind::Values(values) => {
+                let pair = |pair: &Pair| json!({"index": pair.index, "one": pair.one, "other": pair.other});
+                let largest = values
+                    .largest
+                    .as_ref()
+                    .map(|(difference, at)| json!({"difference": difference, "at": pair(at)}));
+                json!({
+                    "path": path, "what": "values", "content": true,
+                    "elements": values.elements, "different": values.different,
+                    "first": values.first.as_ref().map(pair), "largest": largest,
+                })
+            }
+        }
+    }
+
+    /// As one line of text. `reason` words the error of a node that was not compared.
+    #[must_use]
+    pub fn line(self, reason: impl FnOnce(DiffError) -> String) -> String {
+        // The root is not named.
+        let label = if self.path.is_empty() { String::new() } else { format!("{}: ", self.path) };
+        match self.kind {
+            DifferenceKind::OnlyIn(name) => format!("{}: only in {name}", self.path),
+            DifferenceKind::NotCompared(error) => format!("{label}not compared: {}", reason(error)),
+            DifferenceKind::Document(change) => {
+                let stored = if change.is_content { "" } else { " (only how it is stored)" };
+                let (one, other) = (short(&change.one), short(&change.other));
+                format!("{label}{}: {one} | {other}{stored}", change.what)
+            }
+            DifferenceKind::Values(values) => format!("{label}{}", values_in_words(&values)),
+        }
+    }
+}
+
+fn values_in_words(values: &Values) -> String {
+    let shown = |pair: &Pair| format!("{:?}: {} | {}", pair.index, pair.one, pair.other);
+    let mut line = format!(
+        "values: {} of {} differ",
+        words::count(values.different),
+        words::counted(values.elements, "element"),
+    );
+    if let Some(first) = &values.first {
+        line.push_str(&format!(", first at {}", shown(first)));
+    }
+    // Of one different element, the first says all.
+    if let Some((difference, at)) = values.largest.as_ref().filter(|_| values.different > 1) {
+        line.push_str(&format!("; the largest difference is {difference}, at {}", shown(at)));
+    }
+    line
+}
+
+/// How much was compared, and how many differences were found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DiffSummary {
+    /// Groups that both have.
+    pub groups: u64,
+    /// Arrays that both have.
+    pub arrays: u64,
+    /// Elements compared.
+    pub elements: u64,
+    /// Differences of content.
+    pub different: u64,
+    /// Differences of how content is stored.
+    pub stored: u64,
+    /// Nodes that could not be read to their end.
+    pub not_compared: u64,
+}
+
+impl DiffSummary {
+    /// The whole report as one document, with the documents of the differences.
+    #[must_use]
+    pub fn json(&self, one: &str, other: &str, differences: &[Value]) -> Value {
+        json!({
+            "one": one, "other": other,
+            "groups": self.groups, "arrays": self.arrays, "elements": self.elements,
+            "differences": differences,
+            "different": self.different, "stored_differently": self.stored,
+            "not_compared": self.not_compared,
+        })
+    }
+
+    /// In one line: how much was compared, and the result.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let compared = format!(
+            "compared {}, {}, {}",
+            words::counted(self.groups, "group"),
+            words::counted(self.arrays, "array"),
+            words::counted(self.elements, "element")
+        );
+        let found = match (self.different, self.stored) {
+            (0, 0) => "no difference".to_owned(),
+            (0, _) => "the same content, stored differently".to_owned(),
+            (n, _) => words::counted(n, "difference"),
+        };
+        let left = match self.not_compared {
+            0 => String::new(),
+            n => format!("; {} not compared", words::counted(n, "node")),
+        };
+        format!("{compared}: {found}{left}")
+    }
+}
+
+/// What [`diff`] tells its caller while it compares.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum DiffEvent<'a> {
+    /// A difference was found.
+    Difference(Difference<'a>),
+    /// So many bytes of elements of the array at this path were compared.
+    Progress {
+        /// The path below the compared nodes.
+        path: &'a str,
+        /// Bytes compared so far.
+        bytes: u64,
+    },
+}
+
+/// Compares two nodes and all nodes below them: their documents, and unless `metadata_only`, their
+/// elements. A node that cannot be read is reported, and the others are compared all the same. The
+/// comparison ends early when `event` breaks.
+///
+/// # Errors
+/// [`DiffError`] if one of the two nodes, or a list of nodes, cannot be read.
+///
+/// # Examples
+/// ```
+/// # use std::{ops::ControlFlow, sync::Arc};
+/// # use zarr_array::Array;
+/// # use zarr_array::store::{MemoryStore, Prefix, Store};
+/// # use zarr_metadata::{ArrayBuilder, DataType};
+/// use zarr_report::diff::{DiffEvent, DiffNode, diff};
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let metadata = ArrayBuilder::new([3], DataType::Uint8).chunk_shape([2]).build()?;
+/// let (a, b) = (Prefix::new("a")?, Prefix::new("b")?);
+/// Array::create(store.clone(), &a, metadata.clone())?;
+/// Array::create(store.clone(), &b, metadata)?.write(1..2, &[7])?;
+/// let mut lines = Vec::new();
+/// let (one, other) = (DiffNode::new(&store, a, "a"), DiffNode::new(&store, b, "b"));
+/// let summary = diff(&one, &other, false, &mut |event| {
+///     if let DiffEvent::Difference(difference) = event {
+///         lines.push(difference.line(|error| error.to_string()));
+///     }
+///     ControlFlow::Continue(())
+/// })?;
+/// assert_eq!(lines, ["values: 1 of 3 elements differ, first at [1]: 0 | 7"]);
+/// assert_eq!(summary.different, 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn diff(
+    one: &DiffNode<'_>,
+    other: &DiffNode<'_>,
+    metadata_only: bool,
+    event: &mut dyn FnMut(DiffEvent<'_>) -> ControlFlow<()>,
+) -> Result<DiffSummary, DiffError> {
+    let (mut ours, mut theirs) = (nodes(one)?, nodes(other)?);
+    let paths: BTreeSet<String> = ours.keys().chain(theirs.keys()).cloned().collect();
+    let mut comparison =
+        Comparison { one, other, metadata_only, event, summary: DiffSummary::default() };
+    for path in paths {
+        let flow = match (ours.remove(&path), theirs.remove(&path)) {
+            (Some(Ok(a)), Some(Ok(b))) => comparison.nodes(&path, &a, &b)?,
+            (Some(Err(error)), Some(_)) | (Some(_), Some(Err(error))) => {
+                comparison.not_compared(&path, error)
+            }
+            (Some(_), None) => comparison.only_in(&path, one.name),
+            (None, Some(_)) => comparison.only_in(&path, other.name),
+            (None, None) => ControlFlow::Continue(()),
+        };
+        if flow.is_break() {
+            break;
+        }
+    }
+    Ok(comparison.summary)
+}
+
+/// A node, or why it cannot be read.
+type ReadNode = Result<NodeMetadata, DiffError>;
+
+/// The node and all nodes below it, by their paths. Some of those below may have documents that
+/// cannot be read, such as arrays of pickled objects.
+fn nodes(root: &DiffNode<'_>) -> Result<BTreeMap<String, ReadNode>, DiffError> {
+    let node = open_node(root.store, &root.prefix).map_err(|cause| root.failed(cause))?;
+    let mut found = BTreeMap::new();
+    let mut next = vec![(String::new(), root.prefix.clone(), Ok(node))];
+    while let Some((path, prefix, node)) = next.pop() {
+        if let Ok(NodeMetadata::Group(_)) = node {
+            let failed = |cause: ArrayError| root.failed(cause);
+            let group = Group::open(Arc::clone(root.store), &prefix).map_err(failed)?;
+            for name in group.children().map_err(failed)? {
+                let below = prefix.join(&name).map_err(|cause| root.key_error(cause))?;
+                let node = open_node(root.store, &below).map_err(failed);
+                let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+                next.push((path, below, node));
+            }
+        }
+        found.insert(path, node);
+    }
+    Ok(found)
+}
+
+/// A comparison under way.
+struct Comparison<'a> {
+    one: &'a DiffNode<'a>,
+    other: &'a DiffNode<'a>,
+    metadata_only: bool,
+    event: &'a mut dyn FnMut(DiffEvent<'_>) -> ControlFlow<()>,
+    summary: DiffSummary,
+}
+
+impl Comparison<'_> {
+    fn found(&mut self, path: &str, kind: DifferenceKind<'_>) -> ControlFlow<()> {
+        (self.event)(DiffEvent::Difference(Difference { path, kind }))
+    }
+
+    fn only_in(&mut self, path: &str, name: &str) -> ControlFlow<()> {
+        self.summary.different += 1;
+        self.found(path, DifferenceKind::OnlyIn(name))
+    }
+
+    fn not_compared(&mut self, path: &str, error: DiffError) -> ControlFlow<()> {
+        self.summary.not_compared += 1;
+        self.found(path, DifferenceKind::NotCompared(error))
+    }
+
+    fn changes(&mut self, path: &str, changes: Vec<Change>) -> ControlFlow<()> {
+        for change in changes {
+            match change.is_content {
+                true => self.summary.different += 1,
+                false => self.summary.stored += 1,
+            }
+            self.found(path, DifferenceKind::Document(change))?;
+        }
+        ControlFlow::Continue(())
+    }
+
+    /// Compares two nodes of one path.
+    fn nodes(
+        &mut self,
+        path: &str,
+        ours: &NodeMetadata,
+        theirs: &NodeMetadata,
+    ) -> Result<ControlFlow<()>, DiffError> {
+        let (a, b) = match (ours, theirs) {
+            (NodeMetadata::Group(a), NodeMetadata::Group(b)) => {
+                self.summary.groups += 1;
+                return Ok(self.changes(path, groups(a, b)));
+            }
+            (NodeMetadata::Array(a), NodeMetadata::Array(b)) => (a, b),
+            _ => {
+                let kind = |node: &NodeMetadata| match node {
+                    NodeMetadata::Array(_) => "an array".to_owned(),
+                    NodeMetadata::Group(_) => "a group".to_owned(),
+                };
+                let change = Change::content("node", kind(ours), kind(theirs));
+                return Ok(self.changes(path, vec![change]));
+            }
+        };
+        self.summary.arrays += 1;
+        let flow = self.changes(path, arrays(a, b));
+        let is_alike = a.shape() == b.shape() && a.data_type() == b.data_type();
+        if flow.is_break() || self.metadata_only || !is_alike {
+            return Ok(flow);
+        }
+        let (one, other) = (self.one, self.other);
+        let opened = one.array(path, a).and_then(|ours| Ok((ours, other.array(path, b)?)));
+        let event = &mut self.event;
+        let compared = opened.and_then(|(ours, theirs)| {
+            compare((one, &ours), (other, &theirs), &mut |bytes| {
+                event(DiffEvent::Progress { path, bytes })
+            })
+        });
+        match compared {
+            Ok(ControlFlow::Continue(values)) => {
+                self.summary.elements = self.summary.elements.saturating_add(values.elements);
+                if values.first.is_none() {
+                    return Ok(ControlFlow::Continue(()));
+                }
+                self.summary.different += 1;
+                Ok(self.found(path, DifferenceKind::Values(values)))
+            }
+            Ok(ControlFlow::Break(())) => Ok(ControlFlow::Break(())),
+            Err(error) if matches!(error.cause, ReportError::Array(_)) => {
+                Ok(self.not_compared(path, error))
+            }
+            Err(error) => Err(error),
+        }
+    }
+}

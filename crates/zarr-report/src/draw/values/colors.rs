@@ -1,0 +1,54 @@
+//! Which values the colours of a picture stand for.
+
+use zarr_metadata::ArrayMetadata;
+
+use crate::stats::{Scale, number, short};
+
+/// The share of values that are all equal.
+pub(super) const MIDDLE: f64 = 0.5;
+
+/// The range of the values in a picture.
+pub(super) struct Colors {
+    /// The least and the greatest value in words, as the attributes say that they are meant.
+    least: String,
+    greatest: String,
+    /// A space and the unit, or nothing.
+    units: String,
+    /// Whether all values are equal.
+    is_one: bool,
+}
+
+impl Colors {
+    pub(super) fn new(metadata: &ArrayMetadata, (least, greatest): (f64, f64)) -> Self {
+        let scale = Scale::of(metadata);
+        let shown = |value: f64| match scale.is_one() {
+            true => number(metadata.data_type(), value).unwrap_or_else(|_| short(value)),
+            false => short(scale.of_number(value)),
+        };
+        let units = scale.units.as_ref().map_or_else(String::new, |units| format!(" {units}"));
+        let is_one = least == greatest;
+        Self { least: shown(least), greatest: shown(greatest), units, is_one }
+    }
+
+    /// What is beside the colours: at their dark end and at their bright end. If all values are
+    /// equal, only one.
+    pub(super) fn labels(&self) -> (Option<&str>, String) {
+        let greatest = format!("{}{}", self.greatest, self.units);
+        ((!self.is_one).then_some(self.least.as_str()), greatest)
+    }
+
+    /// The share of the range to which a place of the colour bar belongs, from 0 to 1. If all values
+    /// are equal, they have one colour.
+    pub(super) fn share(&self, place: f64) -> f64 {
+        if self.is_one { MIDDLE } else { place }
+    }
+
+    /// One line for where the colours are not beside it.
+    pub(super) fn words(&self) -> String {
+        let Self { least, greatest, units, is_one } = self;
+        match is_one {
+            true => format!("all values are {greatest}{units}"),
+            false => format!("dark to bright: {least} to {greatest}{units}"),
+        }
+    }
+}

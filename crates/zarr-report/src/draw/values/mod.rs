@@ -1,0 +1,94 @@
+//! The values of a plane of an array as a picture, in characters or as PNG.
+//!
+//! Of long axes every n-th index is read: a strided read, whose memory is that of the picture and of
+//! the chunks being decoded. Colours go from the least value that was read to the greatest. What is
+//! missing is transparent: elements equal to the fill value or to one that the attributes declare as
+//! missing, and NaN.
+
+mod canvas;
+mod colors;
+mod plane;
+mod png;
+mod terminal;
+mod text;
+
+use zarr_array::{Array, Selection};
+use zarr_metadata::Printable;
+
+use self::plane::Plane;
+use super::Screen;
+use crate::{Progress, ReportError};
+
+/// The most pixels on a side of a PNG picture, and of one that is made larger.
+const SIDE: u64 = 1024;
+const ENLARGED: u64 = 512;
+
+/// The most pixels of a value in the terminal, where few values need no whole screen.
+const LARGEST: usize = 8;
+
+/// The values of a plane of an array as a picture.
+///
+/// Of long axes every n-th index is read: a strided read, whose memory is that of the picture and of
+/// the chunks being decoded. Colours go from the least value that was read to the greatest. Missing
+/// values are transparent: elements equal to the fill value or to one that the attributes declare as
+/// missing, and NaN.
+pub struct ValuePicture {
+    plane: Plane,
+}
+
+impl ValuePicture {
+    /// Reads a region for a PNG picture. `progress` is called with the bytes read so far.
+    ///
+    /// # Errors
+    /// [`ReportError::NotNumbers`], [`ReportError::Plane`] unless the region has at most two axes of
+    /// several indices, or the array's error.
+    pub fn read(
+        array: &Array,
+        region: &Selection,
+        progress: Progress<'_>,
+    ) -> Result<Self, ReportError> {
+        Ok(Self { plane: Plane::read(array, region, SIDE, SIDE, progress)? })
+    }
+
+    /// Reads a region for a picture in characters on this screen.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_for_screen(
+        array: &Array,
+        region: &Selection,
+        screen: Screen,
+        progress: Progress<'_>,
+    ) -> Result<Self, ReportError> {
+        let (height, width) = terminal::room(screen);
+        Ok(Self { plane: Plane::read(array, region, height, width, progress)? })
+    }
+
+    /// The range of the colours, the indices left out, and the number of missing values, a line each.
+    #[must_use]
+    pub fn notes(&self) -> Vec<String> {
+        self.plane.notes()
+    }
+
+    /// As PNG.
+    ///
+    /// # Errors
+    /// [`ReportError::Png`].
+    pub fn png(&self) -> Result<Vec<u8>, ReportError> {
+        png::encode(&self.plane, self.plane.factors(ENLARGED, ENLARGED)).map_err(ReportError::Png)
+    }
+
+    /// In characters: two pixels above each other in one, in colour; or shades.
+    #[must_use]
+    pub fn text(&self, screen: Screen) -> String {
+        let (height, width) = terminal::room(screen);
+        let (down, across) = self.plane.factors(height, width);
+        let factors = (down.min(LARGEST), across.min(LARGEST));
+        let mut text = terminal::draw(&self.plane, factors, screen);
+        for words in &self.plane.words {
+            text.push_str(&Printable(words).to_string());
+            text.push('\n');
+        }
+        text
+    }
+}

@@ -1,0 +1,53 @@
+//! Why a report cannot be made.
+
+use std::io;
+
+use zarr_array::ArrayError;
+use zarr_metadata::MetadataError;
+
+/// Why a report cannot be made. Messages do not name the array: the caller knows what the user calls
+/// it.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReportError {
+    /// The array or its store cannot be read.
+    #[error("{0}")]
+    Array(ArrayError),
+    /// An element is not a value of its data type.
+    #[error("element: {0}")]
+    Element(MetadataError),
+    /// The elements are not numbers.
+    #[error("elements of type {data_type} are not real numbers or times")]
+    NotNumbers {
+        /// The data type in words.
+        data_type: String,
+    },
+    /// A picture of values needs a region with two axes.
+    #[error(
+        "values are drawn of two axes, and the selection has {axes}: give one index of the others"
+    )]
+    Plane {
+        /// The axes of the region.
+        axes: String,
+        /// A region of one index on each axis too many.
+        example: String,
+    },
+    /// A picture cannot be encoded.
+    #[error("cannot encode the picture: {0}")]
+    Png(io::Error),
+    /// Statistics of parts do not make up the whole.
+    #[error("{0}")]
+    Parts(String),
+}
+
+impl From<ArrayError> for ReportError {
+    fn from(cause: ArrayError) -> Self {
+        Self::Array(cause)
+    }
+}
+
+impl From<MetadataError> for ReportError {
+    fn from(cause: MetadataError) -> Self {
+        Self::Element(cause)
+    }
+}

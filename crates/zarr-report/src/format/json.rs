@@ -1,0 +1,125 @@
+//! Elements from JSON: one per line, or nested lists. Each is written like a fill value, or as it
+//! is printed.
+
+use serde_json::value::RawValue;
+use zarr_metadata::{DataType, MetadataError};
+
+use super::value;
+
+/// The elements of lines that `read --format lines` wrote; empty lines are left out.
+pub fn lines(text: &str, data_type: &DataType) -> Result<Vec<u8>, String> {
+    let mut elements = Vec::new();
+    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        value::read(data_type, line, &mut elements)
+            .map_err(|error| format!("line {}{}", number + 1, told(&error)))?;
+    }
+    Ok(elements)
+}
+
+/// The elements of nested lists in C order, and the shape of the lists.
+pub fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<u8>), String> {
+    let text = text.trim();
+    let rank = rank(text, data_type)?;
+    let mut lists = Lists { data_type, shape: vec![None; rank], elements: Vec::new() };
+    lists.gather(text, 0, "$")?;
+    // Below an empty list there is nothing to count.
+    let shape = lists.shape.into_iter().map(|size| size.unwrap_or(0)).collect();
+    Ok((shape, lists.elements))
+}
+
+/// The depth of the elements, from the first entry of each list.
+fn rank(text: &str, data_type: &DataType) -> Result<usize, String> {
+    let mut depth = 0_usize;
+    let mut text = text.to_owned();
+    while text.starts_with('[') {
+        depth += 1;
+        match list(&text, "$")?.first() {
+            Some(first) => text = first.get().to_owned(),
+            None => return Ok(depth),
+        }
+    }
+    // Pairs of complex numbers and raw bits are lists themselves.
+    let is_list = data_type.is_complex() || matches!(data_type, DataType::RawBits(_));
+    Ok(depth.saturating_sub(usize::from(is_list && depth > 0)))
+}
+
+fn list<'t>(text: &'t str, path: &str) -> Result<Vec<&'t RawValue>, String> {
+    serde_json::from_str(text).map_err(|error| format!("{path}: {error}"))
+}
+
+/// The error of an element, to follow its place: `.x: found ..`.
+fn told(error: &MetadataError) -> String {
+    format!("{}: {}", error.path().trim_start_matches('$'), error.reason())
+}
+
+struct Lists<'t> {
+    data_type: &'t DataType,
+    /// The size of lists at each depth, once one has been seen.
+    shape: Vec<Option<u64>>,
+    elements: Vec<u8>,
+}
+
+impl Lists<'_> {
+    fn gather(&mut self, text: &str, depth: usize, path: &str) -> Result<(), String> {
+        let Some(size) = self.shape.get_mut(depth) else {
+            return value::read(self.data_type, text, &mut self.elements)
+                .map_err(|error| format!("{path}{}", told(&error)));
+        };
+        if !text.starts_with('[') {
+            return Err(format!("{path}: an element where others have a list"));
+        }
+        let members = list(text, path)?;
+        let length = u64::try_from(members.len()).unwrap_or(u64::MAX);
+        match *size.get_or_insert(length) {
+            expected if expected == length => {}
+            expected => {
+                return Err(format!("{path}: a list of {length}, but others have {expected}"));
+            }
+        }
+        for (index, member) in members.into_iter().enumerate() {
+            self.gather(member.get(), depth + 1, &format!("{path}[{index}]"))?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nested_lists_have_a_shape() {
+        let read = |text: &str| nested(text, &DataType::Uint8);
+        assert_eq!(read("[[1, 2], [3, 4], [5, 6]]"), Ok((vec![3, 2], vec![1, 2, 3, 4, 5, 6])));
+        assert_eq!(read(" 7\n"), Ok((vec![], vec![7])));
+        assert_eq!(read("[]"), Ok((vec![0], vec![])));
+        assert_eq!(read("[[], []]"), Ok((vec![2, 0], vec![])));
+        let complex = nested("[[1, 0], [0, \"NaN\"]]", &DataType::Complex64).expect("reads");
+        assert_eq!((complex.0, complex.1.len()), (vec![2], 16));
+        let messages: Vec<String> =
+            ["[[1, 2], [3]]", "[1, [2]]", "[[1], 2]", "[1, 256]", "[1", "", "[1.5]", "x"]
+                .iter()
+                .map(|text| read(text).expect_err(text))
+                .collect();
+        insta::assert_snapshot!(messages.join("\n"), @r"
+        $[1]: a list of 1, but others have 2
+        $[1]: found [2], expected an integer from 0 to 255, a value of type uint8
+        $[1]: an element where others have a list
+        $[1]: found 256, expected an integer from 0 to 255, a value of type uint8
+        $: EOF while parsing a list at line 1 column 2
+        $: line 1 column 1: found the end of the text, expected a value
+        $[0]: found 1.5, expected an integer from 0 to 255, a value of type uint8
+        $: line 1 column 1: found 'x', expected a value
+        ");
+    }
+
+    #[test]
+    fn lines_are_elements() {
+        let read = |text: &str| lines(text, &DataType::Int16);
+        assert_eq!(read("1\n-2\n\n3"), Ok(vec![1, 0, 0xfe, 0xff, 3, 0]));
+        insta::assert_snapshot!(
+            read("1\n99999\n").expect_err("too large"),
+            @"line 2: found 99999, expected an integer from -32768 to 32767, a value of type int16"
+        );
+    }
+}

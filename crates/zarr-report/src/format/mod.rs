@@ -1,0 +1,15 @@
+//! Elements as text and as files.
+
+pub mod csv;
+pub mod element;
+pub mod json;
+pub mod lines;
+pub mod nested;
+pub mod npy;
+pub mod pretty;
+pub mod quoted;
+pub mod text;
+mod time;
+pub mod value;
+
+pub use time::day;

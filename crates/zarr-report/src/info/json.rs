@@ -1,0 +1,102 @@
+//! An array as one JSON document.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use zarr_array::{Array, ArrayError, ChunkLayout};
+use zarr_metadata::{ArrayMetadata, FillValue, Finding};
+
+use super::Stored;
+use crate::format::pretty::raw;
+use crate::words;
+
+/// What `--json` says of an array: of the store's own JSON every digit, and members in its order.
+#[derive(Serialize)]
+pub(super) struct ArrayJson<'a> {
+    attributes: Box<RawValue>,
+    chunk_grid: Box<RawValue>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chunks: Option<Value>,
+    codecs: Vec<Box<RawValue>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    compiled: Option<Value>,
+    data_type: Box<RawValue>,
+    dimension_names: Option<&'a [Option<String>]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<String>,
+    fill_value: Box<RawValue>,
+    findings: Vec<Value>,
+    /// How many, for an array that consists of others.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    members: Option<u64>,
+    node_type: &'static str,
+    readable: bool,
+    shape: &'a [u64],
+    /// Only for version 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zarr_format: Option<u8>,
+}
+
+pub(super) fn array_json<'a>(
+    metadata: &'a ArrayMetadata,
+    bound: &Result<Array, ArrayError>,
+    layout: Option<&ChunkLayout>,
+    stored: Option<&Stored>,
+) -> ArrayJson<'a> {
+    // In canonical form if the type is interpreted.
+    let fill = metadata.fill_value();
+    let canonical =
+        fill.bytes().and_then(|bytes| FillValue::from_bytes(metadata.data_type(), bytes).ok());
+    let fill = canonical.as_ref().unwrap_or(fill);
+    let finding = |finding: &Finding| {
+        json!({
+            "id": finding.id(), "severity": finding.severity().to_string(),
+            "path": finding.path(), "message": finding.message(),
+        })
+    };
+    let chunks = layout.map(ChunkLayout::grid).map(|grid| {
+        json!({
+            "declared": grid.declared(),
+            "occupied": grid.occupied(),
+            "stored": stored.map(|stored| stored.occupied),
+            "stored_past_the_end": stored.map(|stored| stored.beyond),
+            "stored_bytes": stored.and_then(|stored| stored.bytes).map(|[inside, _]| inside),
+            "stored_bytes_past_the_end":
+                stored.and_then(|stored| stored.bytes).map(|[_, beyond]| beyond),
+        })
+    });
+    ArrayJson {
+        attributes: raw(metadata.attributes()),
+        chunk_grid: raw(&metadata.chunk_grid().to_json()),
+        chunks,
+        codecs: metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect(),
+        compiled: bound.as_ref().ok().map(compiled),
+        data_type: raw(&metadata.data_type().to_json()),
+        dimension_names: metadata.dimension_names(),
+        error: bound.as_ref().err().map(ToString::to_string),
+        fill_value: raw(fill.json()),
+        findings: metadata.findings().iter().map(finding).collect(),
+        members: bound
+            .as_ref()
+            .ok()
+            .and_then(Array::members)
+            .and_then(|members| members.grid().occupied_chunks()),
+        node_type: "array",
+        readable: bound.is_ok(),
+        shape: metadata.shape(),
+        zarr_format: metadata.is_version_2().then_some(2),
+    }
+}
+
+/// What the chain made of the first chunk.
+fn compiled(array: &Array) -> Value {
+    let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
+    let Some(codec) = codec else { return Value::Null };
+    let transform = codec.transform();
+    json!({
+        "chunk_shape": transform.chunk_shape(),
+        "stored_shape": transform.stored_shape(),
+        "strides": transform.view().map(|view| view.strides().to_vec()),
+        "encoded_bytes": codec.encoded_len(),
+    })
+}

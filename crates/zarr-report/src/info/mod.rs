@@ -1,0 +1,258 @@
+//! What an array is: shape, size, type, grid, codecs, attributes and stored chunks.
+
+mod json;
+mod stored;
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use zarr_array::store::Store;
+use zarr_array::{Array, ArrayError, ChunkLayout};
+use zarr_grid::Grid;
+use zarr_metadata::{ArrayMetadata, ChunkGrid, DataType, FillValue};
+
+use self::json::array_json;
+use self::stored::{Stored, stored};
+use crate::format::element;
+use crate::format::pretty::raw;
+use crate::format::quoted::unescaped;
+use crate::{Table, words};
+
+/// The most fields of a record that are listed.
+const FIELDS: usize = 50;
+
+/// What an array is: its document in words, what its codecs compile to, and its stored chunks.
+pub struct ArrayInfo {
+    metadata: ArrayMetadata,
+    bound: Result<Array, ArrayError>,
+    layout: Option<ChunkLayout>,
+    stored: Option<Stored>,
+}
+
+impl ArrayInfo {
+    /// Describes an open array and lists its stored chunks. With `quick`, the sizes of the stored
+    /// objects are added up: use it where asking for a size takes no request, as in a folder.
+    #[must_use]
+    pub fn of(array: &Array, quick: bool) -> Self {
+        let layout = Some(array.layout().clone());
+        let metadata = array.metadata().clone();
+        Self::new(array.store(), metadata, Ok(array.clone()), layout, quick)
+    }
+
+    /// As [`of`](Self::of), for an array that may not open: `bound` has the reason, and `layout` the
+    /// place of its chunks if that is known all the same.
+    #[must_use]
+    pub fn new(
+        store: &Arc<dyn Store>,
+        metadata: ArrayMetadata,
+        bound: Result<Array, ArrayError>,
+        layout: Option<ChunkLayout>,
+        quick: bool,
+    ) -> Self {
+        // A store that cannot be listed (HTTP) can still be described.
+        let stored = layout.as_ref().and_then(|layout| stored(store, layout, quick).ok());
+        Self { metadata, bound, layout, stored }
+    }
+
+    /// In words.
+    #[must_use]
+    pub fn table(&self) -> Table {
+        table(&self.metadata, &self.bound, self.layout.as_ref(), self.stored.as_ref())
+    }
+
+    /// As `info --json` prints it.
+    pub fn json(&self) -> impl Serialize + '_ {
+        array_json(&self.metadata, &self.bound, self.layout.as_ref(), self.stored.as_ref())
+    }
+}
+
+fn table(
+    metadata: &ArrayMetadata,
+    bound: &Result<Array, ArrayError>,
+    layout: Option<&ChunkLayout>,
+    stored: Option<&Stored>,
+) -> Table {
+    let mut table = Table::default();
+    let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
+    let mut text = words::counted(elements, "element");
+    if metadata.shape().len() != 1 {
+        text = format!("{} = {text}", words::shape(metadata.shape()));
+    }
+    table.row("shape", text);
+    if let Some(size) = size(metadata, elements, stored, bound.as_ref().ok()) {
+        table.row("size", size);
+    }
+    table.row("type", words::data_type(metadata.data_type()));
+    let (fields, all) = words::fields(metadata.data_type(), FIELDS);
+    let more = all.saturating_sub(fields.len());
+    for (name, what) in fields {
+        table.row(format_args!("  {name}"), what);
+    }
+    if more > 0 {
+        let more = u64::try_from(more).unwrap_or(u64::MAX);
+        table.row("  ...", format_args!("{} more", words::counted(more, "field")));
+    }
+    table.row("fill value", fill_value(metadata));
+    let grid = match metadata.chunk_grid() {
+        ChunkGrid::Rectilinear { .. } => "rectilinear",
+        ChunkGrid::Regular { .. } => "regular",
+    };
+    table.row("grid", grid);
+    if let Some(layout) = layout {
+        grid_rows(metadata, layout.grid(), stored, &mut table);
+    }
+    table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
+    match bound {
+        Ok(array) if array.members().is_some() => {
+            let count = array.members().and_then(|members| members.grid().occupied_chunks());
+            let count = words::count(count.unwrap_or(u64::MAX));
+            table.row("members", format!("{count}, each read by its own codecs"));
+        }
+        Ok(array) => {
+            let shape = words::first_chunk(array);
+            if let Some(codec) = shape.and_then(|shape| array.chunk_codec(&shape).ok()) {
+                table.row("compiled", words::transform(&codec));
+            }
+        }
+        Err(error) => table.row("not readable", error.to_string()),
+    }
+    attribute_rows(metadata.attributes(), &mut table);
+    for finding in metadata.findings() {
+        table.row("finding", finding.to_string());
+    }
+    table
+}
+
+/// What the elements take, in memory and as they are stored. The ratio is of the chunks that are
+/// stored: those that are not would make it as good as one likes.
+fn size(
+    metadata: &ArrayMetadata,
+    elements: u128,
+    stored: Option<&Stored>,
+    array: Option<&Array>,
+) -> Option<String> {
+    let of_one = metadata.data_type().size().and_then(|size| u128::try_from(size).ok());
+    let whole = of_one.map(|size| elements.saturating_mul(size));
+    // The chunks of a virtual join are those of others.
+    let stored = stored.filter(|_| array.is_none_or(|array| array.members().is_none()));
+    let taken = stored.and_then(|stored| Some((stored, stored.bytes?[0])));
+    let taken = taken.filter(|(_, bytes)| *bytes > 0);
+    let (Some(whole), Some((stored, bytes))) = (whole, taken) else {
+        let taken = taken.map(|(_, bytes)| format!("stored in {}", words::bytes(bytes.into())));
+        return whole.map(words::bytes).or(taken);
+    };
+    let held = stored.elements.saturating_mul(of_one.unwrap_or(1));
+    let ratio = format!("stored in {}: ratio", words::bytes(bytes.into()));
+    let ratio = format!("{ratio} {}", words::ratio(held, bytes.into()));
+    Some(match (bytes, held) {
+        (0, _) => words::bytes(whole),
+        (_, held) if held == whole => format!("{}, {ratio}", words::bytes(whole)),
+        (_, held) => {
+            format!("{}, of which {} are {ratio}", words::bytes(whole), words::bytes(held))
+        }
+    })
+}
+
+fn grid_rows(metadata: &ArrayMetadata, grid: &Grid, stored: Option<&Stored>, table: &mut Table) {
+    for (name, axis) in words::axis_names(metadata).iter().zip(grid.axes()) {
+        table.row(format!("  {name}"), words::axis(axis));
+    }
+    let number = |n: Option<u64>| n.map_or_else(|| "more than 2^64".to_owned(), words::count);
+    let mut chunks = number(grid.occupied_chunks());
+    if grid.declared_chunks() != grid.occupied_chunks() {
+        chunks.push_str(&format!(" (declared: {})", number(grid.declared_chunks())));
+    }
+    if let Some(stored) = stored {
+        let size = |bytes: u64| match bytes {
+            0 => String::new(),
+            bytes => format!(" in {}", words::bytes(bytes.into())),
+        };
+        let [inside, beyond] = stored.bytes.unwrap_or_default().map(size);
+        chunks.push_str(&format!(", {} stored{inside}", words::count(stored.occupied)));
+        if stored.beyond > 0 {
+            let more = words::count(stored.beyond);
+            chunks.push_str(&format!("; {more} more stored past the end{beyond}"));
+        }
+    }
+    table.row("chunks", chunks);
+}
+
+/// Adds the attributes of a node, each shortened to a line.
+pub fn attribute_rows(attributes: &str, table: &mut Table) {
+    let attributes = raw(attributes);
+    for (at, (name, value)) in members(attributes.get()).iter().enumerate() {
+        if at == 0 {
+            table.row("attributes", "");
+        }
+        table.row(format!("  {name}"), shortened(&unescaped(value.get())));
+    }
+}
+
+/// The members of a JSON object, in the order and spelling of the document; none of what is not an
+/// object.
+#[must_use]
+pub fn members(json: &str) -> Vec<(String, &RawValue)> {
+    serde_json::from_str::<Members<'_>>(json).map_or_else(|_| Vec::new(), |members| members.0)
+}
+
+struct Members<'a>(Vec<(String, &'a RawValue)>);
+
+impl<'de> serde::Deserialize<'de> for Members<'de> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(MembersVisitor)
+    }
+}
+
+struct MembersVisitor;
+
+impl<'de> serde::de::Visitor<'de> for MembersVisitor {
+    type Value = Members<'de>;
+
+    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut members = Vec::new();
+        while let Some(member) = map.next_entry()? {
+            members.push(member);
+        }
+        Ok(Members(members))
+    }
+}
+
+/// Shortens a text to one line of a terminal.
+#[must_use]
+pub fn shortened(text: &str) -> String {
+    const SHOWN: usize = 72;
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+/// The fill value as written, in one line, with the time that it means.
+fn fill_value(metadata: &ArrayMetadata) -> String {
+    shortened(&unescaped(&long_fill_value(metadata)))
+}
+
+fn long_fill_value(metadata: &ArrayMetadata) -> String {
+    let (data_type, fill) = (metadata.data_type(), metadata.fill_value());
+    let Some(bytes) = fill.bytes() else { return fill.json().to_owned() };
+    let mut json = fill.json().to_owned();
+    if json.contains('\n')
+        && let Ok(canonical) = FillValue::from_bytes(data_type, bytes)
+    {
+        json = canonical.json().to_owned();
+    }
+    if !matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_)) {
+        return json;
+    }
+    let mut time = String::new();
+    match element::format(data_type, bytes, &mut time) {
+        Ok(()) if json.trim_matches('"') != time => format!("{json} ({time})"),
+        _ => json,
+    }
+}
