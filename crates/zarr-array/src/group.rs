@@ -37,7 +37,8 @@ use crate::store::{Prefix, Store, UpdatePolicy};
 pub struct Group {
     store: Arc<dyn Store>,
     prefix: Prefix,
-    metadata: GroupMetadata,
+    /// Shared by all clones of the handle.
+    metadata: Arc<GroupMetadata>,
     /// The consolidated metadata that is trusted for the nodes below, if any.
     snapshot: Option<Snapshot>,
     policy: UpdatePolicy,
@@ -105,7 +106,7 @@ impl Group {
         Self {
             store,
             prefix: prefix.clone(),
-            metadata,
+            metadata: Arc::new(metadata),
             snapshot: None,
             policy: UpdatePolicy::default(),
             options: Options::new(),
@@ -160,7 +161,7 @@ impl Group {
 
     /// The same group with another document.
     pub(crate) fn with_document(&self, metadata: GroupMetadata) -> Self {
-        Self { metadata, ..self.clone() }
+        Self { metadata: Arc::new(metadata), ..self.clone() }
     }
 
     /// The store that holds the group.
