@@ -309,7 +309,7 @@ impl<'a> Reader<'a> {
 fn plain(bytes: &[u8]) -> usize {
     /// A number with this byte in all of its bytes.
     const fn all(byte: u8) -> u64 {
-        u64::from_ne_bytes([byte; 8])
+        u64::from_le_bytes([byte; 8])
     }
     let (words, rest) = bytes.as_chunks::<8>();
     let ends = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
