@@ -247,29 +247,32 @@ impl<'a> Transfer<'a> {
         axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect()
     }
 
-    /// The caller's elements cut into the places of the parts, to be written from several
-    /// threads.
-    pub(crate) fn cut<'o>(
-        &self,
-        out: &'o mut [u8],
-    ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
-        self.cut_output(self.output(out)?)
-    }
-
     /// The caller's elements, all in one place.
     pub(crate) fn output<'o>(&self, out: &'o mut [u8]) -> Result<Output<'o>, CopyError> {
         Output::new(out, &self.view, self.selected.element_size)
     }
 
-    /// As [`cut`](Transfer::cut), for an output of the selection's shape whose axes all ascend.
-    pub(crate) fn cut_output<'o>(
+    /// An output of the selection's shape in the direction of the array, as [`view`](Transfer::view)
+    /// is.
+    pub(crate) fn in_order_of_chunks<'o>(
         &self,
-        out: Output<'o>,
-    ) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
+        mut out: Output<'o>,
+    ) -> Result<Output<'o>, CopyError> {
+        for (number, axis) in self.selected.chunks.axes().iter().enumerate() {
+            if axis.is_reversed() {
+                out = out.into_flipped(number)?;
+            }
+        }
+        Ok(out)
+    }
+
+    /// The caller's elements cut into the places of the parts, to be written from several threads. The
+    /// output's axes all ascend.
+    pub(crate) fn cut<'o>(&self, out: Output<'o>) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
         out.grid(&self.cuts)
     }
 
-    /// As [`cut`](Transfer::cut), for threads that outlive the caller.
+    /// As [`cut`](Transfer::cut), for bytes and for threads that outlive the caller.
     #[cfg(feature = "async")]
     pub(crate) fn cut_owned<M: AsMut<[u8]> + Send + 'static>(
         &self,

@@ -235,9 +235,7 @@ impl PyArray {
         let py = out.py();
         let selection = selection(py, axes)?;
         let mut memory = Memory::of(out, self.array.element_size(), selection.axes().len())?;
-        memory.write(py, |view, bytes| {
-            self.during(|array| array.read_into_view(&selection, view, bytes))
-        })?
+        memory.write(py, |out| self.during(|array| array.read_into_output(&selection, out)))?
     }
 
     /// Writes a selection from memory of its shape, with any strides.
@@ -257,7 +255,10 @@ impl PyArray {
         let points = points(py, axes)?;
         let mut memory = Memory::of(out, self.array.element_size(), 1)?;
         memory.check_in_order()?;
-        memory.write(py, |_, bytes| self.during(|array| array.read_points_into(points, bytes)))?
+        memory.write(py, |mut out| {
+            let bytes = out.as_mut_slice().unwrap_or_default();
+            self.during(|array| array.read_points_into(points, bytes))
+        })?
     }
 
     /// Writes single elements from memory of one axis.

@@ -12,7 +12,7 @@ use zarr_kit::codec::{
     Need, Options, Scratch, Slice,
 };
 use zarr_kit::metadata::{Codec, DataType};
-use zarr_kit::view::{CopyError, Output, View};
+use zarr_kit::view::View;
 
 use crate::error::{Done, LossError};
 use crate::memory::Memory;
@@ -115,13 +115,10 @@ impl PyChain {
         let encoded = Memory::of(encoded, 1, 1)?;
         let size = self.chain.element_size();
         Memory::of(out, size, shape.len())?
-            .write_from(py, &encoded, |view, out, encoded| {
-                let mut out = Output::new(out, view, size).map_err(Failed::Copy)?;
-                codec
-                    .decode(encoded, &region, &mut out, fill, &mut Scratch::new())
-                    .map_err(Failed::Chunk)
+            .write_from(py, &encoded, |mut out, encoded| {
+                codec.decode(encoded, &region, &mut out, fill, &mut Scratch::new())
             })?
-            .map_err(|failed| failed.raised(self.place.as_deref()))
+            .map_err(|error| undone(&error, self.place.as_deref()))
     }
 
     /// Begins to read a region of a chunk of this shape without all of its bytes.
@@ -211,27 +208,10 @@ impl PyReader {
         let (py, size) = (encoded.py(), self.size);
         let encoded = Memory::of(encoded, 1, 1)?;
         Memory::of(out, size, self.rank)?
-            .write_from(py, &encoded, |view, out, encoded| {
-                let mut out = Output::new(out, view, size).map_err(Failed::Copy)?;
-                locked(&self.reader)
-                    .supply(encoded, None, &mut out, fill, &mut Scratch::new())
-                    .map_err(Failed::Chunk)
+            .write_from(py, &encoded, |mut out, encoded| {
+                locked(&self.reader).supply(encoded, None, &mut out, fill, &mut Scratch::new())
             })?
-            .map_err(|failed| failed.raised(self.place.as_deref()))
-    }
-}
-
-enum Failed {
-    Chunk(ChunkError),
-    Copy(CopyError),
-}
-
-impl Failed {
-    fn raised(&self, place: Option<&str>) -> PyErr {
-        match self {
-            Self::Chunk(error) => undone(error, place),
-            Self::Copy(error) => PyValueError::new_err(error.to_string()),
-        }
+            .map_err(|error| undone(&error, self.place.as_deref()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Memory of Python objects as bytes and a view. This is the only module that uses pointers of the
+//! Memory of Python objects as elements to read or to fill. This is the only module that uses pointers of the
 //! interpreter.
 
 use std::ptr::NonNull;
@@ -7,7 +7,7 @@ use std::slice;
 use pyo3::buffer::PyUntypedBuffer;
 use pyo3::exceptions::{PyBufferError, PyValueError};
 use pyo3::prelude::*;
-use zarr_kit::view::View;
+use zarr_kit::view::{Output, View};
 
 /// The elements of an object with the buffer protocol, such as a numpy array.
 pub(crate) struct Memory {
@@ -74,35 +74,38 @@ impl Memory {
         py.detach(|| work(&self.view, bytes))
     }
 
-    /// As [`read`](Self::read), but `work` may change the elements.
+    /// Lets `work` fill the elements without the GIL. The bytes between them stay those of others: other
+    /// threads may fill the rest of the same array.
     ///
     /// # Errors
-    /// If the object's memory is read-only.
+    /// If the object's memory is read-only, or two indices have the same memory.
     #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
     pub(crate) fn write<R: Send>(
         &mut self,
         py: Python<'_>,
-        work: impl FnOnce(&View, &mut [u8]) -> R + Send,
+        work: impl FnOnce(Output<'_>) -> R + Send,
     ) -> PyResult<R> {
         if self.buffer.readonly() {
             return Err(PyBufferError::new_err("the memory is read-only"));
         }
-        let (address, len) = (self.address(), self.len);
-        // SAFETY: as in `read`, and the exporter allows writing.
-        let bytes = unsafe { slice::from_raw_parts_mut(address, len) };
-        Ok(py.detach(|| work(&self.view, bytes)))
+        let (address, len, size) = (self.address(), self.len, self.buffer.item_size());
+        // SAFETY: as in `read`, and the exporter allows writing. No reference covers bytes between the
+        // elements.
+        let out = unsafe { Output::from_raw(address, len, &self.view, size) };
+        let out = out.map_err(|error| PyValueError::new_err(error.to_string()))?;
+        Ok(py.detach(|| work(out)))
     }
 
     /// As [`write`](Self::write), with the bytes of `source` at hand.
     ///
     /// # Errors
-    /// If the object does not let its memory be changed, or both are the same memory.
+    /// As [`write`](Self::write), and if both are the same memory.
     #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
     pub(crate) fn write_from<R: Send>(
         &mut self,
         py: Python<'_>,
         source: &Self,
-        work: impl FnOnce(&View, &mut [u8], &[u8]) -> R + Send,
+        work: impl FnOnce(Output<'_>, &[u8]) -> R + Send,
     ) -> PyResult<R> {
         let (from, len) = (source.address(), source.len);
         let (to, own_len) = (self.address(), self.len);
@@ -112,7 +115,7 @@ impl Memory {
         }
         // SAFETY: as in `read`; it shares no byte with the memory that is written.
         let bytes = unsafe { slice::from_raw_parts(from, len) };
-        self.write(py, |view, out| work(view, out, bytes))
+        self.write(py, |out| work(out, bytes))
     }
 
     /// The address of the first byte of any element.

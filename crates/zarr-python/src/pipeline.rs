@@ -61,9 +61,7 @@ impl PyOpened {
     fn read(&self, axes: Vec<Steps>, out: &Bound<'_, PyAny>) -> Done<()> {
         let selection = selection(axes);
         let mut memory = Memory::of(out, self.array.element_size(), selection.axes().len())?;
-        let read =
-            |view: &View, bytes: &mut [u8]| self.array.read_into_view(&selection, view, bytes);
-        Ok(memory.write(out.py(), read)??)
+        Ok(memory.write(out.py(), |out| self.array.read_into_output(&selection, out))??)
     }
 
     /// Writes a selection from memory of its shape, with any strides.

@@ -165,7 +165,7 @@ impl Array {
             let transfer = Transfer::new(selected, length)?;
             let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
             members.with_output(out, |out| {
-                let places = transfer.cut_output(out)?;
+                let places = transfer.cut(out)?;
                 transfer.for_each_part(0..transfer.parts(), |part| {
                     let place = places.take(part.number);
                     let mut place =

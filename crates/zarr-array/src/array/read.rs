@@ -57,7 +57,8 @@ impl Array {
     ) -> Result<(), ArrayError> {
         match selected.order() {
             None => {
-                self.read_in_order_of_chunks(&Transfer::new(selected, out.len())?, out, threads)
+                let transfer = Transfer::new(selected, out.len())?;
+                self.read_in_order_of_chunks(&transfer, transfer.output(out)?, threads)
             }
             Some(order) => self.read_and_order(selected, &order, out, threads),
         }
@@ -73,7 +74,7 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let transfer = Transfer::new(selected, out.len())?;
         let mut by_chunk = transfer.selected.zeroed()?;
-        self.read_in_order_of_chunks(&transfer, &mut by_chunk, threads)?;
+        self.read_in_order_of_chunks(&transfer, transfer.output(&mut by_chunk)?, threads)?;
         order.run(&by_chunk, out);
         Ok(())
     }
@@ -82,14 +83,14 @@ impl Array {
     pub(super) fn read_in_order_of_chunks(
         &self,
         transfer: &Transfer<'_>,
-        out: &mut [u8],
+        mut out: Output<'_>,
         threads: NonZeroUsize,
     ) -> Result<(), ArrayError> {
         if transfer.parts() == 1 {
             // Its place is the whole output, which need not be cut for other threads.
-            let (mut place, mut worker) = (transfer.output(out)?, Worker::new(self));
+            let mut worker = Worker::new(self);
             return transfer
-                .for_each_part(0..1, |part| self.read_part(part, &mut place, &mut worker));
+                .for_each_part(0..1, |part| self.read_part(part, &mut out, &mut worker));
         }
         let places = transfer.cut(out)?;
         parallel::for_each(

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use zarr_view::{CopyElement, CopyError, View, copy};
+use zarr_view::{CopyElement, CopyError, Output, View, copy};
 
 use super::Array;
 use crate::counts::narrow;
@@ -47,15 +47,45 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let selection = selection.into();
         let selected = Selected::new(self, &selection)?;
+        self.read_to(&selection, selected, Output::new(out, view, self.element_size())?)
+    }
+
+    /// As [`read_into_view`](Array::read_into_view), into an output of the selection's shape.
+    ///
+    /// # Errors
+    /// As [`read_into_view`](Array::read_into_view), and [`ArrayError::Copy`] if the output has
+    /// elements of another size.
+    pub fn read_into_output(
+        &self,
+        selection: impl Into<Selection>,
+        out: Output<'_>,
+    ) -> Result<(), ArrayError> {
+        let selection = selection.into();
+        self.read_to(&selection, Selected::new(self, &selection)?, out)
+    }
+
+    fn read_to(
+        &self,
+        selection: &Selection,
+        selected: Selected<'_>,
+        out: Output<'_>,
+    ) -> Result<(), ArrayError> {
+        let (expected, found) = (self.element_size(), out.element_size());
+        if expected != found {
+            return Err(CopyError::ElementSize { expected, found }.into());
+        }
+        check_shape(selection, out.view())?;
+        let mut out = out.into_reshaped(&selected.shape)?.expect(AXES_OF_ONE);
         let threads = self.threads_for(selected.length);
-        let view = view_of_axes(&selection, &selected, view)?;
         let Some(order) = selected.order() else {
-            return self.read_in_order_of_chunks(&Transfer::in_view(selected, view)?, out, threads);
+            let transfer = Transfer::in_view(selected, out.view().clone())?;
+            let out = transfer.in_order_of_chunks(out)?;
+            return self.read_in_order_of_chunks(&transfer, out, threads);
         };
         let mut elements = selected.zeroed()?;
         self.read_and_order(selected, &order, &mut elements, threads)?;
-        let contiguous = View::contiguous(view.shape()).map_err(CopyError::from)?;
-        Ok(self.copy_elements(&contiguous, &elements, &view, out)?)
+        let contiguous = View::contiguous(out.view().shape()).map_err(CopyError::from)?;
+        Ok(out.copy_from(&contiguous, &elements, out.element(), &[])?)
     }
 
     /// As [`write`](Array::write), but the elements are at the positions in `elements` that a
@@ -131,10 +161,17 @@ fn view_of_axes(
     selected: &Selected<'_>,
     view: &View,
 ) -> Result<View, ArrayError> {
-    let expected = selection.shape();
-    if !view.shape().iter().copied().eq(expected.iter().map(|length| narrow(*length))) {
-        return Err(ArrayError::Shape { found: view.shape().to_vec(), expected });
-    }
+    check_shape(selection, view)?;
     let reshaped = view.reshape(&selected.shape).map_err(CopyError::from)?;
-    Ok(reshaped.expect("axes of length 1 fit into every view"))
+    Ok(reshaped.expect(AXES_OF_ONE))
+}
+
+const AXES_OF_ONE: &str = "axes of length 1 fit into every view";
+
+fn check_shape(selection: &Selection, view: &View) -> Result<(), ArrayError> {
+    let expected = selection.shape();
+    if view.shape().iter().copied().eq(expected.iter().map(|length| narrow(*length))) {
+        return Ok(());
+    }
+    Err(ArrayError::Shape { found: view.shape().to_vec(), expected })
 }

@@ -60,10 +60,46 @@ impl<'a> Output<'a> {
     /// [`CopyError::Destination`] if the buffer is too short, [`CopyError::Overlap`],
     /// [`CopyError::Element`] for a size of 0.
     pub fn new(buffer: &'a mut [u8], view: &View, size: usize) -> Result<Self, CopyError> {
+        // SAFETY: the buffer is borrowed exclusively for as long as the output lives.
+        unsafe { Self::from_raw(buffer.as_mut_ptr(), buffer.len(), view, size) }
+    }
+
+    /// As [`new`](Output::new), in `len` bytes from `start` on, of which others may use those that the
+    /// view does not reach: two threads may fill every other column of one matrix each.
+    ///
+    /// # Errors
+    /// As [`new`](Output::new).
+    ///
+    /// # Safety
+    /// All `len` bytes lie within one allocation. While the output and what is made of it live, those
+    /// that the view reaches are valid for writes, and nothing else reads or writes them.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_view::{Output, View};
+    ///
+    /// let mut matrix = [0_u8; 6];
+    /// let (start, len) = (matrix.as_mut_ptr(), matrix.len());
+    /// let column = |first| View::new(&[3], &[2], first);
+    /// // SAFETY: the columns have no byte in common, and `matrix` is not used before both are written.
+    /// let (mut left, mut right) = unsafe {
+    ///     (Output::from_raw(start, len, &column(0)?, 1)?, Output::from_raw(start, len, &column(1)?, 1)?)
+    /// };
+    /// left.fill(b"l")?;
+    /// right.fill(b"r")?;
+    /// assert_eq!(&matrix, b"lrlrlr");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub unsafe fn from_raw(
+        start: *mut u8,
+        len: usize,
+        view: &View,
+        size: usize,
+    ) -> Result<Self, CopyError> {
         let element = CopyElement::try_from(size)?;
-        check_destination(view, buffer.len(), element)?;
+        check_destination(view, len, element)?;
         view.check_injective()?;
-        Ok(Self { start: buffer.as_mut_ptr(), view: view.clone(), element, buffer: PhantomData })
+        Ok(Self { start, view: view.clone(), element, buffer: PhantomData })
     }
 
     /// The view of the buffer.
@@ -168,6 +204,15 @@ impl<'a> Output<'a> {
     /// As [`View::permute`].
     pub fn into_permuted(mut self, order: &[usize]) -> Result<Self, CopyError> {
         self.view = self.view.permute(order)?;
+        Ok(self)
+    }
+
+    /// As [`flip`](Output::flip), but consumes the output.
+    ///
+    /// # Errors
+    /// As [`View::flip`].
+    pub fn into_flipped(mut self, axis: usize) -> Result<Self, CopyError> {
+        self.view = self.view.flip(axis)?;
         Ok(self)
     }
 
