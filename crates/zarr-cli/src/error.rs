@@ -221,7 +221,7 @@ fn with_features_of_program(cause: &ArrayError) -> String {
 fn is_loss(cause: &ArrayError) -> bool {
     match cause {
         ArrayError::Loss { .. } => true,
-        ArrayError::Incomplete { cause, .. } => is_loss(cause),
+        ArrayError::Incomplete { cause, .. } | ArrayError::Grown { cause, .. } => is_loss(cause),
         _ => false,
     }
 }

@@ -17,7 +17,6 @@ use zarr_kit::report::info::ArrayInfo;
 use zarr_kit::report::stats::Stats;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, StoreExt as _};
 
-use crate::append::append;
 use crate::axes::{AxisIndices, AxisKey, found, points, runs, selection};
 use crate::error::Done;
 use crate::memory::Memory;
@@ -331,12 +330,7 @@ impl PyArray {
         let (py, added) = (elements.py(), runs(added));
         let rank = self.array.shape().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
-        memory.read(py, |_, bytes| {
-            self.changed(|array| {
-                let at_once = |array: &Array| array.append(axis, count, bytes, &added);
-                append(array, axis, count, &added, at_once, |array, new| array.write(new, bytes))
-            })
-        })
+        memory.read(py, |_, bytes| self.changed(|array| array.append(axis, count, bytes, &added)))
     }
 
     /// As [`append`](Self::append), from a list of `str` or `bytes`.
@@ -350,14 +344,7 @@ impl PyArray {
     ) -> Done<Self> {
         let added = runs(added);
         let elements = variable::New::of(&self.array, elements)?;
-        py.detach(|| {
-            self.changed(|array| {
-                let at_once = |array: &Array| elements.append(array, axis, count, &added);
-                append(array, axis, count, &added, at_once, |array, new| {
-                    elements.write(array, &new)
-                })
-            })
-        })
+        py.detach(|| self.changed(|array| elements.append(array, axis, count, &added)))
     }
 
     fn update_attributes(&self, py: Python<'_>, changes: Changes) -> Done<Self> {

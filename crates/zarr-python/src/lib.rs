@@ -9,7 +9,6 @@
 //! It does not use numpy: memory comes as buffers, and Python code handles dtypes and index
 //! expressions. It is not a library for Rust.
 
-mod append;
 mod array;
 mod axes;
 mod batch;

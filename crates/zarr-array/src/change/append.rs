@@ -6,9 +6,10 @@ use zarr_grid::{GridErrorKind, Run};
 
 use super::document::{Document, Extent};
 use super::follow::{Scope, follow};
-use super::resize::grown;
+use super::resize::{Cut, grown};
 use crate::array::{Array, Element};
 use crate::error::ArrayError;
+use crate::node;
 
 impl Array {
     /// Appends `count` indices to an axis. `elements` are those of a region that is `count` long
@@ -28,15 +29,21 @@ impl Array {
     /// `check` names. Appending again overwrites them, and a [`resize`](Array::resize) to the
     /// same shape with [`Cut::Discard`](crate::Cut::Discard) removes them.
     ///
+    /// # Without locks between processes
+    /// On object storage, two appends would write the same chunks before either writes the
+    /// document. There the array grows first, by a conditional put of the document, so that the second
+    /// append is [`Stale`](ArrayError::Stale) before it writes a chunk. Until they are written, the new
+    /// elements read as the fill value; if that fails, [`ArrayError::Grown`] says so. If the
+    /// [policy](Array::with_update_policy) says that nobody else writes, the steps are those above.
+    ///
     /// Elements that were there before can be [written](Array::write) at the same time and later,
     /// through this handle and others that know the old shape: such writes keep the elements past
     /// the end that they know.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
-    /// [`ArrayError::NoLock`] if no lock keeps others from appending to the same place, unless
-    /// the [policy](Array::with_update_policy) accepts that; [`ArrayError::Grid`] if the edges do
-    /// not fit; otherwise as [`write`](Array::write). Then the array is unchanged.
+    /// [`ArrayError::Grown`] as above; [`ArrayError::Grid`] if the edges do not fit; otherwise as
+    /// [`write`](Array::write). Unless it has grown, the array is unchanged.
     ///
     /// # Examples
     /// ```
@@ -134,7 +141,6 @@ impl Array {
         edges: &[Run],
         write: impl FnOnce(&Self, &[Range<u64>]) -> Result<(), ArrayError>,
     ) -> Result<Self, ArrayError> {
-        let document = Document::lock(self, Extent::Chunks)?;
         let rank = self.shape().len();
         let mut shape = self.shape().to_vec();
         let mut ranges: Vec<Range<u64>> = shape.iter().map(|length| 0..*length).collect();
@@ -144,12 +150,20 @@ impl Array {
             return Err(ArrayError::Axis { axis, rank });
         };
         let end = length.checked_add(count).ok_or_else(|| ArrayError::Grid {
-            key: document.key().to_string(),
+            key: node::metadata_key(self.prefix()),
             cause: GridErrorKind::EdgeOverflow.into(),
         })?;
         *range = *length..end;
         *length = end;
         *slot = edges.to_vec();
+        let document = match Document::lock(self, Extent::Chunks) {
+            Err(ArrayError::NoLock { path }) => {
+                let grown = self.resize(&shape, &all_edges, Cut::Keep)?;
+                let failed = |cause| ArrayError::Grown { path, cause: Box::new(cause) };
+                return write(&grown, &ranges).map(|()| grown).map_err(failed);
+            }
+            document => document?,
+        };
         let grown = grown(self, &document, &shape, &all_edges)?;
         write(&grown, &ranges)?;
         document.put(grown.metadata())?;

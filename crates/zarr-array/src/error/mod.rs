@@ -137,6 +137,18 @@ pub enum ArrayError {
         /// The node's path.
         path: String,
     },
+    /// An append to a store without locks between processes failed after the array had grown.
+    #[error(
+        "{path}: the array has grown, but its new elements are not all written: {cause}; write them, \
+         or resize the array to what it was",
+        path = Printable(path)
+    )]
+    Grown {
+        /// The array's path.
+        path: String,
+        /// Why they are not written.
+        cause: Box<ArrayError>,
+    },
     /// The chunks along an axis cannot be rearranged.
     #[error("{}: {cause}", Printable(path))]
     Rearrange {

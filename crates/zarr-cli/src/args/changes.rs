@@ -58,8 +58,8 @@ pub(crate) struct Append {
     /// Edges of the added chunks: 30|31x2.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
-    /// Nobody else writes to the array at the same time. Needed on stores without locks between
-    /// processes, such as object storage.
+    /// Nobody else writes to the array at the same time. On stores without locks between processes,
+    /// such as object storage, the array otherwise grows first and is written then.
     #[arg(long)]
     pub(crate) sole_writer: bool,
     #[command(flatten)]

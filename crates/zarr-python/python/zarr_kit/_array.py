@@ -250,9 +250,9 @@ class Array(Node[_native.Array]):
     def append(self, value: Any, axis: int = 0, *, chunks: Sequence[int] | None = None) -> None:
         """Adds elements at the end of an axis.
 
-        They become visible all at once, except on object storage, which has no locks: there the
-        array grows first, and new elements read as the fill value until they are written. Both
-        raise a `ConflictError` if another process has changed the array since it was opened.
+        They become visible all at once. On object storage, which has no locks, the array grows first,
+        and new elements read as the fill value until they are written. Both raise a `ConflictError`
+        if another process has changed the array since it was opened.
 
         Parameters
         ----------

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 #[cfg(feature = "object_store")]
+use zarr_array::Array;
+#[cfg(feature = "object_store")]
 use zarr_array::store::{Store, StoreError};
 use zarr_array::{ArrayError, Cut, open_node};
 
@@ -31,10 +33,8 @@ fn without_locks_between_processes_changes_of_several_objects_are_refused() {
         let states = states(1);
         restore(&*store, &states[7]);
         let workload = Workload::new(store.clone(), 1);
-        for step in [7, 16] {
-            let refused = workload.step(step).expect("a step");
-            assert!(matches!(refused, Err(ArrayError::NoLock { .. })), "{refused:?}");
-        }
+        let refused = workload.step(16).expect("a step");
+        assert!(matches!(refused, Err(ArrayError::NoLock { .. })), "{refused:?}");
         // A change of the document alone is safe by a conditional put.
         let resized = workload.step(15).expect("a step");
         match resized {
@@ -44,6 +44,52 @@ fn without_locks_between_processes_changes_of_several_objects_are_refused() {
         }
         assert_eq!(objects(&*store) == states[7], !conditional);
     }
+}
+
+/// An append where no lock reaches other processes: it grows the array first, by a conditional put.
+#[cfg(feature = "object_store")]
+#[test]
+fn without_locks_between_processes_an_append_grows_the_array_first() {
+    use object_store::memory::InMemory;
+    use object_store::path::Path;
+    use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
+    let store = |conditional_put| -> Arc<dyn Store> {
+        let (backend, options) = (Arc::new(InMemory::new()), StoreOptions::new());
+        Arc::new(RemoteStore::new(backend, Path::default(), conditional_put, &options))
+    };
+    let states = states(1);
+
+    let without = store(ConditionalPut::Unsupported);
+    restore(&*without, &states[7]);
+    let refused = Workload::new(without.clone(), 1).step(7).expect("a step");
+    let cause = refused.expect_err("nothing excludes others");
+    assert!(matches!(cause, ArrayError::Store(StoreError::NoExclusion { .. })), "{cause:?}");
+    assert_eq!(objects(&*without), states[7]);
+
+    let with = store(ConditionalPut::Supported);
+    restore(&*with, &states[7]);
+    let older = Array::open(with.clone(), &prefix("a")).expect("opens");
+    Workload::new(with.clone(), 1).step(7).expect("a step").expect("appends");
+    assert_eq!(objects(&*with), states[8]);
+    // The second of two appends is refused before it writes.
+    let refused = older.append(0, 1, &[0; 14], &[]).expect_err("has grown");
+    assert!(matches!(refused, ArrayError::Stale { .. }), "{refused:?}");
+    assert_eq!(objects(&*with), states[8]);
+
+    // Twelve bits do not hold these.
+    let with = store(ConditionalPut::Supported);
+    restore(&*with, &states[23]);
+    let packed = Array::open(with.clone(), &prefix("s")).expect("opens");
+    let failed = packed.append(1, 1, &[255; 12], &[]).expect_err("is lost");
+    let ArrayError::Grown { cause, .. } = &failed else { panic!("{failed:?}") };
+    assert!(
+        matches!(**cause, ArrayError::Loss { .. } | ArrayError::Incomplete { .. }),
+        "{cause:?}"
+    );
+    assert!(failed.to_string().starts_with("s: the array has grown, but"), "{failed}");
+    let grown = Array::open(with, &prefix("s")).expect("opens");
+    assert_eq!(grown.shape(), [6, 6]);
+    assert_eq!(grown.read((0..6, 5)).expect("reads"), [7, 0].repeat(6));
 }
 
 /// Attributes of a group and of an array, where nothing keeps other processes out.

@@ -13,7 +13,6 @@ from .. import _native, create_group
 from .._array import Array
 from .._group import Group
 from .._store import Url
-from .lazy import is_remote
 from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
 from .sources import check_not_read_from
@@ -308,16 +307,15 @@ def _execute(plan: Plan, group: Group, how: _How) -> None:
         array = Array(group._native.create_array(addition.name, addition.document))
         _write(how, array.with_write_empty_chunks(how.empty), addition.variable, ())
     for update in plan.updates:
-        _apply(how, update, is_remote(group.url))
+        _apply(how, update)
 
 
-def _apply(how: _How, update: Update, has_no_locks: bool) -> None:
+def _apply(how: _How, update: Update) -> None:
     variable, array = update.variable, update.array.with_write_empty_chunks(how.empty)
     if update.axis is None:
         _write(how, array, variable, update.region)
         return
-    if variable.chunks is None and not has_no_locks:
-        # Elements and shape become visible together. In other stores no lock covers both.
+    if variable.chunks is None:
         array.append(variable.values, update.axis, chunks=update.edges)
         return
     shape = list(array.shape)
