@@ -17,6 +17,9 @@ use crate::error::Done;
 /// The setting that allows virtual joins to name members outside of their folders.
 const OUTSIDE_MEMBERS: &str = "outside_members";
 
+/// The setting that lets local stores follow symbolic links out of their folders.
+const OUTSIDE_LINKS: &str = "outside_links";
+
 /// The setting with the places to which reference files may lead.
 const TARGETS: &str = "targets";
 
@@ -161,14 +164,14 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, References
             (TARGETS, Setting::Places(places)) => {
                 options = places.iter().fold(options, |options, place| options.target(place));
             }
-            (OUTSIDE_MEMBERS, Setting::Text(value)) => match value.to_ascii_lowercase().as_str() {
-                "true" => references = References::Anywhere,
-                "false" => {}
-                _ => {
-                    let message = format!("{OUTSIDE_MEMBERS}: True or False");
-                    return Err(PyValueError::new_err(message));
+            (OUTSIDE_MEMBERS, Setting::Text(value)) => {
+                if is_true(name, value)? {
+                    references = References::Anywhere;
                 }
-            },
+            }
+            (OUTSIDE_LINKS, Setting::Text(value)) => {
+                options = options.outside_links(is_true(name, value)?);
+            }
             (name, Setting::Text(value)) => options = options.setting(name, value),
             (name, Setting::Places(_)) => {
                 let message = format!("the setting {name} is text, not a list");
@@ -177,6 +180,13 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, References
         }
     }
     Ok((options, references))
+}
+
+fn is_true(name: &str, value: &str) -> PyResult<bool> {
+    value
+        .to_ascii_lowercase()
+        .parse()
+        .map_err(|_| PyValueError::new_err(format!("{name}: True or False, not {value:?}")))
 }
 
 /// A local path that does not depend on the current folder; URLs as they are.

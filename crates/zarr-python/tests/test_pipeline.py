@@ -307,15 +307,50 @@ def test_damaged_chunks_are_errors(tmp_path):
     assert array[:4].tolist() == [0, 1, 2, 3]
 
 
-def test_links_out_of_the_store_are_read_and_not_written(tmp_path):
+def linked(where):
+    """Arrays whose chunks are below one link each, to a folder and to files, and what these lead to."""
+    for kind in ("folder", "files"):
+        array = zarr.create_array(where / kind / "a.zarr", shape=8, chunks=4, dtype="i2")
+        array[...] = np.arange(8)
+        outside = where / kind / "elsewhere"
+        (where / kind / "a.zarr/c").rename(outside)
+        if kind == "folder":
+            (where / kind / "a.zarr/c").symlink_to(outside)
+        else:
+            (where / kind / "a.zarr/c").mkdir()
+            for number in "01":
+                (where / kind / "a.zarr/c" / number).symlink_to(outside / number)
+        yield array, outside
+
+
+def test_links_out_of_the_store_are_followed_as_zarr_python_does(tmp_path):
+    with zarr.config.set({"codec_pipeline.path": OWN}):
+        expected = list(linked(tmp_path / "theirs"))
+    for (ours, outside), (theirs, other) in zip(linked(tmp_path / "ours"), expected, strict=True):
+        assert opened(ours)
+        for array in (ours, theirs):
+            assert array[...].tolist() == list(range(8))
+            array[2:6] = -1
+            assert array[...].tolist() == [0, 1, -1, -1, -1, -1, 6, 7]
+        assert [(outside / n).read_bytes() for n in "01"] == [(other / n).read_bytes() for n in "01"]
+    links = [
+        [path.relative_to(where) for path in sorted(where.rglob("*")) if path.is_symlink()]
+        for where in (tmp_path / "ours", tmp_path / "theirs")
+    ]
+    assert links[0] == links[1]
+
+
+def test_an_error_of_a_store_is_not_tried_again(tmp_path, monkeypatch):
     array = zarr.create_array(tmp_path / "a.zarr", shape=8, chunks=4, dtype="i2")
     array[...] = np.arange(8)
-    (tmp_path / "a.zarr/c").rename(tmp_path / "elsewhere")
-    (tmp_path / "a.zarr/c").symlink_to(tmp_path / "elsewhere")
-    assert array[...].tolist() == list(range(8))
-    with pytest.raises(OSError, match="link"):
-        array[...] = 1
-    assert array[...].tolist() == list(range(8))
+    (tmp_path / "a.zarr/c/1").unlink()
+    (tmp_path / "a.zarr/c/1").symlink_to("1")
+    asked = []
+    for name in ("get", "get_sync"):
+        monkeypatch.setattr(zarr.storage.LocalStore, name, lambda *_, **__: asked.append(1))
+    with pytest.raises(OSError, match="c/1"):
+        array[...]
+    assert asked == []
 
 
 def test_keys_of_version_2_and_of_dots(tmp_path):

@@ -229,3 +229,25 @@ def test_paths_of_another_kind_are_type_errors():
     for place in (b"/x.zarr", 7, None, 1.5):
         with pytest.raises(TypeError):
             zarr_kit.open(place)
+
+
+def test_links_out_of_a_folder_are_followed_if_allowed(tmp_path):
+    root = zarr_kit.create_group(tmp_path / "g.zarr")
+    root.create_array("v", shape=4, dtype="i2", chunks=2, dimension_names=["x"])[:] = [1, 2, 3, 4]
+    (tmp_path / "g.zarr/v/c").rename(tmp_path / "elsewhere")
+    (tmp_path / "g.zarr/v/c").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(OSError, match="link"):
+        root["v"][:]
+    with pytest.raises(ValueError, match="outside_links: True or False, not \"yes\""):
+        zarr_kit.open_group(tmp_path / "g.zarr", storage_options={"outside_links": "yes"})
+    options = {"outside_links": True}
+    for allowed in (
+        zarr_kit.open(tmp_path / "g.zarr", "v", storage_options=options),
+        pickle.loads(pickle.dumps(zarr_kit.open_group(tmp_path / "g.zarr", storage_options=options)))["v"],
+    ):
+        assert allowed[:].tolist() == [1, 2, 3, 4] and allowed.check().is_clean
+    xarray = pytest.importorskip("xarray")
+    found = xarray.open_dataset(tmp_path / "g.zarr", engine="zarr-kit", storage_options=options, chunks={})
+    assert found.v.values.tolist() == [1, 2, 3, 4]
+    allowed[1:3] = 9
+    assert len(list((tmp_path / "elsewhere").iterdir())) == 2 and allowed[:].tolist() == [1, 9, 9, 4]

@@ -81,7 +81,8 @@ def open(
         Settings of the store, such as ``aws_region``. Take credentials from the environment
         instead if you can: settings are part of a pickled array. ``targets`` lists folders and
         URLs to which a reference file may lead, besides its own folder; ``outside_members=True``
-        lets a virtual join lead out of its folder.
+        lets a virtual join lead out of its folder, and ``outside_links=True`` symbolic links out
+        of the store's folder.
     threads
         The largest number of threads of a read or write; None for one per core.
     write_empty_chunks

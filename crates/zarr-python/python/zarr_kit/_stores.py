@@ -28,7 +28,8 @@ def url_of(store: Store) -> StoreUrl | None:
     elsewhere.
     """
     if type(store) is LocalStore:
-        return StoreUrl(str(store.root.absolute()), {})
+        # zarr-python follows links wherever they lead.
+        return StoreUrl(str(store.root.absolute()), {"outside_links": "true"})
     if type(store) is ObjectStore:
         return _of_obstore(store.store)
     if type(store) is FsspecStore:

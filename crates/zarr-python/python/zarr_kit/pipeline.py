@@ -26,7 +26,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Self
 
@@ -237,11 +236,9 @@ class ZarrKitCodecPipeline(CodecPipeline):
         if found := self._selected(batch, out, drop_axes):
             opened, axes, elements = found
             present: GetResult = {"status": "present"}
-            # What our store refuses, such as links that lead out of it, zarr-python may read.
-            with suppress(OSError):
-                await asyncio.to_thread(opened.read, axes, _chunks.memory(elements))
-                _dtypes.from_stored(elements, _chunks.data_type(batch[0][1].dtype))
-                return (present,) * len(batch)
+            await asyncio.to_thread(opened.read, axes, _chunks.memory(elements))
+            _dtypes.from_stored(elements, _chunks.data_type(batch[0][1].dtype))
+            return (present,) * len(batch)
         pipeline = self._of_memory(spec for _, spec, *_ in batch)
         return await pipeline.read(batch, out, drop_axes)
 
