@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod access;
 mod args;
 mod chunks;
 mod codecs;
@@ -34,6 +35,7 @@ use std::io::{self, Write as _};
 
 use clap::Parser;
 
+use crate::access::Access;
 use crate::args::Args;
 
 /// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
@@ -58,15 +60,7 @@ pub fn main_from(args: impl IntoIterator<Item = impl Into<OsString>>) -> u8 {
 }
 
 fn run(args: Args) -> u8 {
-    if let Some(seconds) = args.timeout {
-        node_store::set_timeout(seconds);
-    }
-    node_store::set_targets(args.targets);
-    if args.outside_members {
-        node_store::allow_outside_members();
-    }
-    node_store::allow_outside_links(args.outside_links);
-    match commands::run(args.command) {
+    match Access::of(&args).during(|| commands::run(args.command)) {
         Ok(status) => status,
         // The reader has closed the pipe, because it needs no more output.
         Err(error) if error.is_broken_pipe() => 0,

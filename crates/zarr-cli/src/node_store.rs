@@ -3,87 +3,21 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
-use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, Waiting};
-use zarr_kit::array::{ChunkLayout, UnlistedStore, open_node, refresh_consolidated};
+use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions};
+use zarr_kit::array::{ChunkLayout, open_node, refresh_consolidated};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
-use zarr_kit::join::{self, LinkError, OpenOptions, References};
+use zarr_kit::join::{self, LinkError};
 use zarr_kit::report::ReportError;
 
+use crate::access::{join_options, store_options, unlisted};
 use crate::error::CliError;
 use crate::watched_store::{Watch, WatchedStore};
 use crate::{nearest, print};
-
-/// The timeout for servers that do not answer, if not the library's default.
-static TIMEOUT: OnceLock<Duration> = OnceLock::new();
-
-/// Sets the timeout of all stores that are opened later; call it once.
-pub(crate) fn set_timeout(seconds: u32) {
-    let _set_before = TIMEOUT.set(Duration::from_secs(seconds.into()));
-}
-
-/// The places to which references may lead.
-static TARGETS: OnceLock<Vec<String>> = OnceLock::new();
-
-/// Allows references to lead to these places, in all stores that are opened later; call it once.
-pub(crate) fn set_targets(places: Vec<String>) {
-    let _set_before = TARGETS.set(places);
-}
-
-/// Whether virtual joins may name members outside of their folders.
-static OUTSIDE_MEMBERS: OnceLock<()> = OnceLock::new();
-
-/// Allows this for all stores that are opened later.
-pub(crate) fn allow_outside_members() {
-    let _set_before = OUTSIDE_MEMBERS.set(());
-}
-
-/// Whether local stores follow symbolic links out of their folders.
-static OUTSIDE_LINKS: AtomicBool = AtomicBool::new(false);
-
-/// Allows this, or not, for all stores that are opened later.
-pub(crate) fn allow_outside_links(allowed: bool) {
-    OUTSIDE_LINKS.store(allowed, Ordering::Relaxed);
-}
-
-/// How all stores are opened.
-pub(crate) fn store_options() -> StoreOptions {
-    let options =
-        StoreOptions::new().on_wait(tell).outside_links(OUTSIDE_LINKS.load(Ordering::Relaxed));
-    let options = match TIMEOUT.get() {
-        Some(timeout) => options.timeout(*timeout),
-        None => options,
-    };
-    let targets = TARGETS.get().map(Vec::as_slice).unwrap_or_default();
-    targets.iter().fold(options, |options, place| options.target(place))
-}
-
-/// How all virtual joins are opened, with these options of stores.
-pub(crate) fn join_options(options: StoreOptions) -> OpenOptions {
-    let references = match OUTSIDE_MEMBERS.get() {
-        Some(()) => References::Anywhere,
-        None => References::Below,
-    };
-    OpenOptions::new().store(options).references(references)
-}
-
-/// Reports a wait, at intervals, since many requests may be waiting.
-fn tell(waiting: &Waiting) {
-    /// The least time between two messages.
-    const PAUSE: Duration = Duration::from_secs(30);
-    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    if last.is_none_or(|last| last.elapsed() >= PAUSE) {
-        *last = Some(Instant::now());
-        print::note(format_args!("waiting: {waiting} (--timeout)"));
-    }
-}
 
 /// A folder or URL, opened as a store whose root is the node.
 #[derive(Debug)]
@@ -468,19 +402,11 @@ fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
 
 /// The store, which lists by metadata if it is on a server that does not list.
 fn listable(path: &str, store: Arc<dyn Store>) -> Arc<dyn Store> {
-    static TOLD: AtomicBool = AtomicBool::new(false);
     let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    if !matches!(scheme.as_deref(), Some("http" | "https")) {
-        return store;
+    match scheme.as_deref() {
+        Some("http" | "https") => unlisted(store),
+        _ => store,
     }
-    Arc::new(UnlistedStore::new(store, || {
-        if !TOLD.swap(true, Ordering::Relaxed) {
-            print::note(
-                "the server does not list: nodes are those of the consolidated metadata, and \
-                 chunks are looked up one by one",
-            );
-        }
-    }))
 }
 
 /// Whether a URL is one that a build with the feature `remote` opens.

@@ -95,3 +95,27 @@ def test_the_script_is_the_same_program(folder):
         pytest.skip("the package is not installed as a wheel")
     done = subprocess.run([script, "info", folder / "a.zarr"], capture_output=True, text=True)
     assert done.stdout == run("info", folder / "a.zarr").stdout
+
+
+TWICE = """
+import sys, threading, zarr_kit._native
+def run(*arguments):
+    return zarr_kit._native.main_from(["zarr-kit", "read", sys.argv[1], *arguments])
+statuses = [run("--outside-members"), run(), run("--outside-members")]
+threads = [threading.Thread(target=lambda: statuses.append(run("--outside-members"))), threading.Thread(target=run)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+print(statuses, file=sys.stderr)
+"""
+
+
+def test_a_call_allows_nothing_to_the_next(tmp_path):
+    places = [tmp_path / name for name in ("a.zarr", "b.zarr")]
+    for place in places:
+        zarr_kit.create(place, shape=2, dtype="i1", dimension_names=["x"])
+    (tmp_path / "inner").mkdir()
+    zarr_kit.join(places, tmp_path / "inner/q.zjoin", along="x", virtual=True)
+    done = subprocess.run([sys.executable, "-c", TWICE, str(tmp_path / "inner/q.zjoin")], capture_output=True, text=True)
+    assert done.stderr.splitlines()[-1] == "[0, 2, 0, 0]"

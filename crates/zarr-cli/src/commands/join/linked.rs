@@ -5,9 +5,9 @@ use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{Join, JoinGroups, LinkError, Missing, NodeMembers};
 
 use super::arrange;
+use crate::access::store_options;
 use crate::args;
 use crate::error::CliError;
-use crate::node_store::store_options;
 use crate::print::done;
 use zarr_kit::report::words::counted;
 

@@ -6,11 +6,12 @@ use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan, NodeMember};
 
 use super::asked::{Asked, asked};
+use crate::access::{join_options, store_options};
 use crate::args::Rearrange;
 use crate::chunks;
 use crate::commands::resize::policy;
 use crate::error::CliError;
-use crate::node_store::{NodeStore, join_options, store_options};
+use crate::node_store::NodeStore;
 use crate::print::done;
 use zarr_kit::report::words;
 
