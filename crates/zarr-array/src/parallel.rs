@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{LazyLock, Mutex, PoisonError};
+use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::thread;
 
 /// The processors that this process may use. They are counted once: a count reads files of the
@@ -56,6 +56,31 @@ pub(crate) fn for_each<S, E: Send>(
         run();
     });
     first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// What `work` makes of each item, in their order, or the first error.
+pub(crate) fn map<I: Sync, T: Send + Sync, E: Send>(
+    items: &[I],
+    threads: NonZeroUsize,
+    work: impl Fn(&I) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, E> {
+    let made: Vec<OnceLock<T>> = items.iter().map(|_| OnceLock::new()).collect();
+    let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+    for_each(
+        count,
+        threads,
+        || (),
+        |(), range| {
+            let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+            let range = at(range.start)..at(range.end);
+            let items = items.get(range.clone()).unwrap_or_default();
+            items.iter().zip(made.get(range).unwrap_or_default()).try_for_each(|(item, made)| {
+                let _first = made.set(work(item)?);
+                Ok(())
+            })
+        },
+    )?;
+    Ok(made.into_iter().filter_map(OnceLock::into_inner).collect())
 }
 
 #[cfg(test)]

@@ -187,7 +187,7 @@ impl Unfinished {
     }
 
     /// Parses the text that a copy writes. Anybody may have put other text there.
-    fn read(text: &str) -> Self {
+    pub(crate) fn read(text: &str) -> Self {
         let member = |name: &str| {
             let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
             line.trim_end_matches(',').strip_prefix('"')?.strip_suffix('"')

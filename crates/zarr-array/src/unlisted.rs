@@ -155,38 +155,14 @@ impl UnlistedStore {
 
     /// Those of the keys that exist, looked up at once.
     fn existing(&self, keys: Vec<Result<Key, StoreError>>) -> Vec<Result<Key, StoreError>> {
-        let found: Vec<OnceLock<Result<bool, StoreError>>> =
-            keys.iter().map(|_| OnceLock::new()).collect();
-        let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
         let threads = self.store.capabilities().requests_in_flight;
-        let looked = parallel::for_each(
-            count,
-            threads,
-            || (),
-            |(), range| {
-                let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
-                let part = at(range.start)..at(range.end);
-                let keys = keys.get(part.clone()).unwrap_or_default();
-                for (key, found) in keys.iter().zip(found.get(part).unwrap_or_default()) {
-                    if let Ok(key) = key {
-                        let is_there = self.store.head(key).map(|meta| meta.is_some());
-                        let _first = found.set(is_there);
-                    }
-                }
-                Ok::<(), StoreError>(())
-            },
-        );
-        if let Err(error) = looked {
-            return vec![Err(error)];
-        }
-        let pairs = keys.into_iter().zip(found);
-        pairs
-            .filter_map(|(key, found)| match (key, found.into_inner()) {
-                (Ok(key), Some(Ok(true))) => Some(Ok(key)),
-                (Ok(_), Some(Ok(false)) | None) => None,
-                (Ok(_), Some(Err(error))) | (Err(error), _) => Some(Err(error)),
-            })
-            .collect()
+        let keys = keys.into_iter().collect::<Result<Vec<Key>, _>>();
+        let existing = keys.and_then(|keys| {
+            let found = parallel::map(&keys, threads, |key| self.store.head(key))?;
+            let pairs = keys.into_iter().zip(found);
+            Ok(pairs.filter_map(|(key, found)| found.map(|_| Ok(key))).collect())
+        });
+        existing.unwrap_or_else(|error| vec![Err(error)])
     }
 }
 

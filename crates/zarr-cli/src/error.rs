@@ -307,6 +307,10 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: not an interrupted copy of this source with these chunks and codecs; \
              --overwrite starts again"
         ),
+        TransferError::SourceChanged { .. } => format!(
+            "{place}: the source has changed since the unfinished copy or join here began, which would \
+             have parts of both; --overwrite starts again"
+        ),
         TransferError::Memory { needed, .. } => format!(
             "one chunk of the target needs {} of memory (its elements, the buffers to decode and \
              encode them, and what the program itself takes), more than the {} of --memory; give \

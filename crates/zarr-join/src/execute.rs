@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::copy::{CopyOptions, Endpoint, NewNode, TransferError};
+use zarr_array::copy::{ContentDigest, CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, open_node};
 use zarr_metadata::NodeMetadata;
@@ -129,7 +129,7 @@ impl JoinPlan {
         let document = NodeMetadata::Array(self.metadata.clone());
         let from = self.sources();
         let to = Endpoint::new(&store, prefix);
-        make(&from, to, &document, options, |node| {
+        make(&from, self.content(), to, &document, options, |node| {
             self.fill(&store, prefix, node, options, progress)
         })
     }
@@ -140,6 +140,19 @@ impl JoinPlan {
         members
             .map(|array| (Endpoint::new(array.store(), array.prefix()), array.metadata().json()))
             .collect()
+    }
+
+    /// What the members were when the join was planned: their documents, and their stored chunks.
+    pub(crate) fn content(&self) -> ContentDigest {
+        let mut content = ContentDigest::default();
+        for (number, (member, stored)) in
+            self.members.members().iter().zip(&self.stored).enumerate()
+        {
+            let mut part = stored.content;
+            part.add_document("", member.array().metadata().json());
+            content.add_part(&number.to_string(), part);
+        }
+        content
     }
 
     /// Puts all chunks into a node that was begun.
@@ -223,10 +236,10 @@ impl JoinPlan {
                 })?;
                 count = count.saturating_add(1);
             }
-            if count != *stored {
+            if count != stored.count {
                 return Err(JoinError::ChunksChanged {
                     member: member.name().into(),
-                    planned: *stored,
+                    planned: stored.count,
                     found: count,
                 });
             }
@@ -243,12 +256,13 @@ impl JoinPlan {
 /// removed if nothing else has been put.
 pub(crate) fn make<T>(
     from: &[(Endpoint<'_>, &str)],
+    content: ContentDigest,
     to: Endpoint<'_>,
     document: &NodeMetadata,
     options: &JoinOptions,
     fill: impl FnOnce(&NewNode<'_>) -> Result<T, JoinError>,
 ) -> Result<T, JoinError> {
-    let node = NewNode::begin(from, to, document, &options.copy_options())?;
+    let node = NewNode::begin(from, content, to, document, &options.copy_options())?;
     match fill(&node) {
         Ok(filled) => {
             node.finish()?;

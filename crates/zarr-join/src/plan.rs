@@ -5,6 +5,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::Array;
+use zarr_array::copy::ContentDigest;
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store};
 use zarr_codec::Options;
 use zarr_metadata::ArrayMetadata;
@@ -82,8 +83,15 @@ pub struct JoinPlan {
     pub(crate) metadata: ArrayMetadata,
     pub(crate) moved: Vec<Moved>,
     pub(crate) written: Vec<Written>,
-    /// How many stored chunks each member has.
-    pub(crate) stored: Vec<usize>,
+    /// The stored chunks of each member.
+    pub(crate) stored: Vec<Stored>,
+}
+
+/// The stored chunks of a member that hold elements, as they were when the join was planned.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stored {
+    pub(crate) count: usize,
+    pub(crate) content: ContentDigest,
 }
 
 impl JoinPlan {
@@ -116,7 +124,9 @@ impl JoinPlan {
         let region = MemberRegion::new(&self.members, number, target);
         let whole = region.whole_reason(member, &self.members);
         let stored = stored_chunks(member)?;
-        self.stored.push(stored.len());
+        let mut content = ContentDigest::default();
+        stored.iter().for_each(|(_, key, meta)| content.add_object(key.as_str(), meta));
+        self.stored.push(Stored { count: stored.len(), content });
         if whole == Some(Reason::FillValue) {
             // Chunks that are not stored differ too.
             for to in region.chunks_in(&region.ranges) {

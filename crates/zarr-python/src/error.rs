@@ -117,6 +117,7 @@ impl From<TransferError> for Raised {
             | TransferError::NotEmpty { .. }
             | TransferError::NotInterrupted { .. }
             | TransferError::OtherCopy { .. } => PyFileExistsError::new_err(text),
+            TransferError::SourceChanged { .. } => ConflictError::new_err(text),
             TransferError::Memory { .. } => PyMemoryError::new_err(text),
             // An exception that Python raised.
             TransferError::Change { cause, .. } => match cause.downcast::<PyErr>() {

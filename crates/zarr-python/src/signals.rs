@@ -161,6 +161,10 @@ impl Store for Guarded {
         self.checked(prefix, self.store.list(prefix, links))
     }
 
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        Some(self.checked(prefix, self.store.list_described(prefix)?))
+    }
+
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         self.checked(prefix, self.store.list_dir(prefix))
     }

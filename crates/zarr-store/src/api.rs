@@ -76,6 +76,18 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// As the last item, whatever keeps the store from listing.
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key>;
 
+    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with what
+    /// [`head`](Store::head) tells of its object, if listings of the store have that.
+    ///
+    /// `None` by default: the caller looks up each key.
+    ///
+    /// # Errors
+    /// As for [`list`](Store::list).
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        let _ = prefix;
+        None
+    }
+
     /// What lies directly below `prefix`: objects, and prefixes of further keys. Links are
     /// followed.
     ///

@@ -78,6 +78,14 @@ impl<S: Store> Store for Below<S> {
         }
     }
 
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        let listed = self.store.list_described(&self.prefix(prefix).ok()?)?;
+        Some(Box::new(listed.map(|found| {
+            let (key, meta) = found?;
+            Ok((self.strip(&key)?, meta))
+        })))
+    }
+
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         let entry = |entry| match entry? {
             DirEntry::Object(key) => Ok(DirEntry::Object(self.strip(&key)?)),

@@ -51,6 +51,10 @@ macro_rules! forward {
                 (**self).list(prefix, links)
             }
 
+            fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+                (**self).list_described(prefix)
+            }
+
             fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
                 (**self).list_dir(prefix)
             }

@@ -9,6 +9,7 @@ use zarr_grid::{AxisPart, Grid, GridError};
 use zarr_metadata::ArrayMetadata;
 
 use super::begin::{begin, withdraw};
+use super::content::ContentDigest;
 use super::endpoint::Endpoint;
 use super::error::{TransferError, grid_error, source, target};
 use super::marker::{Marker, TargetState};
@@ -35,7 +36,8 @@ use crate::unfinished::Kind;
 /// [`TransferError::Exists`] if there is a node at the target and neither `resume` nor
 /// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
 /// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if the target does not hold
-/// this copy, interrupted; [`TransferError::Unfinished`] if it does and `resume` is not set;
+/// this copy, interrupted; [`TransferError::SourceChanged`] if it does, and the objects of the source
+/// have changed since; [`TransferError::Unfinished`] if it does and `resume` is not set;
 /// [`TransferError::OtherParts`], [`TransferError::Removed`] and [`TransferError::PartOverwrites`]
 /// of a [part](CopyOptions::part); otherwise errors of reading and writing. Chunks that were written
 /// before an error stay, to be resumed; if there are none, nothing stays.
@@ -75,6 +77,7 @@ pub fn copy_array(
     let metadata = prepared.to.metadata();
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
+    let marker = marker.with_content(ContentDigest::of(here)?);
     if let Some(part) = options.checked_part()? {
         let work = |found, share: &Share<'_>| prepared.run(from, found, share, options, progress);
         let summary = copy_part_of_array(marker, part, here, metadata, options, work)?;

@@ -77,6 +77,17 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
+    /// The source is no longer what it was when the unfinished copy at the target began: objects were
+    /// added, removed or replaced.
+    #[error(
+        "{}: the source has changed since the unfinished copy here began, which would have parts of \
+         both: start again",
+        Node("target", path)
+    )]
+    SourceChanged {
+        /// The target's path.
+        path: String,
+    },
     /// The unfinished copy at the target is in another number of parts, or in none.
     #[error(
         "{}: the unfinished copy here is {}",

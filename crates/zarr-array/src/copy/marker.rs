@@ -6,8 +6,9 @@ use std::hash::Hasher as _;
 use fnv::FnvHasher;
 
 use super::CopySummary;
+use super::content::ContentDigest;
 use super::endpoint::Endpoint;
-use super::error::{TransferError, source, target};
+use super::error::{TransferError, source};
 use crate::node::put_new;
 use crate::store::{Key, Prefix, PutOutcome, StoreExt as _};
 use crate::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork, plain, read_marker};
@@ -44,6 +45,8 @@ pub(super) struct Marker<'a> {
     work: UnfinishedWork,
     /// The place of the source, its document, and the target's document, each as a hash.
     identity: [u64; 3],
+    /// What the objects of the source were, if that is known: of the root of a copy.
+    content: Option<ContentDigest>,
     /// The number of parts, if it is a copy in parts.
     parts: Option<u32>,
 }
@@ -113,7 +116,13 @@ impl<'a> Marker<'a> {
         identity: [u64; 3],
     ) -> Result<Self, TransferError> {
         let key = to.prefix.key(MARKER)?;
-        Ok(Self { to, key, kind, document, from, work, identity, parts: None })
+        Ok(Self { to, key, kind, document, from, work, identity, content: None, parts: None })
+    }
+
+    /// The same marker, which says what the objects of the source are: a copy from others is not
+    /// resumed.
+    pub(super) fn with_content(self, content: Option<ContentDigest>) -> Self {
+        Self { content, ..self }
     }
 
     /// The marker of the same copy in parts. It says more of what is copied, since the parts must
@@ -176,10 +185,14 @@ impl<'a> Marker<'a> {
     /// Why the marker that is there is not this one.
     pub(super) fn other(&self) -> Result<TransferError, TransferError> {
         let path = self.to.path();
-        let found = Unfinished::at(&**self.to.store, self.to.prefix).map_err(target)?;
-        let found = found.filter(|found| found.kind.is_some()).map(|found| found.parts);
-        Ok(match found.filter(|found| *found != self.parts) {
+        let text = read_marker(&**self.to.store, &self.key)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let found = Unfinished::read(&text);
+        let mut steps = [Step::Clearing, Step::Copying].into_iter();
+        let same = steps.any(|step| without_content(&self.text(step)).eq(without_content(&text)));
+        Ok(match found.kind.map(|_| found.parts).filter(|found| *found != self.parts) {
             Some(of) => TransferError::OtherParts { path, of },
+            None if same => TransferError::SourceChanged { path },
             None => TransferError::OtherCopy { path },
         })
     }
@@ -264,6 +277,9 @@ impl<'a> Marker<'a> {
         if let Some(parts) = self.parts {
             let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");
         }
+        if let Some(content) = self.content {
+            let _infallible = writeln!(text, "{CONTENT}\"{:016x}\",", content.number());
+        }
         let _infallible = writeln!(
             text,
             "  \"step\": \"{step}\",\n  \"source_place\": \"{place:016x}\",\n  \"source\": \
@@ -271,6 +287,14 @@ impl<'a> Marker<'a> {
         );
         text
     }
+}
+
+/// The beginning of a marker's line about the objects of the source.
+const CONTENT: &str = "  \"content\": ";
+
+/// The lines of a marker that say which copy it is, whatever the objects of the source are.
+fn without_content(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.starts_with(CONTENT))
 }
 
 /// The path of a node below the root of a copy.

@@ -30,6 +30,7 @@
 
 mod array;
 mod begin;
+mod content;
 mod creation;
 mod endpoint;
 mod error;
@@ -49,6 +50,7 @@ use zarr_codec::Codecs;
 use crate::part::Part;
 
 pub use array::copy_array;
+pub use content::ContentDigest;
 pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;

@@ -4,6 +4,7 @@ use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use super::CopyOptions;
 use super::begin::{begin, remove_markers};
+use super::content::ContentDigest;
 use super::endpoint::Endpoint;
 use super::error::TransferError;
 use super::marker::{Marker, TargetState};
@@ -24,7 +25,8 @@ pub struct NewNode<'a> {
 
 impl<'a> NewNode<'a> {
     /// Begins the node at `to` with this document, made of the nodes `from` with theirs: which
-    /// must be the same nodes in the same order, with the same documents, for it to be resumed.
+    /// must be the same nodes in the same order, with the same documents and the same `content`, for it
+    /// to be resumed.
     ///
     /// Of the options, [`resume`](CopyOptions::resume) and [`overwrite`](CopyOptions::overwrite)
     /// matter; an overwrite never removes objects that belong to no node.
@@ -33,11 +35,13 @@ impl<'a> NewNode<'a> {
     /// As for [`copy_array`](super::copy_array); nothing has then been removed.
     pub fn begin(
         from: &[(Endpoint<'_>, &str)],
+        content: ContentDigest,
         to: Endpoint<'a>,
         document: &NodeMetadata,
         options: &CopyOptions,
     ) -> Result<Self, TransferError> {
         let marker = Marker::of_many(from, to, kind(document), document.json().to_owned())?;
+        let marker = marker.with_content(Some(content));
         let sources: Vec<Endpoint<'_>> = from.iter().map(|(from, _)| *from).collect();
         let state = begin(&marker, &sources, array(document), options, &mut || Ok(()))?;
         Ok(Self { marker, state, is_within: false })

@@ -3,6 +3,7 @@
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use super::begin::{begin, withdraw};
+use super::content::ContentDigest;
 use super::endpoint::Endpoint;
 use super::error::{TransferError, source};
 use super::first_visit::FirstVisit;
@@ -88,7 +89,7 @@ fn copy_node(
         NodeMetadata::Array(metadata) => {
             let job = Job::new(from, to, metadata, change, options)?;
             let part = options.checked_part()?;
-            let marker = job.marker()?;
+            let marker = job.marker()?.with_content(ContentDigest::of(from)?);
             let progress = &mut |done| progress(from.prefix, done);
             if let Some(part) = part {
                 let target = job.changed.clone();
@@ -118,6 +119,7 @@ fn copy_node(
             }
             let all = Share::all(to.prefix);
             let marker = first.group_marker(from, to, &group, change)?;
+            let marker = marker.with_content(ContentDigest::of(from)?);
             let tree =
                 begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
             let mut summary = CopySummary::default();

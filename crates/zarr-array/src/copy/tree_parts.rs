@@ -2,6 +2,7 @@
 
 use zarr_metadata::GroupMetadata;
 
+use super::content::ContentDigest;
 use super::error::{TransferError, source};
 use super::first_visit::FirstVisit;
 use super::job::{Change, Job};
@@ -35,6 +36,7 @@ pub(super) fn copy_group_in_parts(
         Ok(())
     })?;
     let marker = first.group_marker(from, to, group, change)?;
+    let marker = marker.with_content(ContentDigest::of(from)?);
     let marker = marker.in_parts(part.of(), &below, options.nodes_only);
     let run = PartRun::new(&marker, part);
     let joined = run.join(from, None)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::copy::{Endpoint, NewNode};
+use zarr_array::copy::{ContentDigest, Endpoint, NewNode};
 use zarr_array::store::{Prefix, Store};
 use zarr_array::{ArrayError, Group};
 use zarr_metadata::NodeMetadata;
@@ -33,7 +33,11 @@ impl GroupJoinPlan {
         let from = self.sources();
         let to = Endpoint::new(&store, prefix);
         let mut summary = JoinSummary::default();
-        make(&from, to, &document, options, |node| work.fill("", prefix, node, &mut summary))?;
+        let mut content = ContentDigest::default();
+        self.arrays().for_each(|(path, plan)| content.add_part(path, plan.content()));
+        make(&from, content, to, &document, options, |node| {
+            work.fill("", prefix, node, &mut summary)
+        })?;
         let opened = Group::open(store.clone(), prefix);
         Ok((opened.map_err(|cause| JoinError::Target(Box::new(cause)))?, summary))
     }

@@ -239,3 +239,29 @@ fn a_join_of_groups_that_is_killed_leaves_no_group_and_can_be_resumed() {
         }
     }
 }
+
+/// Also where the joined array was complete before the join was killed.
+#[test]
+fn a_group_that_has_changed_does_not_continue_it() {
+    let members = vec![group(&case("a", 0..3)), group(&case("b", 3..5))];
+    let plan = || {
+        let join = JoinGroups::new(members.clone(), GroupArrangement::Along("time".into()));
+        join.plan().expect("fits")
+    };
+    let in_order = || JoinOptions::new().threads(NonZeroUsize::MIN);
+    let whole = Arc::new(FaultStore::new(MemoryStore::new()));
+    let store: Arc<dyn Store> = whole.clone();
+    let to = Prefix::root();
+    plan().execute(&store, &to, &in_order(), &|_| {}).expect("joins");
+    let inner = MemoryStore::new();
+    let late = whole.operations() - 4;
+    let dying: Arc<dyn Store> = Arc::new(FaultStore::new(inner.clone()).at(late, Fault::DieBefore));
+    assert!(plan().execute(&dying, &to, &in_order(), &|_| {}).is_err());
+    assert!(objects(&inner).contains_key("time/zarr.json"));
+    let time = members[0].group().array("time").expect("opens");
+    time.write_as::<i32>(0..1, &[-1]).expect("writes");
+    let inner: Arc<dyn Store> = Arc::new(inner);
+    let refused = plan().execute(&inner, &to, &in_order().resume(true), &|_| {});
+    let error = refused.expect_err("is another").to_string();
+    assert!(error.contains("the source has changed since"), "{error}");
+}

@@ -118,3 +118,35 @@ fn a_join_of_other_members_does_not_continue_it() {
     assert!(error.contains("not an interrupted copy of this source"), "{error}");
     plan.execute(&inner, &to, &in_order().resume(true), &|_| {}).expect("the same");
 }
+
+/// What is in the joined array would be of two states of the member.
+#[test]
+fn a_member_that_has_changed_does_not_continue_it() {
+    type Change = fn(&Array);
+    let changes: [Change; 3] = [
+        // As many bytes in place of a chunk that is moved, and of one that is decoded.
+        |array| array.write(0..1, &[9]).expect("writes"),
+        |array| array.write(9..10, &[9]).expect("writes"),
+        |array| {
+            array.store().delete(&array.chunk_key(&[1]).expect("a key")).expect("deletes");
+        },
+    ];
+    for change in changes {
+        let members = vec![member("a", 10), member("b", 8)];
+        let plan = || Join::new(members.clone(), Arrangement::Along(0)).plan().expect("fits");
+        let inner = MemoryStore::new();
+        let store: Arc<dyn Store> =
+            Arc::new(FaultStore::new(inner.clone()).at(12, Fault::DieBefore));
+        let to = Prefix::root();
+        assert!(plan().execute(&store, &to, &in_order(), &|_| {}).is_err());
+        let before = objects(&inner);
+        assert!(before.len() > 1, "{:?}", before.keys());
+        change(members[0].array());
+        let inner: Arc<dyn Store> = Arc::new(inner);
+        let refused = plan().execute(&inner, &to, &in_order().resume(true), &|_| {});
+        let error = refused.expect_err("is another").to_string();
+        assert!(error.contains("the source has changed since"), "{error}");
+        assert_eq!(objects(&*inner), before);
+        plan().execute(&inner, &to, &in_order().overwrite(true), &|_| {}).expect("joins anew");
+    }
+}

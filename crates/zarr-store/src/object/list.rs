@@ -9,7 +9,7 @@ use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedLis
 use object_store::path::Path;
 use object_store::{Error, ListResult, ObjectMeta};
 
-use super::client::{Client, remote};
+use super::client::{Client, describe, remote};
 use crate::runtime;
 use crate::{DirEntry, Key, Listing, Operation, Prefix, StoreError};
 
@@ -20,32 +20,40 @@ type Objects = Fuse<BoxStream<'static, Result<ObjectMeta, Error>>>;
 
 pub(super) fn list(client: Client, prefix: Prefix) -> Listing<'static, Key> {
     let base = client.base.clone();
-    let key_of = move |path: &Path| key_of(&base, path);
+    let key_of = move |meta: &ObjectMeta| key_of(&base, &meta.location);
     all(client, prefix, key_of)
+}
+
+/// As [`list`], with what the server says of each object.
+pub(super) fn list_described(
+    client: Client,
+    prefix: Prefix,
+) -> Listing<'static, (Key, crate::ObjectMeta)> {
+    let base = client.base.clone();
+    all(client, prefix, move |meta| Some((key_of(&base, &meta.location)?, describe(meta))))
 }
 
 /// The names of objects below a prefix that are no keys.
 pub(super) fn without_key(client: Client, prefix: Prefix) -> Listing<'static, String> {
     let base = client.base.clone();
-    let name_of = move |path: &Path| {
-        let name = below(&base, path).filter(|name| !name.is_empty())?;
+    let name_of = move |meta: &ObjectMeta| {
+        let name = below(&base, &meta.location).filter(|name| !name.is_empty())?;
         Key::new(name).is_err().then(|| name.to_owned())
     };
     all(client, prefix, name_of)
 }
 
-/// What `of` makes of the path of every object below a prefix.
+/// What `of` makes of every object below a prefix.
 fn all<T: Send + 'static>(
     client: Client,
     prefix: Prefix,
-    of: impl Fn(&Path) -> Option<T> + Send + 'static,
+    of: impl Fn(&ObjectMeta) -> Option<T> + Send + 'static,
 ) -> Listing<'static, T> {
-    let of = move |paths: Vec<Path>| -> Vec<T> { paths.iter().filter_map(&of).collect() };
+    let of = move |objects: Vec<ObjectMeta>| -> Vec<T> { objects.iter().filter_map(&of).collect() };
     match client.pages.clone() {
         Some(pages) => {
-            let paths = |page: ListResult| page.objects.into_iter().map(|meta| meta.location);
             let pages = in_pages(client, pages, prefix, None);
-            one_by_one(pages.map(move |page| page.map(|page| of(paths(page).collect()))))
+            one_by_one(pages.map(move |page| page.map(|page| of(page.objects))))
         }
         None => one_by_one(in_batches(client, prefix).map(move |page| page.map(&of))),
     }
@@ -134,7 +142,7 @@ fn page(
 fn in_batches(
     client: Client,
     prefix: Prefix,
-) -> impl Iterator<Item = Result<Vec<Path>, StoreError>> {
+) -> impl Iterator<Item = Result<Vec<ObjectMeta>, StoreError>> {
     // The rest of the stream, which is not there yet for the first batch; `None` at the end.
     let mut next = Some(None);
     iter::from_fn(move || {
@@ -154,7 +162,7 @@ fn batch(
     client: &Client,
     prefix: &Prefix,
     stream: Option<Objects>,
-) -> Result<(Objects, Vec<Path>), StoreError> {
+) -> Result<(Objects, Vec<ObjectMeta>), StoreError> {
     let path = client.path(Operation::List, prefix.as_str())?;
     let (client, name) = (client.clone(), prefix.to_string());
     runtime::wait(Operation::List, prefix.as_str(), async move {
@@ -178,11 +186,11 @@ async fn next_batch(
     client: &Client,
     name: &str,
     mut stream: Objects,
-) -> Result<(Objects, Vec<Path>), Error> {
+) -> Result<(Objects, Vec<ObjectMeta>), Error> {
     let mut batch = Vec::new();
     while batch.len() < BATCH {
         match client.answer(Operation::List, name, stream.next()).await {
-            Some(meta) => batch.push(meta?.location),
+            Some(meta) => batch.push(meta?),
             None => break,
         }
     }

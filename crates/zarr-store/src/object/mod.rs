@@ -287,6 +287,13 @@ impl Store for RemoteStore {
         }
     }
 
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        Some(match self.client(Operation::List, prefix.as_str()) {
+            Ok(client) => list::list_described(client, prefix.clone()),
+            Err(error) => failed(error),
+        })
+    }
+
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         match self.client(Operation::List, prefix.as_str()) {
             Ok(client) => list::list_dir(client, prefix.clone()),

@@ -15,6 +15,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::slice::from_ref;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use self::file::{Reference, References};
 #[cfg(feature = "parquet")]
@@ -26,7 +27,7 @@ use super::listing::until_error;
 use super::sorted;
 use super::{
     Capabilities, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix,
-    ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt as _, StoreOptions,
+    ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreOptions,
 };
 
 /// A read-only store whose objects are parts of other files, such as chunks in NetCDF-4 files: a
@@ -71,6 +72,8 @@ pub struct ReferenceStore(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     index: Index,
+    /// When the document of references was modified.
+    modified: Option<SystemTime>,
     targets: Targets,
     locks: ProcessLocks,
 }
@@ -111,19 +114,47 @@ impl ReferenceStore {
             reason,
         };
         let targets = Targets::new(home, options);
+        let mut json = Vec::new();
+        let mut read = |key: &Key| targets.home().get(key, ReadRange::All, &mut json);
         #[cfg(feature = "parquet")]
         if crate::archive_url::is_table(key.name()) {
             let folder = Prefix::new(key.as_str())?;
-            let json = targets.home().read(&folder.key(table::DOCUMENT)?)?;
-            let json = json.ok_or_else(|| fail(format!("it has no {}", table::DOCUMENT)))?;
+            let meta = read(&folder.key(table::DOCUMENT)?)?;
+            let meta = meta.ok_or_else(|| fail(format!("it has no {}", table::DOCUMENT)))?;
             let index = Index::Table(Table::parse(folder, &json).map_err(fail)?);
-            return Ok(Self(Arc::new(Inner { index, targets, locks: ProcessLocks::new() })));
+            return Ok(Self::of(index, meta, targets));
         }
-        let json = targets.home().read(key)?;
-        let json = json.ok_or_else(|| fail("there is no such reference file".to_owned()))?;
+        let meta = read(key)?;
+        let meta = meta.ok_or_else(|| fail("there is no such reference file".to_owned()))?;
         let found = file::parse(&json, &mut |url| targets.number(url)).map_err(fail)?;
-        let index = Index::File(found.0, found.1);
-        Ok(Self(Arc::new(Inner { index, targets, locks: ProcessLocks::new() })))
+        Ok(Self::of(Index::File(found.0, found.1), meta, targets))
+    }
+
+    fn of(index: Index, document: ObjectMeta, targets: Targets) -> Self {
+        let (modified, locks) = (document.modified, ProcessLocks::new());
+        Self(Arc::new(Inner { index, modified, targets, locks }))
+    }
+
+    /// What a key stands for, without a look at anything but its target. The references may have
+    /// changed later than the target.
+    fn described(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        let Inner { modified, targets, .. } = &*self.0;
+        let part = |target, len: Option<u64>| {
+            let object = targets.find(target)?;
+            let meta = &object.meta;
+            let size = len.unwrap_or(meta.size);
+            let modified = meta.modified.max(*modified);
+            Ok(Some(ObjectMeta { size, modified, version: meta.version.clone() }))
+        };
+        match self.find(key)? {
+            None => Ok(None),
+            Some(Reference::Inline(bytes)) => {
+                let size = bytes.len() as u64;
+                Ok(Some(ObjectMeta { size, version: None, modified: *modified }))
+            }
+            Some(Reference::Whole(target)) => part(target, None),
+            Some(Reference::Part { target, len, .. }) => part(target, Some(len)),
+        }
     }
 
     /// What a key stands for, if there is such an object.
@@ -229,6 +260,13 @@ impl Store for ReferenceStore {
             #[cfg(feature = "parquet")]
             Index::Table(table) => Box::new(until_error(table.list(prefix, &self.0.targets))),
         }
+    }
+
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        Some(Box::new(self.list(prefix, Links::Follow).filter_map(|key| {
+            let described = key.and_then(|key| Ok(self.described(&key)?.map(|meta| (key, meta))));
+            described.transpose()
+        })))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {

@@ -196,6 +196,14 @@ pub(crate) fn listing(store: &dyn Store) {
     assert_eq!(keys_below(store, "list/a/c"), below("list/a/c/"));
     assert_eq!(keys_below(store, "list/a/c/0/0"), BTreeSet::new());
     assert_eq!(keys_below(store, ""), keys.iter().map(|&key| key.to_owned()).collect());
+    if let Some(listed) = store.list_described(&prefix("list")) {
+        let described: Vec<_> = listed.map(Result::unwrap).collect();
+        let names = described.iter().map(|(key, _)| key.to_string()).collect::<BTreeSet<_>>();
+        assert_eq!(names, below("list/"));
+        for (key, meta) in described {
+            assert_eq!(store.head(&key).unwrap(), Some(meta), "{key}");
+        }
+    }
 
     let object = |text| DirEntry::Object(key(text));
     let folder = |text| DirEntry::Prefix(prefix(text));

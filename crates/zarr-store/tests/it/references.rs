@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice::from_ref;
+use std::time::{Duration, SystemTime};
 
 use zarr_store::{
     DirEntry, Links, Prefix, ReadRange, ReferenceStore, Store, StoreError, StoreExt as _,
@@ -126,6 +127,34 @@ fn references_out_of_the_folder_are_refused() {
         let is_link = url == "link";
         assert_eq!(store.read(&key(&format!("k{n}"))).is_ok(), is_link, "{url}");
     }
+}
+
+/// References that lead elsewhere show in their listing, although sizes and targets are the same.
+#[test]
+fn a_listing_tells_that_references_have_changed() {
+    let (_folder, home) = folder();
+    let listed = |at: u64, time: SystemTime| {
+        let refs =
+            format!(r#"{{"a/0": ["data/x.bin", {at}, 2], "a/1": "xy", "b": ["data/y.bin"]}}"#);
+        let refs = if at == 1 { refs.replace(r#", "b": ["data/y.bin"]"#, "") } else { refs };
+        fs::write(home.join("refs.json"), refs).unwrap();
+        let file = fs::File::options().write(true).open(home.join("refs.json")).unwrap();
+        file.set_modified(time).unwrap();
+        let store = ReferenceStore::open(home.join("refs.json"), &StoreOptions::new()).unwrap();
+        let listed = store.list_described(&Prefix::root()).unwrap();
+        listed
+            .map(|found| found.map(|(key, meta)| (key.to_string(), meta.size, meta.modified)))
+            .collect::<Result<Vec<_>, _>>()
+    };
+    // Later than the target.
+    let later = SystemTime::now() + Duration::from_secs(3600);
+    let found = listed(1, later).unwrap();
+    assert_eq!(found, [("a/0".to_owned(), 2, Some(later)), ("a/1".to_owned(), 2, Some(later))]);
+    let target = fs::metadata(home.join("data/x.bin")).unwrap().modified().ok();
+    let found = listed(1, SystemTime::UNIX_EPOCH).unwrap();
+    assert_eq!((found[0].2, found[1].2), (target, Some(SystemTime::UNIX_EPOCH)));
+    // A target that is missing is an error, as it is when it is read.
+    assert!(listed(2, later).is_err());
 }
 
 #[test]

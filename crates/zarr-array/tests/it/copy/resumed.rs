@@ -4,14 +4,20 @@ use std::sync::Arc;
 
 use zarr_array::check::{CheckOptions, check};
 use zarr_array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
-use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, Selection};
+use zarr_array::store::{
+    Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
+};
+use zarr_array::{Array, Part, Selection};
 
 use super::ends::{array, copy, group, prefix};
 use super::{LITTLE, SHAPE, documents_are_of_whole_nodes, metadata, regular};
 use crate::workload::{Objects, objects};
 
 type Shared = Arc<dyn Store>;
+
+fn key(text: &str) -> Key {
+    Key::new(text).expect("a key")
+}
 
 /// A target whose copy died at a given step.
 fn killed(from: &Shared, chunks: Option<[u64; 2]>, step: u64, options: &CopyOptions) -> Shared {
@@ -195,4 +201,111 @@ fn a_resumed_copy_visits_its_source_once() {
     assert_eq!(visits(Arc::new(MemoryStore::new()), &CopyOptions::new()), (6, true));
     let source = objects(&*from);
     assert!(objects(&inner) == source);
+}
+
+/// What happens to the source `a` of a copy that was killed.
+type Change = fn(&Shared);
+
+const CHANGES: [(&str, Change); 4] = [
+    ("replaced by as many bytes", |from| {
+        let array = Array::open(from.clone(), &prefix("a")).expect("opens");
+        array.write((0..1, 0..1), &[9, 9]).expect("writes");
+    }),
+    ("removed", |from| {
+        let array = Array::open(from.clone(), &prefix("a")).expect("opens");
+        from.delete(&array.chunk_key(&[1, 1]).expect("a key")).expect("deletes");
+    }),
+    ("added", |from| from.put(&key("a/README.md"), b"new").expect("puts")),
+    ("of a document", |from| {
+        let array = Array::open(from.clone(), &prefix("a")).expect("opens");
+        array.update_attributes(&[("title", Some("\"new\""))]).expect("updates");
+    }),
+];
+
+/// A resumed copy would have objects of two states of its source, also where an array of it was
+/// complete before.
+#[test]
+fn a_source_that_has_changed_is_not_copied_in_part() {
+    let options = CopyOptions::new().memory(1000);
+    let resume = options.clone().resume(true);
+    let source = |folder: Option<&tempfile::TempDir>| {
+        let from: Shared = match folder {
+            Some(folder) => Arc::new(LocalStore::open(folder.path()).expect("opens")),
+            None => Arc::new(MemoryStore::new()),
+        };
+        group(&from, "");
+        array(&from, "a");
+        array(&from, "b");
+        from
+    };
+    for (what, change) in CHANGES {
+        for is_local in [false, true] {
+            for (place, chunks) in
+                [("a", None), ("a", Some([7, 5])), ("", None), ("", Some([7, 5]))]
+            {
+                let at = format!("{what} {is_local} {place:?} {chunks:?}");
+                let folder = tempfile::tempdir().expect("a folder");
+                let from = source(Some(&folder).filter(|_| is_local));
+                let whole = Arc::new(FaultStore::new(MemoryStore::new()));
+                let target: Shared = whole.clone();
+                copy((&from, place), (&target, ""), chunks, &options).expect("copies");
+                // Of the group, `a` is complete by then, and `b` is not.
+                let inner = MemoryStore::new();
+                let died = whole.operations() - 8;
+                let dying: Shared =
+                    Arc::new(FaultStore::new(inner.clone()).at(died, Fault::DieBefore));
+                copy((&from, place), (&dying, ""), chunks, &options).expect_err("dies");
+                let before = objects(&inner);
+                assert_eq!(before.contains_key("a/zarr.json"), place.is_empty(), "{at}");
+                change(&from);
+                let to: Shared = Arc::new(inner.clone());
+                let refused = copy((&from, place), (&to, ""), chunks, &resume);
+                let is_document = what == "of a document" && place == "a";
+                let is_told = match refused {
+                    Err(TransferError::SourceChanged { .. }) => !is_document,
+                    Err(TransferError::OtherCopy { .. }) => is_document,
+                    _ => false,
+                };
+                assert!(is_told, "{at}: {refused:?}");
+                assert_eq!(objects(&inner), before, "{at}");
+                copy((&from, place), (&to, ""), chunks, &options.clone().overwrite(true))
+                    .expect("copies again");
+            }
+        }
+    }
+}
+
+/// The latest time would not tell of a file that was replaced by an older one.
+#[test]
+fn an_older_file_of_the_same_size_is_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from: Shared = Arc::new(LocalStore::open(folder.path()).expect("opens"));
+    array(&from, "a");
+    let to = killed(&from, None, 12, &CopyOptions::new());
+    let chunk = folder.path().join("a/c/0/0");
+    let bytes = std::fs::read(&chunk).expect("reads");
+    std::fs::write(&chunk, vec![7; bytes.len()]).expect("writes");
+    let file = std::fs::File::options().write(true).open(&chunk).expect("opens");
+    file.set_modified(std::time::UNIX_EPOCH).expect("sets the time");
+    let refused = copy((&from, "a"), (&to, ""), None, &CopyOptions::new().resume(true));
+    assert!(matches!(refused, Err(TransferError::SourceChanged { .. })), "{refused:?}");
+}
+
+/// Parts of one copy copy one state of the source.
+#[test]
+fn a_part_that_begins_after_a_change_is_refused() {
+    let part = |number| CopyOptions::new().part(Part::new(number, 2).expect("a part"));
+    for (place, chunks) in [("a", None), ("a", Some([7, 5])), ("", Some([7, 5]))] {
+        let from: Shared = Arc::new(MemoryStore::new());
+        group(&from, "");
+        array(&from, "a");
+        let to: Shared = Arc::new(MemoryStore::new());
+        copy((&from, place), (&to, ""), chunks, &part(1)).expect("copies");
+        let (_, change) = CHANGES[0];
+        change(&from);
+        let before = objects(&to);
+        let refused = copy((&from, place), (&to, ""), chunks, &part(2));
+        assert!(matches!(refused, Err(TransferError::SourceChanged { .. })), "{refused:?}");
+        assert_eq!(objects(&to), before);
+    }
 }
