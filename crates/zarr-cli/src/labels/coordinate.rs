@@ -1,5 +1,7 @@
 //! A coordinate array: the labels of an axis.
 
+use std::cmp::Ordering;
+
 use zarr_kit::metadata::parse_element;
 use zarr_kit::{Array, DataType, Selection};
 
@@ -111,6 +113,39 @@ impl Coordinate {
         Ok(Keys { of: self, read })
     }
 
+    /// The first two neighbours that are not in order, of a coordinate that memory may have no room
+    /// for. Chunks that are not stored hold one value, so the time follows those that are.
+    fn unsorted(&self, is_ascending: bool) -> Result<Option<(Key, Key)>, CliError> {
+        let failed = |cause| self.place.failed(cause);
+        let axis = self.array.grid().axes().first();
+        let stored = self.array.stored_chunks().map(|chunk| {
+            let index = chunk.map_err(failed)?.index;
+            let range = axis.zip(index.first()).and_then(|(axis, chunk)| axis.clipped(*chunk));
+            Ok(range.unwrap_or_default())
+        });
+        let mut ranges = stored.collect::<Result<Vec<_>, CliError>>()?;
+        ranges.retain(|range| !range.is_empty());
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.push(self.length()..self.length());
+        let mut order = Order { is_ascending, last: None };
+        let mut next = 0;
+        for range in ranges {
+            if next < range.start
+                && let Some(wrong) = order.continued(&self.read((next..next + 1).into())?)
+            {
+                return Ok(Some(wrong));
+            }
+            next = range.end;
+            let pieces = self.array.pieces(range, PIECE).map_err(failed)?;
+            for piece in pieces {
+                if let Some(wrong) = order.continued(&self.read(piece)?) {
+                    return Ok(Some(wrong));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     fn read(&self, region: Selection) -> Result<Vec<Key>, CliError> {
         let elements = self.array.read(region).map_err(|cause| self.place.failed(cause))?;
         let Some(numbers) = &self.numbers else { return Ok(Vec::new()) };
@@ -213,7 +248,38 @@ pub(super) struct Keys<'a> {
     read: Option<Vec<Key>>,
 }
 
+/// The order of labels that are read piece by piece.
+struct Order {
+    is_ascending: bool,
+    last: Option<Key>,
+}
+
+impl Order {
+    /// The first two neighbours that are not in order, where these keys follow.
+    fn continued(&mut self, keys: &[Key]) -> Option<(Key, Key)> {
+        let before = self.last.into_iter().chain(keys.iter().copied());
+        self.last = keys.last().copied().or(self.last);
+        let after = before.clone().skip(1);
+        let mut wrong = before.zip(after).filter(|(one, next)| match one.partial_cmp(next) {
+            Some(Ordering::Less) => !self.is_ascending,
+            Some(Ordering::Equal) => false,
+            Some(Ordering::Greater) => self.is_ascending,
+            // NaN is in no order.
+            None => true,
+        });
+        wrong.next()
+    }
+}
+
 impl Keys<'_> {
+    /// The first two neighbours that are not in order.
+    pub(super) fn unsorted(&self, is_ascending: bool) -> Result<Option<(Key, Key)>, CliError> {
+        match &self.read {
+            Some(keys) => Ok(Order { is_ascending, last: None }.continued(keys)),
+            None => self.of.unsorted(is_ascending),
+        }
+    }
+
     /// Whether all of them were read.
     pub(super) fn all(&self) -> Option<&[Key]> {
         self.read.as_deref()

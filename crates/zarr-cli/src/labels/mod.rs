@@ -12,7 +12,6 @@ mod coordinate;
 mod moment;
 mod time_axis;
 
-use std::cmp::Ordering;
 use std::io::{self, IsTerminal as _};
 use std::ops::Range;
 
@@ -233,7 +232,7 @@ impl Coordinate {
         };
         let within = |key: Key| span.start <= key && key < span.end;
         let is_ascending = keys.get(0)? <= keys.get(last)?;
-        if let Some((before, after)) = keys.all().and_then(|all| unsorted(all, is_ascending)) {
+        if let Some((before, after)) = keys.unsorted(is_ascending)? {
             // A single label needs no order.
             let all = keys.all().unwrap_or_default();
             let mut found = all.iter().zip(0_u64..).filter(|(key, _)| within(**key));
@@ -291,19 +290,6 @@ impl Coordinate {
         }
         Ok(low)
     }
-}
-
-/// The first two neighbours that are not in order.
-fn unsorted(keys: &[Key], is_ascending: bool) -> Option<(Key, Key)> {
-    let pairs = keys.iter().zip(keys.iter().skip(1));
-    // NaN is in no order.
-    let mut wrong = pairs.filter(|(one, next)| match one.partial_cmp(next) {
-        Some(Ordering::Less) => !is_ascending,
-        Some(Ordering::Equal) => false,
-        Some(Ordering::Greater) => is_ascending,
-        None => true,
-    });
-    wrong.next().map(|(one, next)| (*one, *next))
 }
 
 fn least(one: Key, other: Key) -> Key {

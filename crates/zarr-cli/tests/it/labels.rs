@@ -238,3 +238,33 @@ fn a_large_coordinate_is_searched() {
     let plan = text(folder, &["plan", "g.zarr/v", "-r", region]);
     assert!(plan.contains("c/999999999"), "{plan}");
 }
+
+/// Labels without order are searched in no coordinate, however large: the search would find other rows.
+#[test]
+fn a_large_coordinate_without_order_is_refused() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g.zarr", "--group"]);
+    let create = |name: &str, data_type: &str| {
+        let command = ["create", name, "--shape", "1000000000000", "--dtype", data_type];
+        succeed(folder, &[&command[..], &["--dims", "x", "--chunks", "1000"]].concat());
+    };
+    create("g.zarr/v", "uint8");
+    create("g.zarr/x", "int64");
+    let write = |start: u64, json: &str| {
+        file(folder, "labels.json", json);
+        let region = format!("{start}:{}", start + 3);
+        succeed(folder, &["write", "g.zarr/x", "--from", "labels.json", "-r", &region]);
+    };
+    let read = ["read", "g.zarr/v", "-r", "x=@5:9", "-f", "lines"];
+    // The labels are 0 where nothing is stored.
+    write(999_999_999_997, "[5, 7, 9]");
+    assert_eq!(text(folder, &read), "0\n0\n0\n");
+    write(999_999_999_997, "[5, 9, 7]");
+    let within = session(folder, &[&read, &["read", "g.zarr/v", "-r", "x=@9"]]);
+    write(999_999_999_997, "[5, 7, 9]");
+    write(500_000_000_997, "[1, 2, 3]");
+    let between = session(folder, &[&read]);
+    write(500_000_000_000, "[-1, -1, -1]");
+    insta::assert_snapshot!([within, between, session(folder, &[&read])].join("\n"));
+}
