@@ -290,3 +290,35 @@ fn an_unfinished_join_says_what_it_is() {
     file(folder, "begun/zarr-kit-copy.json", marker);
     insta::assert_snapshot!(session(folder, &[&["info", "begun"]]));
 }
+
+/// Places that are no folders are members by whatever names `info` and `read` take them.
+#[test]
+fn members_are_opened_by_the_names_that_they_are_written_by() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let fixtures = root().join("fixtures/references");
+    let folder = folder.path();
+    for name in ["january.nc", "february.nc"] {
+        fs::copy(fixtures.join(name), folder.join(name)).expect("copies");
+    }
+    fs::copy(fixtures.join("v3.json"), folder.join("REFS.JSON")).expect("copies");
+    fs::create_dir_all(folder.join("refs.parq/rain")).expect("makes folders");
+    for file in [".zmetadata", "rain/refs.0.parq", "rain/refs.1.parq"] {
+        fs::copy(fixtures.join("pyarrow.parq").join(file), folder.join("refs.parq").join(file))
+            .expect("copies");
+    }
+    succeed(folder, &["copy", "REFS.JSON", "JAN.ZIP"]);
+    let members = ["REFS.JSON/rain", "JAN.ZIP/rain", "refs.parq/rain"];
+    let rain = fs::read(fixtures.join("rain.raw")).expect("a fixture");
+    for (number, member) in members.into_iter().enumerate() {
+        let joined = format!("{number}.zjoin");
+        succeed(folder, &["join", member, member, "--along", "0", "--virtual", "-o", &joined]);
+        let read = stdout(folder, &["read", &joined, "-f", "raw"]);
+        assert_eq!(read, [&rain[..], &rain].concat(), "{member}");
+    }
+    // A folder is one, whatever its name.
+    let months = months(folder);
+    fs::rename(folder.join(&months[0]), folder.join("first.ZIP")).expect("renames");
+    let join = ["join", "first.ZIP", &months[1], "--along", "time", "--virtual", "-o", "a.zjoin"];
+    succeed(folder, &join);
+    stdout(folder, &["read", "a.zjoin", "-f", "raw"]);
+}

@@ -9,8 +9,8 @@ use zarr_array::store::{
 };
 
 use super::error::LinkError;
+use super::open::is_virtual_join;
 use super::options::{OpenOptions, References};
-use crate::document::SUFFIX;
 
 /// The folder of a document, and the stores of members elsewhere.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl Base {
         let file = local_path(&url);
         match parsed {
             // All members below the folder share its store: its connections, and its care for links.
-            Reference::Below(names) if !is_other_kind(&names) => {
+            Reference::Below(names) if !is_other_kind(&url) => {
                 let prefix = Prefix::new(names.join("/")).map_err(StoreError::from)?;
                 Ok(MemberStore { store: self.store.clone(), prefix, file })
             }
@@ -112,10 +112,9 @@ impl Base {
         if local_path(&self.url).is_none() {
             return Ok(());
         }
-        let end = names.iter().position(|name| is_other_kind(std::slice::from_ref(name)));
-        let names = names.iter().take(end.map_or(usize::MAX, |end| end.saturating_add(1)));
-        let file = names.map(String::as_str).collect::<Vec<_>>().join("/");
-        self.store.head(&Key::new(file).map_err(StoreError::from)?)?;
+        let mut starts = (1..=names.len()).filter_map(|length| names.get(..length));
+        let file = starts.find(|names| is_other_kind(&joined(&self.url, names)));
+        self.store.head(&Key::new(file.unwrap_or(names).join("/")).map_err(StoreError::from)?)?;
         Ok(())
     }
 
@@ -162,11 +161,10 @@ fn scheme(url: &str) -> Option<&str> {
     is_scheme.then_some(scheme)
 }
 
-/// Whether a place among these names is opened by something other than a folder's store: another
-/// document, an archive, or references.
-fn is_other_kind(names: &[String]) -> bool {
-    let ends = [SUFFIX, ".zip", ".json"];
-    names.iter().any(|name| ends.iter().any(|end| name.ends_with(end)))
+/// Whether a path or URL leads into something other than a folder or bucket: another document, an
+/// archive, or references.
+fn is_other_kind(url: &str) -> bool {
+    is_virtual_join(url) || archive_of(url).is_some()
 }
 
 /// Appends names to a folder or URL.
@@ -200,9 +198,7 @@ fn split(url: &str) -> Option<(String, Prefix)> {
     let scheme = scheme(url).filter(|scheme| !scheme.eq_ignore_ascii_case("file"))?;
     let rest = url.get(scheme.len()..)?.strip_prefix("://")?;
     let (server, path) = rest.split_once('/')?;
-    if is_other_kind(&path.split('/').map(str::to_owned).collect::<Vec<_>>())
-        || path.contains(['?', '#', '%'])
-    {
+    if is_other_kind(url) || path.contains(['?', '#', '%']) {
         return None;
     }
     Some((format!("{scheme}://{server}"), Prefix::new(path.trim_end_matches('/')).ok()?))
