@@ -27,6 +27,9 @@ impl Array {
     /// same time, or have appended since this array was opened. (If such a chunk cannot be
     /// decoded, it is encoded without its old content.)
     ///
+    /// The document is not read again. If others have shrunk the array since it was opened, what is
+    /// written past its new end is stored, and shows again when the array grows (SD-08).
+    ///
     /// A chunk that then holds only the fill value, bit by bit, is removed, since it reads the
     /// same, unless [all are to be stored](Array::with_empty_chunks_stored). Inner chunks of a
     /// shard are left out in the same way.

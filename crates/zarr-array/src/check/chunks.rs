@@ -8,7 +8,7 @@ use zarr_metadata::{Codec, Printable};
 use super::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use super::finding::{
     CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, is_of_one_object,
-    rule_of_chunk, unexamined,
+    rule_of_chunk, shows_again, unexamined,
 };
 use super::hierarchy::{Walk, unfinished};
 use super::options::CheckOptions;
@@ -112,11 +112,15 @@ impl Walk<'_> {
             }
             chunks = chunks.saturating_add(1);
             if !layout.is_declared(&index) {
-                let message =
-                    format!("chunk {index:?} of a grid of {:?} chunks", layout.grid().declared());
+                let message = format!(
+                    "chunk {index:?} of a grid of {:?} chunks; {}",
+                    layout.grid().declared(),
+                    shows_again(is_version_2)
+                );
                 of_keys.push(Finding::new(OUTSIDE, message).with_key(key.as_str()));
             } else if !layout.is_occupied(&index) {
-                let message = "wholly past the array's end; it shows again when the array grows";
+                let again = shows_again(is_version_2);
+                let message = format!("wholly past the array's end; {again}");
                 of_keys.push(Finding::new(PAST, message).with_key(key.as_str()));
             } else {
                 batch.push((key, index));
@@ -333,8 +337,8 @@ impl<'a> Decoder<'a> {
             PastEnd::None => Vec::new(),
             PastEnd::At(at) => {
                 let message = format!(
-                    "element {at:?} of the chunk is past the array's end, and not the fill value; \
-                     it shows again when the array grows"
+                    "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
+                    shows_again(array.metadata().is_version_2())
                 );
                 vec![Finding::new(OVERFLOW, message).with_key(key.as_str())]
             }

@@ -46,7 +46,7 @@ rules! {
     OUTSIDE "chunk-outside-grid" Warning "a chunk that the grid does not declare";
     PAST "chunk-past-end" Warning "a chunk wholly past the array's end, which shows again when \
         the array grows";
-    OVERFLOW "elements-past-end" Warning "a chunk that the array's end cuts holds elements past \
+    OVERFLOW "elements-past-end" Note "a chunk that the array's end cuts holds elements past \
         it, which show again when the array grows";
     FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
@@ -61,6 +61,17 @@ rules! {
     LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
     FOREIGN "foreign-file" Warning "something that is no object, because no key can have its \
         name, or because it is no regular file";
+}
+
+/// What becomes of chunks and elements past the end of an array.
+pub(super) fn shows_again(is_version_2: bool) -> &'static str {
+    match is_version_2 {
+        // It is not resized here.
+        true => "it shows again when the array grows",
+        false => {
+            "it shows again when the array grows; resize --discard to the array's own shape removes it"
+        }
+    }
 }
 
 /// A finding that a chunk could not be examined.

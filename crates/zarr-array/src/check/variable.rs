@@ -3,7 +3,9 @@
 use zarr_codec::{ByteStrings, ChunkErrorKind};
 
 use super::content::Content;
-use super::finding::{CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, unexamined};
+use super::finding::{
+    CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, shows_again, unexamined,
+};
 use crate::array::Array;
 use crate::counts::{PerAxis, narrow, number};
 use crate::error::ArrayError;
@@ -64,8 +66,8 @@ pub(super) fn examine_variable(
     let mut findings = Vec::new();
     if let Some(at) = past_end(&decoded, shape, clipped, fill) {
         let message = format!(
-            "element {at:?} of the chunk is past the array's end, and not the fill value; it shows \
-             again when the array grows"
+            "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
+            shows_again(array.metadata().is_version_2())
         );
         findings.push(Finding::new(OVERFLOW, message).with_key(key.as_str()));
     }

@@ -3,6 +3,7 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
+use zarr_array::check::{CheckOptions, Severity, check};
 use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Cut, Selection};
 use zarr_grid::Run;
@@ -218,4 +219,42 @@ fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
             }
         }
     }
+}
+
+/// A write does not ask for the document again. What a handle that is older than a shrink writes past
+/// the end belongs to no array until it grows: `check` names it, and how it is removed.
+#[test]
+fn sd_08_an_older_handle_writes_past_a_new_end() {
+    let store = Arc::new(MemoryStore::new());
+    let old = create(store.clone(), REGULAR);
+    old.write(Selection::whole(&[6, 5]), &[1; 30]).expect("writes");
+    let none = vec![Vec::new(); 2];
+    let small = old.resize(&[2, 5], &none, Cut::Discard).expect("resizes");
+    // A chunk that the new end cuts, and one that is wholly past it.
+    old.write((0..4, 0..3), &[2; 12]).expect("writes");
+    old.write((5..6, 0..5), &[3; 5]).expect("writes");
+    assert_eq!(read(&small), [2, 2, 2, 1, 1, 2, 2, 2, 1, 1]);
+    let found = || {
+        let mut found = Vec::new();
+        let shared: Arc<dyn Store> = store.clone();
+        let options = CheckOptions::new().data(true);
+        check(&shared, &Prefix::root(), &options, &mut |finding| {
+            let is_told = finding.message().contains("resize --discard to the array's own shape");
+            found.push((finding.id(), finding.severity(), is_told));
+        })
+        .expect("checks");
+        found
+    };
+    assert_eq!(
+        found(),
+        [
+            ("elements-past-end", Severity::Note, true),
+            ("chunk-outside-grid", Severity::Warning, true),
+            ("chunk-outside-grid", Severity::Warning, true),
+        ]
+    );
+    let small = small.resize(&[2, 5], &none, Cut::Discard).expect("resizes");
+    assert_eq!(found(), []);
+    let grown = small.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
+    assert_eq!(read(&grown)[10..], [0; 20]);
 }

@@ -54,3 +54,27 @@ fn keys_of_arrays_that_are_not_read() {
     file(folder, "type/c/2/0", "?");
     insta::assert_snapshot!(session(folder, &[&["check", "codec", "--data"], &["check", "type"]]));
 }
+
+/// What zarr-python 3.4.2 leaves of eight elements when it shrinks the array to six: a note. Chunks
+/// past the end are a warning, and kept by a repair, since they may be there on purpose.
+#[test]
+fn elements_past_the_end_are_no_reason_to_fail() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let document = r#"{"shape": [6], "data_type": "uint8", "chunk_grid": {"name": "regular",
+        "configuration": {"chunk_shape": [4]}}, "chunk_key_encoding": {"name": "default",
+        "configuration": {"separator": "/"}}, "fill_value": 0, "codecs": [{"name": "bytes"}],
+        "attributes": {}, "zarr_format": 3, "node_type": "array", "storage_transformers": []}"#;
+    file(folder, "a/zarr.json", document);
+    file(folder, "a/c/0", [1, 2, 3, 4]);
+    file(folder, "a/c/1", [5, 6, 7, 8]);
+    let check = &["check", "a", "--data"][..];
+    let first = session(folder, &[check]);
+    file(folder, "a/c/2", [9; 4]);
+    let past = session(folder, &[check, &["check", "a", "--repair"]]);
+    assert!(folder.join("a/c/2").exists());
+    // Of another shape than the chunk's.
+    file(folder, "a/c/1", [5, 6]);
+    let clipped = session(folder, &[check]);
+    insta::assert_snapshot!([first, past, clipped].join("\n"));
+}
