@@ -471,6 +471,19 @@ fn one_byte_changed_never_panics() {
     });
 }
 
+/// zarr-python 2 writes 0 if nobody says a fill value, whatever the objects are.
+#[test]
+fn the_fill_value_0_of_strings_is_the_empty_one() {
+    for filter in ["vlen-utf8", "vlen-bytes"] {
+        let filters = format!(r#"[{{"id": "{filter}"}}]"#);
+        for fill in ["0", "null", "\"\""] {
+            let text = zarray(&[("dtype", "\"|O\""), ("filters", &filters), ("fill_value", fill)]);
+            let array = ArrayMetadata::from_version_2(text.as_bytes(), None).unwrap();
+            assert_eq!(array.fill_value().bytes(), Some(&[][..]), "{filter} {fill}");
+        }
+    }
+}
+
 /// Calls `read` with the text, each of its bytes replaced in turn or left out.
 fn each_change(text: &str, mut read: impl FnMut(&[u8])) {
     let mut bytes = text.as_bytes().to_vec();
