@@ -125,8 +125,12 @@ fn is_code(path: &str) -> bool {
     path.ends_with(".rs") && !path.ends_with("/tests.rs") && !path.contains("/tests/")
 }
 
-/// Lines that are neither blank nor comments alone nor in a module of tests.
+/// Lines that are neither blank nor comments alone nor in a module of tests. A file with a test that
+/// is in no module within it is such a module.
 fn lines_of_code(text: &str) -> usize {
+    if text.lines().any(|line| line == "#[test]") {
+        return 0;
+    }
     let (mut count, mut is_test, mut end) = (0, false, None);
     for line in text.lines() {
         let code = line.trim_start();
@@ -158,6 +162,7 @@ mod tests {
                     #[cfg(test)]\nmod tests {\n    fn d() {\n    }\n}\nfn e() {}\n\
                     #[cfg(test)]\nmod more;\n#[cfg(test)]\nuse f;\n";
         assert_eq!(lines_of_code(text), 6);
+        assert_eq!(lines_of_code("use a;\n\n#[test]\nfn b() {}\n"), 0);
     }
 
     #[test]

@@ -317,42 +317,15 @@ fn nearest(name: &str, known: &[&'static str]) -> Option<&'static str> {
     let lower = name.to_ascii_lowercase();
     known
         .iter()
-        .map(|&candidate| (edit_distance(&lower, candidate), candidate))
+        .map(|&candidate| (strsim::levenshtein(&lower, candidate), candidate))
         .filter(|&(distance, candidate)| distance <= candidate.len().div_ceil(3).min(3))
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Levenshtein's distance: insertions, deletions and replacements.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let mut row: Vec<usize> = (0..=b.chars().count()).collect();
-    for (i, ca) in a.chars().enumerate() {
-        let mut diagonal = i;
-        let mut left = i.saturating_add(1);
-        if let Some(first) = row.first_mut() {
-            *first = left;
-        }
-        for (cell, cb) in row.iter_mut().skip(1).zip(b.chars()) {
-            let replaced = diagonal.saturating_add(usize::from(ca != cb));
-            diagonal = *cell;
-            left = replaced.min(left.saturating_add(1)).min(cell.saturating_add(1));
-            *cell = left;
-        }
-    }
-    row.last().copied().unwrap_or_default()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn edit_distance_counts_single_edits() {
-        assert_eq!(edit_distance("", "abc"), 3);
-        assert_eq!(edit_distance("abc", ""), 3);
-        assert_eq!(edit_distance("kitten", "sitting"), 3);
-        assert_eq!(edit_distance("same", "same"), 0);
-    }
 
     #[test]
     fn nearest_needs_a_likeness() {

@@ -63,7 +63,6 @@
 #![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
 mod array;
-mod base64;
 mod builder;
 mod chunk_grid;
 mod chunk_key;

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-use crate::base64::{self, write_base64};
+use base64::prelude::*;
+
 use crate::data_type::DataType;
 use crate::error::MetadataError;
 use crate::json::{JsonType, Raw, read_elements};
@@ -26,7 +27,7 @@ pub(super) fn format_base64(bytes: &[u8], null_terminated: bool, out: &mut Strin
     let kept = last.map_or(0, |last| last.saturating_add(1));
     let bytes = if null_terminated { bytes.get(..kept).unwrap_or(bytes) } else { bytes };
     out.push('"');
-    write_base64(bytes, out);
+    BASE64_STANDARD.encode_string(bytes, out);
     out.push('"');
 }
 
@@ -42,8 +43,8 @@ pub(super) fn read_base64(
         let most = if null_terminated { "at most " } else { "" };
         format!("base64 of {most}{bytes} bytes, a value of type {data_type}")
     };
-    let value =
-        base64::read_base64(&raw.string(allowed())?).ok_or_else(|| raw.expected(allowed()))?;
+    let text = raw.string(allowed())?;
+    let value = BASE64_STANDARD.decode(text.as_ref()).map_err(|_| raw.expected(allowed()))?;
     if value.len() > bytes || (value.len() < bytes && !null_terminated) {
         return Err(raw.expected(allowed()));
     }
@@ -79,7 +80,8 @@ pub(super) fn list_or_base64(
     let allowed = allowed.into();
     match raw.json_type() {
         JsonType::String => {
-            base64::read_base64(&raw.string(allowed.clone())?).ok_or_else(|| raw.expected(allowed))
+            let text = raw.string(allowed.clone())?;
+            BASE64_STANDARD.decode(text.as_ref()).map_err(|_| raw.expected(allowed))
         }
         _ => read_elements(raw, allowed, |byte| {
             byte.natural()

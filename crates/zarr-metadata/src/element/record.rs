@@ -2,8 +2,9 @@
 
 use std::collections::{HashMap, HashSet};
 
+use base64::prelude::*;
+
 use super::{Result, format_element};
-use crate::base64::read_base64;
 use crate::codec::Endian;
 use crate::data_type::{DataType, Field, Struct};
 use crate::error::{At, MetadataError};
@@ -66,7 +67,7 @@ fn read_packed(
 ) -> Result<()> {
     let allowed =
         || format!("an object with a value for each field, or base64 of {} bytes", record.size());
-    let value = read_base64(&raw.string(allowed())?);
+    let value = BASE64_STANDARD.decode(raw.string(allowed())?.as_ref()).ok();
     let mut value = value
         .filter(|value| value.len() == record.size())
         .ok_or_else(|| raw.expected(allowed()))?;

@@ -1,9 +1,10 @@
 //! One element of variable length as JSON text and as bytes in memory, both ways: `string`,
 //! `bytes` and elements that may be missing.
 
+use base64::prelude::*;
+
 use super::bytes::list_or_base64;
 use super::optional;
-use crate::base64::write_base64;
 use crate::codec::Endian;
 use crate::data_type::DataType;
 use crate::error::MetadataError;
@@ -24,7 +25,7 @@ pub(super) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Re
         DataType::ZarrsOptional(inner) => optional::format(inner, bytes, out)?,
         _ => {
             out.push('"');
-            write_base64(bytes, out);
+            BASE64_STANDARD.encode_string(bytes, out);
             out.push('"');
         }
     }

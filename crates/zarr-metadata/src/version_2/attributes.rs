@@ -1,7 +1,8 @@
 //! `.zattrs`: attributes of version 2, with those that have a meaning for Xarray.
 
+use base64::prelude::*;
+
 use super::outline;
-use crate::base64::write_base64;
 use crate::data_type::{Component, DataType, Kind};
 use crate::document::{Document, attribute};
 use crate::error::MetadataError;
@@ -115,7 +116,7 @@ fn missing(data_type: &DataType, fill: &FillValue) -> Option<String> {
         text => text.parse().ok()?,
     };
     let mut json = "\"".to_owned();
-    write_base64(&value.to_le_bytes(), &mut json);
+    BASE64_STANDARD.encode_string(value.to_le_bytes(), &mut json);
     json.push('"');
     Some(json)
 }
