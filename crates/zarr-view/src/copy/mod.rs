@@ -5,6 +5,8 @@ mod count;
 mod disjoint;
 mod element;
 mod grid;
+#[cfg(all(test, feature = "std", target_os = "linux"))]
+mod guarded;
 mod instructions;
 mod kernel;
 mod memory;

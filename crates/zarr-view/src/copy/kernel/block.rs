@@ -237,10 +237,12 @@ impl Block {
     #[inline(always)]
     unsafe fn row_by_row<T: Tile>(&self, Pointers { src, dst, .. }: Pointers) {
         for mid in 0..signed(self.mid.count) {
-            for row in starts(self.across.count, T::ROWS) {
+            // SAFETY: the caller guarantees that a tile fits.
+            for row in unsafe { starts(self.across.count, T::ROWS) } {
                 let from = src.wrapping_offset(mid * self.mid.src + signed(row * self.size));
                 let to = dst.wrapping_offset(mid * self.mid.dst + signed(row) * self.across.dst);
-                for column in starts(self.along.count, T::COLUMNS) {
+                // SAFETY: as above.
+                for column in unsafe { starts(self.along.count, T::COLUMNS) } {
                     let from = from.wrapping_offset(signed(column) * self.along.src);
                     let to = to.wrapping_add(column * self.size);
                     // SAFETY: the tile lies within the block, whose elements are valid on both sides.
@@ -256,12 +258,14 @@ impl Block {
     /// As [`tiles`](Self::tiles).
     #[inline(always)]
     unsafe fn column_by_column<T: Tile>(&self, Pointers { src, dst, next }: Pointers) {
-        for column in starts(self.along.count, T::COLUMNS) {
+        // SAFETY: the caller guarantees that a tile fits.
+        for column in unsafe { starts(self.along.count, T::COLUMNS) } {
             let ahead = self.ahead(src, column, T::COLUMNS, next);
             let src = src.wrapping_offset(signed(column) * self.along.src);
             let dst = dst.wrapping_add(column * self.size);
             for mid in 0..signed(self.mid.count) {
-                for row in starts(self.across.count, T::ROWS) {
+                // SAFETY: as above.
+                for row in unsafe { starts(self.across.count, T::ROWS) } {
                     let from = mid * self.mid.src + signed(row * self.size);
                     let to = mid * self.mid.dst + signed(row) * self.across.dst;
                     if let Some(ahead) = ahead {

@@ -125,8 +125,8 @@ impl Rows {
     #[inline(always)]
     unsafe fn every<const N: usize>(&self, mut src: *const u8, mut dst: *mut u8) {
         for _ in 0..self.rows.count {
-            // SAFETY: the caller guarantees an element and a row at each step. Behind the last one
-            // the pointers are not used.
+            // SAFETY: the caller guarantees an element and a row of at least `WHOLE` bytes at each
+            // step. Behind the last one the pointers are not used.
             unsafe {
                 if N == 1 && self.count >= LONG {
                     dst.write_bytes(src.read(), self.count);

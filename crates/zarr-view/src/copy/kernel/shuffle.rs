@@ -328,7 +328,8 @@ impl Shuffles {
         let lane = signed(V::LANE);
         let between = (self.blocks.src * signed(elements), self.blocks.dst * signed(elements));
         let whole = (between.0 == lane, between.1 == lane);
-        for start in starts(count, V::LANES * elements) {
+        // SAFETY: the caller guarantees that the elements fill a vector.
+        for start in unsafe { starts(count, V::LANES * elements) } {
             let from = src.wrapping_offset(signed(start) * self.blocks.src + self.blocks.first.0);
             let to = dst.wrapping_offset(signed(start) * self.blocks.dst + self.blocks.first.1);
             // SAFETY: the caller guarantees that the lanes of the blocks from `start` are valid on
