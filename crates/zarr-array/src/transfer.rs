@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zarr_codec::Slice;
-use zarr_grid::{AxisPart, ChunkPart, PartIndices, SelectedChunks};
+use zarr_grid::{AxisPart, ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -86,15 +86,25 @@ impl Boxes {
         self.place.clear();
         // All numbers are within the caller's buffer or the chunk, whose codec checks that the
         // address space holds it.
-        for ((axis, cuts), number) in part.axes().iter().zip(&transfer.cuts).zip(number) {
-            self.in_chunk.push(match axis.indices {
-                PartIndices::Step { in_chunk, step, len, .. } => {
-                    Slice { start: narrow(in_chunk), count: narrow(len), step: narrow(step) }
+        let all = transfer.selected.shape.iter().zip(&transfer.list_cuts);
+        for ((axis, (size, cuts)), number) in part.axes().iter().zip(all).zip(number) {
+            let start = match axis.indices {
+                PartIndices::Step { in_chunk, step, len, in_selection, reversed } => {
+                    let (start, count) = (narrow(in_chunk), narrow(len));
+                    self.in_chunk.push(Slice { start, count, step: narrow(step) });
+                    // The view of an axis that is read backwards is flipped.
+                    let before = narrow(in_selection);
+                    if reversed {
+                        size.saturating_sub(before.saturating_add(count))
+                    } else {
+                        before
+                    }
                 }
-                PartIndices::List { in_chunk, .. } => slice_around(in_chunk),
-            });
-            let before = number.checked_sub(1).and_then(|before| cuts.get(before));
-            let start = before.copied().unwrap_or(0);
+                PartIndices::List { in_chunk, .. } => {
+                    self.in_chunk.push(slice_around(in_chunk));
+                    number.checked_sub(1).and_then(|last| cuts.get(last)).copied().unwrap_or(0)
+                }
+            };
             self.place.push(start..start.saturating_add(narrow(axis.len())));
         }
         let Self { in_chunk, place } = self;
@@ -136,12 +146,12 @@ impl<'a> Selected<'a> {
     }
 
     /// The moves from the order in which parts are read to the order of the selection; `None` if
-    /// they are equal, because all lists are in the order of the chunks.
+    /// they are equal, because all lists are in the order of the chunks. Memory is proportional to
+    /// the elements, for which there must be room.
     pub(crate) fn order(&self) -> Option<IndexMoves> {
         let axes = self.chunks.axes().iter();
         // No memory for indices of axes without lists: it would be many times that of the elements.
-        let is_list = |indices: &PartIndices<'_>| matches!(indices, PartIndices::List { .. });
-        if !axes.clone().any(|axis| axis.parts().any(|part| is_list(&part.indices))) {
+        if self.length == 0 || !axes.clone().any(is_list) {
             return None;
         }
         let mut same = true;
@@ -179,14 +189,14 @@ impl<'a> Selected<'a> {
 /// Lists that go back and forth between chunks are [put in order](Selected::order) afterwards.
 pub(crate) struct Transfer<'a> {
     pub(crate) selected: Selected<'a>,
-    /// The start of each axis's parts in the selection, except the first.
-    cuts: Vec<Vec<usize>>,
+    /// The start of the parts of each axis that has a list, except the first.
+    list_cuts: PerAxis<Vec<usize>>,
     view: View,
     has_lists: bool,
 }
 
 impl<'a> Transfer<'a> {
-    /// Checks the length of the buffer. Memory is then proportional to the buffer.
+    /// Checks the length of the buffer. Memory is proportional to the selection's own lists.
     pub(crate) fn new(selected: Selected<'a>, buffer_len: usize) -> Result<Self, ArrayError> {
         check_length(buffer_len, selected.length)?;
         let view = View::contiguous(&selected.shape).map_err(CopyError::from)?;
@@ -197,22 +207,16 @@ impl<'a> Transfer<'a> {
     /// shape.
     pub(crate) fn in_view(selected: Selected<'a>, mut view: View) -> Result<Self, ArrayError> {
         let mut has_lists = false;
-        let mut cuts = Vec::with_capacity(selected.chunks.axes().len());
+        let mut list_cuts = PerAxis::new();
         for (number, axis) in selected.chunks.axes().iter().enumerate() {
             if axis.is_reversed() {
                 view = view.flip(number).map_err(CopyError::from)?;
             }
-            let (mut starts, mut start) = (Vec::new(), 0_usize);
-            for part in axis.parts() {
-                has_lists |= matches!(part.indices, PartIndices::List { .. });
-                if start > 0 {
-                    starts.push(start);
-                }
-                start = start.saturating_add(narrow(part.len()));
-            }
-            cuts.push(starts);
+            let is_list = is_list(axis);
+            has_lists |= is_list;
+            list_cuts.push(if is_list { cuts(axis) } else { Vec::new() });
         }
-        Ok(Self { selected, cuts, view, has_lists })
+        Ok(Self { selected, list_cuts, view, has_lists })
     }
 
     /// The caller's elements in the direction of the array: axes read backwards are flipped.
@@ -241,10 +245,15 @@ impl<'a> Transfer<'a> {
         self.selected.chunks.len()
     }
 
-    /// The numbers of these chunks on each axis.
-    pub(crate) fn chunks(&self) -> Vec<Vec<u64>> {
+    /// The start of each axis's parts in the selection, except the first. There are no more than the
+    /// elements, whose memory exists.
+    fn cuts(&self) -> PerAxis<Vec<usize>> {
         let axes = self.selected.chunks.axes().iter();
-        axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect()
+        match self.parts() {
+            // An axis without elements leaves the others without parts.
+            0 => axes.map(|_| Vec::new()).collect(),
+            _ => axes.map(cuts).collect(),
+        }
     }
 
     /// The caller's elements, all in one place.
@@ -269,7 +278,7 @@ impl<'a> Transfer<'a> {
     /// The caller's elements cut into the places of the parts, to be written from several threads. The
     /// output's axes all ascend.
     pub(crate) fn cut<'o>(&self, out: Output<'o>) -> Result<zarr_view::OutputGrid<'o>, CopyError> {
-        out.grid(&self.cuts)
+        out.grid(&self.cuts())
     }
 
     /// As [`cut`](Transfer::cut), for bytes and for threads that outlive the caller.
@@ -278,7 +287,7 @@ impl<'a> Transfer<'a> {
         &self,
         out: M,
     ) -> Result<zarr_view::OwnedGrid<M>, CopyError> {
-        zarr_view::OwnedGrid::new(out, &self.view, self.selected.element_size, &self.cuts)
+        zarr_view::OwnedGrid::new(out, &self.view, self.selected.element_size, &self.cuts())
     }
 
     /// Calls `visit` with the parts numbered in `range`, in C order of the chunks.
@@ -287,8 +296,9 @@ impl<'a> Transfer<'a> {
         range: Range<u64>,
         mut visit: impl FnMut(&Part<'_>) -> Result<(), ArrayError>,
     ) -> Result<(), ArrayError> {
-        let counts = self.cuts.iter().map(|cuts| cuts.len().saturating_add(1));
-        let mut number = number(range.start, counts);
+        let axes = self.selected.chunks.axes().iter();
+        let counts: PerAxis<usize> = axes.map(|axis| narrow(axis.parts().remaining())).collect();
+        let mut number = number(range.start, counts.iter().copied());
         let mut parts = self.selected.chunks.parts();
         if range != (0..parts.len()) {
             parts = parts.range(range);
@@ -296,13 +306,31 @@ impl<'a> Transfer<'a> {
         let mut boxes = Boxes::default();
         while let Some(part) = parts.next_part() {
             visit(&boxes.part(self, part, &number))?;
-            for (at, cuts) in number.iter_mut().zip(&self.cuts).rev() {
-                *at = if *at < cuts.len() { at.saturating_add(1) } else { 0 };
-                if *at > 0 {
+            for (at, count) in number.iter_mut().zip(&counts).rev() {
+                *at = at.saturating_add(1);
+                if *at < *count {
                     break;
                 }
+                *at = 0;
             }
         }
         Ok(())
     }
+}
+
+/// Whether an axis is selected by a list without a constant step.
+fn is_list(axis: &SelectedAxis<'_>) -> bool {
+    axis.parts().next().is_some_and(|part| matches!(part.indices, PartIndices::List { .. }))
+}
+
+/// The start of an axis's parts in the selection, except the first.
+fn cuts(axis: &SelectedAxis<'_>) -> Vec<usize> {
+    let mut end = 0_usize;
+    let ends = axis.parts().map(|part| {
+        end = end.saturating_add(narrow(part.len()));
+        end
+    });
+    let mut cuts: Vec<usize> = ends.collect();
+    cuts.pop();
+    cuts
 }

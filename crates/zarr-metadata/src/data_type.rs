@@ -287,7 +287,7 @@ impl DataType {
             let allowed = "r and a positive multiple of 8, such as r16";
             let error =
                 || MetadataError::unexpected(extension.describe(), allowed).breaks(Rule::RAW_BITS);
-            DataType::RawBits(raw_bits.ok_or_else(error)?)
+            DataType::RawBits(raw_bits?.ok_or_else(error)?)
         } else {
             if !extension.must_understand {
                 return Err(unknown(extension));

@@ -38,7 +38,7 @@ pub(crate) fn check_codecs(codecs: usize) -> Result<(), MetadataError> {
         .breaks(Rule::TOO_MANY_CODECS))
 }
 
-/// The most bytes that an element of strings, bytes or records may have: 1 MiB.
+/// The most bytes that an element of strings, bytes, raw bits or records may have: 1 MiB.
 ///
 /// A few characters of a document say how long such an element is, and its fill value has to be
 /// held whole. More is an error that breaks [`Rule::ELEMENT_TOO_LARGE`].

@@ -131,8 +131,8 @@ rules! {
     RAW_BITS "raw-bits" Error "raw bits must be `r` and a positive multiple of 8";
     DATA_TYPE_CONFIGURATION "data-type-configuration" Error "the configuration of a data type must \
         have the members that its document lists, with values that it allows";
-    ELEMENT_TOO_LARGE "element-too-large" Error "an element of strings, bytes or records must have \
-        no more than 1 MiB, a limit of this reader";
+    ELEMENT_TOO_LARGE "element-too-large" Error "an element of strings, bytes, raw bits or \
+        records must have no more than 1 MiB, a limit of this reader";
     UNKNOWN_CHUNK_GRID "unknown-chunk-grid" Error "the chunk grid must be `regular` or `rectilinear`";
     GRID_RANK "grid-rank" Error "a grid must have an entry for each dimension of the array";
     REGULAR_CHUNK_SHAPE "regular-chunk-shape" Error "`chunk_shape` of a regular grid must be an array of \

@@ -12,7 +12,7 @@ use crate::index_moves::IndexMoves;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{GetInto, Key, StoreError};
-use crate::transfer::{Part, Selected, Transfer};
+use crate::transfer::{Part, Selected, Transfer, check_length};
 
 impl Array {
     /// Reads a [`Selection`] and returns its elements in C order; lists keep their order and
@@ -44,6 +44,7 @@ impl Array {
         out: &mut [u8],
     ) -> Result<(), ArrayError> {
         let selected = Selected::new(self, &selection.into())?;
+        check_length(out.len(), selected.length)?;
         let threads = self.threads_for(out.len());
         self.read_selected(selected, out, threads)
     }

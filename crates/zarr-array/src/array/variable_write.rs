@@ -7,7 +7,7 @@ use super::Array;
 use super::variable::{Moves, Worker, chunk_error, count};
 use super::write::change_to;
 use super::write_log::Log;
-use crate::error::{ArrayError, Touched};
+use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
@@ -78,7 +78,7 @@ impl Array {
             }
             Ok::<(), ArrayError>(())
         })
-        .map_err(|cause| incomplete(&chunks, cause, log))
+        .map_err(|cause| log.incomplete_selection(self, selection, chunks.len(), cause))
     }
 
     /// Checks a write; returns the chunks of the selection, and the approximate size in bytes of
@@ -211,13 +211,6 @@ impl Elements for [&[u8]] {
     fn get(&self, number: usize) -> Option<&[u8]> {
         <[&[u8]]>::get(self, number).copied()
     }
-}
-
-/// The error of a write to these chunks that failed with `cause`.
-pub(super) fn incomplete(chunks: &SelectedChunks<'_>, cause: ArrayError, log: Log) -> ArrayError {
-    let axes = chunks.axes().iter();
-    let numbers = axes.map(|axis| axis.parts().map(|part| part.chunk).collect()).collect();
-    log.incomplete(Touched::Product(numbers), chunks.len(), cause)
 }
 
 /// Puts elements at their places in a list of all elements of a chunk; the last one counts.

@@ -10,7 +10,7 @@ use super::Array;
 use super::worker::{ChunkBuffers, Worker};
 use super::write_log::Log;
 use crate::counts::{number, wide};
-use crate::error::{ArrayError, Touched};
+use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored, update};
@@ -136,7 +136,7 @@ impl Array {
             Some(elements) => self.explain_loss(cause, &elements, index),
             None => cause,
         };
-        log.incomplete(Touched::Product(transfer.chunks()), transfer.parts(), cause)
+        log.incomplete_selection(self, selection, transfer.parts(), cause)
     }
 
     /// Encodes a chunk from the caller's elements and writes it, replacing any old content.

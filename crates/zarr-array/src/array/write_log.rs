@@ -3,7 +3,9 @@
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
+use super::Array;
 use crate::error::{ArrayError, Touched, Written};
+use crate::selection::Selection;
 
 /// The parts that the threads of a write have written so far.
 #[derive(Default)]
@@ -15,6 +17,18 @@ impl Log {
     /// A thread begins with this part.
     pub(super) fn start(&self, part: u64) -> Done<'_> {
         Done { log: self, parts: part..part }
+    }
+
+    /// The error of a write to the `total` chunks of a selection that failed with `cause`.
+    pub(super) fn incomplete_selection(
+        self,
+        array: &Array,
+        selection: &Selection,
+        total: u64,
+        cause: ArrayError,
+    ) -> ArrayError {
+        let touched = Touched::Selected(Box::new((array.grid().clone(), selection.clone())));
+        self.incomplete(touched, total, cause)
     }
 
     /// The error of a write to these chunks, `total` in number, that failed with `cause`. For a

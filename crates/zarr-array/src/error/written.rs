@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use crate::counts::{narrow, number};
+use zarr_grid::{Grid, SelectedChunks};
+
+use crate::counts::narrow;
+use crate::selection::Selection;
 
 /// Tells which chunks of a failed write were written and which were not: the chunks that its
 /// selection or points touch, numbered in C order.
@@ -42,8 +45,8 @@ pub struct Written {
 /// The chunks that a write touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Touched {
-    /// Those of a selection: all combinations of these numbers on each axis.
-    Product(Vec<Vec<u64>>),
+    /// Those of a selection, of which there may be more than memory could list.
+    Selected(Box<(Grid, Selection)>),
     /// Those of single elements, in C order.
     Listed(Vec<Vec<u64>>),
 }
@@ -71,26 +74,33 @@ impl Written {
 
     /// The chunks that were written, each by its number on each axis, in C order.
     pub fn chunks(&self) -> impl Iterator<Item = Vec<u64>> {
-        self.done.iter().cloned().flatten().map(|part| self.chunk(part))
+        let chunk = self.touched.by_number();
+        self.done.iter().cloned().flatten().map(chunk)
     }
 
     /// The chunks that were not written, in C order.
     pub fn missing(&self) -> impl Iterator<Item = Vec<u64>> {
         let starts = std::iter::once(0).chain(self.done.iter().map(|range| range.end));
         let ends = self.done.iter().map(|range| range.start).chain(std::iter::once(self.total));
-        starts.zip(ends).flat_map(|(start, end)| start..end).map(|part| self.chunk(part))
+        starts.zip(ends).flat_map(|(start, end)| start..end).map(self.touched.by_number())
     }
+}
 
-    /// The chunk of the part numbered `linear` in C order.
-    fn chunk(&self, linear: u64) -> Vec<u64> {
-        let axes = match &self.touched {
-            Touched::Product(axes) => axes,
-            Touched::Listed(chunks) => {
-                return chunks.get(narrow(linear)).cloned().unwrap_or_default();
-            }
+impl Touched {
+    /// The chunk of the part with a number in C order.
+    fn by_number(&self) -> impl Fn(u64) -> Vec<u64> {
+        let selected = match self {
+            Self::Selected(both) => both.0.select(both.1.axes()).ok(),
+            Self::Listed(_) => None,
         };
-        let number = number(linear, axes.iter().map(Vec::len));
-        let axes = axes.iter().zip(number);
-        axes.map(|(chunks, at)| chunks.get(at).copied().unwrap_or_default()).collect()
+        move |number| match (self, &selected) {
+            (Self::Listed(chunks), _) => chunks.get(narrow(number)).cloned().unwrap_or_default(),
+            (Self::Selected(_), selected) => {
+                let parts = selected.as_ref().map(SelectedChunks::parts);
+                let mut parts = parts.map(|parts| parts.range(number..number.saturating_add(1)));
+                let part = parts.as_mut().and_then(|parts| parts.next_part());
+                part.map_or_else(Vec::new, |part| part.chunk().to_vec())
+            }
+        }
     }
 }

@@ -5,18 +5,17 @@ use crate::extension::RawExtension;
 use crate::limits::{MAX_ELEMENT_SIZE, check_element_size};
 use crate::rule::Rule;
 
-/// The size of the raw bits type `r<N>`: a positive number of whole bytes.
+/// The size of the raw bits type `r<N>`: from 1 byte to [`MAX_ELEMENT_SIZE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawBits {
     bytes: usize,
 }
 
 impl RawBits {
-    /// Raw bits of `bytes` bytes; `None` for 0 bytes, and from 2^29 bytes on.
+    /// Raw bits of `bytes` bytes; `None` for 0 bytes, and for more than [`MAX_ELEMENT_SIZE`].
     #[must_use]
     pub fn new(bytes: usize) -> Option<Self> {
-        let bits = u32::try_from(bytes).ok()?.checked_mul(8)?;
-        (bits > 0).then_some(RawBits { bytes })
+        (1..=MAX_ELEMENT_SIZE).contains(&bytes).then_some(RawBits { bytes })
     }
 
     /// Bytes of one element.
@@ -25,15 +24,16 @@ impl RawBits {
         self.bytes
     }
 
-    /// `Some(None)` is a name that looks like raw bits but is invalid.
-    pub(super) fn from_name(name: &str) -> Option<Option<Self>> {
+    /// `Some(Ok(None))` is a name that looks like raw bits but is invalid.
+    pub(super) fn from_name(name: &str) -> Option<Result<Option<Self>, MetadataError>> {
         let number = name.strip_prefix('r')?;
         let digits = number.strip_prefix('-').unwrap_or(number);
         if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
             return None;
         }
         let bits = number.parse::<usize>().ok().filter(|n| n % 8 == 0 && !digits.starts_with('0'));
-        Some(bits.and_then(|n| RawBits::new(n.div_ceil(8))))
+        let bytes = bits.map(|bits| check_element_size(bits.div_ceil(8))).transpose();
+        Some(bytes.map(|bytes| bytes.and_then(RawBits::new)))
     }
 }
 

@@ -1,6 +1,8 @@
 //! Fill values and elements of every type.
 
-use zarr_metadata::{DataType, FillValue, Layout, format_element, parse_element};
+use zarr_metadata::{
+    DataType, FillValue, Layout, MAX_ELEMENT_SIZE, RawBits, Rule, format_element, parse_element,
+};
 
 use crate::support::{data_type, fill_bytes, message};
 
@@ -161,6 +163,14 @@ fn sd_54_raw_bits_are_bytes_or_base64() {
     }
     for name in ["r0", "r7", "r12", "r08", "r99999999999999999999", "r8589934592"] {
         assert!(DataType::from_name(name).is_err(), "{name}");
+    }
+    // Its name alone says how long an element is, which each fill value is held for.
+    let name = format!("r{}", 8 * MAX_ELEMENT_SIZE);
+    assert_eq!(data_type(&name).size(), Some(MAX_ELEMENT_SIZE));
+    for bytes in [MAX_ELEMENT_SIZE + 1, (1 << 29) - 1] {
+        let error = DataType::from_name(&format!("r{}", 8 * bytes)).unwrap_err();
+        assert_eq!(error.rule(), Some(Rule::ELEMENT_TOO_LARGE));
+        assert_eq!(RawBits::new(bytes), None);
     }
     assert_eq!(data_type("r24").layout().unwrap().swap_unit, 1);
     let fill = FillValue::from_bytes(&data_type("r24"), &[1, 255, 0]).unwrap();

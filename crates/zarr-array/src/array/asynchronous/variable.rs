@@ -10,7 +10,7 @@ use super::free::Free;
 use super::turns::{Turn, Turns};
 use crate::array::Array;
 use crate::array::variable::{VariableRead, Worker, finish_variable_read};
-use crate::array::variable_write::{Elements, incomplete};
+use crate::array::variable_write::Elements;
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::threads::{ArrayFuture, interrupted};
@@ -125,7 +125,7 @@ impl Array {
             })
         });
         let Err((cause, log)) = turns.run_to_end().await else { return Ok(()) };
-        Err(incomplete(&self.layout().select(&selection)?, cause, log))
+        Err(log.incomplete_selection(self, &selection, parts, cause))
     }
 
     async fn read_variable_async(&self, selection: Selection) -> Result<ByteStrings, ArrayError> {
