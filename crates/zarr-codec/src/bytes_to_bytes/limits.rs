@@ -41,6 +41,20 @@ pub(super) fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKin
     Ok(())
 }
 
+/// Refuses to encode bytes of a length that the metadata does not give and that decoding refuses.
+/// Without it, each of many compressors would add to what it cannot compress.
+pub(crate) fn check_encoded(
+    codec: &dyn BytesToBytes,
+    length: usize,
+    limit: u64,
+) -> Result<(), ChunkErrorKind> {
+    // A checksum at the end is taken off without decoding.
+    if widen(length) > limit && codec.input_offset() != Some(0) {
+        return Err(ChunkErrorKind::EncodedExcess { found: widen(length), limit });
+    }
+    Ok(())
+}
+
 /// Decodes to the length that `encoded` states, which has been compared with that of `encoded`.
 pub(super) fn decode_stated(
     codec: &dyn BytesToBytes,

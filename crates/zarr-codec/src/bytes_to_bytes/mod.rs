@@ -41,7 +41,7 @@ use crate::options::Options;
 use crate::others::{Codecs, Make};
 
 pub(crate) use self::codec::{BytesToBytes, ordinary};
-pub(crate) use self::limits::{check_decoded, reserve};
+pub(crate) use self::limits::{check_decoded, check_encoded, reserve};
 pub(crate) use self::others::{Other, corrupt, refused};
 
 /// The codec that a metadata document names, if it is one of these and compiled in.

@@ -1,17 +1,18 @@
 //! Runs and undoes the bytes-to-bytes codecs of a chain.
 
 use super::{ChunkCodec, chunk_error};
-use crate::bytes_to_bytes::{BytesToBytes, ordinary};
+use crate::bytes_to_bytes::{BytesToBytes, check_encoded, ordinary};
 use crate::codec_path::CodecPath;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Pool};
 
+/// A codec and its place.
+type Codec<'a> = (&'a dyn BytesToBytes, &'a CodecPath);
+
 impl ChunkCodec {
     /// The bytes-to-bytes codecs in order, for this shape.
-    fn bytes_to_bytes(
-        &self,
-    ) -> impl DoubleEndedIterator<Item = (&dyn BytesToBytes, &CodecPath)> + ExactSizeIterator {
+    fn bytes_to_bytes(&self) -> impl DoubleEndedIterator<Item = Codec<'_>> + ExactSizeIterator {
         let codecs = self.bound.bytes_to_bytes.iter().enumerate();
         codecs.map(|(index, (codec, place))| match &self.shaped {
             Some(shaped) if index == 0 => (&**shaped, place),
@@ -26,16 +27,25 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<(), ChunkError> {
-        let mut others = self.bytes_to_bytes();
-        let Some((last, last_place)) = others.next_back() else {
+        let mut others = self.bytes_to_bytes().zip(self.lengths.iter().zip(&self.most));
+        let Some(last) = others.next_back() else {
             let bytes = bytes.into_buffer(pool);
             let place = &self.bound.array_to_bytes_path;
             *out = bytes.map_err(|kind| chunk_error(place, kind))?.into_vec();
             return Ok(());
         };
-        for (codec, place) in others {
+        let encode = |bytes: &[u8], out: &mut Vec<u8>, codec: (Codec<'_>, (&Option<u64>, &u64))| {
+            let ((codec, place), (decoded_len, most)) = codec;
+            let limit = self.bound.options.unknown_decoded_len.min(ordinary(*most));
+            let checked = match decoded_len {
+                Some(_) => Ok(()),
+                None => check_encoded(codec, bytes.len(), limit),
+            };
+            checked.and_then(|()| codec.encode(bytes, out)).map_err(|kind| chunk_error(place, kind))
+        };
+        for codec in others {
             let mut encoded = pool.take_empty();
-            codec.encode(&bytes, &mut encoded).map_err(|kind| chunk_error(place, kind))?;
+            encode(&bytes, &mut encoded, codec)?;
             bytes.give_to(pool);
             bytes = Bytes::Taken(encoded.into());
         }
@@ -43,7 +53,7 @@ impl ChunkCodec {
             *out = pool.take_empty();
         }
         out.clear();
-        last.encode(&bytes, out).map_err(|kind| chunk_error(last_place, kind))?;
+        encode(&bytes, out, last)?;
         bytes.give_to(pool);
         Ok(())
     }

@@ -111,6 +111,17 @@ pub enum ChunkErrorKind {
         /// The most that ordinary encoders produce from the elements.
         most: u64,
     },
+    /// The codecs before it encode to more bytes than decoding accepts for lengths that the metadata
+    /// does not give (SD-35).
+    #[error(
+        "gets {found} bytes from the codecs before it, more than the {limit} that it may decode to"
+    )]
+    EncodedExcess {
+        /// The bytes to encode.
+        found: u64,
+        /// The limit at which decoding stops.
+        limit: u64,
+    },
     /// Fewer encoded bytes than the codec always writes.
     #[error("{found} encoded byte{}, expected at least {least}", s(*found == 1))]
     EncodedLength {

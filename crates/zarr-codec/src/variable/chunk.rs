@@ -12,6 +12,7 @@ use super::optional::Optional;
 use super::shard::ShapedShard;
 use super::vlen::{self, Elements};
 use crate::bound::shapes;
+use crate::bytes_to_bytes::check_encoded;
 use crate::chunk::{ChunkCodec, Encoded};
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
@@ -356,7 +357,9 @@ impl VariableChunkCodec {
     fn compress(&self, bytes: &mut Vec<u8>) -> Result<(), ChunkError> {
         for (codec, place) in &self.bound.bytes_to_bytes {
             let mut encoded = Vec::new();
-            codec.encode(bytes, &mut encoded).map_err(|kind| place.chunk_error(kind))?;
+            check_encoded(&**codec, bytes.len(), self.limit)
+                .and_then(|()| codec.encode(bytes, &mut encoded))
+                .map_err(|kind| place.chunk_error(kind))?;
             *bytes = encoded;
         }
         Ok(())

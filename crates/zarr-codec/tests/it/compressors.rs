@@ -132,16 +132,17 @@ fn sd_35_a_bomb_costs_no_more_than_the_chunk() {
 
 #[test]
 fn sd_35_stacked_compressors_keep_to_the_limit() {
-    let codecs = chain(&format!("{ZSTD}, {GZIP}"));
-    let codecs = Codec::list_from_json(codecs.as_bytes()).expect("valid");
+    let stacked = chain(&format!("{ZSTD}, {GZIP}"));
+    let codecs = Codec::list_from_json(stacked.as_bytes()).expect("valid");
     let edges = [AxisEdges::one(1 << 16)];
     let options = Options::new().unknown_decoded_len(100);
     let chain = Chain::bind_with(&codecs, &data_type("uint8"), &edges, options).expect("binds");
-    let codec = chain.for_shape(&[1 << 16]).expect("fits");
+    let limited = chain.for_shape(&[1 << 16]).expect("fits");
+    let codec = codec(&stacked, "uint8", &[1 << 16]);
     let noise: Vec<u8> =
         (0..1_u64 << 16).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
     let (_, bytes) = encode(&codec, &noise, &[0]).expect("encodes");
-    let error = decode_whole(&codec, &bytes, &[0]).expect_err("past the limit");
+    let error = decode_whole(&limited, &bytes, &[0]).expect_err("past the limit");
     insta::assert_snapshot!(error, @"codec gzip ($.codecs[2]): decodes to more than the limit of 100 bytes");
 }
 

@@ -8,7 +8,7 @@ use zarr_codec::{AxisEdges, Chain, ChunkErrorKind, Encoded, Need, Options, Scrat
 use zarr_metadata::Codec;
 use zarr_view::{Output, View};
 
-use crate::support::{bind, codec, data_type, decode, decode_whole, encode};
+use crate::support::{Random, bind, codec, data_type, decode, decode_whole, encode};
 
 /// Where less than a stack frame a codec fits.
 fn on_a_small_stack(stack: usize, work: impl FnOnce() + Send + 'static) {
@@ -170,6 +170,62 @@ fn sd_35_stacked_compressors_are_bounded_by_the_elements() {
             let tight = chain.expect("binds").for_shape(&[20]).expect("fits");
             let error = decode_whole(&tight, &bytes, &[0]).unwrap_err();
             assert_eq!(*error.kind(), ChunkErrorKind::DecodedLimit { limit: 1000 });
+        }
+    }
+}
+
+/// An encoder stops where the decoder would: each of many compressors may add to what it cannot
+/// compress, and what they make grows with every one.
+#[test]
+fn sd_35_stacked_compressors_encode_no_more_than_they_decode() {
+    let mut random = Random(35);
+    let elements: Vec<u8> = (0..8192).map(|_| random.below(256) as u8).collect();
+    let mut refused = Vec::new();
+    for each in [
+        r#"{"name": "gzip", "configuration": {"level": 1}}"#,
+        r#"{"name": "numcodecs.zlib", "configuration": {"level": 1}}"#,
+        r#"{"name": "zstd", "configuration": {"level": 1, "checksum": true}}"#,
+        r#"{"name": "numcodecs.lz4", "configuration": {"acceleration": 1}}"#,
+        r#""crc32c""#,
+    ] {
+        for count in [1, 2, 20, 1000] {
+            let chain = format!(r#"[{{"name": "bytes"}}, {}]"#, vec![each; count].join(", "));
+            let codec = codec(&chain, "uint8", &[8192]);
+            let mut out = Vec::new();
+            let view = View::contiguous(codec.shape()).expect("small");
+            match codec.encode(&elements, &view, &[0], &mut out, &mut Scratch::new()) {
+                Ok(_) => {
+                    let decoded = decode_whole(&codec, &out, &[0]).expect("decodes");
+                    assert_eq!(decoded, elements);
+                }
+                Err(error) => {
+                    let ChunkErrorKind::EncodedExcess { found, limit } = *error.kind() else {
+                        panic!("{error}");
+                    };
+                    assert!(limit < found && found < 2 * limit && limit < 8 << 20, "{error}");
+                    refused.push((each, count));
+                }
+            }
+        }
+    }
+    assert!(refused.iter().all(|(_, count)| *count == 1000), "{refused:?}");
+    assert!(!refused.is_empty());
+    // A limit of the caller holds both ways, and not for a length that the metadata gives.
+    let gzip = r#"{"name": "gzip", "configuration": {"level": 9}}"#;
+    for (count, fits) in [(1, true), (2, false)] {
+        let chain = format!(r#"[{{"name": "bytes"}}, {}]"#, vec![gzip; count].join(", "));
+        let codecs = Codec::list_from_json(chain.as_bytes()).expect("valid");
+        let options = Options::new().unknown_decoded_len(8000);
+        let chain =
+            Chain::bind_with(&codecs, &data_type("uint8"), &[AxisEdges::one(8192)], options);
+        let codec = chain.expect("binds").for_shape(&[8192]).expect("fits");
+        match encode(&codec, &elements, &[0]) {
+            Ok((_, out)) => {
+                assert_eq!(decode_whole(&codec, &out, &[0]).expect("decodes"), elements)
+            }
+            Err(error) => {
+                assert!(!fits && error.to_string().contains("more than the 8000"), "{error}")
+            }
         }
     }
 }

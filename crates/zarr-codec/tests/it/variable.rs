@@ -265,6 +265,19 @@ fn memory_follows_the_bytes_that_are_there() {
         refused(&narrow, &chunk),
         @"codec gzip ($.codecs[1]): decodes to more than the limit of 1048576 bytes"
     );
+    // Nor is it written: nobody could read it again. A checksum decodes nothing.
+    let write = |codec: &VariableChunkCodec, length: usize| {
+        let long = vec![b'a'; length];
+        codec.encode(&[&long], b"", &mut Vec::new()).map(drop).map_err(|error| error.to_string())
+    };
+    insta::assert_snapshot!(
+        write(&narrow, (1 << 20) - 7).expect_err("refused"),
+        @"codec gzip ($.codecs[1]): gets 1048577 bytes from the codecs before it, more than the 1048576 that it may decode to"
+    );
+    assert_eq!(write(&narrow, (1 << 20) - 8), Ok(()));
+    let summed = r#"[{"name": "vlen-utf8"}, "crc32c"]"#;
+    let options = Options::new().unknown_decoded_len(9);
+    assert_eq!(write(&bound(summed, &DataType::String, &[1], options), 1 << 20), Ok(()));
     // Inner chunks that share the same bytes cost no more than their own elements account for.
     let shard = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [1],
         "codecs": [{"name": "vlen-utf8"}],
