@@ -1,6 +1,7 @@
 //! How one call of the command line opens stores.
 
 use std::cell::RefCell;
+use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -26,6 +27,8 @@ pub(crate) struct Access {
     timeout: Option<Duration>,
     /// The places to which references may lead.
     targets: Vec<String>,
+    /// The most MiB of a document in an archive, if not the library's default.
+    documents: Option<NonZeroU32>,
     /// Whether virtual joins may name members outside of their folders.
     outside_members: bool,
     /// Whether local stores follow symbolic links out of their folders.
@@ -41,6 +44,7 @@ impl Access {
         Self {
             timeout: args.timeout.map(|seconds| Duration::from_secs(seconds.into())),
             targets: args.targets.clone(),
+            documents: args.documents,
             outside_members: args.outside_members,
             outside_links: args.outside_links,
             ..Self::default()
@@ -63,11 +67,16 @@ impl Access {
 
 /// How stores are opened.
 pub(crate) fn store_options() -> StoreOptions {
-    let Access { timeout, targets, outside_links, waited, .. } = CURRENT.with_borrow(Clone::clone);
+    let Access { timeout, targets, documents, outside_links, waited, .. } =
+        CURRENT.with_borrow(Clone::clone);
     let options = StoreOptions::new().on_wait(move |waiting| tell(&waited, waiting));
     let options = options.outside_links(outside_links);
     let options = match timeout {
         Some(timeout) => options.timeout(timeout),
+        None => options,
+    };
+    let options = match documents {
+        Some(mebibytes) => options.max_document(u64::from(mebibytes.get()) << 20),
         None => options,
     };
     targets.into_iter().fold(options, StoreOptions::target)

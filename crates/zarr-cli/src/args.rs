@@ -10,6 +10,7 @@ mod rearrange;
 mod rules;
 mod shared;
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
@@ -45,6 +46,10 @@ pub(crate) struct Args {
     /// which is read with credentials. May be given several times.
     #[arg(long, global = true, value_name = "PLACE")]
     pub(crate) targets: Vec<String>,
+    /// For zip archives and files of references: the MiB that a document such as zarr.json may have
+    /// [default: 256].
+    #[arg(long, global = true, value_name = "MIB")]
+    pub(crate) documents: Option<NonZeroU32>,
     /// Let virtual joins name members outside of their folders.
     #[arg(long, global = true)]
     pub(crate) outside_members: bool,

@@ -26,6 +26,9 @@ const TARGETS: &str = "targets";
 /// The documents of a node: that of version 3, and those of version 2.
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
+/// The setting with the MiB that a document in an archive may have.
+const MAX_DOCUMENT: &str = "max_document";
+
 /// The value of a setting of a store: text, or several places.
 #[derive(Clone, PartialEq, Eq, FromPyObject, IntoPyObject)]
 pub(crate) enum Setting {
@@ -171,6 +174,12 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, References
             }
             (OUTSIDE_LINKS, Setting::Text(value)) => {
                 options = options.outside_links(is_true(name, value)?);
+            }
+            (MAX_DOCUMENT, Setting::Text(value)) => {
+                let mebibytes: u32 = value.parse().map_err(|_| {
+                    PyValueError::new_err(format!("{MAX_DOCUMENT}: a whole number of MiB"))
+                })?;
+                options = options.max_document(u64::from(mebibytes) << 20);
             }
             (name, Setting::Text(value)) => options = options.setting(name, value),
             (name, Setting::Places(_)) => {

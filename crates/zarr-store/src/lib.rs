@@ -28,6 +28,8 @@ mod async_api;
 #[cfg(any(feature = "references", feature = "zip"))]
 mod below;
 mod buffer;
+#[cfg(any(feature = "references", feature = "zip"))]
+mod document;
 mod error;
 mod ext;
 #[cfg(feature = "test-util")]

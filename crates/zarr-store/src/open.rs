@@ -79,7 +79,7 @@ fn in_file(
         (Format::Zip, File::Local(path), _) => Some(below(options.zip(&path)?, within)),
         #[cfg(feature = "zip")]
         (Format::Zip, _, Some((store, key))) => {
-            Some(below(crate::ZipStore::within(store, key)?, within))
+            Some(below(options.of_zip(crate::ZipStore::within(store, key)?), within))
         }
         #[cfg(feature = "references")]
         (Format::References | Format::Table, File::Local(path), _) => {

@@ -25,6 +25,8 @@ pub struct StoreOptions {
     durability: Durability,
     outside_links: bool,
     targets: Vec<String>,
+    #[cfg(any(feature = "references", feature = "zip"))]
+    max_document: u64,
     settings: Vec<(String, String)>,
     in_flight: NonZeroUsize,
     max_retries: usize,
@@ -47,6 +49,8 @@ impl StoreOptions {
             durability: Durability::default(),
             outside_links: false,
             targets: Vec::new(),
+            #[cfg(any(feature = "references", feature = "zip"))]
+            max_document: super::document::MOST,
             settings: Vec::new(),
             in_flight: NonZeroUsize::MIN.saturating_add(63),
             max_retries: 10,
@@ -85,6 +89,16 @@ impl StoreOptions {
     #[must_use]
     pub fn target(mut self, folder_or_url: impl Into<String>) -> Self {
         self.targets.push(folder_or_url.into());
+        self
+    }
+
+    /// The most bytes of a document, such as `zarr.json`, that is deflated in a zip archive or to which
+    /// a reference leads: 256 MiB by default. A few bytes can stand for a gigabyte there, and readers
+    /// hold documents whole.
+    #[cfg(any(feature = "references", feature = "zip"))]
+    #[must_use]
+    pub fn max_document(mut self, bytes: u64) -> Self {
+        self.max_document = bytes;
         self
     }
 
@@ -168,6 +182,11 @@ impl StoreOptions {
         &self.targets
     }
 
+    #[cfg(feature = "references")]
+    pub(super) fn most_of_document(&self) -> u64 {
+        self.max_document
+    }
+
     /// The same options for another server: without settings, which may be secrets, if `remove`.
     #[cfg(feature = "references")]
     pub(super) fn without_settings(&self, remove: bool) -> Self {
@@ -180,7 +199,13 @@ impl StoreOptions {
     pub(super) fn zip(&self, path: &Path) -> Result<super::ZipStore, StoreError> {
         use super::ZipStore;
         let store = if self.create { ZipStore::create(path) } else { ZipStore::open(path) }?;
-        Ok(store.with_durability(self.durability))
+        Ok(self.of_zip(store))
+    }
+
+    /// A store in a zip archive, with these options.
+    #[cfg(feature = "zip")]
+    pub(super) fn of_zip(&self, store: super::ZipStore) -> super::ZipStore {
+        store.with_durability(self.durability).with_max_document(self.max_document)
     }
 
     /// The store of a folder, with these options.

@@ -16,10 +16,16 @@ pub fn lines(text: &str, data_type: &DataType) -> Result<Vec<u8>, String> {
     Ok(elements)
 }
 
+/// The most levels of lists that are read, each in a pass over the text; numpy has as many axes.
+const MOST_LEVELS: usize = 64;
+
 /// The elements of nested lists in C order, and the shape of the lists.
 pub fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<u8>), String> {
     let text = text.trim();
-    let rank = rank(text, data_type)?;
+    let rank = rank(text, data_type);
+    if rank > MOST_LEVELS {
+        return Err(format!("$: {rank} levels of lists, expected at most {MOST_LEVELS}"));
+    }
     let mut lists = Lists { data_type, shape: vec![None; rank], elements: Vec::new() };
     lists.gather(text, 0, "$")?;
     // Below an empty list there is nothing to count.
@@ -28,19 +34,17 @@ pub fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<u8>), S
 }
 
 /// The depth of the elements, from the first entry of each list.
-fn rank(text: &str, data_type: &DataType) -> Result<usize, String> {
+fn rank(text: &str, data_type: &DataType) -> usize {
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
+    let mut rest = text.bytes().filter(|byte| !is_space(byte)).peekable();
     let mut depth = 0_usize;
-    let mut text = text.to_owned();
-    while text.starts_with('[') {
+    while rest.next_if_eq(&b'[').is_some() {
         depth += 1;
-        match list(&text, "$")?.first() {
-            Some(first) => text = first.get().to_owned(),
-            None => return Ok(depth),
-        }
     }
     // Pairs of complex numbers and raw bits are lists themselves.
     let is_list = data_type.is_complex() || matches!(data_type, DataType::RawBits(_));
-    Ok(depth.saturating_sub(usize::from(is_list && depth > 0)))
+    let is_element = is_list && rest.peek() != Some(&b']');
+    depth.saturating_sub(usize::from(is_element))
 }
 
 fn list<'t>(text: &'t str, path: &str) -> Result<Vec<&'t RawValue>, String> {
@@ -97,7 +101,7 @@ mod tests {
         let complex = nested("[[1, 0], [0, \"NaN\"]]", &DataType::Complex64).expect("reads");
         assert_eq!((complex.0, complex.1.len()), (vec![2], 16));
         let messages: Vec<String> =
-            ["[[1, 2], [3]]", "[1, [2]]", "[[1], 2]", "[1, 256]", "[1", "", "[1.5]", "x"]
+            ["[[1, 2], [3]]", "[1, [2]]", "[[1], 2]", "[1, 256]", "[1", "", "[1.5]", "x", "[[1"]
                 .iter()
                 .map(|text| read(text).expect_err(text))
                 .collect();
@@ -110,7 +114,23 @@ mod tests {
         $: line 1 column 1: found the end of the text, expected a value
         $[0]: found 1.5, expected an integer from 0 to 255, a value of type uint8
         $: line 1 column 1: found 'x', expected a value
+        $: EOF while parsing a list at line 1 column 3
         ");
+    }
+
+    /// No level is read again for each one around it: that took minutes for some 100 KB.
+    #[test]
+    fn many_levels_are_counted_in_one_pass() {
+        let deep = |levels: usize| format!("{}1{}", "[ ".repeat(levels), "]\n".repeat(levels));
+        let read = |levels: usize| nested(&deep(levels), &DataType::Uint8);
+        assert_eq!(read(64), Ok((vec![1; 64], vec![1])));
+        assert_eq!(read(65), Err("$: 65 levels of lists, expected at most 64".to_owned()));
+        let error = nested(&"[".repeat(10_000_000), &DataType::Uint8).expect_err("too many");
+        assert_eq!(error, "$: 10000000 levels of lists, expected at most 64");
+        let complex = |text: &str| nested(text, &DataType::Complex64).map(|(shape, _)| shape);
+        assert_eq!(complex("[ [ ] ]"), Ok(vec![1, 0]));
+        assert_eq!(complex("[1, 0]"), Ok(vec![]));
+        assert_eq!(complex("[]"), Ok(vec![0]));
     }
 
     #[test]

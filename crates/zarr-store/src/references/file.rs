@@ -1,6 +1,6 @@
 //! The JSON of a reference file, versions 0 and 1.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,6 +21,10 @@ pub(super) enum Reference {
     /// A part of a target.
     Part { target: usize, offset: u64, len: u64 },
 }
+
+/// How many times its own length a file may have once the templates of different targets are replaced:
+/// a long text that is used many times would take any time and memory.
+const MOST_EXPANDED: usize = 32;
 
 /// The references of a file, by key.
 pub(super) type References = BTreeMap<String, Reference>;
@@ -58,6 +62,8 @@ pub(super) fn parse(
         found: References::new(),
         without_key: BTreeSet::new(),
         templates: BTreeMap::new(),
+        numbers: HashMap::new(),
+        room: json.len().saturating_mul(MOST_EXPANDED),
         target,
     };
     if !file.contains_key("refs") {
@@ -90,6 +96,10 @@ struct Parser<'a> {
     found: References,
     without_key: BTreeSet<String>,
     templates: BTreeMap<String, String>,
+    /// The targets by their text with templates.
+    numbers: HashMap<String, usize>,
+    /// How many bytes templates may still be replaced with.
+    room: usize,
     target: &'a mut dyn FnMut(&str) -> usize,
 }
 
@@ -141,6 +151,9 @@ impl Parser<'_> {
 
     /// The number of a target, whose templates are replaced.
     fn target(&mut self, url: &str) -> Result<usize, String> {
+        if let Some(number) = self.numbers.get(url) {
+            return Ok(*number);
+        }
         let mut full = String::new();
         let mut rest = url;
         while let Some((before, after)) = rest.split_once("{{") {
@@ -148,12 +161,19 @@ impl Parser<'_> {
             let Some(text) = self.templates.get(name.trim()) else {
                 return Err(format!("uses {name:?}, which is no template of the file"));
             };
+            self.room = self.room.checked_sub(text.len()).ok_or_else(|| {
+                format!(
+                    "is too much: templates may make the file {MOST_EXPANDED} times as long, not more"
+                )
+            })?;
             full.push_str(before);
             full.push_str(text);
             rest = after;
         }
         full.push_str(rest);
-        Ok((self.target)(&full))
+        let number = (self.target)(&full);
+        self.numbers.insert(url.to_owned(), number);
+        Ok(number)
     }
 }
 
@@ -192,6 +212,45 @@ mod tests {
         assert_eq!(found["a/3"], Reference::Part { target: 1, offset: 7, len: 9 });
         let zero = refs.replace("{{u}}", "data");
         assert_eq!(parse(zero.as_bytes()), Ok((found, targets)));
+    }
+
+    /// Each different target is made once, and all together are in proportion to the file.
+    #[test]
+    fn templates_take_memory_in_proportion_to_the_file() {
+        let file = |template: &str, refs: &[String]| {
+            let refs = refs.join(", ");
+            format!(r#"{{"version": 1, "templates": {{"u": "{template}"}}, "refs": {{{refs}}}}}"#)
+        };
+        let reference = |at: usize, url: &str| format!(r#""c/{at}": ["{url}", {at}, 1]"#);
+        let bytes_of = |json: &str| {
+            let (mut calls, mut bytes) = (0, 0_usize);
+            let found = super::parse(json.as_bytes(), &mut |url| {
+                calls += 1;
+                bytes += url.len();
+                0
+            });
+            (found.map(|(found, _)| found.len()), calls, bytes)
+        };
+        // A long URL, such as a signed one, of all chunks.
+        let same: Vec<String> = (0..10_000).map(|at| reference(at, "{{u}}")).collect();
+        let (found, calls, bytes) = bytes_of(&file(&"u".repeat(4000), &same));
+        assert_eq!((found, calls, bytes), (Ok(10_000), 1, 4000));
+        // One file for each chunk.
+        let each: Vec<String> =
+            (0..10_000).map(|at| reference(at, &format!("{{{{u}}}}/{at}.nc"))).collect();
+        let (found, calls, _) = bytes_of(&file(&"u".repeat(200), &each));
+        assert_eq!((found, calls), (Ok(10_000), 10_000));
+        // A long template many times in one target, in many targets, and both.
+        let often = |times: usize, targets: usize| -> Vec<String> {
+            let uses = "{{u}}".repeat(times);
+            (0..targets).map(|at| reference(at, &format!("{uses}{at}"))).collect()
+        };
+        for refs in [often(1, 5000), often(5000, 1), often(50, 500)] {
+            let json = file(&"u".repeat(100_000), &refs);
+            let (found, _, bytes) = bytes_of(&json);
+            assert!(found.expect_err("refused").contains("32 times"));
+            assert!(bytes <= 33 * json.len(), "{bytes} of {}", json.len());
+        }
     }
 
     #[test]

@@ -21,6 +21,7 @@ use self::file::{Reference, References};
 #[cfg(feature = "parquet")]
 use self::table::Table;
 use self::target::{Base, Home, TargetObject, Targets, refused};
+use super::document::too_long;
 use super::listing::failed;
 #[cfg(feature = "parquet")]
 use super::listing::until_error;
@@ -228,6 +229,10 @@ impl Store for ReferenceStore {
             Some(Reference::Part { target, offset, len }) => (target, offset, len),
         };
         let wanted = range.len_within(key, len)?;
+        if let Some(reason) = too_long(key, len, self.0.targets.max_document()) {
+            let (operation, key) = (Operation::Get, key.to_string());
+            return Err(StoreError::Container { operation, key, reason });
+        }
         let suffix = len.saturating_sub(wanted)..len;
         let ranges = match range {
             ReadRange::All | ReadRange::Suffix(_) => from_ref(&suffix),

@@ -84,6 +84,11 @@ impl Targets {
         &self.home.store
     }
 
+    /// The most bytes of a document to which a reference leads.
+    pub(super) fn max_document(&self) -> u64 {
+        self.options.most_of_document()
+    }
+
     /// A target's URL without secrets.
     pub(super) fn shown(&self, number: usize) -> String {
         self.target(number).map(|target| shown_url(&target.url)).unwrap_or_default()

@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 use self::archive::Archive;
 use self::source::Source;
 use self::write::{Session, container, replaced};
+use super::document;
 use super::listing::failed;
 use super::sorted;
 use super::{
@@ -68,6 +69,8 @@ struct Inner {
     /// The archive as a file, if it can be written.
     path: Option<PathBuf>,
     durability: Durability,
+    /// The most bytes to which a document may be inflated.
+    max_document: u64,
     /// `None` if there is no archive yet.
     archive: RwLock<Option<Arc<Archive>>>,
     /// Whether there is a session: readers need not wait for writers if there is none.
@@ -125,6 +128,17 @@ impl ZipStore {
         }
     }
 
+    /// The same store, with this limit on the bytes of a deflated document; see
+    /// [`StoreOptions::max_document`](crate::StoreOptions::max_document).
+    #[must_use]
+    pub fn with_max_document(self, bytes: u64) -> Self {
+        match Arc::try_unwrap(self.0) {
+            Ok(inner) => Self(Arc::new(Inner { max_document: bytes, ..inner })),
+            // Others use it as it is.
+            Err(shared) => Self(shared),
+        }
+    }
+
     fn local(path: &Path) -> Result<Self, StoreError> {
         let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
         // The caller chose this path, so symbolic links in it are followed.
@@ -151,6 +165,7 @@ impl ZipStore {
             key,
             path,
             durability: Durability::default(),
+            max_document: document::MOST,
             archive: RwLock::new(archive),
             writes: AtomicBool::new(false),
             session: Mutex::new(None),
@@ -236,7 +251,7 @@ impl Store for ZipStore {
         if let Some(archive) = self.archive()
             && let Some(entry) = archive.entries.get(key.as_str())
         {
-            archive.get(key, entry, range, out)?;
+            archive.get(key, entry, range, self.0.max_document, out)?;
             return Ok(Some(archive.meta(entry)));
         }
         out.clear();

@@ -8,6 +8,7 @@ use flate2::read::DeflateDecoder;
 use zip::CompressionMethod;
 
 use super::archive::{Archive, Entry, LOCAL_HEADER};
+use crate::document::too_long;
 use crate::{Key, Operation, ReadRange, StoreError, reserve};
 
 /// The most that deflate compresses by: a match of 258 bytes takes two bits.
@@ -25,10 +26,16 @@ impl Archive {
         key: &Key,
         entry: &Entry,
         range: ReadRange<'_>,
+        max_document: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         let len = range.len_within(key, entry.size)?;
         self.refuse_unreadable(key, entry)?;
+        if entry.method != CompressionMethod::Stored
+            && let Some(reason) = too_long(key, entry.size, max_document)
+        {
+            return Err(self.fail(key, reason));
+        }
         let suffix = entry.size.saturating_sub(len)..entry.size;
         let ranges = match range {
             ReadRange::All => return self.whole(key, entry, out),

@@ -222,6 +222,45 @@ fn what_the_directory_says_is_not_believed() {
     insta::assert_snapshot!(messages);
 }
 
+/// A few bytes stand for a long document, which readers would hold whole. How long a chunk is, the
+/// metadata says, and stored entries are as long as the archive.
+#[test]
+fn deflated_documents_have_a_limit() {
+    let long = vec![b' '; 10_000];
+    let entries = [
+        Entry::deflated("zarr.json", &long),
+        Entry::deflated("a/.zmetadata", &long),
+        Entry::deflated("a/c/0", &long),
+        Entry::stored("b/zarr.json", &long),
+    ];
+    let (_folder, path) = temporary();
+    fs::write(&path, archive(&entries)).unwrap();
+    let url = path.to_str().unwrap();
+    let open = |most: u64| open_url(url, &StoreOptions::new().max_document(most)).unwrap();
+    for name in ["zarr.json", "a/.zmetadata", "a/c/0", "b/zarr.json"] {
+        assert_eq!(open(10_000).read(&key(name)).unwrap().as_deref(), Some(&long[..]), "{name}");
+    }
+    let store = open(9_999);
+    for name in ["a/c/0", "b/zarr.json"] {
+        assert_eq!(store.size(&key(name)).unwrap(), Some(10_000), "{name}");
+        assert!(store.read(&key(name)).unwrap().is_some(), "{name}");
+    }
+    for name in ["zarr.json", "a/.zmetadata"] {
+        let mut out = Vec::new();
+        for range in [ReadRange::All, ReadRange::Suffix(1), ReadRange::Ranges(from_ref(&(0..1)))] {
+            let error = store.get(&key(name), range, &mut out).unwrap_err().to_string();
+            assert!(error.contains("it has 10000 bytes, and a document may have 9999"), "{error}");
+            assert!(error.contains("--documents"), "{error}");
+        }
+    }
+    // By default, a document of 256 MiB: what is over that is refused before it is inflated.
+    for (size, said) in [((256 << 20) + 1, "may have 268435456"), (256 << 20, "corrupt")] {
+        let entry = Entry { bytes: vec![0xff; 300_000], size, ..Entry::deflated("zarr.json", b"") };
+        let error = within(&archive(&[entry])).unwrap().read(&key("zarr.json")).unwrap_err();
+        assert!(error.to_string().contains(said), "{error}");
+    }
+}
+
 #[test]
 fn what_is_no_archive_is_refused() {
     let good = archive(&[Entry::stored("a", b"123"), Entry::stored("b", b"45")]);
