@@ -15,6 +15,7 @@ mod args;
 mod chunks;
 mod codecs;
 mod commands;
+mod csv_table;
 mod dtype;
 mod error;
 mod interrupt;

@@ -32,6 +32,16 @@ pub(crate) struct Out {
     color: bool,
 }
 
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
 impl Out {
     pub(crate) fn stdout() -> Self {
         let stdout = io::stdout();
@@ -120,7 +130,7 @@ impl Out {
         Ok(())
     }
 
-    fn failed(&self, cause: io::Error) -> CliError {
+    pub(crate) fn failed(&self, cause: io::Error) -> CliError {
         match &self.file {
             Some(path) => CliError::File { path: path.clone(), cause },
             None => CliError::Output(cause),

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::write::bytes_of;
 use super::{corners, explain, strings};
 use crate::args::{Read, ReadFormat};
+use crate::csv_table;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::{self, Out};
@@ -13,8 +14,9 @@ use crate::region::region;
 use crate::sizes::PIECE;
 use clap::ValueEnum;
 use zarr_kit::report::format::nested::Nested;
-use zarr_kit::report::format::{csv, lines, npy, text};
+use zarr_kit::report::format::{lines, npy, text};
 use zarr_kit::report::words;
+use zarr_kit::{Array, Selection};
 
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
@@ -39,7 +41,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         explain::explain(&place, &array, &region)?;
     }
     let failed = |cause| place.failed(cause);
-    let is_whole = is_variable || format == ReadFormat::Text;
+    let is_whole = is_variable || matches!(format, ReadFormat::Text | ReadFormat::Csv);
     let (array, _bar) = match args.output.is_some() && is_whole {
         // How many bytes there are is not known, or they are read all at once.
         true => {
@@ -78,18 +80,13 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         }
         return Ok(());
     }
+    if format == ReadFormat::Csv {
+        return print_csv(args, &place, &array, &region);
+    }
     if is_variable {
         return strings::print(args, &place, &array, &region, format);
     }
     let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
-    let mut csv = match format {
-        ReadFormat::Csv => {
-            let shape = region.shape();
-            let table = csv::Csv::new(array.data_type(), &shape);
-            Some(table.ok_or_else(|| CliError::NoTable { axes: words::axes(shape.len()) })?)
-        }
-        _ => None,
-    };
     let mut out = Out::to(args.output.as_deref())?;
     if format == ReadFormat::Npy {
         out.bytes(&npy::header(array.data_type(), &region.shape()))?;
@@ -103,9 +100,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         if let Some(bar) = &bar {
             bar.bytes("reading", done, total);
         }
-        if let Some(csv) = &mut csv {
-            out.bytes(csv.format(&elements)?.as_bytes())?;
-        } else if let Some(nested) = &mut nested {
+        if let Some(nested) = &mut nested {
             let mut text = String::new();
             lines::each(array.data_type(), &elements, |element| {
                 nested.element(element, &mut text);
@@ -121,6 +116,35 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         out.bytes(nested.end().as_bytes())?;
     }
     out.finish()
+}
+
+/// Prints a table.
+fn print_csv(
+    args: &Read,
+    place: &NodeStore,
+    array: &Array,
+    region: &Selection,
+) -> Result<(), CliError> {
+    let shape = region.shape();
+    let columns = csv_table::columns(&shape);
+    let columns = columns.ok_or_else(|| CliError::NoTable { axes: words::axes(shape.len()) })?;
+    let out = Out::to(args.output.as_deref())?;
+    let mut csv = csv_table::Csv::new(array.data_type(), columns, out);
+    let failed = |cause| place.failed(cause);
+    let size = array.element_size().max(1);
+    for piece in array.pieces(region, PIECE).map_err(failed)? {
+        match array.data_type().is_variable_length() {
+            true => {
+                let elements = array.read_byte_strings(&piece).map_err(failed)?;
+                elements.iter().try_for_each(|element| csv.element(element))?;
+            }
+            false => {
+                let elements = array.read(&piece).map_err(failed)?;
+                elements.chunks_exact(size).try_for_each(|element| csv.element(element))?;
+            }
+        }
+    }
+    csv.finish()
 }
 
 /// The format of `--format`, or of the file's extension; otherwise text.

@@ -22,15 +22,14 @@ use zarr_kit::report::format::text;
 use zarr_kit::report::words;
 
 /// The formats for elements of variable length.
-const FORMATS: &str = "use text, lines or json";
+const FORMATS: &str = "use text, lines, json or csv";
 
 /// Refuses formats that need elements of one size.
 pub(super) fn check_format(data_type: &DataType, format: ReadFormat) -> Result<(), CliError> {
     let name = match format {
-        ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json => return Ok(()),
+        ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json | ReadFormat::Csv => return Ok(()),
         ReadFormat::Npy => "npy",
         ReadFormat::Raw => "raw",
-        ReadFormat::Csv => "csv",
     };
     let reason = format!("elements of type {data_type} have no fixed size; {FORMATS}");
     Err(CliError::argument("--format", name, reason))

@@ -1,6 +1,5 @@
 //! Elements as text and as files.
 
-pub mod csv;
 pub mod element;
 pub mod json;
 pub mod lines;
