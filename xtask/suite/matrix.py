@@ -77,7 +77,7 @@ def page(suite, work):
     for name in NAMES:
         lines += faults(name, results[name], cases)
     lines += ["## Writing", "", "Each program makes arrays of a document and elements, which the plain "
-              "reader reads.", "", "| program | cases | right | refused | wrong | for example |",
+              "reader reads.", "", "| program | cases | right | refused | wrong or died | for example |",
               "| --- | --: | --: | --: | --: | --- |", *(writing(work, name) for name in WRITERS), ""]
     lines += ["## Virtual joins", "", *(joins(work, name) for name in ("zarr-kit, zjoin", "zjoin.py"))]
     return "\n".join(lines).rstrip() + "\n"
