@@ -8,8 +8,8 @@ use zarr_array::store::{
     Key, Prefix, Store, StoreError, archive_of, local_path, names_in, place_below, shown_url,
 };
 
+use super::document_url::is_virtual_join;
 use super::error::LinkError;
-use super::open::is_virtual_join;
 use super::options::{OpenOptions, References};
 
 /// The folder of a document, and the stores of members elsewhere.
@@ -345,6 +345,6 @@ mod tests {
         let (root, prefix) = split("s3://bucket/a/b").expect("of a bucket");
         assert_eq!((root.as_str(), prefix.as_str()), ("s3://bucket", "a/b"));
         assert_eq!(split("/a/b"), None);
-        assert_eq!(split("s3://bucket/a.zip"), None);
+        assert_eq!(split("s3://bucket/a.zjoin/b"), None);
     }
 }

@@ -1,6 +1,7 @@
 //! Virtual joins as stores: the document's nodes, and the chunks of their members.
 
 mod base;
+mod document_url;
 mod error;
 mod inserted;
 mod open;
@@ -13,7 +14,8 @@ mod source;
 mod store;
 mod watched;
 
+pub use document_url::is_virtual_join;
 pub use error::LinkError;
-pub use open::{is_virtual_join, open_store};
+pub use open::open_store;
 pub use options::{OpenOptions, References};
 pub use rearrange::{AxisOf, LinkedArray, LinkedDocument, LinkedRearrangement, MemberSpan};

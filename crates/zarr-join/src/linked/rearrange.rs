@@ -10,9 +10,10 @@ use zarr_array::store::{
 };
 use zarr_metadata::ArrayMetadata;
 
+use super::document_url::DocumentUrl;
 use super::error::LinkError;
 use super::inserted::{Rearranged, check_array, check_group, member_at, refused};
-use super::open::{DocumentUrl, open_store};
+use super::open::open_store;
 use super::options::OpenOptions;
 use super::record::record;
 use super::relaid::{Placed, Relaid, Wanted, place_spans};

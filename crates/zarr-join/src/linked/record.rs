@@ -13,8 +13,8 @@ use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 
 use super::base::reference;
+use super::document_url::DocumentUrl;
 use super::error::LinkError;
-use super::open::DocumentUrl;
 use super::recorded::Recorded;
 use super::source::document;
 use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};

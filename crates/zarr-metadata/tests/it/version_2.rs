@@ -471,7 +471,6 @@ fn one_byte_changed_never_panics() {
     });
 }
 
-/// zarr-python 2 writes 0 if nobody says a fill value, whatever the objects are.
 #[test]
 fn the_fill_value_0_of_strings_is_the_empty_one() {
     for filter in ["vlen-utf8", "vlen-bytes"] {
