@@ -239,30 +239,29 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
 fn an_interrupted_copy_says_how_to_go_on() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
-    succeed(folder, &["create", "a", "--shape", "20000", "--dtype", "uint8"]);
-    let elements = [7; 20_000];
-    assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
-    for (signal, status) in [("INT", 130), ("TERM", 143), ("HUP", 129)] {
-        for (option, advice) in [
-            ("--verify", "repeat the command with --resume to continue the copy"),
-            ("--overwrite", "repeat the command with --resume instead of --overwrite to continue"),
-        ] {
-            let target = format!("to{option}{signal}");
-            // The tests may run where signals are ignored, which children inherit.
-            let defaults: &[&str] =
-                if cfg!(target_os = "linux") { &["env", "--default-signal"] } else { &[] };
-            let child = begin_copy(folder, &target, &[option], defaults);
-            send(signal, &child);
-            let output = child.wait_with_output().expect("ends");
-            let message = String::from_utf8(output.stderr).expect("UTF-8");
-            assert_eq!(output.status.code(), Some(status), "{message}");
-            assert!(message.starts_with(&format!("interrupted; {advice}")), "{message}");
-            succeed(folder, &["copy", "a", &target, "--chunks", "1", "--resume"]);
-            assert_eq!(stdout(folder, &["read", &target, "-f", "raw"]), elements);
-            // All files are equal: temporary ones are gone.
-            let found = files(&folder.join(&target));
-            assert_eq!(found.len(), 20_001, "{:?}", found.keys());
-        }
+    let elements = many(folder);
+    // The signal decides the status, and the option the advice.
+    let verify = ("--verify", "repeat the command with --resume to continue the copy");
+    let overwrite =
+        ("--overwrite", "repeat the command with --resume instead of --overwrite to continue");
+    for (signal, status, (option, advice)) in
+        [("INT", 130, verify), ("TERM", 143, overwrite), ("HUP", 129, verify)]
+    {
+        let target = format!("to{option}{signal}");
+        // The tests may run where signals are ignored, which children inherit.
+        let defaults: &[&str] =
+            if cfg!(target_os = "linux") { &["env", "--default-signal"] } else { &[] };
+        let child = begin_copy(folder, &target, &[option], defaults);
+        send(signal, &child);
+        let output = child.wait_with_output().expect("ends");
+        let message = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(status), "{message}");
+        assert!(message.starts_with(&format!("interrupted; {advice}")), "{message}");
+        succeed(folder, &["copy", "a", &target, "--chunks", "1", "--resume"]);
+        assert!(stdout(folder, &["read", &target, "-f", "raw"]) == elements);
+        // All files are equal: temporary ones are gone.
+        let found = files(&folder.join(&target));
+        assert_eq!(found.len(), elements.len() + 1, "{:?}", found.keys());
     }
 }
 
@@ -272,16 +271,24 @@ fn an_interrupted_copy_says_how_to_go_on() {
 fn a_signal_that_is_ignored_stays_so() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
-    succeed(folder, &["create", "a", "--shape", "20000", "--dtype", "uint8"]);
-    assert!(run_with(folder, &["write", "a", "--from", "-"], &[7; 20_000]).status.success());
+    let elements = many(folder);
     let child = begin_copy(folder, "to", &[], &["nohup"]);
     send("HUP", &child);
     let output = child.wait_with_output().expect("ends");
     assert!(output.status.success(), "{output:?}");
-    assert_eq!(stdout(folder, &["read", "to", "-f", "raw"]), [7; 20_000]);
+    assert!(stdout(folder, &["read", "to", "-f", "raw"]) == elements);
 }
 
-/// Begins to copy `a` to one file per element, which takes long enough to be interrupted.
+/// Makes `a`, whose copy to one file per element takes long enough to be interrupted.
+#[cfg(unix)]
+fn many(folder: &Path) -> Vec<u8> {
+    succeed(folder, &["create", "a", "--shape", "10000", "--dtype", "uint8"]);
+    let elements = vec![7; 10_000];
+    assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
+    elements
+}
+
+/// Begins to copy `a` to one file per element.
 #[cfg(unix)]
 fn begin_copy(folder: &Path, target: &str, options: &[&str], before: &[&str]) -> Child {
     let arguments = [&["copy", "a", target, "--chunks", "1"], options].concat();

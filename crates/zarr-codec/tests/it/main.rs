@@ -39,4 +39,6 @@ mod values;
 mod variable;
 #[cfg(test)]
 mod windows;
+#[cfg(test)]
+mod written_once;
 mod zfp;

@@ -10,6 +10,7 @@ mod elements;
 mod errors;
 mod extensions;
 mod fixed_size;
+mod fixtures;
 mod floats;
 mod grids;
 mod hostile;

@@ -9,7 +9,7 @@ use zarr_array::{Array, ArrayError, Cut, Group, Settled, Span};
 use zarr_metadata::GroupMetadata;
 
 use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
-use crate::workload::{Objects, objects};
+use crate::workload::{Objects, objects, restore};
 
 fn at() -> Prefix {
     Prefix::new("a").expect("a prefix")
@@ -48,15 +48,10 @@ struct Ends<'a> {
 }
 
 impl Ends<'_> {
-    fn begin(&self) -> Arc<dyn Store> {
-        let store = (self.make)();
-        hierarchy(&store, self.document);
-        store
-    }
-
     /// Ends the rearrangement at every operation, and then, `deep`, the repair of it too.
     fn run(&mut self, deep: bool) {
-        let store = self.begin();
+        let store = (self.make)();
+        hierarchy(&store, self.document);
         let (old, old_rows) = (objects(&*store), seen(&store)[0].clone());
         let counted = Arc::new(FaultStore::new(store.clone()));
         run(&(counted.clone() as Arc<dyn Store>), self.spans).expect("nothing goes wrong");
@@ -66,7 +61,8 @@ impl Ends<'_> {
             for fault in [Fault::DieBefore, Fault::DieAfter] {
                 let what = format!("operation {number}, {fault:?}");
                 let interrupted = || {
-                    let store = self.begin();
+                    let store = (self.make)();
+                    restore(&*store, &old);
                     let dying: Arc<dyn Store> =
                         Arc::new(FaultStore::new(store.clone()).at(number, fault));
                     let result = run(&dying, self.spans);

@@ -305,7 +305,8 @@ pub(crate) fn objects(store: &dyn Store) -> Objects {
     .collect()
 }
 
-fn restore(store: &dyn Store, objects: &Objects) {
+/// Puts all objects into a new store.
+pub(crate) fn restore(store: &dyn Store, objects: &Objects) {
     for (key, bytes) in objects {
         store.put(&Key::new(key.as_str()).expect("a key"), bytes).expect("puts");
     }

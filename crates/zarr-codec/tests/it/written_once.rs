@@ -1,5 +1,5 @@
 //! Every element of a result is written once if the chain is a single view: nothing is assembled
-//! in a buffer and copied again. This is a separate program because the count is per process.
+//! in a buffer and copied again.
 
 use zarr_codec::{AxisEdges, Chain, Encoded, Scratch, Slice};
 use zarr_metadata::{Codec, DataType};

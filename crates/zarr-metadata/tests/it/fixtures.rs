@@ -1,9 +1,4 @@
 //! Documents that other programs wrote, and the ones that must be refused.
-//!
-//! This is a separate program, because its data belongs to the repository: the package contains
-//! only the other tests.
-
-#![expect(clippy::unwrap_used, reason = "helpers of tests fail as tests do")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
