@@ -42,7 +42,7 @@ pub(crate) fn wheels(arguments: &[String]) -> Outcome {
     let source = the_file(&unpacked, "")?;
     let settings = source.join("pyproject.toml");
     if local {
-        edit(&settings, "features = [\"remote\"]\n", "")?;
+        edit(&settings, "\"all-codecs\", \"remote\"", "\"all-codecs\"")?;
     }
     // The source distribution has none of the crates that the wheel contains.
     fs::write(source.join(NOTICES), notices::text()?).map_err(|error| error.to_string())?;

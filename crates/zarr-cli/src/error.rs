@@ -44,7 +44,7 @@ pub(crate) enum CliError {
     Folder { place: String, folder: PathBuf, cause: io::Error },
     #[error(
         "{place}: URLs need a build with the feature `remote`: cargo install \
-         --path crates/zarr-cli --features remote"
+         --path crates/zarr-cli --features all-codecs,remote"
     )]
     NotRemote { place: String },
     #[error("{array}: {cause}")]
@@ -149,7 +149,7 @@ const CODECS: [&str; 9] = [
 
 /// An error of opening, which has the place in it.
 fn opening(place: &str, cause: &StoreError) -> String {
-    let text = cause.to_string();
+    let text = with_features_of_program(cause.to_string());
     servers::explained(place, &text).unwrap_or(text)
 }
 
@@ -195,26 +195,22 @@ fn at(place: &str, cause: &ArrayError) -> String {
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {
-            let text = with_features_of_program(other);
+            let text = with_features_of_program(other.to_string());
             format!("{place}: {}", servers::explained(place, &text).unwrap_or(text))
         }
     }
 }
 
-/// The text of an error. A codec that the library lacks is named with a feature of the library; of
-/// the program it has another name.
-fn with_features_of_program(cause: &ArrayError) -> String {
-    let text = cause.to_string();
-    match cause {
-        ArrayError::Chain { cause, .. } => match cause.kind() {
-            ChainErrorKind::NotCompiled { feature } if feature != "snappy" => text.replace(
-                &format!("the feature `{feature}` adds it"),
-                "a build without --no-default-features has it",
-            ),
-            _ => text,
-        },
-        _ => text,
-    }
+/// The text of an error of the library. What a build lacks has a feature of the library; of the
+/// program it is told how to install it.
+fn with_features_of_program(text: String) -> String {
+    let Some((before, rest)) = text.split_once("the feature `") else { return text };
+    let Some((feature, after)) = rest.split_once("` adds it") else { return text };
+    // A C++ compiler, which this alone needs, is not asked of all.
+    let more = if feature == "snappy" { ",snappy" } else { "" };
+    format!(
+        "{before}`cargo install --path crates/zarr-cli --features all-codecs{more}` adds it{after}"
+    )
 }
 
 /// Whether values were refused because they would not read back unchanged.

@@ -90,13 +90,13 @@ fn format_of(name: &str) -> Option<Format> {
         "zip" if cfg!(feature = "zip") => Some(Format::Zip),
         // The document of a node, which completion in a shell leads to, is not a file of references.
         "json" if cfg!(feature = "references") && start != "zarr" => Some(Format::References),
-        "parq" | "parquet" if cfg!(feature = "parquet") => Some(Format::Table),
+        "parq" | "parquet" if cfg!(feature = "references") => Some(Format::Table),
         _ => None,
     }
 }
 
 /// Whether a folder of this name has tables of references.
-#[cfg(feature = "parquet")]
+#[cfg(feature = "references")]
 pub(crate) fn is_table(name: &str) -> bool {
     format_of(name) == Some(Format::Table)
 }

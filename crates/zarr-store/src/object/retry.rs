@@ -118,6 +118,8 @@ mod watch {
 
     impl HttpConnector for Watch {
         fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+            // A provider that the program has installed stays.
+            let _installed = rustls::crypto::ring::default_provider().install_default();
             let client = ReqwestConnector::default().connect(options)?;
             Ok(HttpClient::new(Watched(client)))
         }

@@ -115,6 +115,11 @@ impl ReferenceStore {
             reason,
         };
         let targets = Targets::new(home, options);
+        #[cfg(not(feature = "parquet"))]
+        if crate::archive_url::is_table(key.name()) {
+            let what = "tables of references: this build is without them; the feature `parquet`";
+            return Err(fail(format!("{what} adds it")));
+        }
         let mut json = Vec::new();
         let mut read = |key: &Key| targets.home().get(key, ReadRange::All, &mut json);
         #[cfg(feature = "parquet")]

@@ -1,6 +1,9 @@
 //! The picture as PNG, with transparent pixels, and what the colours stand for below it.
 
-use std::io;
+use std::io::{self, Write as _};
+
+use flate2::Compression;
+use flate2::write::ZlibEncoder;
 
 use super::canvas::Canvas;
 use super::colors::Colors;
@@ -12,6 +15,9 @@ const MARGIN: usize = 8;
 
 /// The height of the colour bar.
 const BAR: usize = 12;
+
+/// The most data in a chunk of the file, whose length has 31 bits.
+const CHUNK: usize = 1 << 20;
 
 /// The least room between the labels at its ends.
 const APART: usize = 32;
@@ -36,16 +42,47 @@ pub(super) fn encode(plane: &Plane, (down, across): (usize, usize)) -> io::Resul
     if canvas.pixels.is_empty() {
         canvas = Canvas::new(1, 1);
     }
-    let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    file(&canvas)
+}
+
+/// The file: 8 bits each of red, green, blue and opacity per pixel, not interlaced.
+fn file(canvas: &Canvas) -> io::Result<Vec<u8>> {
+    const DEPTH_AND_COLOR: [u8; 5] = [8, 6, 0, 0, 0];
+    let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX).to_be_bytes();
     let height = canvas.pixels.len() / canvas.width;
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, size(canvas.width), size(height));
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.set_depth(png::BitDepth::Eight);
-    let mut writer = encoder.write_header()?;
-    writer.write_image_data(canvas.pixels.as_flattened())?;
-    writer.finish()?;
-    Ok(bytes)
+    let mut file = b"\x89PNG\r\n\x1a\n".to_vec();
+    let header = [&size(canvas.width)[..], &size(height), &DEPTH_AND_COLOR].concat();
+    chunk(&mut file, *b"IHDR", &header);
+    for part in compressed(canvas)?.chunks(CHUNK) {
+        chunk(&mut file, *b"IDAT", part);
+    }
+    chunk(&mut file, *b"IEND", &[]);
+    Ok(file)
+}
+
+/// The rows as differences from the row above: most rows of an enlarged picture repeat it.
+fn compressed(canvas: &Canvas) -> io::Result<Vec<u8>> {
+    const UP: u8 = 2;
+    let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+    let mut above = vec![0; canvas.width * 4];
+    for row in canvas.pixels.chunks_exact(canvas.width) {
+        let row = row.as_flattened();
+        let differences = row.iter().zip(&above).map(|(this, above)| this.wrapping_sub(*above));
+        encoder.write_all(&[UP])?;
+        encoder.write_all(&differences.collect::<Vec<_>>())?;
+        above.copy_from_slice(row);
+    }
+    encoder.finish()
+}
+
+fn chunk(file: &mut Vec<u8>, kind: [u8; 4], data: &[u8]) {
+    let length = u32::try_from(data.len()).unwrap_or(u32::MAX);
+    file.extend(length.to_be_bytes());
+    let start = file.len();
+    file.extend(kind);
+    file.extend(data);
+    let checksum = crc32fast::hash(file.get(start..).unwrap_or_default());
+    file.extend(checksum.to_be_bytes());
 }
 
 /// The colour bar with its labels, on white, so that it can be read on any background.
