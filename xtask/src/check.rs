@@ -2,11 +2,12 @@
 
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
-use crate::run::{Outcome, cargo, output, root, tracked};
-use crate::{api, book, conformance, fixtures, python, s3, tidy};
+use crate::run::{Outcome, cargo, output, root, step as run, target, tracked};
+use crate::{api, book, conformance, fixtures, minute, python, s3, tidy};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
 struct Step {
@@ -29,21 +30,22 @@ const fn step(name: &'static str, when: When, budget: f64, run: fn() -> Outcome)
     Step { name, budget, when, run }
 }
 
-/// 34 minutes in total without those of `--quick`, with 6 for the README's tests, which `.ci/run`
+/// 20 minutes in total without those of `--quick`, with 4.5 for the README's tests, which `.ci/run`
 /// calls after these.
 ///
-/// Tests run twice, as each build takes minutes: optimised with all features, as users run the code,
-/// and by the README's command with the default features and debug assertions.
+/// Tests run twice: without debug assertions and with all features, and by the README's command with
+/// the default features and debug assertions.
 const STEPS: &[Step] = &[
     step("format, tidy, fixtures, conformance", When::Always, 1.0, rules),
-    step("clippy", When::Always, 3.0, clippy),
-    step("tests, all features", When::Quick, 7.0, tests),
-    step("documentation", When::Always, 1.0, documentation),
+    step("clippy", When::Always, 1.5, clippy),
+    step("the README's first command", When::Full, 1.0, first_command),
+    step("tests, all features", When::Quick, 4.5, tests),
+    step("documentation", When::Always, 0.5, documentation),
     step("public items", When::Full, 0.5, || api::api(&["--check".to_owned()])),
-    step("tests, all features, optimised", When::Full, 9.0, optimised_tests),
+    step("tests, all features, optimised", When::Full, 3.5, optimised_tests),
     step("object storage", When::Full, 1.0, || s3::s3_test(&["--quick".to_owned()])),
-    step("each crate and feature alone", When::Full, 6.0, selective_dependencies),
-    step("Python package", When::Full, 5.0, || python::python(&["--if-possible".to_owned()])),
+    step("each crate and feature alone", When::Full, 2.0, selective_dependencies),
+    step("Python package", When::Full, 3.0, || python::python(&["--if-possible".to_owned()])),
     step("book", When::Full, 1.0, || book::book(&[])),
     step("without std", When::Full, 0.5, no_std),
 ];
@@ -139,6 +141,28 @@ fn lock_files() -> Outcome {
     Ok(())
 }
 
+/// The first command of the README, which builds what a new user has. Whoever needs what this build
+/// lacks is told how to install it.
+fn first_command() -> Outcome {
+    const CODECS: &str = r#"[{"name": "bytes"}, {"name": "numcodecs.adler32"}]"#;
+    const ADVICE: &str = "this build is without";
+    const INSTALL: &str = "`cargo install --path crates/zarr-cli --features all-codecs` adds it";
+    let line = minute::line("cargo run ")?;
+    run(Command::new("bash").args(["-c", &line]))?;
+    let (program, _) = line.split_once(" -- ").ok_or("the first command has no ` -- `")?;
+    let script = format!("{program} -- \"$@\"");
+    let place = target().join("lacking").display().to_string();
+    let create = ["create", &place, "--shape", "4", "--dtype", "int8", "--codecs", CODECS];
+    let tables = ["info", "fixtures/references/fastparquet.parq/rain"];
+    for lacking in [&create[..], &tables] {
+        match output(Command::new("bash").args(["-c", &script, "bash"]).args(lacking)) {
+            Err(message) if message.contains(ADVICE) && message.contains(INSTALL) => {}
+            other => return Err(format!("{lacking:?} gave {other:?}, and not: {INSTALL}")),
+        }
+    }
+    Ok(())
+}
+
 fn clippy() -> Outcome {
     let what = ["clippy", "--workspace", "--all-targets", "--all-features", "--locked"];
     cargo(&[&what[..], &["--", "-D", "warnings"]].concat(), &[])
@@ -162,7 +186,8 @@ fn optimised_tests() -> Outcome {
 }
 
 /// Each crate alone, with no feature, each single feature and all: users depend on one crate, which
-/// must build without the workspace's unified features.
+/// must build without the workspace's unified features. Features that a crate only passes on are
+/// checked in the crate below.
 fn selective_dependencies() -> Outcome {
     let mut names: Vec<String> = Vec::new();
     let crates = root().join("crates");
@@ -189,8 +214,12 @@ fn selective_dependencies() -> Outcome {
         }
         clippy(&["--all-features"])?;
         clippy(&["--no-default-features"])?;
+        let source = source(&crates.join(name).join("src"))?;
         for feature in features {
-            clippy(&["--no-default-features", "--features", &feature])?;
+            if !is_passed_on(&text, &feature) || source.contains(&format!("feature = {feature:?}"))
+            {
+                clippy(&["--no-default-features", "--features", &feature])?;
+            }
         }
     }
     Ok(())
@@ -210,6 +239,30 @@ fn feature_names(manifest: &str) -> Vec<String> {
         .collect()
 }
 
+/// Whether a feature of a manifest is only the feature of the same name of one crate below.
+fn is_passed_on(manifest: &str, feature: &str) -> bool {
+    let below = manifest.lines().find_map(|line| {
+        let list = line.strip_prefix(feature)?.trim_start().strip_prefix('=')?;
+        list.trim().strip_prefix("[\"")?.strip_suffix("\"]")
+    });
+    let is_same = |below: &str| below.split_once('/').is_some_and(|(_, name)| name == feature);
+    below.is_some_and(|below| below.starts_with("zarr-") && is_same(below))
+}
+
+/// The text of all source files in a folder.
+fn source(folder: &Path) -> Result<String, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut text = String::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        text += &match path.is_dir() {
+            true => source(&path)?,
+            false => fs::read_to_string(&path).map_err(failed)?,
+        };
+    }
+    Ok(text)
+}
+
 /// A static library without `std` links the three bottom crates: if one of them used `std`, its
 /// panic handler would clash with the program's own.
 fn no_std() -> Outcome {
@@ -218,7 +271,14 @@ fn no_std() -> Outcome {
 
 #[cfg(test)]
 mod tests {
-    use super::feature_names;
+    use super::{feature_names, is_passed_on};
+
+    #[test]
+    fn features_that_are_passed_on_are_told_from_others() {
+        let manifest = "a = [\"zarr-b/a\"]\nc = [\"zarr-b/a\"]\nd = [\"zarr-b/d\", \"dep:e\"]\nf = []\ng = [\"h/g\"]\n";
+        let passed_on = ["a", "c", "d", "f", "g"].map(|name| is_passed_on(manifest, name));
+        assert_eq!(passed_on, [true, false, false, false, false]);
+    }
 
     #[test]
     fn features_are_read_from_a_manifest() {

@@ -15,6 +15,7 @@ mod fuzz;
 mod growth;
 mod headline;
 mod interop;
+mod minute;
 mod mutants;
 mod notices;
 mod plot;

@@ -1,8 +1,8 @@
 //! `cargo xtask sizes`: the cost of each crate for its users.
 //!
-//! Makes a clean debug build of each crate with its default features, as a user would. The reported
-//! processor time hardly depends on what else the machine does; divided by the number of cores, it
-//! is about the time the build takes.
+//! Makes a clean debug build of each crate with its default features, as a user would, and of zarrs,
+//! and runs what a person runs first. The reported processor time hardly depends on what else the
+//! machine does; divided by the number of cores, it is about the time the build takes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -10,6 +10,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use crate::minute;
 use crate::run::{Outcome, crates, output, processor, read, root, write};
 
 const PAGE: &str = "docs/sizes.md";
@@ -43,6 +44,16 @@ pub(crate) fn sizes(arguments: &[String]) -> Outcome {
         let Size { name, ours, others, seconds, lines, .. } = size;
         let _ = writeln!(page, "| `{name}` | {ours} | {others} | {seconds:.0} | {lines} |");
     }
+    let (others, seconds) = zarrs()?;
+    let _ = writeln!(page, "| zarrs 0.23.14 | | {others} | {seconds:.0} | |");
+    let _ = write!(
+        page,
+        "\nzarrs has the codecs, and the store, that the default features here have.\n\n\
+         ## The first minute\n\n\
+         What a person waits for who has cloned the repository and downloaded the crates, in the \
+         repository's own profile. On a busy machine the clock tells less than the processor.\n\n{}",
+        minute::table()?
+    );
     write(PAGE, &page)?;
     let mut table = String::from(
         "| crate | what it is for | dependencies | build, s |\n| --- | --- | --: | --: |\n",
@@ -71,22 +82,9 @@ struct Size {
 
 impl Size {
     fn measure(name: &'static str) -> Result<Self, String> {
-        let tree = output(Command::new("cargo").args([
-            "tree",
-            "--locked",
-            "-p",
-            name,
-            "-e",
-            "normal,build",
-            "--prefix",
-            "none",
-            "--no-dedupe",
-        ]))?;
-        let built: BTreeSet<&str> = tree
-            .lines()
-            .filter_map(|line| line.split(" v").next())
-            .filter(|found| *found != name)
-            .collect();
+        let in_tree = ["tree", "--locked", "-p", name];
+        let tree = output(Command::new("cargo").args(in_tree).args(TREE))?;
+        let built = built(&tree, name);
         let ours = built.iter().filter(|found| crates().any(|one| one == **found)).count();
         let manifest = read(&format!("crates/{name}/Cargo.toml"))?;
         let about = manifest
@@ -106,32 +104,40 @@ impl Size {
 
 /// Processor seconds of a clean build, as for a user: without our own profile.
 fn build(name: &str) -> Result<f64, String> {
-    let folder = root().join("target/sizes");
-    if folder.exists() {
-        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    }
-    eprintln!("── cargo build -p {name}");
+    let manifest = read("Cargo.toml")?;
+    let ours = manifest.lines().filter_map(|line| line.strip_suffix(".opt-level = 1"));
+    let theirs: String =
+        ours.map(|name| format!(" --config profile.dev.package.{name}.opt-level=0")).collect();
     let script = format!(
-        "TIMEFORMAT='%U %S'; time cargo build --quiet --locked -p {name} --target-dir target/sizes"
+        "CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=2 CARGO_PROFILE_DEV_CODEGEN_UNITS=256 \
+         cargo build --quiet --locked -p {name}{theirs}"
     );
-    let found = Command::new("bash")
-        .args(["-c", &script])
-        .env("CARGO_PROFILE_DEV_OPT_LEVEL", "0")
-        .env("CARGO_PROFILE_DEV_DEBUG", "2")
-        .env("CARGO_INCREMENTAL", "0")
-        .current_dir(root())
-        .output()
-        .map_err(|error| format!("could not start bash: {error}"))?;
-    let text = String::from_utf8_lossy(&found.stderr);
-    if !found.status.success() {
-        return Err(format!("cargo build -p {name}: {text}"));
-    }
-    let last = text.lines().last().unwrap_or_default();
-    let times: Vec<f64> = last.split(' ').filter_map(|time| time.parse().ok()).collect();
-    match times[..] {
-        [user, system] => Ok(user + system),
-        _ => Err(format!("cargo build -p {name}: no times in {last:?}")),
-    }
+    minute::clean()?;
+    let [_, processor] = minute::timed(&script)?;
+    Ok(processor)
+}
+
+/// The crates and processor seconds of zarrs with the codecs and stores of zarr-kit's defaults.
+fn zarrs() -> Result<(usize, f64), String> {
+    const MANIFEST: &str = "xtask/peers/zarrs-writer/Cargo.toml";
+    let in_tree = ["tree", "--locked", "--manifest-path", MANIFEST, "-p", "zarrs"];
+    let tree = output(Command::new("cargo").args(in_tree).args(TREE))?;
+    minute::clean()?;
+    let script = format!(
+        "CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=2 \
+         cargo build --quiet --locked --manifest-path {MANIFEST} -p zarrs"
+    );
+    let [_, processor] = minute::timed(&script)?;
+    Ok((built(&tree, "zarrs").len(), processor))
+}
+
+/// What lists everything that is compiled for a crate, a line each.
+const TREE: [&str; 5] = ["-e", "normal,build", "--prefix", "none", "--no-dedupe"];
+
+/// The names of what is compiled besides a crate.
+fn built<'a>(tree: &'a str, name: &str) -> BTreeSet<&'a str> {
+    let names = tree.lines().filter_map(|line| line.split(" v").next());
+    names.filter(|found| *found != name).collect()
 }
 
 fn lines(folder: &Path) -> Result<usize, String> {

@@ -87,7 +87,9 @@ fn sd_24_sd_34_accepted_exactly_if_every_shape_of_the_product_is() {
     let mut random = Random(24);
     let sets = sets();
     let (mut accepted, mut refused) = ([0; 4], 0);
-    for _ in 0..400_000 {
+    // All of them where this crate is optimised, as `cargo xtask check` runs it.
+    let cases = if cfg!(debug_assertions) { 100_000 } else { 400_000 };
+    for _ in 0..cases {
         let rank = random.below(4);
         let Some(codecs) = chain(&mut random, rank) else { continue };
         let edges: Vec<Vec<u64>> = (0..rank)
@@ -115,8 +117,8 @@ fn sd_24_sd_34_accepted_exactly_if_every_shape_of_the_product_is() {
         }
     }
     // The generator makes enough of both, also on several ragged axes.
-    assert!(accepted.iter().all(|count| *count > 50), "{accepted:?} accepted");
-    assert!(refused > 10_000, "{refused} refused");
+    assert!(accepted.iter().all(|count| *count > cases / 8_000), "{accepted:?} accepted");
+    assert!(refused > cases / 40, "{refused} refused");
 }
 
 #[test]
