@@ -32,6 +32,8 @@ mod labels;
 mod links;
 #[cfg(test)]
 mod locate;
+#[cfg(all(test, target_os = "linux"))]
+mod locks;
 #[cfg(test)]
 mod parts;
 #[cfg(test)]

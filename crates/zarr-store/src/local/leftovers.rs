@@ -1,6 +1,6 @@
 //! Files in a store that are not objects.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -177,13 +177,11 @@ fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
         Ok(file) => file,
         Err(error) => return gone(error),
     };
-    match file.try_lock() {
+    match lock_file::locked(|| Ok(file.try_lock()?)) {
         Ok(()) => {}
-        Err(TryLockError::WouldBlock) => return Ok(false),
-        Err(TryLockError::Error(error)) => match proof {
-            Proof::NotHeld if error.kind() == io::ErrorKind::Unsupported => {}
-            _ => return Err(error),
-        },
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => return Ok(false),
+        Err(error) if proof == Proof::NotHeld && lock_file::has_no_locks(&error) => {}
+        Err(error) => return Err(error),
     }
     // It may have become an object since, or another file may have taken its place.
     if !lock_file::is_at(&file, path)? {
@@ -198,5 +196,6 @@ fn is_locked(path: &Path) -> bool {
         return false;
     }
     let Ok(file) = File::open(path) else { return false };
-    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
+    let locked = lock_file::locked(|| Ok(file.try_lock_shared()?));
+    locked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }

@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
-use super::lock_file::{is_at, open_or_create};
+use super::lock_file::{has_no_locks, is_at, locked, open_or_create};
 use super::write::make_folder;
 use super::{LocalStore, direct, leftovers, names};
 use crate::lock_table::LockTable;
@@ -27,20 +27,14 @@ pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreErro
     let path = folder.join(names::lock(key.name()));
     let held = HELD.lock(path.clone());
     let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
-    match lock_file(key, &path) {
-        // Fields are dropped in order: the file's lock is released first.
-        Ok((file, abandoned)) => {
-            if abandoned {
-                leftovers::sweep(&folder);
-            }
-            Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))
-        }
-        Err(StoreError::Io { cause, .. }) if cause.kind() == io::ErrorKind::Unsupported => {
-            let _ = fs::remove_file(&path);
-            Ok(LockGuard::new(LockScope::Process, held))
-        }
-        Err(error) => Err(error),
+    let Some((file, abandoned)) = lock_file(key, &path)? else {
+        return Ok(LockGuard::new(LockScope::Process, held));
+    };
+    if abandoned {
+        leftovers::sweep(&folder);
     }
+    // Fields are dropped in order: the file's lock is released first.
+    Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))
 }
 
 /// The folder of an object as a path without links, created if missing: the lock belongs to the
@@ -69,8 +63,9 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
 /// previous holder may have removed it while this call waited, and a third may have created a new
 /// one.
 ///
-/// Also returns whether a dead holder left it: a living one removes it before releasing it.
-fn lock_file(key: &Key, path: &Path) -> Result<(File, bool), StoreError> {
+/// Also returns whether a dead holder left it: a living one removes it before releasing it. `None` if
+/// the file system has no locks.
+fn lock_file(key: &Key, path: &Path) -> Result<Option<(File, bool)>, StoreError> {
     let fail = |error| StoreError::io(Operation::Lock, key, error);
     for _ in 0..ATTEMPTS {
         let (file, found) = match open_or_create(path) {
@@ -81,13 +76,16 @@ fn lock_file(key: &Key, path: &Path) -> Result<(File, bool), StoreError> {
             }
             Err(error) => return Err(fail(error)),
         };
-        match file.lock() {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(error) => return Err(fail(error)),
+        if let Err(error) = locked(|| file.lock()) {
+            let none = has_no_locks(&error);
+            // A file that was there stays, unless nobody can hold it.
+            if (none || !found) && is_at(&file, path).is_ok_and(|is_at| is_at) {
+                let _ = fs::remove_file(path);
+            }
+            return if none { Ok(None) } else { Err(fail(error)) };
         }
         if is_at(&file, path).map_err(fail)? {
-            return Ok((file, found && cfg!(unix)));
+            return Ok(Some((file, found && cfg!(unix))));
         }
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");

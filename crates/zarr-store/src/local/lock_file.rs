@@ -1,4 +1,4 @@
-//! Opening files to lock them.
+//! Opening files to lock them, and what it means if that fails.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -58,6 +58,23 @@ fn refuse_links(_: &mut OpenOptions) -> bool {
     false
 }
 
+/// Calls to lock a file, again whenever a signal interrupts it.
+pub(super) fn locked(lock: impl Fn() -> io::Result<()>) -> io::Result<()> {
+    loop {
+        match lock() {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            result => return result,
+        }
+    }
+}
+
+/// Whether a call to lock failed because the file system has no locks, so that nobody holds one:
+/// `ENOSYS`, `EOPNOTSUPP` or, of some file systems in user space and in networks, `EINVAL`. After any
+/// other error, such as `ENOLCK` or `EIO`, others may hold locks.
+pub(super) fn has_no_locks(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
+}
+
 #[cfg(unix)]
 pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     use std::os::unix::fs::MetadataExt;
@@ -73,4 +90,39 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
 #[cfg(not(unix))]
 pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)
+}
+
+#[cfg(target_os = "linux")]
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use rustix::io::Errno;
+
+    use super::{has_no_locks, io, locked};
+
+    /// The error of a call that was interrupted twice before it failed, or succeeded.
+    fn after_two_signals(last: Option<Errno>) -> Option<io::Error> {
+        let calls = Cell::new(0);
+        let result = locked(|| match calls.replace(calls.get() + 1) {
+            0 | 1 => Err(Errno::INTR.into()),
+            _ => last.map_or(Ok(()), |last| Err(last.into())),
+        });
+        assert_eq!(calls.get(), 3);
+        result.err()
+    }
+
+    #[test]
+    fn three_errors_of_a_lock_say_that_there_are_no_locks() {
+        assert!(after_two_signals(None).is_none());
+        let failed = |errno| after_two_signals(Some(errno)).expect("it failed");
+        for errno in [Errno::INVAL, Errno::NOSYS, Errno::OPNOTSUPP] {
+            assert!(has_no_locks(&failed(errno)), "{errno}");
+        }
+        for errno in [Errno::NOLCK, Errno::IO, Errno::STALE, Errno::PERM, Errno::BADF] {
+            assert!(!has_no_locks(&failed(errno)), "{errno}");
+        }
+        let held = failed(Errno::WOULDBLOCK);
+        assert!(held.kind() == io::ErrorKind::WouldBlock && !has_no_locks(&held));
+    }
 }

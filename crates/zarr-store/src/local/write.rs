@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::list::{Step, Walk};
 use super::path::is_absent;
-use super::{Durability, LocalStore, leftovers, names};
+use super::{Durability, LocalStore, leftovers, lock_file, names};
 use crate::{Key, Links, Operation, Prefix, StoreError};
 
 /// How often a write starts again because its folder or its temporary file has vanished.
@@ -126,7 +126,7 @@ impl Temporary {
                 Ok(file) => {
                     // Without locks on this file system it looks like a leftover, but nobody then
                     // removes it unless asked to.
-                    let _ = file.try_lock();
+                    let _ = lock_file::locked(|| Ok(file.try_lock()?));
                     return Ok(Self { file, path: Some(path) });
                 }
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
