@@ -29,19 +29,24 @@ use crate::store::{Prefix, Store};
 pub fn create_parents(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     let mut above: Vec<Prefix> = std::iter::successors(prefix.parent(), Prefix::parent).collect();
     while let Some(prefix) = above.pop() {
-        match node::open(store, &prefix) {
-            Ok(NodeMetadata::Group(_)) => continue,
-            Ok(NodeMetadata::Array(_)) => {
-                return Err(ArrayError::NotGroup { path: node::display(&prefix) });
-            }
-            Err(ArrayError::NotFound { .. }) => {}
-            Err(error) => return Err(error),
+        if is_group(store, &prefix)? {
+            continue;
         }
         match Group::create(store.clone(), &prefix, GroupMetadata::new()) {
-            // Others may have created it meanwhile.
-            Ok(_) | Err(ArrayError::Exists { .. }) => {}
-            Err(error) => return Err(error),
+            // Others may have created it meanwhile, as an array perhaps, and removed it again.
+            Err(ArrayError::Exists { .. }) if is_group(store, &prefix)? => {}
+            created => drop(created?),
         }
     }
     Ok(())
+}
+
+/// Whether there is a group; false if there is nothing.
+fn is_group(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
+    match node::open(store, prefix) {
+        Ok(NodeMetadata::Group(_)) => Ok(true),
+        Ok(NodeMetadata::Array(_)) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
+        Err(ArrayError::NotFound { .. }) => Ok(false),
+        Err(error) => Err(error),
+    }
 }

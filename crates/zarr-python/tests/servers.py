@@ -36,11 +36,14 @@ class Server:
         The folder that holds the repository's server's buckets; None for moto's.
     requests
         Method, path and source of a copy of each request; of moto's only.
+    conflicts
+        How many puts with a condition are answered before one gets 409; emptied then. Of moto's only.
     """
 
     endpoint: str
     folder: Path | None = None
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
+    conflicts: list[int] = field(default_factory=list)
 
     @property
     def options(self) -> dict[str, str]:
@@ -90,15 +93,30 @@ class OneAtATime:
     two puts with one condition then both succeed, which S3 excludes.
     """
 
-    def __init__(self, app: Any, requests: list[tuple[str, str, str | None]]) -> None:
-        self.app, self.requests, self.lock = app, requests, threading.Lock()
+    def __init__(self, app: Any, server: Server) -> None:
+        self.app, self.server, self.lock = app, server, threading.Lock()
 
     def __call__(self, environ: Any, start_response: Any) -> list[bytes]:
         path = environ["PATH_INFO"].encode("latin-1").decode()
         request = environ["REQUEST_METHOD"], path, environ.get("HTTP_X_AMZ_COPY_SOURCE")
         with self.lock:
-            self.requests.append(request)
+            self.server.requests.append(request)
+            if self._is_refused(environ):
+                start_response("409 Conflict", [("Content-Type", "application/xml")])
+                return [b"<Error><Code>ConditionalRequestConflict</Code></Error>"]
             return list(self.app(environ, start_response))
+
+    def _is_refused(self, environ: Any) -> bool:
+        conflicts = self.server.conflicts
+        conditions = {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"}
+        if not conflicts or environ["REQUEST_METHOD"] != "PUT" or not conditions & environ.keys():
+            return False
+        if conflicts[0] > 0:
+            conflicts[0] -= 1
+            return False
+        conflicts.clear()
+        environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
+        return True
 
 
 @contextmanager
@@ -112,7 +130,7 @@ def moto() -> Iterator[Server]:
     running.start()
     host, port = running.get_host_and_port()
     server = Server(f"http://{host}:{port}")
-    running._server.app = OneAtATime(running._server.app, server.requests)
+    running._server.app = OneAtATime(running._server.app, server)
     # Anybody may read, and write.
     server.client.create_bucket(Bucket="bucket", ACL="public-read-write")
     yield server

@@ -159,10 +159,16 @@ pub fn remove(store: &dyn Store, key: &Key) -> Result<(), StoreError> {
     store.delete(key)
 }
 
-/// A pause that grows from attempt to attempt, from 1 to 64 ms, with a random part so that writers
-/// do not keep colliding. The random hash keys of the standard library serve as its source.
+/// A pause that grows from attempt to attempt, from 1 to 64 ms on average.
 fn pause(attempt: u32) -> Duration {
-    let most = 1000_u64 << attempt.min(6);
-    let random = RandomState::new().hash_one(attempt);
-    Duration::from_micros(most / 2 + random % most)
+    jitter(Duration::from_millis(1 << attempt.min(6)))
+}
+
+/// A random time from half of the given one to one and a half of it, so that writers do not keep
+/// colliding. The random hash keys of the standard library serve as its source.
+pub(crate) fn jitter(average: Duration) -> Duration {
+    let random = RandomState::new().hash_one(average);
+    // Between 0 and 1.
+    let part = f64::from(u32::try_from(random >> 32).unwrap_or(u32::MAX)) / f64::from(u32::MAX);
+    average.mul_f64(0.5 + part)
 }

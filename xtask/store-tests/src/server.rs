@@ -1,14 +1,19 @@
 //! A small S3 server on loopback, which fails as a test tells it to. It has any bucket but one called
 //! `missing`, and refuses all access to one called `private`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use socket2::SockRef;
 use zarr_store::{Store, StoreOptions, open_url};
+
+use self::answers::{Answer, Request, answer, empty, refused, tag};
+
+mod answers;
 
 /// How a request fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +30,15 @@ pub enum ServerFault {
     Closes,
     /// It is not executed, and never answered.
     Silent,
+    /// It is not executed, and answered with this status, as S3 does in a conflict (409), if a
+    /// condition is not met (412), or if it is busy (503).
+    Refuses(&'static str),
+    /// As [`Refuses`](Self::Refuses), and the answer ends in the middle of its body.
+    RefusesTruncated(&'static str),
+    /// It is not executed, and the connection is reset.
+    Resets,
+    /// It is executed, and the connection is reset.
+    DoneThenResets,
     /// The answer ends in the middle of its body.
     Truncated,
     /// It is not executed, and answered as if it were.
@@ -52,9 +66,26 @@ struct Change {
     work: Box<dyn FnOnce(&mut Objects) + Send>,
 }
 
+/// What becomes of a CopyObject.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Copies {
+    /// It is executed.
+    #[default]
+    Done,
+    /// What is to be copied is ignored, and the empty body of the request stored.
+    Ignored,
+    /// It is refused with 501.
+    Refused,
+}
+
 #[derive(Default)]
 struct State {
     objects: Objects,
+    copies: Copies,
+    /// The fault of the request after this many, of whatever method.
+    next: Option<(usize, ServerFault)>,
+    /// The request that failed so.
+    failed: Option<String>,
     /// What `Last-Modified` says of objects whose path contains a text; nothing if it is empty.
     times: Vec<(String, String)>,
     plans: Vec<Plan>,
@@ -69,9 +100,6 @@ pub struct Server {
     pub endpoint: String,
     state: Arc<Mutex<State>>,
 }
-
-/// Few entries, so that listings have pages.
-const PAGE: usize = 5;
 
 impl Server {
     /// Starts a server on its own port, which ends with the process.
@@ -111,6 +139,30 @@ impl Server {
     pub fn plan(&self, method: &'static str, part: &str, times: usize, fault: ServerFault) {
         let plan = Plan { method, part: part.to_owned(), times, fault };
         self.state.lock().unwrap().plans.push(plan);
+    }
+
+    /// Lets the request fail that comes after so many others, of whatever method. Returns the last
+    /// request that failed so: method and target.
+    pub fn fail(&self, next: Option<(usize, ServerFault)>) -> Option<String> {
+        let mut state = self.state.lock().unwrap();
+        state.next = next;
+        state.failed.take()
+    }
+
+    /// Says what becomes of copies.
+    pub fn copies(&self, copies: Copies) {
+        self.state.lock().unwrap().copies = copies;
+    }
+
+    /// All objects.
+    #[must_use]
+    pub fn objects(&self) -> Objects {
+        self.state.lock().unwrap().objects.clone()
+    }
+
+    /// Replaces all objects.
+    pub fn set_objects(&self, objects: Objects) {
+        self.state.lock().unwrap().objects = objects;
     }
 
     /// Changes the objects when the next request of `method` comes whose target contains `part`,
@@ -157,6 +209,12 @@ impl Server {
         }
     }
 
+    /// The requests so far: method and target.
+    #[must_use]
+    pub fn seen(&self) -> Vec<String> {
+        self.state.lock().unwrap().seen.clone()
+    }
+
     /// The number of requests of `method` whose target contains `part`.
     pub fn count(&self, method: &str, part: &str) -> usize {
         let state = self.state.lock().unwrap();
@@ -171,28 +229,6 @@ impl State {
         let said = self.times.iter().rev().find(|(part, _)| path.contains(part));
         said.map_or("Fri, 20 Nov 2026 21:00:00 GMT", |(_, time)| time)
     }
-}
-
-struct Request {
-    method: String,
-    /// The first name of the path.
-    bucket: String,
-    path: String,
-    query: BTreeMap<String, String>,
-    headers: BTreeMap<String, String>,
-    body: Vec<u8>,
-}
-
-struct Answer {
-    status: &'static str,
-    headers: String,
-    body: Vec<u8>,
-    /// The announced length, if there is no body.
-    length: Option<usize>,
-}
-
-fn empty(status: &'static str) -> Answer {
-    Answer { status, headers: String::new(), body: Vec::new(), length: None }
 }
 
 /// Answers the requests of one connection, until it is closed.
@@ -212,17 +248,39 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) {
             let plan = state.plans.iter_mut().find(|plan| {
                 plan.times > 0 && plan.method == request.method && target.contains(&plan.part)
             });
-            plan.map(|plan| {
+            let planned = plan.map(|plan| {
                 plan.times -= 1;
                 plan.fault
+            });
+            planned.or_else(|| match state.next.take() {
+                Some((0, fault)) => {
+                    state.failed = state.seen.last().cloned();
+                    Some(fault)
+                }
+                next => {
+                    state.next = next.map(|(number, fault)| (number - 1, fault));
+                    None
+                }
             })
         };
-        let undone =
-            [ServerFault::Fails, ServerFault::Closes, ServerFault::Silent, ServerFault::Lost];
         let answer = match fault {
-            Some(fault) if undone.contains(&fault) => {
+            Some(
+                ServerFault::Fails
+                | ServerFault::Closes
+                | ServerFault::Silent
+                | ServerFault::Lost
+                | ServerFault::Resets,
+            ) => {
                 let headers = format!("ETag: {}\r\n", tag(&request.body));
                 Answer { headers, ..empty("200 OK") }
+            }
+            Some(ServerFault::Refuses(status) | ServerFault::RefusesTruncated(status)) => {
+                let mut answer = refused(status, &status.replace(|c: char| !c.is_alphabetic(), ""));
+                if request.method == "HEAD" {
+                    answer.length = Some(answer.body.len());
+                    answer.body.clear();
+                }
+                answer
             }
             fault => {
                 let mut request = request;
@@ -250,13 +308,21 @@ fn serve(stream: &TcpStream, state: &Mutex<State>) {
             Some(ServerFault::DoneThenFails | ServerFault::Fails) => {
                 send(stream, &empty("500 Broken"), 0);
             }
-            Some(ServerFault::Truncated) => {
+            Some(ServerFault::Resets | ServerFault::DoneThenResets) => {
+                // What is lost is all that was not sent.
+                SockRef::from(stream).set_linger(Some(Duration::ZERO)).unwrap();
+                return;
+            }
+            Some(ServerFault::Truncated | ServerFault::RefusesTruncated(_)) => {
+                let mut answer = answer;
+                // An empty body has no middle.
+                if answer.length.is_none() && answer.body.is_empty() {
+                    answer.length = Some(2);
+                }
                 send(stream, &answer, answer.body.len() / 2);
                 return;
             }
-            Some(ServerFault::Lost | ServerFault::Halved | ServerFault::Swapped) | None => {
-                send(stream, &answer, answer.body.len());
-            }
+            _ => send(stream, &answer, answer.body.len()),
         }
     }
 }
@@ -299,6 +365,7 @@ fn decoded(text: &str) -> String {
     String::from_utf8(bytes).unwrap()
 }
 
+/// Sends this much of the body.
 fn send(mut stream: &TcpStream, answer: &Answer, bytes: usize) {
     let length = answer.length.unwrap_or(answer.body.len());
     let head =
@@ -306,144 +373,6 @@ fn send(mut stream: &TcpStream, answer: &Answer, bytes: usize) {
     let message = [head.as_bytes(), &answer.body[..bytes]].concat();
     // The client may have gone.
     let _gone = stream.write_all(&message);
-}
-
-/// As in S3, computed from the bytes alone: equal bytes have equal tags.
-fn tag(bytes: &[u8]) -> String {
-    let hash = bytes.iter().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-        (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3)
-    });
-    format!("\"{hash:016x}\"")
-}
-
-/// As S3 refuses a request.
-fn refused(status: &'static str, code: &str) -> Answer {
-    let body = format!("<?xml version=\"1.0\"?><Error><Code>{code}</Code></Error>").into_bytes();
-    Answer { body, ..empty(status) }
-}
-
-fn answer(state: &mut State, request: &Request) -> Answer {
-    match request.bucket.as_str() {
-        "missing" => return refused("404 Not Found", "NoSuchBucket"),
-        "private" => return refused("403 Forbidden", "AccessDenied"),
-        _ => {}
-    }
-    let found = state.objects.get(&request.path);
-    match request.method.as_str() {
-        "GET" if request.path.is_empty() => list(state, &request.query),
-        "GET" | "HEAD" => match found {
-            Some(bytes) => get(bytes, state.time(&request.path), request),
-            None => empty("404 Not Found"),
-        },
-        "PUT" => {
-            let refused =
-                match (request.headers.get("if-none-match"), request.headers.get("if-match")) {
-                    (Some(_), _) => found.is_some(),
-                    (_, Some(expected)) => found.map(|bytes| tag(bytes)).as_ref() != Some(expected),
-                    (None, None) => false,
-                };
-            if refused {
-                return empty("412 Precondition Failed");
-            }
-            if let Some(source) = request.headers.get("x-amz-copy-source") {
-                return copy(state, &decoded(source), &request.path);
-            }
-            state.objects.insert(request.path.clone(), request.body.clone());
-            let headers = format!("ETag: {}\r\n", tag(&request.body));
-            Answer { headers, ..empty("200 OK") }
-        }
-        "DELETE" => {
-            state.objects.remove(&request.path);
-            empty("204 No Content")
-        }
-        "POST" => {
-            let body = String::from_utf8(request.body.clone()).unwrap();
-            let mut deleted = String::new();
-            for key in body.split("<Key>").skip(1) {
-                let key = key.split('<').next().unwrap();
-                state.objects.remove(key);
-                deleted.push_str(&format!("<Deleted><Key>{key}</Key></Deleted>"));
-            }
-            let body = format!("<DeleteResult>{deleted}</DeleteResult>").into_bytes();
-            Answer { body, ..empty("200 OK") }
-        }
-        _ => empty("405 Method Not Allowed"),
-    }
-}
-
-/// CopyObject, from any place of the bucket.
-fn copy(state: &mut State, source: &str, target: &str) -> Answer {
-    let source = source.trim_start_matches('/').strip_prefix("bucket/").unwrap_or(source);
-    let Some(bytes) = state.objects.get(source).cloned() else {
-        return refused("404 Not Found", "NoSuchKey");
-    };
-    let tag = tag(&bytes).replace('"', "&quot;");
-    state.objects.insert(target.to_owned(), bytes);
-    let body = format!(
-        "<?xml version=\"1.0\"?><CopyObjectResult><ETag>{tag}</ETag>\
-         <LastModified>2026-11-20T21:00:00.000Z</LastModified></CopyObjectResult>"
-    );
-    Answer { body: body.into_bytes(), ..empty("200 OK") }
-}
-
-fn get(bytes: &[u8], time: &str, request: &Request) -> Answer {
-    let modified = match time {
-        "" => String::new(),
-        time => format!("Last-Modified: {time}\r\n"),
-    };
-    let common = format!("ETag: {}\r\n{modified}Accept-Ranges: bytes\r\n", tag(bytes));
-    let len = bytes.len();
-    let range = request.headers.get("range").map(|range| {
-        let (from, to) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
-        match (from.parse::<usize>(), to.parse::<usize>()) {
-            (Ok(from), Ok(to)) => (from, (to + 1).min(len)),
-            (Ok(from), Err(_)) => (from, len),
-            (Err(_), suffix) => (len.saturating_sub(suffix.unwrap()), len),
-        }
-    });
-    match range {
-        None => Answer { headers: common, body: bytes.to_vec(), ..empty("200 OK") },
-        Some((from, to)) if from < to => {
-            let headers = format!("Content-Range: bytes {from}-{}/{len}\r\n{common}", to - 1);
-            Answer { headers, body: bytes[from..to].to_vec(), ..empty("206 Partial Content") }
-        }
-        Some(_) => empty("416 Range Not Satisfiable"),
-    }
-}
-
-/// ListObjectsV2, in small pages.
-fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
-    let given = |name: &str| query.get(name).map(String::as_str);
-    let prefix = given("prefix").unwrap_or("");
-    let after = given("continuation-token").or(given("start-after"));
-    let mut entries: BTreeSet<(String, bool)> = BTreeSet::new();
-    for key in state.objects.keys().filter(|key| key.starts_with(prefix)) {
-        let rest = &key[prefix.len()..];
-        match given("delimiter").and_then(|delimiter| rest.split_once(delimiter)) {
-            Some((folder, _)) => entries.insert((format!("{prefix}{folder}/"), true)),
-            None => entries.insert((key.clone(), false)),
-        };
-    }
-    let mut left =
-        entries.into_iter().filter(|(name, _)| after.is_none_or(|after| **name > *after));
-    let mut body = String::new();
-    let mut last = String::new();
-    for (name, is_folder) in left.by_ref().take(PAGE) {
-        body.push_str(&match is_folder {
-            true => format!("<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>"),
-            false => format!(
-                "<Contents><Key>{name}</Key><LastModified>2026-11-20T21:00:00.000Z</LastModified>\
-                 <ETag>&quot;x&quot;</ETag><Size>{}</Size></Contents>",
-                state.objects[&name].len()
-            ),
-        });
-        last = name;
-    }
-    if left.next().is_some() {
-        body.push_str(&format!("<NextContinuationToken>{last}</NextContinuationToken>"));
-    }
-    let body = format!("<?xml version=\"1.0\"?><ListBucketResult>{body}</ListBucketResult>");
-    Answer { body: body.into_bytes(), ..empty("200 OK") }
 }
 
 /// The ways to lose the answer to a request.

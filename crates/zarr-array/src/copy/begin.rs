@@ -9,7 +9,7 @@ use super::marker::{Marker, Step, TargetState};
 use crate::change::documents;
 use crate::error::ArrayError;
 use crate::node::METADATA_KEY;
-use crate::store::{DirEntry, Key, Links, StoreError, StoreExt as _, remove};
+use crate::store::{DirEntry, Key, Links, PutOutcome, StoreError, StoreExt as _, remove};
 use crate::unfinished::{MARKER, is_of_copy};
 
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
@@ -85,13 +85,22 @@ pub(super) fn begin(
         return Err(TransferError::Foreign { path: to.path(), key: key.to_string() });
     }
     look()?;
-    marker.put(if occupied { Step::Clearing } else { Step::Copying })?;
+    if occupied {
+        marker.put(Step::Clearing)?;
+    } else if marker.put_first()? == PutOutcome::Changed {
+        // Another copy has begun since.
+        return Err(TransferError::Unfinished { path: to.path() });
+    }
     if let Err(error) = from.iter().try_for_each(|from| from.refuse_unfinished()) {
         marker.remove()?;
         return Err(match error {
             TransferError::UnfinishedSource { .. } => TransferError::Overlap { path: to.path() },
             error => error,
         });
+    }
+    if !occupied && to.store.head(&to.document()?)?.is_some() {
+        marker.remove()?;
+        return Err(TransferError::Exists { path: to.path() });
     }
     to.clean()?;
     if occupied {

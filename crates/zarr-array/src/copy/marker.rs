@@ -165,7 +165,7 @@ impl<'a> Marker<'a> {
 
     /// Puts the target's document: last, so that there is no node until it is complete.
     pub(super) fn put_document(&self) -> Result<(), TransferError> {
-        Ok(self.to.store.put(&self.to.document()?, self.document.as_bytes())?)
+        put_seen(self.to, &self.to.document()?, self.document.as_bytes())
     }
 
     /// Whether the target's document is there. A different document belongs to another copy.
@@ -177,7 +177,7 @@ impl<'a> Marker<'a> {
         }
     }
 
-    /// Puts the marker of a copy in parts, unless another part has.
+    /// Puts the first marker, unless another process, such as another part of the copy, has.
     pub(super) fn put_first(&self) -> Result<PutOutcome, TransferError> {
         Ok(put_new(&**self.to.store, &self.key, self.text(Step::Copying).as_bytes())?)
     }
@@ -295,6 +295,17 @@ const CONTENT: &str = "  \"content\": ";
 /// The lines of a marker that say which copy it is, whatever the objects of the source are.
 fn without_content(text: &str) -> impl Iterator<Item = &str> {
     text.lines().filter(|line| !line.starts_with(CONTENT))
+}
+
+/// Puts a document of a target where there must be none, unless it is this one, and reads what is
+/// then stored: no copy is called complete whose documents were not seen.
+pub(super) fn put_seen(to: Endpoint<'_>, key: &Key, document: &[u8]) -> Result<(), TransferError> {
+    let put = put_new(&**to.store, key, document)?;
+    match (to.store.read(key)?.as_deref() == Some(document), put) {
+        (true, _) => Ok(()),
+        (false, PutOutcome::Changed) => Err(TransferError::OtherCopy { path: to.path() }),
+        (false, _) => Err(TransferError::VerifyObject { key: key.to_string() }),
+    }
 }
 
 /// The path of a node below the root of a copy.

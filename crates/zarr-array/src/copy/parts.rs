@@ -31,12 +31,11 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use super::begin::{Stranger, stranger};
 use super::endpoint::Endpoint;
 use super::error::{TransferError, grid_error, target};
-use super::marker::{Marker, Step, TargetState, below};
+use super::marker::{Marker, Step, TargetState, below, put_seen};
 use super::{CopyOptions, CopySummary, PartStatus};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::node::put_new;
 use crate::parallel;
 use crate::part::{OwnedChunks, Part};
 use crate::store::{Key, Prefix, PutOutcome, StoreExt as _};
@@ -204,14 +203,16 @@ impl<'a> PartRun<'a> {
 
     /// Puts the document of a node, unless another part has.
     pub(super) fn put_document(&self, key: &Key, document: &[u8]) -> Result<(), TransferError> {
-        match self.marker.find()? {
-            Some(Some(Step::Copying)) => {
-                let _either = put_new(&**self.marker.to.store, key, document)?;
-                Ok(())
+        let is_open = || Ok::<_, TransferError>(self.marker.find()? == Some(Some(Step::Copying)));
+        if is_open()? {
+            match put_seen(self.marker.to, key, document) {
+                // Perhaps another part has completed the copy, and it has changed since.
+                Err(_) if !is_open()? => {}
+                done => return done,
             }
-            // Another part has completed it.
-            _ => self.gone().map(drop),
         }
+        // Another part has completed it.
+        self.gone().map(drop)
     }
 
     fn key(&self, part: u32, record: Record) -> Result<Key, TransferError> {

@@ -1,5 +1,6 @@
 //! Tests of joins.
 
+mod answers;
 mod attributes;
 mod cases;
 mod changes;

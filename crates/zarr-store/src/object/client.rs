@@ -2,7 +2,7 @@
 
 use std::io;
 use std::pin::pin;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
@@ -12,7 +12,7 @@ use object_store::{Error, GetOptions, GetResult, ObjectStore as Backend, ObjectS
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-use super::retry::{Limits, QUIET, Tries, is_lost};
+use super::retry::{Cause, Limits, QUIET, Tries};
 use crate::read_range::OwnedReadRange;
 use crate::waiting::{OnWait, Waiting};
 use crate::{
@@ -44,6 +44,8 @@ pub(super) struct Client {
     pub(super) on_wait: Option<OnWait>,
     /// Whether it verifies what it has put.
     pub(super) checked: bool,
+    /// Whether the server copies objects, once a copy has shown it.
+    pub(super) copies: Arc<OnceLock<bool>>,
 }
 
 /// The name of a backend. One whose name is only its kind is identified by its address.
@@ -112,19 +114,36 @@ fn modified(meta: &object_store::ObjectMeta) -> Option<SystemTime> {
 }
 
 impl Client {
-    /// Repeats an idempotent operation while its response is lost or breaks off. Responses that are
-    /// errors have already been retried by the backend.
+    /// Repeats an idempotent, unconditional operation for the causes of its error, such as
+    /// [`Cause::of`]: its response is lost or breaks off, or the server refuses it because of another
+    /// request. Other responses that are errors have already been retried by the backend.
     pub(super) async fn retrying<T, F: Future<Output = Result<T, Error>>>(
         &self,
+        cause: impl Fn(&Error) -> Option<Cause>,
         attempt: impl Fn() -> F,
     ) -> Result<T, Error> {
         let mut tries = Tries::new(self.limits);
         loop {
-            match attempt().await {
-                Err(error) if is_lost(&error) && tries.next().await => {}
-                result => return result,
+            let result = attempt().await;
+            match result.as_ref().err().and_then(&cause) {
+                Some(cause) if tries.next(cause).await => {}
+                _ => return result,
             }
         }
+    }
+
+    /// Requests an object, or a part of it.
+    pub(super) async fn ask(
+        &self,
+        key: &Key,
+        path: &Path,
+        options: &GetOptions,
+    ) -> Result<GetResult, Error> {
+        self.retrying(Cause::of_read, || {
+            let asked = self.backend.get_opts(path, options.clone());
+            self.answer(Operation::Get, key.as_str(), asked)
+        })
+        .await
     }
 
     /// Awaits a response, and reports if it takes long.
@@ -160,7 +179,8 @@ impl Client {
         let requests = Arc::new(Semaphore::new(in_flight));
         let limits = Limits::new(options);
         let on_wait = options.waiting();
-        Self { backend, pages, base, space, requests, limits, on_wait, checked: false }
+        let copies = Arc::default();
+        Self { backend, pages, base, space, requests, limits, on_wait, checked: false, copies }
     }
 
     pub(super) fn path(&self, operation: Operation, name: &str) -> Result<Path, StoreError> {
@@ -195,8 +215,7 @@ impl Client {
         out.clear();
         let path = self.path(Operation::Get, key.as_str())?;
         let _permit = self.permit().await;
-        let asked = self.backend.get_opts(&path, GetOptions::default());
-        let found = self.answer(Operation::Get, key.as_str(), asked).await;
+        let found = self.ask(&key, &path, &GetOptions::default()).await;
         let Some(found) = present(Operation::Get, &key, found)? else { return Ok((out, None)) };
         let meta = describe(&found.meta);
         reserve(&key, &mut out, meta.size)?;
@@ -207,14 +226,18 @@ impl Client {
     pub(super) async fn head(self, key: Key) -> Result<Option<ObjectMeta>, StoreError> {
         let path = self.path(Operation::Head, key.as_str())?;
         let _permit = self.permit().await;
-        let found = self.answer(Operation::Head, key.as_str(), self.backend.head(&path)).await;
-        Ok(present(Operation::Head, &key, found)?.map(|meta| describe(&meta)))
+        let found = self.retrying(Cause::of_read, || {
+            self.answer(Operation::Head, key.as_str(), self.backend.head(&path))
+        });
+        Ok(present(Operation::Head, &key, found.await)?.map(|meta| describe(&meta)))
     }
 
     pub(super) async fn delete(self, key: Key) -> Result<(), StoreError> {
         let path = self.path(Operation::Delete, key.as_str())?;
         let _permit = self.permit().await;
-        let deleted = self.answer(Operation::Delete, key.as_str(), self.backend.delete(&path));
+        let deleted = self.retrying(Cause::of, || {
+            self.answer(Operation::Delete, key.as_str(), self.backend.delete(&path))
+        });
         present(Operation::Delete, &key, deleted.await).map(drop)
     }
 
@@ -223,7 +246,7 @@ impl Client {
         let path = self.path(Operation::Delete, prefix.as_str())?;
         let _permit = self.permit().await;
         // Repeated from the start, where fewer objects are left.
-        let deleted = self.retrying(|| async {
+        let deleted = self.retrying(Cause::of, || async {
             let listed = self.backend.list(Some(&path));
             let paths = listed.map(|found| found.map(|meta| meta.location)).boxed();
             let mut deleted = self.backend.delete_stream(paths);

@@ -10,6 +10,7 @@ use object_store::path::Path;
 use object_store::{Error, ListResult, ObjectMeta};
 
 use super::client::{Client, describe, remote};
+use super::retry::Cause;
 use crate::runtime;
 use crate::{DirEntry, Key, Listing, Operation, Prefix, StoreError};
 
@@ -124,7 +125,7 @@ fn page(
     let (client, pages, name) = (client.clone(), Arc::clone(pages), prefix.to_string());
     runtime::wait(Operation::List, prefix.as_str(), async move {
         let _permit = client.permit().await;
-        let page = client.retrying(|| {
+        let page = client.retrying(Cause::of, || {
             let options = PaginatedListOptions {
                 delimiter: delimiter.map(Into::into),
                 page_token: token.clone(),
@@ -175,7 +176,7 @@ fn batch(
                     let stream = client.backend.list(Some(&path)).fuse();
                     next_batch(&client, &name, stream)
                 };
-                client.retrying(begin).await
+                client.retrying(Cause::of, begin).await
             }
         };
         batch.map_err(|error| remote(Operation::List, &name, error))
@@ -203,7 +204,7 @@ fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError
     let name = prefix.to_string();
     runtime::wait(Operation::List, prefix.as_str(), async move {
         let _permit = client.permit().await;
-        let all = client.retrying(|| {
+        let all = client.retrying(Cause::of, || {
             let all = client.backend.list_with_delimiter(Some(&path));
             client.answer(Operation::List, &name, all)
         });

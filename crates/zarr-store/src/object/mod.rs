@@ -40,11 +40,12 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 ///
 /// # Requests that fail
 /// They are retried after server errors, resets, time-outs and responses that break off, within the
-/// limits of [`StoreOptions::retries`]. If a conditional put fails and its response may have been
-/// lost, the object is read again: the put has succeeded if the object holds exactly the bytes that
-/// were sent. A put that is refused without such a loss is [`PutOutcome::Changed`], whatever the
-/// object holds. (A backend passed to [`RemoteStore::new`] does not report the requests that it
-/// retries itself; only losses that it returns as errors are known.)
+/// limits of [`StoreOptions::retries`], and so are requests that the server refuses because of another
+/// one (409). If a conditional put is refused or its response may have been lost, the object is read
+/// again, and what is stored decides. Is it what was expected, the put is repeated. Is it exactly the
+/// bytes that were sent, and a response may have been lost, the put has succeeded. Otherwise it is
+/// [`PutOutcome::Changed`]. (A backend passed to [`RemoteStore::new`] does not report the requests
+/// that it retries itself; only losses that it returns as errors are known.)
 ///
 /// After a loss, equal bytes from another writer cannot be told from those that were sent: both
 /// writers are then told that they have written. This is harmless for changes that set elements,
@@ -57,7 +58,8 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 /// by [`RemoteStore::new`] cannot do so, and returns [`StoreError::Forked`].
 ///
 /// # Non-goals
-/// No multipart uploads: an object is put in one request, of up to 5 GB on S3.
+/// No multipart uploads: an object is put in one request, of up to 5 GB on S3. So a put that fails
+/// leaves no parts behind.
 #[derive(Clone)]
 pub struct RemoteStore {
     shared: Arc<Shared>,
@@ -333,14 +335,8 @@ impl Store for RemoteStore {
         let size = expected.size;
         let done = self.run(Operation::Put, key, |client, key| client.copy(path, key, size));
         // The server copied what was there when it came to it.
-        let is_changed = match &done {
-            Ok(PutFrom::Copied) => {
-                expected.version.is_none() || from.head(from_key)?.as_ref() != Some(expected)
-            }
-            Ok(_) => false,
-            // Such as another length than was expected.
-            Err(_) => from.head(from_key).is_ok_and(|found| found.as_ref() != Some(expected)),
-        };
+        let is_changed = done.as_ref().is_ok_and(|done| *done == PutFrom::Copied)
+            && (expected.version.is_none() || from.head(from_key)?.as_ref() != Some(expected));
         if is_changed {
             self.delete(key)?;
             return Ok(PutFrom::Changed);

@@ -9,8 +9,8 @@ use object_store::{
 };
 use tokio::time::timeout;
 
-use super::client::{Client, remote};
-use super::retry::{Tries, Unanswered, is_lost};
+use super::client::{Client, describe, remote};
+use super::retry::{Cause, Tries, Unanswered};
 use crate::{Key, Operation, PutFrom, PutOutcome, StoreError, Version};
 
 /// The reverse of [`describe`](super::client::describe), for conditional puts.
@@ -27,7 +27,7 @@ impl Client {
         let payload = PutPayload::from(bytes);
         let _permit = self.permit().await;
         let put = self
-            .retrying(|| {
+            .retrying(Cause::of, || {
                 let put = self.backend.put(&path, payload.clone());
                 self.answer(Operation::Put, key.as_str(), put)
             })
@@ -36,32 +36,43 @@ impl Client {
         if self.checked { self.check(&key, &path, size, put.e_tag).await } else { Ok(()) }
     }
 
-    /// Copies an object of the same bucket within the server.
+    /// Copies an object of the same bucket within the server. [`PutFrom::Unsupported`] if the server
+    /// did not do it, for whatever reason: the caller then reads and puts it, which says more.
     pub(super) async fn copy(self, from: Path, key: Key, size: u64) -> Result<PutFrom, StoreError> {
         /// The largest object that S3 copies in one request.
         const MOST: u64 = 5 << 30;
-        if size > MOST {
+        let known = self.copies.get().copied();
+        if size > MOST || known == Some(false) {
             return Ok(PutFrom::Unsupported);
         }
         let path = self.path(Operation::Put, key.as_str())?;
-        let _permit = self.permit().await;
+        let permit = self.permit().await;
         let copied = self
-            .retrying(|| {
+            .retrying(Cause::of, || {
                 let copy = self.backend.copy(&from, &path);
                 self.answer(Operation::Put, key.as_str(), copy)
             })
             .await;
         match copied {
-            Ok(()) if self.checked => {
-                self.check(&key, &path, size, None).await.map(|()| PutFrom::Copied)
+            Ok(()) => {}
+            Err(Error::NotFound { .. }) => return Ok(PutFrom::Changed),
+            Err(_) => {
+                let _known = self.copies.set(false);
+                return Ok(PutFrom::Unsupported);
             }
-            Ok(()) => Ok(PutFrom::Copied),
-            Err(Error::NotFound { .. }) => Ok(PutFrom::Changed),
-            Err(Error::NotImplemented { .. } | Error::NotSupported { .. }) => {
-                Ok(PutFrom::Unsupported)
-            }
-            Err(error) => Err(remote(Operation::Put, &key, error)),
         }
+        // Servers without copies ignore what is to be copied, and store the empty body of the request.
+        let unseen = self.checked || known.is_none();
+        if unseen && self.check(&key, &path, size, None).await.is_err() {
+            let _known = self.copies.set(false);
+            drop(permit);
+            self.delete(key).await?;
+            return Ok(PutFrom::Unsupported);
+        }
+        if size > 0 {
+            let _known = self.copies.set(true);
+        }
+        Ok(PutFrom::Copied)
     }
 
     /// Verifies that an object that was put is there, with its length and the ETag of the response.
@@ -72,8 +83,10 @@ impl Client {
         size: u64,
         tag: Option<String>,
     ) -> Result<(), StoreError> {
-        let asked = self.backend.head(path);
-        let found = match self.answer(Operation::Put, key.as_str(), asked).await {
+        let asked = self.retrying(Cause::of_read, || {
+            self.answer(Operation::Put, key.as_str(), self.backend.head(path))
+        });
+        let found = match asked.await {
             Ok(meta) if meta.size != size => format!("it has {} bytes", meta.size),
             Ok(meta) if tag.is_some() && meta.e_tag.is_some() && meta.e_tag != tag => {
                 "it has another ETag".to_owned()
@@ -90,9 +103,10 @@ impl Client {
         ))
     }
 
-    /// # Lost responses
-    /// A conditional put that succeeded is refused if it is repeated: the object is no longer the
-    /// expected one. So once a response may have been lost, the object's contents decide.
+    /// # Refused and lost requests
+    /// A refusal alone says little: 409 is also the answer to a request that meets another one, and
+    /// a put that succeeded is refused if it is repeated after its response was lost. So after any of
+    /// them the object is read again, and what is stored decides.
     pub(super) async fn put_if(
         self,
         key: Key,
@@ -116,57 +130,73 @@ impl Client {
                 Ok(_) => return Ok(PutOutcome::Written),
                 Err(error) => error,
             };
-            let lost = is_lost(&error);
-            if lost {
+            let cause = match &error {
+                // Some backends say so if the object has been removed; a bucket may be missing too.
+                Error::NotFound { .. } if expected.is_some() => Some(Cause::Conflict),
+                error => Cause::of(error),
+            };
+            if cause == Some(Cause::Lost) {
                 // A backend of the caller's does not report its own retries.
                 unanswered.set();
             }
-            let refused = match &error {
-                Error::AlreadyExists { .. } | Error::Precondition { .. } => true,
-                // Some backends say so if the object has been removed; a bucket may be missing too.
-                Error::NotFound { .. } => expected.is_some(),
-                _ => false,
-            };
-            let holds = match unanswered.is_set() {
-                true => self.holds(&key, &path, &payload, &tries).await,
-                false => Ok(false),
-            };
-            match holds {
-                Ok(true) => return Ok(PutOutcome::Written),
-                Ok(false) if refused => return Ok(PutOutcome::Changed),
+            if cause.is_none() && !unanswered.is_set() {
+                return Err(remote(Operation::Put, &key, error));
+            }
+            let is_ours = unanswered.is_set().then_some(&payload);
+            match self.stored(&key, &path, is_ours, expected.as_ref(), &tries).await {
+                Ok(Stored::Ours) => return Ok(PutOutcome::Written),
+                Ok(Stored::Other) if cause.is_some() => return Ok(PutOutcome::Changed),
                 // Whether it was written is unknown.
-                Err(unread) if refused => return Err(remote(Operation::Put, &key, unread)),
+                Err(unread) if cause == Some(Cause::Conflict) => {
+                    return Err(remote(Operation::Put, &key, unread));
+                }
                 Ok(_) | Err(_) => {}
             }
-            if !lost || !tries.next().await {
-                return Err(remote(Operation::Put, &key, error));
+            match cause {
+                Some(cause) if tries.next(cause).await => {}
+                _ => return Err(remote(Operation::Put, &key, error)),
             }
         }
     }
 
-    /// Whether the object holds these bytes.
-    async fn holds(
+    /// What is stored now, where the version `expected` was to be replaced by `ours`, if it may have
+    /// been.
+    async fn stored(
         &self,
         key: &Key,
         path: &Path,
-        payload: &PutPayload,
+        ours: Option<&PutPayload>,
+        expected: Option<&Version>,
         tries: &Tries,
-    ) -> Result<bool, Error> {
+    ) -> Result<Stored, Error> {
         let read = async {
-            let found = match self.backend.get_opts(path, GetOptions::default()).await {
-                Err(Error::NotFound { .. }) => return Ok(false),
+            let found = match self.ask(key, path, &GetOptions::default()).await {
+                Err(Error::NotFound { .. }) if expected.is_none() => return Ok(Stored::Expected),
+                Err(Error::NotFound { .. }) => return Ok(Stored::Other),
                 found => found?,
             };
-            if found.meta.size != payload.content_length() as u64 {
-                return Ok(false);
+            let meta = describe(&found.meta);
+            if let Some(ours) = ours.filter(|ours| ours.content_length() as u64 == meta.size) {
+                let pieces: Vec<_> = found.into_stream().try_collect().await?;
+                let read = pieces.iter().flat_map(|piece| piece.iter());
+                if read.eq(ours.iter().flat_map(|piece| piece.iter())) {
+                    return Ok(Stored::Ours);
+                }
             }
-            let pieces: Vec<_> = found.into_stream().try_collect().await?;
-            let read = pieces.iter().flat_map(|piece| piece.iter());
-            Ok(read.eq(payload.iter().flat_map(|piece| piece.iter())))
+            let is_expected = expected.is_some() && meta.version.as_ref() == expected;
+            Ok(if is_expected { Stored::Expected } else { Stored::Other })
         };
-        let read = timeout(tries.time_left(), self.answer(Operation::Get, key.as_str(), read));
-        read.await.unwrap_or_else(|late| {
+        timeout(tries.time_left(), read).await.unwrap_or_else(|late| {
             Err(Error::Generic { store: "zarr-kit", source: Box::new(late) })
         })
     }
+}
+
+/// What a conditional put finds after it failed.
+enum Stored {
+    /// The bytes that it was to write.
+    Ours,
+    /// What it was to replace.
+    Expected,
+    Other,
 }

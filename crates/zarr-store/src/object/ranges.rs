@@ -120,8 +120,7 @@ impl Client {
         let path = self.path(Operation::Get, key.as_str())?;
         let _permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Bounded(span.clone())));
-        let asked = self.backend.get_opts(&path, options);
-        let found = match self.answer(Operation::Get, key.as_str(), asked).await {
+        let found = match self.ask(key, &path, &options).await {
             Err(Error::NotSupported { .. }) => return Err(RangeFailure::NoRanges),
             result => present(Operation::Get, key, result)?,
         };
@@ -178,8 +177,7 @@ impl Client {
         let path = self.path(Operation::Get, key.as_str())?;
         let permit = self.permit().await;
         let options = GetOptions::new().with_range(Some(GetRange::Suffix(len)));
-        let asked = self.backend.get_opts(&path, options);
-        let found = match self.answer(Operation::Get, key.as_str(), asked).await {
+        let found = match self.ask(key, &path, &options).await {
             Err(Error::NotSupported { .. }) => return Err(RangeFailure::NoRanges),
             result => present(Operation::Get, key, result),
         };

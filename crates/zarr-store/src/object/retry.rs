@@ -11,13 +11,15 @@ use object_store::Error;
 use tokio::time::{Instant, sleep};
 
 use crate::StoreOptions;
+use crate::update::jitter;
 
 /// How long there may be no response before it is reported; doubled after each report.
 pub(super) const QUIET: Duration = Duration::from_secs(5);
-/// The pause before the first retry; doubled before each further one.
+/// The pause before the first retry, on average; doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// The most retries of an operation, in addition to those of single requests by the backend.
+/// The most retries of an operation whose response was lost, in addition to those of single requests
+/// by the backend.
 const MAX_REPETITIONS: usize = 3;
 
 /// How often and how long an operation is retried.
@@ -30,7 +32,32 @@ pub(super) struct Limits {
 impl Limits {
     pub(super) fn new(options: &StoreOptions) -> Self {
         let (retries, timeout) = options.retry_limits();
-        Self { retries: retries.min(MAX_REPETITIONS), timeout }
+        Self { retries, timeout }
+    }
+}
+
+/// Why an operation is retried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// The response to a request was lost.
+    Lost,
+    /// The server refused a request because of another one, and is as it was before.
+    Conflict,
+}
+
+impl Cause {
+    /// Why an unconditional operation that failed with this error is retried, if it is.
+    pub(super) fn of(error: &Error) -> Option<Self> {
+        Self::of_read(error).or_else(|| is_lost(error).then_some(Self::Lost))
+    }
+
+    /// As [`of`](Self::of), for a single request that only reads: the backend has already retried it
+    /// if its response was lost.
+    pub(super) fn of_read(error: &Error) -> Option<Self> {
+        // The backend's words for the statuses 409 (Conflict) and 412 (Precondition Failed), whatever
+        // was asked for.
+        matches!(error, Error::AlreadyExists { .. } | Error::Precondition { .. })
+            .then_some(Self::Conflict)
     }
 }
 
@@ -52,13 +79,18 @@ impl Tries {
         self.limits.timeout.saturating_sub(self.begun.elapsed()).max(QUIET)
     }
 
-    /// Waits for the next attempt; false if there is none.
-    pub(super) async fn next(&mut self) -> bool {
+    /// Waits for the next attempt; false if there is none. Pauses are random, so that two writers do
+    /// not keep colliding.
+    pub(super) async fn next(&mut self, cause: Cause) -> bool {
+        let most = match cause {
+            Cause::Lost => self.limits.retries.min(MAX_REPETITIONS),
+            Cause::Conflict => self.limits.retries,
+        };
         self.made += 1;
-        if self.made > self.limits.retries || self.begun.elapsed() > self.limits.timeout {
+        if self.made > most || self.begun.elapsed() > self.limits.timeout {
             return false;
         }
-        sleep(self.pause).await;
+        sleep(jitter(self.pause)).await;
         self.pause = MAX_PAUSE.min(self.pause * 2);
         true
     }
@@ -91,10 +123,11 @@ impl Unanswered {
     }
 }
 
-/// Observes every request.
+/// Observes every request, and ends the retries of a request that can never succeed.
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 mod watch {
     use std::error::Error;
+    use std::fmt;
     use std::pin::Pin;
 
     use object_store::ClientOptions;
@@ -108,8 +141,37 @@ mod watch {
     /// Whether it is the error of a request whose response did not arrive completely.
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
         // Without a connection, nothing was sent.
-        let lost = |error: &HttpError| error.kind() != HttpErrorKind::Connect;
+        let lost = |error: &HttpError| {
+            error.kind() != HttpErrorKind::Connect
+                && !error.source().is_some_and(|cause| cause.is::<NotImplemented>())
+        };
         error.downcast_ref().is_some_and(lost)
+    }
+
+    /// The status 501: the server does not support such requests, and never will. The backend would
+    /// retry it as any other server error.
+    #[derive(Debug)]
+    struct NotImplemented(String);
+
+    impl fmt::Display for NotImplemented {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            write!(f, "501 Not Implemented: {}", self.0)
+        }
+    }
+
+    impl Error for NotImplemented {}
+
+    /// A response that is an error, with all of its body: if that breaks off, the response is lost, which
+    /// the backend notices too late to repeat the request.
+    async fn refusal(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+        let (head, body) = answer.into_parts();
+        let body = body.bytes().await;
+        let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+        if head.status.as_u16() == 501 {
+            let said = NotImplemented(String::from_utf8_lossy(&body).into_owned());
+            return Err(HttpError::new(HttpErrorKind::Unknown, said));
+        }
+        Ok(HttpResponse::from_parts(head, body.into()))
     }
 
     /// Creates clients that observe their requests.
@@ -139,7 +201,10 @@ mod watch {
         {
             Box::pin(async move {
                 let unanswered = request.extensions().get::<Unanswered>().cloned();
-                let answer = self.0.execute(request).await;
+                let answer = match self.0.execute(request).await {
+                    Ok(answer) if !answer.status().is_success() => refusal(answer).await,
+                    answer => answer,
+                };
                 let is_lost = match &answer {
                     // A server may execute a request and then respond with an error.
                     Ok(answer) => answer.status().is_server_error(),

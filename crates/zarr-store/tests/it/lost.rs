@@ -5,10 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use zarr_store::{
-    Change, DirEntry, Operation, Prefix, PutOutcome, Store, StoreError, StoreExt as _,
-    UpdatePolicy, Waiting, open_url, update,
+    Change, DirEntry, Operation, Prefix, PutFrom, PutOutcome, Sharing, Store, StoreError,
+    StoreExt as _, UpdatePolicy, Waiting, open_url, update,
 };
-use zarr_store_tests::server::{LOST, Server, ServerFault, soon};
+use zarr_store_tests::server::{Copies, LOST, Server, ServerFault, soon};
 use zarr_store_tests::{key, keys_below};
 
 /// What somebody else put meanwhile is neither taken for ours nor overwritten.
@@ -40,6 +40,148 @@ fn what_cannot_be_found_out_is_an_error() {
     server.plan("GET", "base/a", 100, ServerFault::Fails);
     let error = store.put_if(&key("a"), b"1", None).unwrap_err();
     assert!(matches!(error, StoreError::Remote { operation: Operation::Put, .. }), "{error}");
+}
+
+const CONFLICTS: [ServerFault; 3] = [
+    ServerFault::Refuses("409 Conflict"),
+    ServerFault::RefusesTruncated("409 Conflict"),
+    ServerFault::Refuses("412 Precondition Failed"),
+];
+
+/// What a refusal says of an object is not believed: it is read.
+#[test]
+fn what_is_stored_decides_after_a_refusal() {
+    for fault in CONFLICTS {
+        let server = Server::start();
+        let store = server.open();
+        let a = key("a");
+        let put = |bytes: &[u8], expected: Option<&_>| {
+            server.plan("PUT", "base/a", 1, fault);
+            let outcome = store.put_if(&a, bytes, expected).unwrap();
+            assert!(server.is_done(), "{fault:?}");
+            outcome
+        };
+        assert_eq!(put(b"1", None), PutOutcome::Written, "{fault:?}");
+        let first = store.head(&a).unwrap().unwrap().version;
+        assert_eq!(put(b"2", first.as_ref()), PutOutcome::Written, "{fault:?}");
+        assert_eq!(put(b"3", first.as_ref()), PutOutcome::Changed, "{fault:?}");
+        assert_eq!(put(b"3", None), PutOutcome::Changed, "{fault:?}");
+        assert_eq!(store.read(&a).unwrap().unwrap(), b"2");
+        // Removed by another at the moment of the conflict.
+        let second = store.head(&a).unwrap().unwrap().version;
+        server.change("PUT", "base/a", |objects| objects.clear());
+        assert_eq!(put(b"3", second.as_ref()), PutOutcome::Changed, "{fault:?}");
+        assert_eq!(store.read(&a).unwrap(), None);
+    }
+}
+
+/// Another's equal bytes are not ours, as long as no answer was lost.
+#[test]
+fn equal_bytes_of_another_are_not_ours() {
+    let server = Server::start();
+    let store = server.open();
+    server.change("PUT", "base/a", |objects| {
+        objects.insert("base/a".to_owned(), b"1".to_vec());
+    });
+    server.plan("PUT", "base/a", 1, CONFLICTS[0]);
+    assert_eq!(store.put_if(&key("a"), b"1", None).unwrap(), PutOutcome::Changed);
+}
+
+/// What is not done after all retries is an error, and no claim about the object.
+#[test]
+fn a_conflict_without_end_is_an_error() {
+    let server = Server::start();
+    let options = Server::options(&server.endpoint).retries(1, Duration::from_secs(20));
+    let store = open_url("s3://bucket/base", &options).unwrap();
+    store.put(&key("b"), b"1").unwrap();
+    let version = store.head(&key("b")).unwrap().unwrap().version;
+    for fault in CONFLICTS {
+        for (name, expected) in [("a", None), ("b", version.as_ref())] {
+            server.plan("PUT", &format!("base/{name}"), 100, fault);
+            let error = store.put_if(&key(name), b"2", expected).unwrap_err();
+            assert!(matches!(error, StoreError::Remote { .. }), "{error}");
+            assert!(error.to_string().contains(&format!("{name:?}")), "{error}");
+        }
+    }
+    assert_eq!(server.object("b").unwrap(), b"1");
+    assert_eq!(server.object("a"), None);
+}
+
+/// Requests without a condition are repeated, but for listings, whose errors do not tell.
+#[test]
+fn conflicts_of_requests_without_a_condition_are_retried() {
+    for fault in [CONFLICTS[0], CONFLICTS[2]] {
+        let server = Server::start();
+        let store = server.open();
+        let (a, b) = (key("a"), key("b"));
+        for method in ["PUT", "HEAD", "GET", "POST"] {
+            server.plan(method, "", 2, fault);
+        }
+        store.put(&a, b"1").unwrap();
+        let meta = store.head(&a).unwrap().unwrap();
+        assert_eq!(store.read(&a).unwrap().unwrap(), b"1");
+        server.plan("PUT", "", 1, fault);
+        let copied = store.put_from(&b, &*store, &a, &meta, Sharing::Never).unwrap();
+        assert_eq!(copied, PutFrom::Copied);
+        store.delete(&a).unwrap();
+        assert_eq!(keys_below(&*store, ""), BTreeSet::from(["b".to_owned()]));
+        assert!(server.is_done());
+    }
+}
+
+/// A copy that the server did not make leaves nothing, and is not asked for again.
+#[test]
+fn copies_that_are_not_made_are_unsupported() {
+    for copies in [Copies::Ignored, Copies::Refused] {
+        let server = Server::start();
+        let store = server.open();
+        store.put(&key("a"), b"1").unwrap();
+        let meta = store.head(&key("a")).unwrap().unwrap();
+        server.copies(copies);
+        for store in [store.clone(), store.checked().unwrap()] {
+            let copied = store.put_from(&key("b"), &*store, &key("a"), &meta, Sharing::Never);
+            assert_eq!(copied.unwrap(), PutFrom::Unsupported, "{copies:?}");
+            assert_eq!(server.object("b"), None);
+        }
+        assert_eq!(server.count("PUT", "base/b"), 1, "{copies:?}");
+    }
+    // Once one has been seen, others are believed.
+    let server = Server::start();
+    let store = server.open();
+    store.put(&key("a"), b"1").unwrap();
+    let meta = store.head(&key("a")).unwrap().unwrap();
+    for name in ["b", "c"] {
+        let copied = store.put_from(&key(name), &*store, &key("a"), &meta, Sharing::Never);
+        assert_eq!((copied.unwrap(), server.count("HEAD", "base/b")), (PutFrom::Copied, 1));
+        assert_eq!(server.object(name).unwrap(), b"1");
+    }
+    assert_eq!(server.count("HEAD", "base/c"), 0);
+}
+
+/// What a server does not support is asked for once.
+#[test]
+fn what_is_not_implemented_is_not_retried() {
+    let server = Server::start();
+    server.plan("PUT", "base/a", 100, ServerFault::Refuses("501 Not Implemented"));
+    let error = server.open().put_if(&key("a"), b"1", None).unwrap_err().to_string();
+    assert!(error.contains("501 Not Implemented") && error.contains("NotImplemented"), "{error}");
+    assert_eq!(server.count("PUT", ""), 1);
+}
+
+/// A put is one request, so that no parts of an upload are left where it fails.
+#[test]
+fn a_put_that_fails_leaves_no_upload() {
+    let server = Server::start();
+    let options = Server::options(&server.endpoint).retries(0, Duration::from_secs(20));
+    let store = open_url("s3://bucket/base", &options).unwrap();
+    server.plan("PUT", "base/a", 1, ServerFault::Refuses("403 Forbidden"));
+    // More than the 5 MiB from which on clients upload in parts.
+    let bytes = vec![7; 6 << 20];
+    store.put(&key("a"), &bytes).unwrap_err();
+    store.put(&key("a"), &bytes).unwrap();
+    assert_eq!(server.object("a").unwrap().len(), bytes.len());
+    assert_eq!(server.count("", "upload"), 0);
+    assert_eq!((server.count("PUT", "base/a"), server.count("", "")), (2, 2));
 }
 
 /// Every update counts once, with every answer to a put lost that can be.

@@ -1,14 +1,15 @@
 //! Servers that execute requests without saying so, or say so without executing them.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, Endpoint, copy_array, copy_tree};
+use zarr_array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_array::{Array, ArrayError, Cut, Group, Part, create_parents};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
-use zarr_store_tests::key;
-use zarr_store_tests::server::{LOST, Server, ServerFault, soon};
+use zarr_store_tests::server::{LOST, Objects, Server, ServerFault, soon};
+use zarr_store_tests::{key, keys_below};
 
 fn metadata(length: u64) -> ArrayMetadata {
     let document = format!(
@@ -74,6 +75,78 @@ fn what_was_there_before_was_not_created() {
     }
 }
 
+/// Where others put something else at the same moment, that is found and named.
+#[test]
+fn what_others_put_meanwhile_is_seen() {
+    let at = |text: &str| match text {
+        "" => Prefix::root(),
+        text => Prefix::new(text).unwrap(),
+    };
+    let other = metadata(5).json().to_owned();
+    let put = |path: &'static str, document: &str| {
+        let document = document.as_bytes().to_vec();
+        move |objects: &mut Objects| drop(objects.insert(path.to_owned(), document))
+    };
+
+    let server = Server::start();
+    let store = soon(&server);
+    let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
+    server.change("PUT", "q/zarr.json", put("base/q/zarr.json", group));
+    create_parents(&store, &at("q/new")).unwrap();
+    server.change("PUT", "base/r/zarr.json", put("base/r/zarr.json", &other));
+    let error = create_parents(&store, &at("r/new")).unwrap_err();
+    assert!(matches!(error, ArrayError::NotGroup { .. }), "{error}");
+    assert!(server.is_done());
+
+    let source: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array = Array::create(source.clone(), &at("a"), metadata(8)).unwrap();
+    array.write(0..8, &[5; 8]).unwrap();
+    Group::create(source.clone(), &Prefix::root(), GroupMetadata::new()).unwrap();
+    let copy = |from: &str, to: &str| {
+        let (from, to) = (at(from), at(to));
+        let (from, to) = (Endpoint::new(&source, &from), Endpoint::new(&store, &to));
+        let options = CopyOptions::new().part(Part::new(1, 1).unwrap());
+        let mut same = |_: &Prefix, array: &ArrayMetadata| Ok(array.clone());
+        copy_tree(from, to, &mut same, &options, &mut |_, _| {}).map(drop)
+    };
+    server.change("PUT", "h/zarr.json", put("base/h/zarr.json", &other));
+    let error = copy("a", "h").unwrap_err();
+    assert!(matches!(error, TransferError::OtherCopy { .. }), "{error}");
+    // Below the root of the copy.
+    server.change("PUT", "i/a/zarr.json", put("base/i/a/zarr.json", &other));
+    let error = copy("", "i").unwrap_err();
+    assert!(matches!(error, TransferError::OtherCopy { .. }), "{error}");
+    assert_eq!(server.object("i/zarr.json"), None);
+    // Also without parts, and where the other was there first.
+    let whole = |to: &str| {
+        let (from, to) = (at("a"), at(to));
+        let (from, to) = (Endpoint::new(&source, &from), Endpoint::new(&store, &to));
+        let mut same = |_: &Prefix, array: &ArrayMetadata| Ok(array.clone());
+        copy_tree(from, to, &mut same, &CopyOptions::new(), &mut |_, _| {}).map(drop)
+    };
+    server.change("PUT", "l/zarr.json", put("base/l/zarr.json", &other));
+    let error = whole("l").unwrap_err();
+    assert!(matches!(error, TransferError::OtherCopy { .. }), "{error}");
+    assert_eq!(server.object("l/zarr.json").unwrap(), other.as_bytes());
+    server.change("PUT", &format!("m/{MARKER}"), put("base/m/zarr.json", &other));
+    let error = whole("m").unwrap_err();
+    assert!(matches!(error, TransferError::Exists { .. }), "{error}");
+    assert_eq!(keys_below(&*store, "m"), BTreeSet::from(["m/zarr.json".to_owned()]));
+    // Another copy that begins at the same moment.
+    let marker = format!("base/n/{MARKER}");
+    server.change("PUT", &format!("n/{MARKER}"), |objects| {
+        objects.insert(marker, b"{}".to_vec());
+    });
+    let error = whole("n").unwrap_err();
+    assert!(matches!(error, TransferError::Unfinished { .. }), "{error}");
+    assert_eq!(server.object(&format!("n/{MARKER}")).unwrap(), b"{}");
+    assert_eq!(keys_below(&*store, "n").len(), 1);
+    // What another part of this copy would put.
+    server.change("PUT", "k/zarr.json", put("base/k/zarr.json", metadata(8).json()));
+    copy("a", "k").unwrap();
+    assert!(server.is_done());
+}
+
 /// Objects copied unchanged, and chunks that are encoded again.
 #[test]
 fn a_copy_notices_what_was_not_stored() {
@@ -108,7 +181,11 @@ fn a_copy_notices_what_was_not_stored() {
                     }
                     (Some(_), Err(error)) => {
                         let text = error.to_string();
-                        assert!(text.contains("the server said that it stored"), "{text}");
+                        let reason = match part {
+                            "zarr.json" => "object zarr.json: verification failed",
+                            _ => "the server said that it stored",
+                        };
+                        assert!(text.contains(reason), "{text}");
                     }
                 }
             }
