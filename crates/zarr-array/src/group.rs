@@ -164,6 +164,14 @@ impl Group {
         Self { metadata: Arc::new(metadata), ..self.clone() }
     }
 
+    /// The same group in another store that holds its objects, such as one that wraps the first, or
+    /// the store of a session. Nothing is read.
+    #[must_use]
+    pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
+        self.store = store;
+        self
+    }
+
     /// The store that holds the group.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {

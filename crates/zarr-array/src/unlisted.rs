@@ -317,10 +317,6 @@ impl Store for UnlistedStore {
         self.store.extension(prefix)
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        self.store.finish()
-    }
-
     fn checked(&self) -> Option<Arc<dyn Store>> {
         self.store.checked()
     }

@@ -3,9 +3,9 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions};
+use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions};
 use zarr_kit::array::{ChunkLayout, open_node, refresh_consolidated};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
@@ -33,6 +33,8 @@ pub(crate) struct NodeStore {
     path: String,
     /// Folders that were made for it, the innermost first.
     made: Vec<PathBuf>,
+    /// What is written to it, until it is complete.
+    session: Mutex<Option<Session>>,
 }
 
 impl NodeStore {
@@ -40,12 +42,25 @@ impl NodeStore {
         Self::with(path, store_options())
     }
 
-    /// Creates the folder if there is none.
+    /// Opens it in a session: what is written takes effect together, when it is
+    /// [finished](Self::finish).
+    pub(crate) fn to_change(path: &str) -> Result<Self, CliError> {
+        Self::open(path)?.in_session()
+    }
+
+    /// As [`to_change`](Self::to_change); creates the folder if there is none.
     pub(crate) fn create(path: &str) -> Result<Self, CliError> {
         if join::is_virtual_join(path) {
             return Err(CliError::VirtualTarget { place: store::shown_url(path) });
         }
-        Self::with(path, store_options().create(true))
+        Self::with(path, store_options().create(true))?.in_session()
+    }
+
+    fn in_session(mut self) -> Result<Self, CliError> {
+        let session = Session::begin(&self.store).map_err(|cause| self.failed(cause))?;
+        self.store = Arc::clone(session.store());
+        self.session = Mutex::new(Some(session));
+        Ok(self)
     }
 
     /// Tells of reads and writes from now on.
@@ -62,6 +77,14 @@ impl NodeStore {
     /// The topmost group around the node, and where in it the node is: `None` if none is around it.
     pub(crate) fn around(&self) -> Result<Option<Around>, CliError> {
         around(&self.path)
+    }
+
+    /// As [`around`](Self::around), or the node itself.
+    pub(crate) fn hierarchy(&self) -> Result<Around, CliError> {
+        match self.around()? {
+            Some(around) => Ok(around),
+            None => Ok(Around { top: Self::to_change(&self.path)?, prefix: Prefix::root() }),
+        }
     }
 
     /// The path of the node with this name in the same group. `None` if no node can have the name,
@@ -92,9 +115,10 @@ impl NodeStore {
         }
     }
 
-    /// Completes what was written, which an archive needs.
+    /// Commits what was written.
     pub(crate) fn finish(&self) -> Result<(), CliError> {
-        self.store.finish().map_err(|cause| self.failed(cause))
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        session.map_or(Ok(()), Session::commit).map_err(|cause| self.failed(cause))
     }
 
     /// Completes a change of the node, and brings the consolidated metadata of the groups around it
@@ -108,10 +132,9 @@ impl NodeStore {
     fn refresh(&self) {
         let refreshed = match self.around() {
             Ok(None) => return,
-            Ok(Some(Around { store, prefix })) => {
-                let refreshed = refresh_consolidated(&store, &prefix);
-                let finished = refreshed.and_then(|()| Ok(store.finish()?));
-                finished.map_err(|cause| self.failed(cause))
+            Ok(Some(Around { top, prefix })) => {
+                let refreshed = refresh_consolidated(&top.store, &prefix);
+                refreshed.map_err(|cause| self.failed(cause)).and_then(|()| top.finish())
             }
             Err(error) => Err(error),
         };
@@ -141,7 +164,8 @@ impl NodeStore {
             Ok(store) => {
                 let store = listable(path, store);
                 let is_quick = !is_remote(path) && !join::is_virtual_join(path);
-                return Ok(Self { shown, store, folder, is_quick, path: path.to_owned(), made });
+                let (path, session) = (path.to_owned(), Mutex::default());
+                return Ok(Self { shown, store, folder, is_quick, path, made, session });
             }
             Err(LinkError::Store(cause)) => cause,
             Err(LinkError::NotFound { .. }) => {
@@ -298,16 +322,16 @@ pub(crate) fn is_node(folder: &Path) -> bool {
     DOCUMENTS.iter().any(|name| folder.join(name).is_file())
 }
 
-/// A place in a hierarchy.
+/// A place in a hierarchy that is to be changed.
 pub(crate) struct Around {
-    /// Begins with the topmost node of the hierarchy.
-    pub(crate) store: Arc<dyn Store>,
+    /// The topmost node of the hierarchy, in a session.
+    pub(crate) top: NodeStore,
     /// Where in it the place is.
     pub(crate) prefix: Prefix,
 }
 
-/// The hierarchy around the place at `path`: a store that begins with its topmost node, and where in
-/// it the place is. `None` if no node is around it.
+/// The hierarchy around the place at `path`: its topmost node, in a session, and where in it the place
+/// is. `None` if no node is around it.
 ///
 /// From the nearest node around the place upwards, every folder of a hierarchy is a node.
 pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
@@ -315,12 +339,12 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
     let archive = store::archive_of(path);
     let mut names: Vec<String> = Vec::new();
     // The topmost node that was found, and how many names are below it.
-    let mut top: Option<(Arc<dyn Store>, usize)> = None;
+    let mut top: Option<(NodeStore, usize)> = None;
     let mut look = |parent: &str, name: String, is_node: bool| -> Result<bool, CliError> {
         names.push(name);
         match (is_node, &top) {
             (true, _) => {
-                top = Some((NodeStore::open(parent)?.store, names.len()));
+                top = Some((NodeStore::open(parent)?, names.len()));
                 Ok(true)
             }
             (false, found) => Ok(found.is_none()),
@@ -361,9 +385,9 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
             rest = parent;
         }
     }
-    let Some((store, depth)) = top else { return Ok(None) };
+    let Some((top, depth)) = top else { return Ok(None) };
     names.truncate(depth);
-    Ok(Some(Around { store, prefix: prefix_of(path, names)? }))
+    Ok(Some(Around { top: top.in_session()?, prefix: prefix_of(path, names)? }))
 }
 
 /// A new store for the hierarchy that a node at `path` is to be in, which begins where a name ends in
@@ -380,8 +404,8 @@ pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
         names.push(name_in(path, name)?);
         rest = parent;
         if rest.ends_with(".zarr") || archive == Some(rest) {
-            let store = NodeStore::create(rest)?.store;
-            return Ok(Around { store, prefix: prefix_of(path, names)? });
+            let top = NodeStore::create(rest)?;
+            return Ok(Around { top, prefix: prefix_of(path, names)? });
         }
     }
     Err(CliError::NoRoot { place: store::shown_url(path) })

@@ -103,10 +103,6 @@ impl Store for WatchedStore {
         self.inner.without_key(prefix, found)
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        self.inner.finish()
-    }
-
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
     }

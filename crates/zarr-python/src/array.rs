@@ -25,7 +25,6 @@ use crate::node_store::{
 };
 use crate::signals::Signals;
 use crate::variable::{self, PyElements};
-use crate::writes::Counted;
 
 /// The most chunks of an axis that are listed: a document of a few bytes may declare any number of
 /// them.
@@ -54,18 +53,17 @@ impl PyArray {
     /// Works with the array until a signal's handler raises an exception. The GIL must be free.
     fn during<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
         let done = Signals::during(|signals| {
-            let done = work(&self.array.clone().with_store(signals.guard(&self.place.store)))?;
-            // What was written, if anything was.
-            self.place.store.finish()?;
-            Ok::<_, ArrayError>(done)
+            work(&self.array.clone().with_store(signals.guard(&self.place.reading())))
         });
         self.place.named(self.array.prefix(), done)
     }
 
-    /// As [`during`](Self::during), for work that may change elements.
-    fn writing<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
-        let _counted = Counted;
-        self.during(work)
+    /// As [`during`](Self::during), for what writes.
+    fn change<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
+        let done = Signals::during(|signals| {
+            self.place.change(signals, |store| work(&self.array.clone().with_store(store)))
+        });
+        self.place.named(self.array.prefix(), done)
     }
 
     /// The array after a change.
@@ -73,7 +71,7 @@ impl PyArray {
         &self,
         work: impl FnOnce(&Array) -> Result<Array, ArrayError>,
     ) -> Done<Self> {
-        let array = self.writing(work)?.with_store(Arc::clone(&self.place.store));
+        let array = self.change(work)?.with_store(Arc::clone(&self.place.store));
         Ok(Self { array, place: self.place.clone() })
     }
 }
@@ -106,12 +104,11 @@ impl PyArray {
     fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let (place, prefix) = NodeStore::open(py, state, true)?;
-        let array = py.detach(|| {
-            let array = Array::create(Arc::clone(&place.store), &prefix, metadata)?;
-            place.store.finish()?;
-            Ok::<_, ArrayError>(array)
-        })?;
-        Ok(Self::new(array, place))
+        let create = |signals: &Arc<Signals>| {
+            place.change(signals, |store| Array::create(store, &prefix, metadata))
+        };
+        let array = py.detach(|| Signals::during(create))?;
+        Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))
     }
 
     /// The array with this [`state`](Self::state) and document. Nothing is read.
@@ -124,8 +121,18 @@ impl PyArray {
         Ok(Self::new(array, place))
     }
 
-    fn state(&self) -> PyResult<State> {
-        self.place.state(self.array.prefix())
+    fn state(&self, py: Python<'_>) -> PyResult<State> {
+        self.place.state(py, self.array.prefix())
+    }
+
+    /// Begins a `with` block.
+    fn enter(&self, py: Python<'_>) {
+        py.detach(|| self.place.block.enter());
+    }
+
+    /// Ends a `with` block, and commits unless it `drops` what was written.
+    fn exit(&self, py: Python<'_>, drops: bool) -> Done<()> {
+        self.place.named(self.array.prefix(), py.detach(|| Ok(self.place.block.exit(drops)?)))
     }
 
     fn described(&self) -> Described {
@@ -135,9 +142,8 @@ impl PyArray {
 
     /// The array with its current document, which is read again.
     fn reopened(&self, py: Python<'_>) -> Done<Self> {
-        let store = Arc::clone(&self.place.store);
-        let array = py.detach(|| Array::open(store, self.array.prefix()))?;
-        Ok(Self::new(array, self.place.clone()))
+        let array = py.detach(|| Array::open(self.place.reading(), self.array.prefix()))?;
+        Ok(Self::new(array.with_store(Arc::clone(&self.place.store)), self.place.clone()))
     }
 
     fn with_threads(&self, count: Option<usize>) -> PyResult<Self> {
@@ -244,7 +250,7 @@ impl PyArray {
         let rank = selection.axes().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
         memory.read(py, |view, bytes| {
-            self.writing(|array| array.write_from_view(&selection, view, bytes))
+            self.change(|array| array.write_from_view(&selection, view, bytes))
         })
     }
 
@@ -266,7 +272,7 @@ impl PyArray {
         let points = points(py, axes)?;
         let memory = Memory::of(elements, self.array.element_size(), 1)?;
         memory.check_in_order()?;
-        memory.read(py, |_, bytes| self.writing(|array| array.write_points(points, bytes)))
+        memory.read(py, |_, bytes| self.change(|array| array.write_points(points, bytes)))
     }
 
     /// Reads single elements of an array of strings or byte strings.
@@ -284,7 +290,7 @@ impl PyArray {
     ) -> Done<()> {
         let points = points(py, axes)?;
         let elements = variable::New::of(&self.array, elements)?;
-        py.detach(|| self.writing(|array| elements.write_points(array, points)))
+        py.detach(|| self.change(|array| elements.write_points(array, points)))
     }
 
     /// Reads a selection of an array of strings or byte strings.
@@ -302,7 +308,7 @@ impl PyArray {
     ) -> Done<()> {
         let selection = selection(py, axes)?;
         let elements = variable::New::of(&self.array, elements)?;
-        py.detach(|| self.writing(|array| elements.write(array, &selection)))
+        py.detach(|| self.change(|array| elements.write(array, &selection)))
     }
 
     fn resize(

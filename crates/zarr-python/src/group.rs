@@ -14,7 +14,7 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 use crate::array::PyArray;
 use crate::error::Done;
 use crate::node_store::{Changes, Described, NodeStore, Settings, State, borrowed, prefix};
-use crate::writes::Counted;
+use crate::signals::Signals;
 
 /// A group of a store.
 #[pyclass(frozen, name = "Group", module = "zarr_kit._native")]
@@ -47,24 +47,27 @@ impl PyGroup {
         is_virtual_join(&self.place.url).then_some(url)
     }
 
-    /// Changes the group or what is in it, and completes what was written.
+    /// The group with what was written in the `with` block. The GIL must be free.
+    pub(crate) fn reading(&self) -> Group {
+        self.group.clone().with_store(self.place.reading())
+    }
+
+    /// Changes the group or what is in it.
     fn change<T: Send>(
         &self,
         py: Python<'_>,
         work: impl Send + FnOnce(&Group) -> Result<T, ArrayError>,
     ) -> Done<T> {
-        let _counted = Counted;
-        let changed = py.detach(|| {
-            let changed = work(&self.group)?;
-            self.place.store.finish()?;
-            Ok::<_, ArrayError>(changed)
-        });
-        self.place.named(self.prefix(), changed.map_err(Into::into))
+        let change = |signals: &Arc<Signals>| {
+            self.place.change(signals, |store| work(&self.group.clone().with_store(store)))
+        };
+        self.place.named(self.prefix(), py.detach(|| Signals::during(change)))
     }
 
     /// A group of the same store.
     fn with(&self, group: Group) -> Self {
         let trusted = self.trusted.clone().filter(|_| group.is_consolidated());
+        let group = group.with_store(Arc::clone(&self.place.store));
         Self { group, place: self.place.clone(), trusted }
     }
 
@@ -75,7 +78,7 @@ impl PyGroup {
         prefix: &Prefix,
         trusted: Option<&Prefix>,
     ) -> Result<Group, ArrayError> {
-        let store = Arc::clone(&place.store);
+        let store = place.reading();
         let Some(root) = trusted else { return Group::open(store, prefix) };
         let group = Group::open_consolidated(store, root)?;
         match prefix.as_str().strip_prefix(root.as_str()).unwrap_or_default() {
@@ -119,20 +122,35 @@ impl PyGroup {
         self.place.settings.clone()
     }
 
+    /// With `enter`, in a `with` block, which the caller ends.
     #[staticmethod]
-    fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
+    #[pyo3(signature = (state, document, enter = false))]
+    fn create(py: Python<'_>, state: State, document: &str, enter: bool) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
         let (place, prefix) = NodeStore::open(py, state, true)?;
-        let group = py.detach(|| {
-            let group = Group::create(Arc::clone(&place.store), &prefix, metadata)?;
-            place.store.finish()?;
-            Ok::<_, ArrayError>(group)
-        })?;
+        if enter {
+            place.block.enter();
+        }
+        let create = |signals: &Arc<Signals>| {
+            place.change(signals, |store| Group::create(store, &prefix, metadata))
+        };
+        let group = py.detach(|| Signals::during(create))?;
+        let group = group.with_store(Arc::clone(&place.store));
         Ok(Self { group, place, trusted: None })
     }
 
-    fn state(&self) -> PyResult<State> {
-        self.place.state(self.group.prefix())
+    fn state(&self, py: Python<'_>) -> PyResult<State> {
+        self.place.state(py, self.group.prefix())
+    }
+
+    /// Begins a `with` block.
+    fn enter(&self, py: Python<'_>) {
+        py.detach(|| self.place.block.enter());
+    }
+
+    /// Ends a `with` block, and commits unless it `drops` what was written.
+    fn exit(&self, py: Python<'_>, drops: bool) -> Done<()> {
+        self.place.named(self.prefix(), py.detach(|| Ok(self.place.block.exit(drops)?)))
     }
 
     fn described(&self) -> Described {
@@ -153,12 +171,12 @@ impl PyGroup {
 
     /// Refuses a group some of whose arrays may have been rearranged while others have not.
     fn refuse_half_rearranged(&self, py: Python<'_>) -> Done<()> {
-        let refused = py.detach(|| self.group.refuse_half_rearranged());
+        let refused = py.detach(|| self.reading().refuse_half_rearranged());
         self.place.named(self.prefix(), refused.map_err(Into::into))
     }
 
     fn children(&self, py: Python<'_>) -> Done<Vec<String>> {
-        Ok(py.detach(|| self.group.children())?)
+        Ok(py.detach(|| self.reading().children())?)
     }
 
     fn node(&self, py: Python<'_>, name: &str) -> Done<PyNode> {
@@ -168,13 +186,13 @@ impl PyGroup {
             return Ok(PyNode::Group(self.with(self.group.clone())));
         }
         let prefix = self.group.prefix().join(path).map_err(|_| missing())?;
-        let node = py.detach(|| match self.group.node(path)? {
+        let node = py.detach(|| match self.reading().node(path)? {
             NodeMetadata::Array(metadata) => {
                 let store = Arc::clone(&self.place.store);
                 let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
                 Ok(PyNode::Array(PyArray::new(array, self.place.clone())))
             }
-            NodeMetadata::Group(_) => Ok(PyNode::Group(self.with(self.group.group(path)?))),
+            NodeMetadata::Group(_) => Ok(PyNode::Group(self.with(self.reading().group(path)?))),
         });
         match node {
             Err(ArrayError::NotFound { .. }) => Err(missing().into()),
@@ -185,6 +203,7 @@ impl PyGroup {
     fn create_array(&self, py: Python<'_>, name: &str, document: &str) -> Done<PyArray> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let array = self.change(py, |group| group.create_array(name, metadata))?;
+        let array = array.with_store(Arc::clone(&self.place.store));
         Ok(PyArray::new(array, self.place.clone()))
     }
 
@@ -201,8 +220,8 @@ impl PyGroup {
     /// Deletes the group with all that is below it, and makes an empty one in its place.
     fn recreated(&self, py: Python<'_>, document: &str) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
-        let (store, prefix) = (&self.place.store, self.group.prefix());
-        let group = self.change(py, |_| {
+        let group = self.change(py, |group| {
+            let (store, prefix) = (group.store(), group.prefix());
             delete_node(store, prefix)?;
             Group::create(Arc::clone(store), prefix, metadata)
         })?;
@@ -212,7 +231,7 @@ impl PyGroup {
     /// The group at a path of the same store.
     fn at(&self, py: Python<'_>, path: &str) -> Done<Self> {
         let prefix = prefix(path)?;
-        let group = py.detach(|| Group::open(Arc::clone(&self.place.store), &prefix))?;
+        let group = py.detach(|| Group::open(self.place.reading(), &prefix))?;
         Ok(self.with(group))
     }
 

@@ -82,9 +82,7 @@ pub(crate) fn join(
             let plan = plan(opened(&members, signals, NodeStore::shown_node)?, &arguments)?;
             let planned = plan.arrays().into_iter().map(|(path, plan)| of(path, plan)).collect();
             let Some(target) = target else { return Ok((planned, Did::default())) };
-            let _counted = Counted;
             let (place, prefix) = target.place()?;
-            let store = signals.guard(&place.store);
             let progress = Progress::new(progress, signals);
             let told = |at: JoinProgress| progress.tell(prefix.as_str(), at.done, Some(at.total));
             let options = JoinOptions::new()
@@ -95,8 +93,9 @@ pub(crate) fn join(
                 Some(threads) => options.threads(threads),
                 None => options,
             };
-            let did = plan.execute(&store, &prefix, &options, &told)?;
-            store.finish()?;
+            let did = place.change(signals, |store| {
+                Ok::<_, Raised>(plan.execute(&store, &prefix, &options, &told)?)
+            })?;
             Ok::<_, Raised>((planned, of_summary(&did)))
         })
     })
@@ -174,7 +173,7 @@ fn opened(
 ) -> Done<NodeMembers> {
     let members = members.iter().map(|(place, prefix)| {
         let name = name(place, prefix);
-        let member = NodeMember::open(&name, signals.guard(&place.store), prefix);
+        let member = NodeMember::open(&name, signals.guard(&place.reading()), prefix);
         let failed = |cause| JoinError::Member { member: name.into(), cause: Box::new(cause) };
         member.map_err(failed)
     });

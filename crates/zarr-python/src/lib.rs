@@ -12,6 +12,7 @@
 mod array;
 mod axes;
 mod batch;
+mod block;
 mod codec;
 mod compare;
 mod error;

@@ -7,12 +7,17 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::UnlistedStore;
-use zarr_kit::array::store::{StoreOptions, archive_of, local_path, place_below, shown_url};
+use zarr_kit::array::store::{
+    Session, StoreError, StoreOptions, archive_of, local_path, place_below, shown_url,
+};
 use zarr_kit::join::{self, OpenOptions, References};
 use zarr_kit::metadata::Printable;
 use zarr_kit::{Array, Prefix, Store};
 
+use crate::block::Block;
 use crate::error::Done;
+use crate::signals::Signals;
+use crate::writes::Counted;
 
 /// The setting that allows virtual joins to name members outside of their folders.
 const OUTSIDE_MEMBERS: &str = "outside_members";
@@ -49,7 +54,9 @@ pub(crate) struct NodeStore {
     pub(crate) url: String,
     pub(crate) settings: Settings,
     pub(crate) handling: Handling,
+    /// As it was committed last.
     pub(crate) store: Arc<dyn Store>,
+    pub(crate) block: Arc<Block>,
 }
 
 /// How elements are read and written.
@@ -87,7 +94,37 @@ impl NodeStore {
             true => Arc::new(UnlistedStore::new(store, || ())),
             false => store,
         };
-        Ok((Self { given, url, settings, handling, store }, prefix))
+        Ok((Self { given, url, settings, handling, store, block: Arc::default() }, prefix))
+    }
+
+    /// The store as it is read: in a `with` block, with what was written there.
+    pub(crate) fn reading(&self) -> Arc<dyn Store> {
+        self.block.store().unwrap_or_else(|| Arc::clone(&self.store))
+    }
+
+    /// Changes what is in the store, in the session of the `with` block, or else in one of its own:
+    /// if it fails, nothing of it is stored. The GIL must be free.
+    pub(crate) fn change<T, E: From<StoreError>>(
+        &self,
+        signals: &Arc<Signals>,
+        work: impl FnOnce(Arc<dyn Store>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _counted = Counted;
+        match self.block.store_to_change(&self.store)? {
+            Some(store) => {
+                let done = work(signals.guard(&store));
+                if done.is_err() && signals.has_written() {
+                    self.block.fail();
+                }
+                done
+            }
+            None => {
+                let session = Session::begin(&self.store)?;
+                let done = work(signals.guard(session.store()))?;
+                session.commit()?;
+                Ok(done)
+            }
+        }
     }
 
     /// The URL without secrets.
@@ -107,7 +144,8 @@ impl NodeStore {
     /// The version of the node's document that is stored now, if the store tells: another node in the
     /// same place has another one.
     pub(crate) fn version(&self, prefix: &Prefix) -> Option<String> {
-        let version = |name: &&str| self.store.head(&prefix.key(name).ok()?).ok()??.version;
+        let store = self.reading();
+        let version = |name: &&str| store.head(&prefix.key(name).ok()?).ok()??.version;
         DOCUMENTS.iter().find_map(version).map(|version| format!("{version:?}"))
     }
 
@@ -146,10 +184,16 @@ impl NodeStore {
     }
 
     /// What another process needs to open the node at this path.
-    pub(crate) fn state(&self, path: &Prefix) -> PyResult<State> {
+    pub(crate) fn state(&self, py: Python<'_>, path: &Prefix) -> PyResult<State> {
         if self.is_memory() {
             return Err(PyValueError::new_err(
                 "a store in this process's memory cannot be sent to another",
+            ));
+        }
+        if py.detach(|| self.block.store().is_some()) {
+            return Err(PyValueError::new_err(
+                "what was written in a `with` block cannot be sent to another process before its \
+                 end, and another process could not write meanwhile",
             ));
         }
         let Handling { threads, stores_empty } = self.handling;

@@ -67,7 +67,7 @@ fn of_members(py: Python<'_>, array: &PyArray, axis: usize, parts: Vec<Part<'_>>
         });
     }
     write_members(py, place, &place.url_of(prefix), AxisOf::Number(axis), &spans)?;
-    PyArray::open(py, place.state(prefix)?)
+    PyArray::open(py, place.state(py, prefix)?)
 }
 
 /// The name of an inserted member, by which the document leads to it.
@@ -123,7 +123,7 @@ pub(crate) fn dimension_length(
     if let Some(url) = group.virtual_join() {
         return py.detach(|| Ok(document(&group.place, &url)?.length(AxisOf::Named(dimension))?));
     }
-    let length = py.detach(|| group.group().dimension_length(dimension));
+    let length = py.detach(|| group.reading().dimension_length(dimension));
     group.place.named(group.prefix(), length.map_err(Into::into))
 }
 
@@ -135,7 +135,6 @@ pub(crate) fn rearrange_group(
     dimension: &str,
     parts: Vec<GroupPart<'_>>,
 ) -> Done<()> {
-    let _counted = Counted;
     let group: &PyGroup = &group;
     if let Some(url) = group.virtual_join() {
         let mut spans = Vec::new();
@@ -164,12 +163,13 @@ pub(crate) fn rearrange_group(
     }
     let shown = group.place.shown_node(group.prefix());
     py.detach(|| {
-        let plan = group.group().rearrange(dimension, spans)?;
-        check_group_insertion(&plan, &shown, &inserted)?;
-        Signals::during(|_| {
-            plan.execute(&|_| {})?;
-            group.place.store.finish()?;
-            Ok::<_, Raised>(())
+        Signals::during(|signals| {
+            group.place.change(signals, |store| {
+                let whole = group.group().clone().with_store(store);
+                let plan = whole.rearrange(dimension, spans)?;
+                check_group_insertion(&plan, &shown, &inserted)?;
+                Ok::<_, Raised>(plan.execute(&|_| {})?)
+            })
         })
     })
 }

@@ -32,6 +32,8 @@ pub(crate) struct Signals {
     thread: ThreadId,
     asked: Mutex<Instant>,
     is_raised: AtomicBool,
+    /// Whether the operation has changed a store.
+    has_written: AtomicBool,
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -47,6 +49,7 @@ impl Signals {
             thread: thread::current().id(),
             asked: Mutex::new(Instant::now()),
             is_raised: AtomicBool::new(false),
+            has_written: AtomicBool::new(false),
             raised: Mutex::new(None),
         });
         let result = work(&signals);
@@ -59,6 +62,15 @@ impl Signals {
     /// The store, whose operations end with an error after a handler has raised an exception.
     pub(crate) fn guard(self: &Arc<Self>, store: &Arc<dyn Store>) -> Arc<dyn Store> {
         Arc::new(Guarded { store: Arc::clone(store), signals: Arc::clone(self) })
+    }
+
+    /// Whether the operation has changed a store.
+    pub(crate) fn has_written(&self) -> bool {
+        self.has_written.load(Ordering::Relaxed)
+    }
+
+    fn wrote(&self) {
+        self.has_written.store(true, Ordering::Relaxed);
     }
 
     /// Ends the operation with this error.
@@ -149,12 +161,16 @@ impl Store for Guarded {
         mode: PutMode<'_>,
     ) -> Result<PutOutcome, StoreError> {
         self.check(Operation::Put, key.as_str())?;
-        self.store.put_opts(key, pieces, mode)
+        let outcome = self.store.put_opts(key, pieces, mode)?;
+        self.signals.wrote();
+        Ok(outcome)
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
         self.check(Operation::Delete, key.as_str())?;
-        self.store.delete(key)
+        self.store.delete(key)?;
+        self.signals.wrote();
+        Ok(())
     }
 
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
@@ -180,6 +196,8 @@ impl Store for Guarded {
 
     fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
         self.check(Operation::Delete, prefix.as_str())?;
+        // It may fail midway.
+        self.signals.wrote();
         self.store.delete_prefix(prefix)
     }
 
@@ -208,7 +226,9 @@ impl Store for Guarded {
         sharing: Sharing,
     ) -> Result<PutFrom, StoreError> {
         self.check(Operation::Put, key.as_str())?;
-        self.store.put_from(key, from, from_key, expected, sharing)
+        let outcome = self.store.put_from(key, from, from_key, expected, sharing)?;
+        self.signals.wrote();
+        Ok(outcome)
     }
 
     fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
@@ -222,10 +242,6 @@ impl Store for Guarded {
 
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         self.store.asynchronous()
-    }
-
-    fn finish(&self) -> Result<(), StoreError> {
-        self.store.finish()
     }
 
     fn extension(&self, prefix: &Prefix) -> Option<Extension> {

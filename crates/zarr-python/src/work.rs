@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use zarr_kit::array::check::{CheckOptions, Finding, check_with_progress};
-use zarr_kit::array::copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_tree};
+use zarr_kit::array::copy::{CopyOptions, CopySummary, Endpoint, copy_tree};
 use zarr_kit::metadata::{ChunkGrid, FillValue};
 use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 
@@ -10,7 +10,6 @@ use crate::error::{Done, Raised};
 use crate::node::At;
 use crate::progress::Progress;
 use crate::signals::Signals;
-use crate::writes::Counted;
 
 /// Id, severity, key, JSON path, message, and the rule that is broken.
 type FindingTuple = (String, String, Option<String>, Option<String>, String, String);
@@ -35,7 +34,7 @@ pub(crate) fn check(
     let mut found = Vec::new();
     let summary = py.detach(|| {
         Signals::during(|signals| {
-            let store = signals.guard(&place.store);
+            let store = signals.guard(&place.reading());
             let progress = Progress::new(progress, signals);
             let report = &mut |finding: Finding| found.push(of_finding(&finding));
             check_with_progress(&store, &prefix, &options, report, &|array, at| {
@@ -87,22 +86,21 @@ pub(crate) fn copy(
         .overwrite(arguments.overwrite)
         .verify(arguments.verify)
         .allow_loss(arguments.allow_loss);
-    let _counted = Counted;
     let (from, source) = source.place(py, false)?;
     let (to, target) = target.place(py, true)?;
     let summary = py.detach(|| {
         Signals::during(|signals| {
-            let (from, to) = (signals.guard(&from.store), signals.guard(&to.store));
+            let from = signals.guard(&from.reading());
             let progress = Progress::new(progress, signals);
-            let summary = copy_tree(
-                Endpoint::new(&from, &source),
-                Endpoint::new(&to, &target),
-                &mut |prefix, metadata| Ok(changed(&change, prefix, metadata)?),
-                &options,
-                &mut |prefix, at| progress.tell(prefix.as_str(), at.done, at.total),
-            )?;
-            to.finish()?;
-            Ok::<_, TransferError>(summary)
+            to.change(signals, |to| {
+                Ok::<_, Raised>(copy_tree(
+                    Endpoint::new(&from, &source),
+                    Endpoint::new(&to, &target),
+                    &mut |prefix, metadata| Ok(changed(&change, prefix, metadata)?),
+                    &options,
+                    &mut |prefix, at| progress.tell(prefix.as_str(), at.done, at.total),
+                )?)
+            })
         })
     })?;
     let CopySummary { arrays, groups, bytes, skipped, others, without_key, .. } = summary;

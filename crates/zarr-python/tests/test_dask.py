@@ -4,6 +4,7 @@ import os
 import signal
 import threading
 
+import dask
 import numpy as np
 import pytest
 import zarr_kit
@@ -93,6 +94,27 @@ def test_empty_and_scalar_arrays(tmp_path):
     for n, darray in enumerate([da.zeros((0, 3), chunks=(0, 2)), da.ones((), chunks=())]):
         zarr_kit.dask.to_zarr(darray, tmp_path / f"{n}.zarr")
         np.testing.assert_array_equal(zarr_kit.dask.from_zarr(tmp_path / f"{n}.zarr").compute(), darray.compute())
+
+
+def test_an_archive_is_stored(tmp_path, monkeypatch):
+    values = np.arange(1, 201, dtype="i4")
+    exits = []
+    exit_ = zarr_kit.Array.__exit__
+    monkeypatch.setattr(zarr_kit.Array, "__exit__", lambda *of: (exits.append(1), exit_(*of)))
+    # Threads share a block, in which tasks may also share a chunk; processes take turns.
+    for number, (scheduler, chunks, blocks) in enumerate([("threads", 30, 1), ("synchronous", 10, 1), ("processes", 10, 0)]):
+        exits.clear()
+        path = tmp_path / f"{number}.zip"
+        with dask.config.set(scheduler=scheduler, num_workers=4):
+            stored = da.from_array(values, chunks=chunks)
+            array = zarr_kit.create(path, shape=200, chunks=10, dtype="i4")
+            zarr_kit.dask.to_zarr(stored, array)
+        assert len(exits) == blocks
+        np.testing.assert_array_equal(zarr_kit.open(path)[:], values)
+    later = zarr_kit.dask.to_zarr(da.from_array(values, chunks=20), tmp_path / "later.zip", compute=False)
+    later.compute()
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "later.zip")[:], values)
+    assert sorted(os.listdir(tmp_path)) == ["0.zip", "1.zip", "2.zip", "later.zip"]
 
 
 def test_unaligned_writes_of_many_processes_lose_nothing(tmp_path, cluster):

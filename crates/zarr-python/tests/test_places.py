@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -251,3 +252,154 @@ def test_links_out_of_a_folder_are_followed_if_allowed(tmp_path):
     assert found.v.values.tolist() == [1, 2, 3, 4]
     allowed[1:3] = 9
     assert len(list((tmp_path / "elsewhere").iterdir())) == 2 and allowed[:].tolist() == [1, 9, 9, 4]
+
+
+def names(path):
+    return sorted(zipfile.ZipFile(path).namelist())
+
+
+def test_a_block_is_stored_as_a_whole(tmp_path):
+    path = tmp_path / "x.zip"
+    group = zarr_kit.create_group(path)
+    other = zarr_kit.open_group(path)
+    with group:
+        rain = group.create_array("rain", shape=(4,), dtype="i4", chunks=2)
+        rain[:1] = 1
+        # Within the block, what it wrote is read and may be replaced; others see the last commit.
+        rain[1:] = [2, 3, 4]
+        rain.attrs["units"] = "mm"
+        with pytest.raises(OSError, match="no way to replace"):
+            group.attrs["title"] = "is stored already, without this"
+        with group["rain"] as again:
+            assert again[:].tolist() == [1, 2, 3, 4]
+        assert list(group) == ["rain"] and list(other) == []
+        assert names(path) == ["zarr.json"]
+    assert names(path) == ["rain/c/0", "rain/c/1", "rain/zarr.json", "zarr.json"]
+    assert os.listdir(tmp_path) == ["x.zip"]
+    for found in (rain, other["rain"], zarr_kit.open(path, "rain")):
+        assert found[:].tolist() == [1, 2, 3, 4]
+
+
+def test_a_block_that_an_exception_ends_stores_nothing(tmp_path):
+    path = tmp_path / "x.zip"
+    array = zarr_kit.create(path, shape=6, dtype="u2", chunks=2, codecs=[{"name": "packbits", "configuration": {"last_bit": 11}}])
+    lossy = np.array([1, 2, 3, 4, 5, 65535], "u2")
+    with pytest.raises(KeyError):
+        with array:
+            array[:2] = 7
+            raise KeyError("in between")
+    assert array[:].tolist() == [0] * 6
+    # An operation that fails leaves no part of itself, whatever is done with its exception.
+    with pytest.raises(zarr_kit.LossError):
+        array.with_threads(1)[:] = lossy
+    with pytest.raises(OSError, match="nothing of the block is stored"):
+        with array:
+            with pytest.raises(zarr_kit.LossError):
+                array.with_threads(1)[:] = lossy
+            with pytest.raises(OSError, match="nothing of the block is stored"):
+                array[:2] = 7
+            assert array[:].tolist() == [0] * 6
+    assert names(path) == ["zarr.json"] and os.listdir(tmp_path) == ["x.zip"]
+    # One that fails before it has written does no harm.
+    with array:
+        array[:2] = 7
+        with pytest.raises(zarr_kit.LossError):
+            array[4:] = lossy[4:]
+    assert zarr_kit.open(path)[:].tolist() == [7, 7, 0, 0, 0, 0]
+
+
+def test_threads_write_to_an_archive(tmp_path):
+    path = tmp_path / "x.zip"
+    array = zarr_kit.create(path, shape=160, chunks=10, dtype="i4")
+    handles = [array, zarr_kit.open(path)]
+
+    def write(number):
+        handles[number % 2][number * 10 : number * 10 + 10] = number + 1
+        for handle in handles:
+            assert handle[number * 10] == number + 1
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(write, range(16)))
+    np.testing.assert_array_equal(zarr_kit.open(path)[:], np.repeat(np.arange(1, 17), 10))
+
+
+def test_blocks_wait_for_each_other_and_for_other_processes(tmp_path):
+    path = tmp_path / "x.zip"
+    array = zarr_kit.create(path, shape=4, chunks=1, dtype="u1")
+    code = "import sys, zarr_kit; zarr_kit.open(sys.argv[1])[3] = 3"
+    with array:
+        array[0] = 1
+        with pytest.raises(OSError, match="this thread has a session of the archive already"):
+            zarr_kit.open(path)[1] = 1
+        with pytest.raises(ValueError, match="with. block"):
+            pickle.dumps(array)
+        other = subprocess.Popen([sys.executable, "-c", code, str(path)])
+        threads = ThreadPoolExecutor(1)
+        waiting = threads.submit(zarr_kit.open(path).write, 2, 2)
+        array[1] = 1
+    waiting.result()
+    assert other.wait() == 0
+    assert zarr_kit.open(path)[:].tolist() == [1, 1, 2, 3]
+
+
+def test_blocks_elsewhere_change_nothing(tmp_path):
+    for place in (tmp_path / "x.zarr", "memory:"):
+        with zarr_kit.create(place, shape=2, dtype="u1", chunks=1) as array:
+            array[0] = 1
+            with pytest.raises(IndexError):
+                array[5] = 1
+            array[1] = 2
+        assert array[:].tolist() == [1, 2]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork")
+def test_a_forked_process_leaves_the_block_of_its_parent_alone(tmp_path):
+    path = tmp_path / "x.zip"
+    code = """
+import os, sys, zarr_kit
+array = zarr_kit.create(sys.argv[1], shape=2, chunks=1, dtype="u1")
+with array:
+    array[0] = 1
+    child = os.fork()
+    if child == 0:
+        try:
+            array[1] = 9
+        except OSError as error:
+            assert "forked" in str(error)
+            array = None
+            sys.exit(0)
+        os._exit(1)
+    assert os.waitpid(child, 0)[1] == 0
+    array[1] = 2
+print(zarr_kit.open(sys.argv[1])[:].tolist())
+"""
+    command = [sys.executable, "-W", "ignore", "-c", code, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("[1, 2]\n", 0), done.stderr
+    assert os.listdir(tmp_path) == ["x.zip"]
+
+
+def test_xarray_stores_an_archive_at_once(tmp_path, monkeypatch):
+    xr = pytest.importorskip("xarray")
+    import zarr_kit.xarray
+
+    data = xr.Dataset({"rain": (("day", "x"), np.ones((59, 4), "f4"))}, {"day": np.arange(59)}, {"title": "Rain"})
+    for number, source in enumerate([data, data.chunk(day=20), xr.DataTree(data, {"in": xr.DataTree(data)})]):
+        path = tmp_path / f"{number}.zip"
+        states = []
+        exit_ = zarr_kit.Group.__exit__
+        with monkeypatch.context() as patched:
+            patched.setattr(zarr_kit.Group, "__exit__", lambda *of: (states.append(path.exists()), exit_(*of)))
+            zarr_kit.xarray.to_zarr(source, path)
+        assert states == [False] and path.exists()
+        found = xr.open_datatree(path, engine="zarr-kit")
+        xr.testing.assert_identical(found.to_dataset().load(), data)
+    # A variable is added, and what stays as it is is not written.
+    more = data.drop_vars("rain").assign(snow=data.rain)
+    zarr_kit.xarray.to_zarr(more.drop_vars("day"), tmp_path / "0.zip", mode="a")
+    assert "snow" in zarr_kit.open_group(tmp_path / "0.zip")
+    # Later tasks are stored one by one.
+    later = zarr_kit.xarray.to_zarr(data.chunk(day=20), tmp_path / "later.zip", compute=False)
+    assert "rain/zarr.json" in names(tmp_path / "later.zip")
+    later.compute()
+    xr.testing.assert_identical(xr.open_dataset(tmp_path / "later.zip", engine="zarr-kit").load(), data)

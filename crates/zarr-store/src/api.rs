@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use super::{
     AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
-    StoreError,
+    LockGuard, ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Session,
+    Sharing, StoreError,
 };
 
 /// Keys and their bytes: all that an array needs of its storage.
@@ -17,7 +17,7 @@ use super::{
 /// find shorthands in [`StoreExt`](super::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
-/// Seven methods are required. All others have a default that is correct for every store; override
+/// Six methods are required. All others have a default that is correct for every store; override
 /// one if the store can do better. A store that wraps another and forwards only the required
 /// methods is safe to use: it may be slower, and updates that need what it does not forward are
 /// refused.
@@ -111,15 +111,18 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Whatever keeps the store from locking.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
 
-    /// Completes what puts have begun, in a store whose puts take effect together, such as
-    /// `ZipStore`: until then, only this store sees them, and without it they are lost.
+    /// Begins a session: puts that take effect together. Waits for another session of the store to
+    /// end, if there may be only one at a time.
     ///
-    /// Returns at once where each put is complete by itself. Required, because a store that wraps
-    /// another and did not forward it would lose everything that is written through it.
+    /// `None`, the default, if the store has no sessions. Callers use [`Session::begin`]. A store
+    /// that wraps another hands its sessions on [wrapped](Session::wrapped); where that is forgotten,
+    /// each put takes effect by itself, which may take longer.
     ///
     /// # Errors
-    /// None of the puts since the last call has then taken effect.
-    fn finish(&self) -> Result<(), StoreError>;
+    /// Whatever keeps the store from beginning one.
+    fn session(&self) -> Result<Option<Session>, StoreError> {
+        Ok(None)
+    }
 
     /// Size and version of an object, `None` if there is none.
     ///

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::{
     Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard, ObjectMeta, Prefix,
-    PutMode, PutOutcome, ReadRange, Store, StoreError,
+    PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
 };
 
 /// What lies below a prefix of another store. Errors name keys as that store does.
@@ -123,7 +123,8 @@ impl<S: Store> Store for Below<S> {
         self.store.location(&self.prefix(prefix).ok()?)
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        self.store.finish()
+    fn session(&self) -> Result<Option<Session>, StoreError> {
+        let below = |store| below(store, self.base.clone());
+        Ok(self.store.session()?.map(|session| session.wrapped(below)))
     }
 }

@@ -269,10 +269,6 @@ impl<S: Store> Store for FaultStore<S> {
         self.inner.file_path(key)
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        self.run(Operation::Put, "", |_| self.inner.finish())
-    }
-
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.inner.location(prefix)
     }

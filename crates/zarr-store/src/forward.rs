@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::{
     AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
-    Store, StoreError,
+    LockGuard, ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Session,
+    Sharing, Store, StoreError,
 };
 
 macro_rules! forward {
@@ -106,8 +106,8 @@ macro_rules! forward {
                 (**self).asynchronous()
             }
 
-            fn finish(&self) -> Result<(), StoreError> {
-                (**self).finish()
+            fn session(&self) -> Result<Option<Session>, StoreError> {
+                (**self).session()
             }
 
             fn checked(&self) -> Option<Arc<dyn Store>> {

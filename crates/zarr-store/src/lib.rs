@@ -59,6 +59,7 @@ mod references;
 #[cfg(feature = "async")]
 mod runtime;
 mod scheme;
+mod session;
 mod shown;
 #[cfg(any(feature = "references", feature = "zip"))]
 mod sorted;
@@ -94,6 +95,7 @@ pub use self::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::read_range::ReadRange;
 #[cfg(feature = "references")]
 pub use self::references::ReferenceStore;
+pub use self::session::Session;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{
     Capabilities, DirEntry, Extension, GetInto, Links, LockGuard, LockScope, ObjectMeta, PutMode,

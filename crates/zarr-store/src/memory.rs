@@ -257,10 +257,6 @@ impl Store for MemoryStore {
         Ok(LockGuard::new(LockScope::AllProcesses, held))
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         Some(Location::new(format!("memory {:016x}", self.number), prefix.segments()))
     }

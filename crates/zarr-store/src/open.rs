@@ -17,7 +17,7 @@ use super::{MemoryStore, Store, StoreError, shown_url};
 /// `GOOGLE_SERVICE_ACCOUNT`, `AZURE_STORAGE_ACCOUNT_NAME` and so on).
 ///
 /// With the feature `zip`, a path or URL may lead to or into a zip archive: `data/x.zip/group`. A
-/// local one can be written; what is written takes effect when [`Store::finish`] is called. With the
+/// local one can be written, best in a [session](Store::session). With the
 /// feature `references`, it may lead to or into a file of references: `refs.json/group`; with the
 /// feature `parquet`, also a folder of tables of references: `refs.parq/group`.
 ///

@@ -29,7 +29,7 @@ struct Joined {
 }
 
 impl Store for Joined {
-    hand_on!(inner: get head put_opts delete list list_dir lock finish);
+    hand_on!(inner: get head put_opts delete list list_dir lock);
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::new().requests_in_flight(NonZeroUsize::new(self.requests).expect("some"))

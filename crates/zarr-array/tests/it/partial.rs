@@ -80,7 +80,7 @@ impl Store for Counting {
         Ok(found)
     }
 
-    hand_on!(inner: head put_opts delete list list_dir lock finish);
+    hand_on!(inner: head put_opts delete list list_dir lock);
 }
 
 fn create(shape: &str, chunks: &str, data_type: &str, codecs: &str) -> (Arc<Counting>, Array) {

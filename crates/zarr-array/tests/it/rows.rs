@@ -50,7 +50,7 @@ impl Store for Pieces {
         Ok(found)
     }
 
-    hand_on!(inner: get delete list list_dir lock finish);
+    hand_on!(inner: get delete list list_dir lock);
 }
 
 /// The same array in a store that accepts pieces and in one that does not.

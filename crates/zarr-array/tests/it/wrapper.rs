@@ -34,11 +34,6 @@ macro_rules! hand_on {
             self.$inner.put_opts(key, pieces, mode)
         }
     };
-    (@finish $inner:tt) => {
-        fn finish(&self) -> Result<(), zarr_array::store::StoreError> {
-            self.$inner.finish()
-        }
-    };
     (@delete $inner:tt) => {
         fn delete(
             &self,

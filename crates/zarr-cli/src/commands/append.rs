@@ -17,7 +17,7 @@ use zarr_kit::report::format::npy::Npy;
 use zarr_kit::report::words;
 
 pub(super) fn run(args: &Append) -> Result<(), CliError> {
-    let place = NodeStore::open(&args.array)?;
+    let place = NodeStore::to_change(&args.array)?;
     let array = writer(&place, args.writing)?.with_update_policy(policy(args.sole_writer));
     let names = array.metadata().dimension_names().unwrap_or_default();
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)

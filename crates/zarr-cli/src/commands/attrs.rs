@@ -12,10 +12,10 @@ use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::words;
 
 pub(super) fn run(args: &Attrs) -> Result<(), CliError> {
-    let place = NodeStore::open(&args.path)?;
     if !args.set.is_empty() || !args.remove.is_empty() {
-        return change(args, &place);
+        return change(args, &NodeStore::to_change(&args.path)?);
     }
+    let place = NodeStore::open(&args.path)?;
     let node = place.node()?;
     let attributes = match &node {
         NodeMetadata::Array(array) => array.attributes(),

@@ -158,10 +158,8 @@ fn settle(place: &NodeStore, args: &Check, out: &mut Out) -> Result<Vec<Repaired
         return Ok(settled);
     }
     // The groups around it follow each step.
-    let (store, root) = match place.around()? {
-        Some(Around { store, prefix }) => (store, prefix),
-        None => (place.store.clone(), Prefix::root()),
-    };
+    let Around { top, prefix: root } = place.hierarchy()?;
+    let store = &top.store;
     // Groups come before their arrays, which are repaired with them.
     paths.sort_unstable();
     for path in paths {
@@ -169,7 +167,7 @@ fn settle(place: &NodeStore, args: &Check, out: &mut Out) -> Result<Vec<Repaired
             "" => root.clone(),
             path => root.join(path).map_err(|cause| failed(cause.into()))?,
         };
-        let node = open_node(&store, &prefix);
+        let node = open_node(store, &prefix);
         let is_group = matches!(node, Ok(NodeMetadata::Group(_)));
         let policy = policy(args.sole_writer);
         let done = match is_group {
@@ -194,7 +192,7 @@ fn settle(place: &NodeStore, args: &Check, out: &mut Out) -> Result<Vec<Repaired
         }
         settled.push(Repaired { path, is_group, how });
     }
-    place.finish()?;
+    top.finish()?;
     Ok(settled)
 }
 

@@ -10,7 +10,7 @@ use crate::print::done;
 use zarr_kit::report::words;
 
 pub(super) fn run(args: &Consolidate) -> Result<(), CliError> {
-    let place = NodeStore::open(&args.path)?;
+    let place = NodeStore::to_change(&args.path)?;
     let failed = |cause| place.failed(cause);
     let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
     if args.remove {

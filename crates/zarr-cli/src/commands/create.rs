@@ -89,7 +89,7 @@ fn create_at<T>(
         None => None,
         Some(within) => Some(within),
     };
-    let Some(Around { store, prefix }) = within else {
+    let Some(Around { top, prefix }) = within else {
         let place = NodeStore::create(&args.path)?;
         let created = create(&shown, place.store.clone(), &Prefix::root()).map_err(|cause| {
             place.abandon();
@@ -104,12 +104,12 @@ fn create_at<T>(
         cause => CliError::Node { place: shown.clone(), cause },
     };
     if args.parents {
-        create_parents(&store, &prefix).map_err(failed)?;
+        create_parents(&top.store, &prefix).map_err(failed)?;
     }
-    let created = create(&shown, store.clone(), &prefix).map_err(|cause| cause.of(failed))?;
-    store.finish().map_err(|cause| failed(cause.into()))?;
+    let created = create(&shown, top.store.clone(), &prefix).map_err(|cause| cause.of(failed))?;
+    top.finish()?;
     if let Some(parent) = prefix.parent()
-        && matches!(open_node(&store, &parent), Err(ArrayError::NotFound { .. }))
+        && matches!(open_node(&top.store, &parent), Err(ArrayError::NotFound { .. }))
     {
         note(format_args!(
             "{shown}: the folder around it is no group, so that groups above do not list it; \

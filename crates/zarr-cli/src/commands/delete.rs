@@ -45,7 +45,10 @@ pub(super) fn run(args: &Delete) -> Result<(), CliError> {
         return Ok(());
     }
     match place.around()? {
-        Some(Around { store, prefix }) => delete_node(&store, &prefix).map_err(failed)?,
+        Some(Around { top, prefix }) => {
+            delete_node(&top.store, &prefix).map_err(failed)?;
+            top.finish()?;
+        }
         None => {
             delete_node(&place.store, &Prefix::root()).map_err(failed)?;
             // A folder that is not empty contains files that are not objects.

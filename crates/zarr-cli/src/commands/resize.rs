@@ -17,7 +17,7 @@ use crate::print::done;
 use zarr_kit::report::words;
 
 pub(super) fn run(args: &Resize) -> Result<(), CliError> {
-    let place = NodeStore::open(&args.array)?;
+    let place = NodeStore::to_change(&args.array)?;
     let array = place.array()?.with_update_policy(policy(args.sole_writer));
     let shape = numbers("--shape", &args.shape)?;
     if shape.len() != array.shape().len() {

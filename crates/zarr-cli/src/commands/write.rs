@@ -23,7 +23,7 @@ use zarr_kit::report::format::npy::{self, Npy};
 use zarr_kit::report::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
-    let place = NodeStore::open(&args.array)?;
+    let place = NodeStore::to_change(&args.array)?;
     let array = writer(&place, args.writing)?;
     let region = region(&place, array.metadata(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;

@@ -369,10 +369,6 @@ impl Store for JoinStore {
         Err(read_only(Operation::Lock, key))
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     fn capabilities(&self) -> Capabilities {
         self.capabilities
     }

@@ -176,10 +176,6 @@ impl Store for Watched {
         Err(read_only(Operation::Lock, key))
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     fn capabilities(&self) -> Capabilities {
         let requests = self.inner.capabilities().requests_in_flight;
         Capabilities::new().requests_in_flight(requests)

@@ -51,6 +51,31 @@ class Node(Generic[_Native]):
         self._set(self._native.reopened())
         return self
 
+    def __enter__(self) -> Self:
+        """Begins a block whose writes take effect together.
+
+        It matters for zip archives, whose writes are otherwise stored one by one, each by a new copy
+        of the archive. All nodes that were opened by the same call share the block, in all threads
+        of this process. They read what was written in it; others read it once the block has ended.
+        If an exception ends the block, nothing of it is stored. Elsewhere each write takes effect by
+        itself, in a block too.
+
+        Examples
+        --------
+        >>> import tempfile, zarr_kit
+        >>> path = tempfile.mkdtemp() + "/x.zip"
+        >>> with zarr_kit.create(path, shape=4, dtype="u1", chunks=2) as a:
+        ...     a[:2] = 1
+        ...     a[2:] = 2
+        >>> zarr_kit.open(path)[:].tolist()
+        [1, 1, 2, 2]
+        """
+        self._native.enter()
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        self._native.exit(kind is not None)
+
     @property
     def _where(self) -> str:
         return f"{self._url.rstrip('/')}/{self._path}" if self._path else self._url

@@ -6,10 +6,14 @@ written as well, by any number of processes: parts of a stored chunk are updated
 lock.
 
 Every task uses one thread, since Dask runs one task per core at a time.
+
+A zip archive is stored as a whole if the tasks are threads of this process. Tasks of other
+processes, and those that are computed later, each store a new copy of it, one after the other.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -155,17 +159,30 @@ def to_zarr(
     lengths = tuple(len(range(*s.indices(n))) for s, n in zip(places, target.shape, strict=True))
     if lengths != darray.shape:
         raise ValueError(f"the Dask array has shape {darray.shape}, the region {lengths}")
-    stored = dask.array.store(
-        darray,
-        target.with_threads(1),
-        regions=tuple(places) if region is not None else None,
-        lock=False,
-        compute=compute,
-        return_stored=False,
-    )
+    block: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
+    if compute and _in_this_process():
+        block = target
+    with block:
+        stored = dask.array.store(
+            darray,
+            target.with_threads(1),
+            regions=tuple(places) if region is not None else None,
+            lock=False,
+            compute=compute,
+            return_stored=False,
+        )
     # Workers of other processes have written.
     _native.wrote()
     return stored
+
+
+def _in_this_process() -> bool:
+    """Whether Dask computes in threads of this process, which can share a `with` block."""
+    from dask.base import get_scheduler
+    from dask.local import get_sync
+    from dask.threaded import get
+
+    return get_scheduler() in (None, get, get_sync)  # type: ignore[no-untyped-call]
 
 
 def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]:

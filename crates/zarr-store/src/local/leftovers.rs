@@ -104,9 +104,14 @@ pub(super) fn clean(
     Ok(())
 }
 
-/// Removes what dead writers of the file at `path` left beside it, and reports each file.
+/// Removes what dead writers of the file at `path` left beside it, but not `own`, and reports each
+/// file.
 #[cfg(feature = "zip")]
-pub(crate) fn clean_beside(path: &Path, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+pub(crate) fn clean_beside(
+    path: &Path,
+    own: Option<&Path>,
+    removed: &mut dyn FnMut(&str),
+) -> Result<(), StoreError> {
     let fail = |error| StoreError::io(Operation::Delete, path.display(), error);
     let Some(folder) = path.parent() else { return Ok(()) };
     let of = path.file_name().unwrap_or_default().to_string_lossy();
@@ -114,7 +119,9 @@ pub(crate) fn clean_beside(path: &Path, removed: &mut dyn FnMut(&str)) -> Result
         let entry = entry.map_err(fail)?;
         let name = entry.file_name();
         let name = name.to_string_lossy();
-        if names::is_temporary_of(&name, &of) && remove_unless_held(&entry.path()).map_err(fail)? {
+        let path = entry.path();
+        let is_other = names::is_temporary_of(&name, &of) && own != Some(path.as_path());
+        if is_other && remove_unless_held(&path).map_err(fail)? {
             removed(&name);
         }
     }
@@ -198,4 +205,24 @@ fn is_locked(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let locked = lock_file::locked(|| Ok(file.try_lock_shared()?));
     locked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
+}
+
+#[cfg(all(test, feature = "zip"))]
+mod tests {
+    use super::*;
+
+    /// Where there are no locks, the caller's own file looks like one that is left over.
+    #[test]
+    fn what_the_caller_writes_is_not_left_over() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let archive = folder.path().join("x.zip");
+        let own = folder.path().join(names::temporary("x.zip"));
+        fs::write(&own, "half").expect("writes");
+        let mut removed = 0;
+        clean_beside(&archive, Some(&own), &mut |_| removed += 1).expect("cleans");
+        assert!(own.exists());
+        clean_beside(&archive, None, &mut |_| removed += 1).expect("cleans");
+        assert!(!own.exists());
+        assert_eq!(removed, 1);
+    }
 }

@@ -84,10 +84,6 @@ impl Store for LocalStore {
         lock::lock(self, key)
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         leftovers::clean(self, prefix, removed)
     }

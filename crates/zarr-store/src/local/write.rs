@@ -135,6 +135,11 @@ impl Temporary {
         }
     }
 
+    #[cfg(feature = "zip")]
+    pub(crate) fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
     pub(crate) fn rename(mut self, to: &Path) -> io::Result<()> {
         if let Some(path) = &self.path {
             fs::rename(path, to)?;

@@ -319,10 +319,6 @@ impl Store for RemoteStore {
         Ok(LockGuard::new(LockScope::Process, held))
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     fn put_from(
         &self,
         key: &Key,

@@ -295,10 +295,6 @@ impl Store for ReferenceStore {
         self.0.locks.lock(key)
     }
 
-    fn finish(&self) -> Result<(), StoreError> {
-        Ok(())
-    }
-
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let names = match &self.0.index {
             Index::File(_, names) => names,

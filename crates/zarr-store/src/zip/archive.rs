@@ -46,6 +46,17 @@ impl Entry {
 }
 
 impl Archive {
+    /// Whether this is a later version of the archive `old`: no object is gone or changed.
+    pub(super) fn extends(&self, old: &Self) -> bool {
+        old.entries.iter().all(|(key, old)| {
+            self.entries.get(key).is_some_and(|found| found.version() == old.version())
+        })
+    }
+
+    pub(super) fn head(&self, key: &Key) -> Option<ObjectMeta> {
+        self.entries.get(key.as_str()).map(|entry| self.meta(entry))
+    }
+
     /// What is known of an entry. It was modified when the archive was: times of entries are local
     /// times of any writer.
     pub(super) fn meta(&self, entry: &Entry) -> ObjectMeta {

@@ -2,26 +2,32 @@
 
 mod archive;
 mod read;
+mod session;
 mod source;
+mod turn;
 mod write;
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, IoSlice};
+use std::iter;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use self::archive::Archive;
+use self::session::ZipSession;
 use self::source::Source;
-use self::write::{Session, container, replaced};
+use self::turn::Turn;
 use super::document;
 use super::listing::failed;
 use super::sorted;
 use super::{
     Capabilities, DirEntry, Durability, Key, Links, Listing, LocalStore, Location, LockGuard,
-    ObjectMeta, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    ObjectMeta, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store,
+    StoreError,
 };
+
+/// How often a read looks again at an archive that others replace meanwhile.
+const ATTEMPTS: usize = 100;
 
 /// A store in one zip archive: a local file, or an object of another store.
 ///
@@ -32,16 +38,19 @@ use super::{
 /// several entries with one name, the last is the object.
 ///
 /// # Writing
-/// A local archive can be made, and objects can be added to one. New objects are stored, not
-/// compressed, in a temporary copy beside the archive, which takes its place when
-/// [`finish`](Store::finish) is called. Until then others see the old archive, and a process that
-/// is killed leaves it. **A store that is dropped before `finish` adds nothing.** The copy costs as
-/// much as the archive is large, unless the file system shares the blocks of copies: write many
-/// objects before each `finish`.
+/// A local archive can be made, and objects can be added to one, in a [session](Store::session). New
+/// objects are stored, not compressed, in a temporary copy beside the archive, which takes its place
+/// when the session is [committed](Session::commit). Until then others see the old archive, and a
+/// process that is killed leaves it. The copy costs as much as the archive is large, unless the file
+/// system shares the blocks of copies. **A put outside of a session is a session of its own**: put
+/// many objects in one.
+///
+/// There is one session of an archive at a time: the next one waits, whatever thread or process
+/// began it. Readers do not wait. They see what was committed last, also by others.
 ///
 /// An archive cannot give up or replace what is in it: deleting and overwriting are refused, except
-/// for objects that have been put since the last `finish`. If another writer replaces the archive
-/// meanwhile, `finish` fails and adds nothing.
+/// for objects of the same session. If a program that does not wait replaces the archive meanwhile,
+/// the commit fails and adds nothing, and reading fails if something else is in it than before.
 ///
 /// # Examples
 /// ```
@@ -50,8 +59,11 @@ use super::{
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("data.zip");
 /// let store = ZipStore::create(&path)?;
-/// store.put(&Key::new("a/c/0")?, b"chunk")?;
-/// store.finish()?;
+/// let session = store.session()?.ok_or("a local archive has sessions")?;
+/// session.store().put(&Key::new("a/zarr.json")?, b"{}")?;
+/// session.store().put(&Key::new("a/c/0")?, b"chunk")?;
+/// assert_eq!(store.read(&Key::new("a/c/0")?)?, None);
+/// session.commit()?;
 ///
 /// let store = ZipStore::open(&path)?;
 /// assert_eq!(store.read(&Key::new("a/c/0")?)?.as_deref(), Some(&b"chunk"[..]));
@@ -59,7 +71,12 @@ use super::{
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
-pub struct ZipStore(Arc<Inner>);
+pub struct ZipStore {
+    inner: Arc<Inner>,
+    durability: Durability,
+    /// The most bytes to which a document may be inflated.
+    max_document: u64,
+}
 
 #[derive(Debug)]
 struct Inner {
@@ -68,14 +85,8 @@ struct Inner {
     key: Key,
     /// The archive as a file, if it can be written.
     path: Option<PathBuf>,
-    durability: Durability,
-    /// The most bytes to which a document may be inflated.
-    max_document: u64,
-    /// `None` if there is no archive yet.
-    archive: RwLock<Option<Arc<Archive>>>,
-    /// Whether there is a session: readers need not wait for writers if there is none.
-    writes: AtomicBool,
-    session: Mutex<Option<Session>>,
+    /// The archive as it was seen last; `None` if there was none.
+    archive: Mutex<Option<Arc<Archive>>>,
     locks: ProcessLocks,
 }
 
@@ -87,15 +98,14 @@ impl ZipStore {
     /// archive of one file without overlapping entries.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
         let store = Self::local(path.as_ref())?;
-        if store.archive().is_none() {
+        if store.known().is_none() {
             let shown = path.as_ref().display();
             return Err(StoreError::io(Operation::Open, shown, io::ErrorKind::NotFound.into()));
         }
         Ok(store)
     }
 
-    /// The store in the zip archive at `path`, which the first [`finish`](Store::finish) makes if
-    /// there is none. Its folder must exist.
+    /// The store in the zip archive at `path`, which the first commit makes if there is none. Its folder must exist.
     ///
     /// # Errors
     /// As [`open`](Self::open).
@@ -110,33 +120,25 @@ impl ZipStore {
     /// otherwise errors of the other store.
     pub fn within(store: Arc<dyn Store>, key: Key) -> Result<Self, StoreError> {
         let zip = Self::new(store, key, None)?;
-        if zip.archive().is_none() {
-            let (operation, key) = (Operation::Open, zip.0.key.to_string());
+        if zip.known().is_none() {
+            let (operation, key) = (Operation::Open, zip.inner.key.to_string());
             let reason = "there is no such archive".to_owned();
             return Err(StoreError::Container { operation, key, reason });
         }
         Ok(zip)
     }
 
-    /// The same store, with this durability of finished archives.
+    /// The same store, whose sessions commit archives with this durability.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {
-        match Arc::try_unwrap(self.0) {
-            Ok(inner) => Self(Arc::new(Inner { durability, ..inner })),
-            // Others use it as it is.
-            Err(shared) => Self(shared),
-        }
+        Self { durability, ..self }
     }
 
     /// The same store, with this limit on the bytes of a deflated document; see
     /// [`StoreOptions::max_document`](crate::StoreOptions::max_document).
     #[must_use]
     pub fn with_max_document(self, bytes: u64) -> Self {
-        match Arc::try_unwrap(self.0) {
-            Ok(inner) => Self(Arc::new(Inner { max_document: bytes, ..inner })),
-            // Others use it as it is.
-            Err(shared) => Self(shared),
-        }
+        Self { max_document: bytes, ..self }
     }
 
     fn local(path: &Path) -> Result<Self, StoreError> {
@@ -158,80 +160,80 @@ impl ZipStore {
     }
 
     fn new(store: Arc<dyn Store>, key: Key, path: Option<PathBuf>) -> Result<Self, StoreError> {
-        let source = Source::open(Arc::clone(&store), key.clone())?;
-        let archive = source.map(Archive::open).transpose()?.map(Arc::new);
-        Ok(Self(Arc::new(Inner {
-            store,
-            key,
-            path,
-            durability: Durability::default(),
-            max_document: document::MOST,
-            archive: RwLock::new(archive),
-            writes: AtomicBool::new(false),
-            session: Mutex::new(None),
-            locks: ProcessLocks::new(),
-        })))
+        let (archive, locks) = (Mutex::new(None), ProcessLocks::new());
+        let inner = Arc::new(Inner { store, key, path, archive, locks });
+        let zip = Self { inner, durability: Durability::default(), max_document: document::MOST };
+        zip.refreshed()?;
+        Ok(zip)
     }
 
-    fn archive(&self) -> Option<Arc<Archive>> {
-        self.0.archive.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn archive(&self) -> MutexGuard<'_, Option<Arc<Archive>>> {
+        self.inner.archive.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn session(&self) -> MutexGuard<'_, Option<Session>> {
-        self.0.session.lock().unwrap_or_else(PoisonError::into_inner)
+    /// The archive as it was seen last.
+    fn known(&self) -> Option<Arc<Archive>> {
+        self.archive().clone()
     }
 
-    /// Calls `with` with the session, if there is one.
-    fn in_session<T>(&self, with: impl FnOnce(&Session) -> Option<T>) -> Option<T> {
-        if !self.0.writes.load(Ordering::Acquire) {
-            return None;
+    /// The archive as it is now, where others may have added to it: a local one.
+    fn current(&self) -> Result<Option<Arc<Archive>>, StoreError> {
+        match self.inner.path {
+            Some(_) => self.refreshed(),
+            None => Ok(self.known()),
         }
-        self.session().as_ref().and_then(with)
     }
 
-    fn refuse(operation: Operation, key: &Key, missing: &'static str) -> StoreError {
-        StoreError::Unsupported { operation, key: key.to_string(), missing }
-    }
-
-    fn put(
-        &self,
-        key: &Key,
-        pieces: &[IoSlice<'_>],
-        mode: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        let Some(path) = &self.0.path else {
-            let missing = "way to write to a zip archive in another store: write a local one, and \
-                           put it there";
-            return Err(Self::refuse(Operation::Put, key, missing));
+    /// The archive as it is now: again read, if it was replaced by one with more objects.
+    fn refreshed(&self) -> Result<Option<Arc<Archive>>, StoreError> {
+        let Inner { store, key, .. } = &*self.inner;
+        let fail = |reason: &str| {
+            let (operation, key) = (Operation::Get, key.to_string());
+            Err(StoreError::Container { operation, key, reason: reason.to_owned() })
         };
-        let archive = self.archive();
-        let mut session = self.session();
-        if archive.as_ref().is_some_and(|archive| archive.entries.contains_key(key.as_str())) {
-            if mode == PutMode::Create {
-                return Ok(PutOutcome::Changed);
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let (known, source) = (self.known(), Source::open(Arc::clone(store), key.clone())?);
+            let source = match (&known, source) {
+                (None, None) => return Ok(None),
+                (Some(_), None) => return fail("the archive was removed after it was opened"),
+                (Some(known), Some(source)) if known.source.meta == source.meta => {
+                    return Ok(Some(Arc::clone(known)));
+                }
+                (_, Some(source)) => source,
+            };
+            let meta = source.meta.clone();
+            let opened = Archive::open(source);
+            let mut state = self.archive();
+            match opened {
+                Ok(archive) if state.as_ref().is_none_or(|old| archive.extends(old)) => {
+                    let archive = Arc::new(archive);
+                    *state = Some(Arc::clone(&archive));
+                    return Ok(Some(archive));
+                }
+                opened => {
+                    drop(state);
+                    // Another thread may have seen a later one, or it was replaced once more.
+                    if attempt < ATTEMPTS && store.head(key)?.as_ref() != Some(&meta) {
+                        continue;
+                    }
+                    opened?;
+                    return fail(
+                        "another archive took its place after it was opened; open it again",
+                    );
+                }
             }
-            let missing = "way to replace what is in a zip archive: write to a new one";
-            return Err(Self::refuse(Operation::Put, key, missing));
         }
-        let found = session.as_ref().and_then(|session| session.entries.get(key.as_str()));
-        let is_met = match mode {
-            PutMode::Overwrite => true,
-            PutMode::Create => found.is_none(),
-            PutMode::Update(version) => {
-                found.is_some_and(|found| found.meta().version.as_ref() == Some(version))
-            }
-        };
-        if !is_met {
-            return Ok(PutOutcome::Changed);
-        }
-        let open = match &mut *session {
-            Some(session) => session,
-            none => none.insert(Session::begin(path, archive.as_deref())?),
-        };
-        self.0.writes.store(true, Ordering::Release);
-        open.put(path, key, pieces)?;
-        Ok(PutOutcome::Written)
     }
+}
+
+fn refuse(operation: Operation, key: &Key, missing: &'static str) -> StoreError {
+    StoreError::Unsupported { operation, key: key.to_string(), missing }
+}
+
+fn refuse_deletion(key: &Key) -> StoreError {
+    refuse(Operation::Delete, key, "way to delete from a zip archive: write to a new one")
 }
 
 impl Store for ZipStore {
@@ -241,131 +243,118 @@ impl Store for ZipStore {
         range: ReadRange<'_>,
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
-        let new = self.in_session(|session| {
-            let written = session.entries.get(key.as_str())?;
-            Some(session.get(key, written, range, out).map(|()| written.meta()))
-        });
-        if let Some(read) = new {
-            return read.map(Some);
+        let mut archive = self.known();
+        let mut attempt = 0;
+        loop {
+            attempt += 1;
+            let has = |archive: &Arc<Archive>| archive.entries.contains_key(key.as_str());
+            if !archive.as_ref().is_some_and(has) {
+                archive = self.current()?;
+            }
+            let entry = archive.as_ref().and_then(|archive| archive.entries.get(key.as_str()));
+            let (Some(old), Some(entry)) = (&archive, entry) else {
+                out.clear();
+                return Ok(None);
+            };
+            let error = match old.get(key, entry, range, self.max_document, out) {
+                Ok(()) => return Ok(Some(old.meta(entry))),
+                Err(error) => error,
+            };
+            match self.refreshed()? {
+                Some(new) if attempt < ATTEMPTS && !Arc::ptr_eq(&new, old) => archive = Some(new),
+                _ => return Err(error),
+            }
         }
-        if let Some(archive) = self.archive()
-            && let Some(entry) = archive.entries.get(key.as_str())
-        {
-            archive.get(key, entry, range, self.0.max_document, out)?;
-            return Ok(Some(archive.meta(entry)));
-        }
-        out.clear();
-        Ok(None)
     }
 
+    /// A session with one put.
     fn put_opts(
         &self,
         key: &Key,
         pieces: &[IoSlice<'_>],
         mode: PutMode<'_>,
     ) -> Result<PutOutcome, StoreError> {
-        self.put(key, pieces, mode)
+        let Some(session) = self.session()? else {
+            let missing = "way to write to a zip archive in another store: write a local one, and \
+                           put it there";
+            return Err(refuse(Operation::Put, key, missing));
+        };
+        let outcome = session.store().put_opts(key, pieces, mode)?;
+        session.commit()?;
+        Ok(outcome)
+    }
+
+    fn session(&self) -> Result<Option<Session>, StoreError> {
+        let begin = |path: &PathBuf| ZipSession::begin(self, path.clone());
+        self.inner.path.as_ref().map(begin).transpose()
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        let new =
-            self.in_session(|session| session.entries.get(key.as_str()).map(|found| found.meta()));
-        let old = || {
-            let archive = self.archive()?;
-            archive.entries.get(key.as_str()).map(|entry| archive.meta(entry))
-        };
-        Ok(new.or_else(old))
+        let known = self.known().and_then(|archive| archive.head(key));
+        Ok(match known {
+            Some(meta) => Some(meta),
+            None => self.current()?.and_then(|archive| archive.head(key)),
+        })
     }
 
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        if self.archive().is_some_and(|archive| archive.entries.contains_key(key.as_str())) {
-            let missing = "way to delete from a zip archive: write to a new one";
-            return Err(Self::refuse(Operation::Delete, key, missing));
-        }
-        match &mut *self.session() {
-            Some(session) => session.remove(key),
+        match self.head(key)? {
+            Some(_) => Err(refuse_deletion(key)),
             None => Ok(()),
         }
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
-        let mut keys = BTreeSet::new();
-        if let Some(archive) = self.archive() {
-            keys.extend(sorted::below(&archive.entries, prefix).map(str::to_owned));
-        }
-        self.in_session(|session| {
-            keys.extend(sorted::below(&session.entries, prefix).map(str::to_owned));
-            Some(())
-        });
+        let archive = match self.current() {
+            Ok(Some(archive)) => archive,
+            Ok(None) => return Box::new(iter::empty()),
+            Err(error) => return failed(error),
+        };
+        let keys: Vec<String> =
+            sorted::below(&archive.entries, prefix).map(str::to_owned).collect();
         Box::new(keys.into_iter().map(|key| Ok(Key::new(key)?)))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        let mut entries = BTreeSet::new();
-        let mut add =
-            |found: Result<Vec<DirEntry>, StoreError>| found.map(|found| entries.extend(found));
-        let old = self.archive().map(|archive| sorted::children(&archive.entries, prefix));
-        let new = self.in_session(|session| Some(sorted::children(&session.entries, prefix)));
-        match old.into_iter().chain(new).try_for_each(&mut add) {
-            Ok(()) => Box::new(entries.into_iter().map(Ok)),
+        let children = |archive: Arc<Archive>| sorted::children(&archive.entries, prefix);
+        match self.current().and_then(|archive| archive.map(children).transpose()) {
+            Ok(children) => Box::new(children.into_iter().flatten().map(Ok)),
             Err(error) => failed(error),
         }
     }
 
-    /// Excludes the threads that use this store. Other writers are noticed by
-    /// [`finish`](Store::finish).
+    /// Excludes the threads that use this store. Sessions exclude all others.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.0.locks.lock(key)
+        self.inner.locks.lock(key)
     }
 
-    /// Conditional puts work, since `finish` replaces the archive only if nobody else has.
+    /// Conditional puts work, since there is one session at a time.
     fn capabilities(&self) -> Capabilities {
-        let requests = self.0.store.capabilities().requests_in_flight;
-        let is_written = self.0.path.is_some();
+        let requests = self.inner.store.capabilities().requests_in_flight;
+        let is_written = self.inner.path.is_some();
         Capabilities::new()
             .conditional_put(is_written)
             .vectored_put(is_written)
             .requests_in_flight(requests)
     }
 
-    /// Removes what dead writers of this archive left beside it.
+    /// Removes what dead writers of this archive left beside it, while there is no session.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        match &self.0.path {
-            Some(path) => super::local::clean_beside(path, removed),
-            None => Ok(()),
-        }
+        let Some(path) = &self.inner.path else { return Ok(()) };
+        let _turn = Turn::wait(&self.inner.store, &self.inner.key, path)?;
+        super::local::clean_beside(path, None, removed)
     }
 
     /// Names such as `../a` are below the root and no other prefix.
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        if let Some(archive) = self.archive() {
+        if let Some(archive) = self.current()? {
             sorted::names_below(&archive.without_key, prefix).for_each(found);
         }
         Ok(())
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {
-        let archive = self.0.store.location(&Prefix::from(self.0.key.clone()))?;
+        let archive = self.inner.store.location(&Prefix::from(self.inner.key.clone()))?;
         Some(archive.below(prefix))
-    }
-
-    fn finish(&self) -> Result<(), StoreError> {
-        let Some(path) = &self.0.path else { return Ok(()) };
-        let mut session = self.session();
-        let Some(open) = session.take() else { return Ok(()) };
-        self.0.writes.store(false, Ordering::Release);
-        let base = self.archive();
-        // For as long as the archive is compared and replaced.
-        let _guard = self.0.store.lock(&self.0.key)?;
-        let now = self.0.store.head(&self.0.key)?;
-        if now.as_ref() != base.as_ref().map(|base| &base.source.meta) {
-            return Err(replaced(path));
-        }
-        open.finish(path, self.0.durability)?;
-        let source = Source::open(Arc::clone(&self.0.store), self.0.key.clone())?;
-        let source = source.ok_or_else(|| container(path, "it vanished when it was finished"))?;
-        let archive = Archive::open(source)?;
-        *self.0.archive.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(archive));
-        Ok(())
     }
 }

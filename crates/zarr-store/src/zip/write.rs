@@ -1,4 +1,4 @@
-//! Writing: new objects are added to a temporary copy of the archive, which replaces it at the end.
+//! The archive that a session writes: a temporary copy, which takes the archive's place at the end.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +19,8 @@ use crate::{Durability, Key, ObjectMeta, Operation, ReadRange, StoreError, Versi
 /// Sizes from here on need the fields of zip64.
 const ZIP64: u64 = u32::MAX as u64;
 
-/// What has been written since the archive was opened or last finished.
-pub(super) struct Session {
+/// An archive that is being written, beside the one that it will replace.
+pub(super) struct Draft {
     /// `None` once it has been finished.
     zip: Option<ZipWriter<Sink>>,
     given_up: Arc<AtomicBool>,
@@ -33,7 +33,7 @@ pub(super) struct Session {
     next_version: u64,
 }
 
-/// An object of a session.
+/// An object that was added.
 #[derive(Debug)]
 pub(super) struct Written {
     start: u64,
@@ -49,15 +49,15 @@ impl Written {
     }
 }
 
-impl fmt::Debug for Session {
+impl fmt::Debug for Draft {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Session").field("entries", &self.entries).finish_non_exhaustive()
+        f.debug_struct("Draft").field("entries", &self.entries).finish_non_exhaustive()
     }
 }
 
 /// Discards the temporary archive. The library would otherwise finish it on drop, and print if that
 /// fails.
-impl Drop for Session {
+impl Drop for Draft {
     fn drop(&mut self) {
         self.given_up.store(true, Ordering::Relaxed);
         self.zip = None;
@@ -89,8 +89,8 @@ impl Seek for Sink {
     }
 }
 
-impl Session {
-    /// A temporary file beside the archive at `path`, with a copy of `base`, its current content.
+impl Draft {
+    /// A temporary file beside the archive at `path`, with a copy of `base`, its content.
     pub(super) fn begin(path: &Path, base: Option<&Archive>) -> Result<Self, StoreError> {
         let fail = |error| StoreError::io(Operation::Put, path.display(), error);
         let folder = path.parent().unwrap_or(path);
@@ -122,7 +122,12 @@ impl Session {
         })
     }
 
-    /// Adds an object, or replaces one of this session.
+    /// Where it is.
+    pub(super) fn path(&self) -> Option<&Path> {
+        self.temporary.as_ref().and_then(Temporary::path)
+    }
+
+    /// Adds an object, or replaces one that was added.
     pub(super) fn put(
         &mut self,
         path: &Path,
@@ -154,7 +159,7 @@ impl Session {
         Ok(())
     }
 
-    /// Takes an object of this session out of the archive's directory; its bytes stay unused.
+    /// Takes an object that was added out of the archive's directory; its bytes stay unused.
     pub(super) fn remove(&mut self, key: &Key) -> Result<(), StoreError> {
         if self.entries.remove(key.as_str()).is_some()
             && let Some(zip) = &mut self.zip

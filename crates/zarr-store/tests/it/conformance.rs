@@ -391,18 +391,18 @@ fn local() {
     }
 }
 
-/// Until it is finished, an archive does all that other stores do.
+/// A session of an archive does all that other stores do.
 #[cfg(feature = "zip")]
 #[test]
 fn zip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zip");
     let zip = zarr_store::ZipStore::create(&path).unwrap();
-    let store: Arc<dyn Store> = Arc::new(zip);
-    all(&store);
-    store.finish().unwrap();
+    let session = zip.session().unwrap().unwrap();
+    all(session.store());
+    session.commit().unwrap();
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
-    assert_eq!(keys_below(&*store, "").len(), 0);
+    assert_eq!(keys_below(&zip, "").len(), 0);
 }
 
 #[test]

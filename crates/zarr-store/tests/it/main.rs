@@ -30,6 +30,8 @@ mod required;
 mod s3;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod secrets;
+#[cfg(feature = "zip")]
+mod sessions;
 #[cfg(unix)]
 mod share;
 #[cfg(feature = "zip")]

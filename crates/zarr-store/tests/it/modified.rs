@@ -104,10 +104,10 @@ fn an_entry_was_modified_when_its_archive_was() {
 
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zip");
-    let store = ZipStore::create(&path).unwrap();
-    store.put(&key("a"), b"four").unwrap();
-    assert_eq!(times(&store, "a"), [None; 5]);
-    store.finish().unwrap();
+    let session = ZipStore::create(&path).unwrap().session().unwrap().unwrap();
+    session.store().put(&key("a"), b"four").unwrap();
+    assert_eq!(times(&**session.store(), "a"), [None; 5]);
+    session.commit().unwrap();
     set_time(&path, at(SECONDS, 7));
     let local = Arc::new(LocalStore::open(folder.path()).unwrap());
     for store in [ZipStore::open(&path), ZipStore::within(local, key("x.zip"))] {

@@ -44,8 +44,4 @@ impl<S: Store> Store for Required<S> {
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         self.0.lock(key)
     }
-
-    fn finish(&self) -> Result<(), StoreError> {
-        self.0.finish()
-    }
 }

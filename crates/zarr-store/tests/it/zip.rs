@@ -1,4 +1,4 @@
-//! Zip archives: what is read of ordinary and of hostile ones, and how they are written.
+//! Zip archives: what is read of ordinary and of hostile ones.
 
 use std::fs;
 use std::io::Write as _;
@@ -7,22 +7,22 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use zarr_store::{
-    DirEntry, Durability, Links, LockScope, MemoryStore, Prefix, PutMode, PutOutcome, ReadRange,
-    Store, StoreError, StoreExt as _, StoreOptions, ZipStore, archive_of, local_path, open_url,
+    DirEntry, Links, LockScope, MemoryStore, Prefix, ReadRange, Session, Store, StoreError,
+    StoreExt as _, StoreOptions, ZipStore, archive_of, local_path, open_url,
 };
 use zarr_store_tests::{key, keys_below, without_key};
 
-use crate::required::Required;
+use crate::sessions::session;
 
 /// A folder, and the path of an archive in it.
-fn temporary() -> (tempfile::TempDir, PathBuf) {
+pub(crate) fn temporary() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zip");
     (folder, path)
 }
 
 /// One entry of an archive made here, byte by byte, so that each field can lie.
-struct Entry {
+pub(crate) struct Entry {
     name: &'static [u8],
     method: u16,
     flags: u16,
@@ -36,7 +36,7 @@ struct Entry {
 }
 
 impl Entry {
-    fn stored(name: &'static str, bytes: &[u8]) -> Self {
+    pub(crate) fn stored(name: &'static str, bytes: &[u8]) -> Self {
         Self {
             name: name.as_bytes(),
             method: 0,
@@ -97,12 +97,12 @@ fn archive_on(disk: u16, entries: &[Entry]) -> Vec<u8> {
     file
 }
 
-fn archive(entries: &[Entry]) -> Vec<u8> {
+pub(crate) fn archive(entries: &[Entry]) -> Vec<u8> {
     archive_on(0, entries)
 }
 
 /// The store of an archive that is an object in memory.
-fn within(bytes: &[u8]) -> Result<ZipStore, StoreError> {
+pub(crate) fn within(bytes: &[u8]) -> Result<ZipStore, StoreError> {
     let store = MemoryStore::new();
     store.put(&key("x.zip"), bytes).unwrap();
     ZipStore::within(Arc::new(store), key("x.zip"))
@@ -312,132 +312,16 @@ fn damage_anywhere_is_never_other_bytes() {
 }
 
 #[test]
-fn an_archive_appears_when_it_is_finished() {
-    let (folder, path) = temporary();
-    for durability in [Durability::ProcessEnd, Durability::PowerFailure] {
-        let _none = fs::remove_file(&path);
-        let store = ZipStore::create(&path).unwrap().with_durability(durability);
-        store.finish().unwrap();
-        assert!(!path.exists());
-        store.put(&key("a/c/0"), b"0123456789").unwrap();
-        store.put(&key("a/c/0"), b"9876543210").unwrap();
-        store.put(&key("gone"), b"x").unwrap();
-        store.delete(&key("gone")).unwrap();
-        assert!(!path.exists());
-        assert!(ZipStore::open(&path).is_err());
-        // The writer itself sees what it has written, and may go on.
-        let mut out = Vec::new();
-        store.get(&key("a/c/0"), ReadRange::Ranges(&[8..10, 0..1]), &mut out).unwrap();
-        assert_eq!(out, b"109");
-        store.put(&key("zarr.json"), b"{}").unwrap();
-        assert_eq!(keys_below(&store, "").len(), 2);
-        store.finish().unwrap();
-        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-        for store in [store, ZipStore::open(&path).unwrap()] {
-            assert_eq!(
-                keys_below(&store, "").into_iter().collect::<Vec<_>>(),
-                ["a/c/0", "zarr.json"]
-            );
-            assert_eq!(store.read(&key("a/c/0")).unwrap().as_deref(), Some(&b"9876543210"[..]));
-        }
-    }
-}
-
-#[test]
-fn a_wrapper_of_what_is_required_loses_nothing() {
-    let (_folder, path) = temporary();
-    let store = Required(ZipStore::create(&path).unwrap());
-    store.put(&key("a/c/0"), b"0123456789").unwrap();
-    store.finish().unwrap();
-    let store = ZipStore::open(&path).unwrap();
-    assert_eq!(store.read(&key("a/c/0")).unwrap().as_deref(), Some(&b"0123456789"[..]));
-}
-
-#[test]
-fn objects_are_added_and_neither_replaced_nor_removed() {
-    let (folder, path) = temporary();
-    let store = ZipStore::create(&path).unwrap();
-    store.put(&key("a"), b"old").unwrap();
-    store.finish().unwrap();
-    let store = ZipStore::open(&path).unwrap();
-    let messages = [
-        store.put(&key("a"), b"new").unwrap_err(),
-        store.delete(&key("a")).unwrap_err(),
-        store.delete_prefix(&Prefix::root()).unwrap_err(),
-        within(&fs::read(&path).unwrap()).unwrap().put(&key("b"), b"").unwrap_err(),
-    ];
-    insta::assert_snapshot!(messages.map(|error| error.to_string()).join("\n"));
-    assert_eq!(store.put_if(&key("a"), b"new", None).unwrap(), PutOutcome::Changed);
-    assert_eq!(store.put_if(&key("b"), b"1", None).unwrap(), PutOutcome::Written);
-    let version = store.head(&key("b")).unwrap().unwrap().version.unwrap();
-    assert_eq!(store.put_if(&key("b"), b"2", Some(&version)).unwrap(), PutOutcome::Written);
-    assert_eq!(store.put_if(&key("b"), b"3", Some(&version)).unwrap(), PutOutcome::Changed);
-    assert_eq!(store.put_opts(&key("b"), &[], PutMode::Create).unwrap(), PutOutcome::Changed);
-    store.put(&key("a/b"), b"below an object").unwrap();
-    store.delete(&key("missing")).unwrap();
-    store.finish().unwrap();
-    // Without `finish`, nothing is added, and nothing is left.
-    store.put(&key("c"), b"lost").unwrap();
-    drop(store);
-    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
-    let store = ZipStore::open(&path).unwrap();
-    assert_eq!(keys_below(&store, "").into_iter().collect::<Vec<_>>(), ["a", "a/b", "b"]);
-    assert_eq!(store.read(&key("a")).unwrap().as_deref(), Some(&b"old"[..]));
-    assert_eq!(store.read(&key("b")).unwrap().as_deref(), Some(&b"2"[..]));
-}
-
-/// Two writers begin with the same archive: the second to finish adds nothing, and says so.
-#[test]
-fn of_two_writers_one_wins() {
-    let (_folder, path) = temporary();
-    for round in ["0", "1"] {
-        let (one, two) = (ZipStore::create(&path).unwrap(), ZipStore::create(&path).unwrap());
-        one.put(&key(&format!("one/{round}")), b"1").unwrap();
-        two.put(&key(&format!("two/{round}")), b"2").unwrap();
-        two.finish().unwrap();
-        let error = one.finish().unwrap_err();
-        assert!(error.to_string().contains("another writer replaced the archive"), "{error}");
-        // What it reads is the archive that it opened, which is gone.
-        let read = one.read(&key("two/0"));
-        assert!(matches!(read, Ok(None) | Err(StoreError::Container { .. })), "{read:?}");
-    }
-    let store = ZipStore::open(&path).unwrap();
-    assert_eq!(keys_below(&store, "").into_iter().collect::<Vec<_>>(), ["two/0", "two/1"]);
-}
-
-/// What a killed writer leaves is beside the archive, which is as it was.
-#[test]
-fn what_a_killed_writer_leaves_is_removed_when_asked() {
-    let (folder, path) = temporary();
-    let store = ZipStore::create(&path).unwrap();
-    store.put(&key("a"), b"1").unwrap();
-    store.finish().unwrap();
-    let old = fs::read(&path).unwrap();
-    // The names of dead writers of this archive and of another one, and of this living one.
-    let dead = folder.path().join(".zarr-kit-tmp.1.2.3.4.x.zip");
-    let other = folder.path().join(".zarr-kit-tmp.1.2.3.4.ax.zip");
-    fs::write(&dead, b"half").unwrap();
-    fs::write(&other, b"half").unwrap();
-    store.put(&key("b"), b"2").unwrap();
-    let mut removed = Vec::new();
-    store.clean(&Prefix::root(), &mut |name| removed.push(name.to_owned())).unwrap();
-    assert_eq!(removed, [".zarr-kit-tmp.1.2.3.4.x.zip"]);
-    assert!(other.exists() && !dead.exists());
-    assert_eq!(fs::read(&path).unwrap(), old);
-    store.finish().unwrap();
-    assert_eq!(keys_below(&store, "").len(), 2);
-}
-
-#[test]
 fn paths_lead_into_archives() {
     let (folder, path) = temporary();
     let text = path.to_str().unwrap();
     let (none, create) = (StoreOptions::new(), StoreOptions::new().create(true));
     let missing = open_url(text, &none).unwrap_err();
     assert!(matches!(missing, StoreError::Io { .. }), "{missing}");
-    let store = open_url(&format!("{text}/group/a"), &create).unwrap();
-    store.put(&key("c/0"), b"chunk").unwrap();
-    store.finish().unwrap();
+    let session = Session::begin(&open_url(&format!("{text}/group/a"), &create).unwrap()).unwrap();
+    session.store().put(&key("c/0"), b"chunk").unwrap();
+    assert!(!path.exists());
+    session.commit().unwrap();
     let whole = open_url(text, &none).unwrap();
     assert_eq!(whole.read(&key("group/a/c/0")).unwrap().as_deref(), Some(&b"chunk"[..]));
     let group = open_url(&format!("file://{text}/group"), &none).unwrap();
@@ -464,11 +348,11 @@ fn paths_lead_into_archives() {
 #[test]
 fn more_entries_than_16_bits_count() {
     let (_folder, path) = temporary();
-    let store = ZipStore::create(&path).unwrap();
+    let session = session(&path);
     for n in 0..70_000_u32 {
-        store.put(&key(&format!("a/c/{n}")), &n.to_le_bytes()).unwrap();
+        session.store().put(&key(&format!("a/c/{n}")), &n.to_le_bytes()).unwrap();
     }
-    store.finish().unwrap();
+    session.commit().unwrap();
     let store = ZipStore::open(&path).unwrap();
     assert_eq!(store.list(&Prefix::root(), Links::Follow).count(), 70_000);
     for n in [0, 65_535, 65_536, 69_999_u32] {

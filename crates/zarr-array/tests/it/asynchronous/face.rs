@@ -89,5 +89,5 @@ impl Store for Faced {
         Capabilities::new().requests_in_flight(NonZeroUsize::MIN.saturating_add(999))
     }
 
-    hand_on!(inner: get put_opts delete list list_dir lock finish);
+    hand_on!(inner: get put_opts delete list list_dir lock);
 }

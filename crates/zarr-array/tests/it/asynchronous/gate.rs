@@ -94,5 +94,5 @@ impl Store for Gate {
         self.inner.capabilities()
     }
 
-    hand_on!(inner: list list_dir lock finish);
+    hand_on!(inner: list list_dir lock);
 }

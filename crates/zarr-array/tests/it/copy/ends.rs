@@ -233,7 +233,7 @@ fn buckets_are_told_by_name_and_endpoint() {
 struct Nameless(MemoryStore);
 
 impl Store for Nameless {
-    hand_on!(0: get put_opts delete list list_dir lock finish);
+    hand_on!(0: get put_opts delete list list_dir lock);
 }
 
 #[test]

@@ -19,7 +19,7 @@ use crate::wrapper::hand_on;
 pub(super) struct Far(pub(super) Arc<dyn Store>);
 
 impl Store for Far {
-    hand_on!(0: get head put_opts delete list list_dir lock finish);
+    hand_on!(0: get head put_opts delete list list_dir lock);
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::new().requests_in_flight(NonZeroUsize::new(1000).expect("some"))

@@ -22,11 +22,8 @@ const SAID: Said = Said {
 };
 
 pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
-    let (store, prefix) = match place.around()? {
-        Some(Around { store, prefix }) => (store, prefix),
-        None => (place.store.clone(), Prefix::root()),
-    };
-    let group = Group::open(store, &prefix).map_err(|cause| place.failed(cause))?;
+    let Around { top, prefix } = place.hierarchy()?;
+    let group = Group::open(top.store.clone(), &prefix).map_err(|cause| place.failed(cause))?;
     let group = group.with_update_policy(policy(args.sole_writer));
     let length = group.dimension_length(&args.axis).map_err(|cause| place.failed(cause))?;
     let (spans, inserted) = match asked(args, length)? {
@@ -47,7 +44,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     check_group_insertion(&plan, &place.shown, inserted.as_slice())
         .map_err(|cause| CliError::Join(Box::new(cause)))?;
     if !args.dry_run {
-        execute(place, group.store(), group.prefix(), &SAID, |report| plan.execute(report))?;
+        execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;
     }
     report(args, place, &plan, length)
 }

@@ -6,10 +6,10 @@ mod linked;
 mod moving;
 
 use serde_json::json;
+use zarr_kit::Array;
 use zarr_kit::array::{Rearrangement, Span};
 use zarr_kit::join::{Member, check_insertion, is_virtual_join};
 use zarr_kit::metadata::NodeMetadata;
-use zarr_kit::{Array, Prefix};
 
 use self::asked::{Asked, asked};
 use self::moving::{Said, execute, is_regular};
@@ -37,13 +37,10 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         return group::run(args, &place);
     }
     // Says what is not an array, and where.
-    let array = place.array()?;
+    place.array()?;
     // Groups above must follow before old chunks are removed, and not at the end.
-    let array = match place.around()? {
-        Some(Around { store, prefix }) => Array::open(store, &prefix),
-        None => Array::open(array.store().clone(), &Prefix::root()),
-    };
-    let array = array.map_err(|cause| place.failed(cause))?;
+    let Around { top, prefix } = place.hierarchy()?;
+    let array = Array::open(top.store.clone(), &prefix).map_err(|cause| place.failed(cause))?;
     let array = array.with_update_policy(policy(args.sole_writer));
     let names = array.metadata().dimension_names().unwrap_or_default();
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
@@ -52,9 +49,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let spans = spans(args, &place, &array, axis, length)?;
     let plan = array.rearrange(axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {
-        execute(&place, array.store(), array.prefix(), &SAID, |report| {
-            plan.execute(report).map(drop)
-        })?;
+        execute(&place, &top, array.prefix(), &SAID, |report| plan.execute(report).map(drop))?;
     }
     report(args, &place, &array, axis, &plan)
 }

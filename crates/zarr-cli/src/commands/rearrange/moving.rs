@@ -1,10 +1,8 @@
 //! Moving the chunks, with a progress bar and what is said of an interruption.
 
-use std::sync::Arc;
-
 use zarr_kit::array::{REARRANGE_MARKER, RearrangeProgress};
 use zarr_kit::metadata::ChunkGrid;
-use zarr_kit::{Array, ArrayError, Prefix, Store};
+use zarr_kit::{Array, ArrayError, Prefix};
 
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -18,10 +16,10 @@ pub(super) struct Said {
     pub(super) unfinished: &'static str,
 }
 
-/// Moves the chunks of the node at `prefix`, and says what is left if that fails.
+/// Moves the chunks of the node at `prefix` below `top`, and says what is left if that fails.
 pub(super) fn execute(
     place: &NodeStore,
-    store: &Arc<dyn Store>,
+    top: &NodeStore,
     prefix: &Prefix,
     said: &Said,
     run: impl FnOnce(&(dyn Fn(RearrangeProgress) + Sync)) -> Result<(), ArrayError>,
@@ -34,12 +32,12 @@ pub(super) fn execute(
     if let Err(cause) = executed {
         let marker = prefix.key(REARRANGE_MARKER);
         // If this cannot be found out, it is not said.
-        if marker.is_ok_and(|key| matches!(store.head(&key), Ok(Some(_)))) {
+        if marker.is_ok_and(|key| matches!(top.store.head(&key), Ok(Some(_)))) {
             note(said.unfinished);
         }
         return Err(place.failed(cause));
     }
-    place.finish()
+    top.finish()
 }
 
 pub(super) fn is_regular(array: &Array) -> bool {

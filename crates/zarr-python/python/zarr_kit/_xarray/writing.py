@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -9,10 +11,12 @@ from typing import Any
 from xarray import DataArray, Dataset, DataTree, Variable
 from xarray.backends.common import ArrayWriter
 
-from .. import _native, create_group
+from .. import _native, _store
 from .._array import Array
+from .._create import group_document
 from .._group import Group
 from .._store import Url
+from ..dask import _in_this_process
 from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
 from .sources import check_not_read_from
@@ -157,22 +161,32 @@ def to_zarr(
     _check_shared(messages, root or _existing(url, "", storage_options))
 
     was_consolidated = False
-    if root is None:
-        old = _existing(url, path, storage_options) if mode == "w" else None
-        if old is not None:
-            for name, variable in _to_store(plans.values()):
-                check_not_read_from(old, name, variable)
-        was_consolidated = old is not None and "consolidated_metadata" in old.metadata
-        root = _made(url, path, storage_options) if old is None else _emptied(old)
-        _check_shared(messages, root)
     writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
-    for below, plan in plans.items():
-        how = _How(writer, align_chunks, write_empty_chunks)
-        _execute(plan, _with_parents(root, below), how)
-    if consolidated:
-        root._native.at("").consolidate()
-    elif was_consolidated:
-        root._native.consolidate()
+    with contextlib.ExitStack() as block:
+        if root is None:
+            old = _existing(url, path, storage_options) if mode == "w" else None
+            if old is not None:
+                for name, variable in _to_store(plans.values()):
+                    check_not_read_from(old, name, variable)
+            was_consolidated = old is not None and "consolidated_metadata" in old.metadata
+            if old is not None:
+                root = _emptied(block.enter_context(old))
+            else:
+                root = _made(url, path, storage_options, block)
+            _check_shared(messages, root)
+        else:
+            block.enter_context(root)
+        for below, plan in plans.items():
+            how = _How(writer, align_chunks, write_empty_chunks)
+            _execute(plan, _with_parents(root, below), how)
+        if consolidated:
+            root._native.at("").consolidate()
+        elif was_consolidated:
+            root._native.consolidate()
+        if compute and (not writer.sources or _in_this_process()):
+            writer.sync()  # type: ignore[no-untyped-call]
+            return None
+    # Other processes cannot write before the block has ended.
     stored = writer.sync(compute=compute)  # type: ignore[no-untyped-call]
     # Workers of other processes have written.
     _native.wrote()
@@ -267,13 +281,19 @@ def _emptied(group: Group) -> Group:
 
 
 def _made(
-    url: Url | Group, path: str, storage_options: Mapping[str, Any] | None
+    url: Url | Group,
+    path: str,
+    storage_options: Mapping[str, Any] | None,
+    block: contextlib.ExitStack,
 ) -> Group:
-    """Creates a group, and missing groups above it."""
+    """Creates a group, and missing groups above it, in a block."""
     root = _existing(url, "", storage_options)
-    if root is None:
-        assert not isinstance(url, Group)
-        root = create_group(url, storage_options=storage_options)
+    if root is not None:
+        return _with_parents(block.enter_context(root), path)
+    assert not isinstance(url, Group)
+    state = _store.state(url, storage_options=storage_options)
+    root = Group(_native.Group.create(state, group_document(), enter=True))
+    block.push(root)
     return _with_parents(root, path)
 
 
@@ -301,8 +321,11 @@ class _How:
 def _execute(plan: Plan, group: Group, how: _How) -> None:
     if plan.attributes is not None:
         gone = dict.fromkeys(set(group.attrs) - set(plan.attributes))
-        if gone or plan.attributes:
-            group._update_attributes({**gone, **plan.attributes})
+        old = {name: repr(value) for name, value in group.attrs.items()}
+        # An archive could not take an unchanged document again.
+        new = {k: text for k, text in plan.attributes.items() if old.get(k) != repr(json.loads(text))}
+        if gone or new:
+            group._update_attributes({**gone, **new})
     for addition in plan.additions:
         array = Array(group._native.create_array(addition.name, addition.document))
         _write(how, array.with_write_empty_chunks(how.empty), addition.variable, ())

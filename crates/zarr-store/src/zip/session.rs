@@ -1,0 +1,273 @@
+//! A session of an archive: what was there when it began, and what it adds.
+
+use std::collections::BTreeSet;
+use std::io::IoSlice;
+use std::mem;
+use std::path::PathBuf;
+use std::process;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::archive::Archive;
+use super::turn::Turn;
+use super::write::{Draft, container, replaced};
+use super::{ZipStore, refuse};
+use crate::listing::failed;
+use crate::{
+    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
+    Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, local,
+    sorted,
+};
+
+/// The store of a session.
+#[derive(Debug)]
+pub(super) struct ZipSession {
+    zip: ZipStore,
+    path: PathBuf,
+    /// The archive that the session began with, which it adds to.
+    base: Option<Arc<Archive>>,
+    locks: ProcessLocks,
+    /// The process that began it: a forked one has a copy of it, but neither the file nor the lock.
+    process: u32,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+enum State {
+    /// Dropped in this order: the temporary archive is gone before another session begins.
+    Open {
+        draft: Option<Box<Draft>>,
+        _turn: Turn,
+    },
+    Ended,
+}
+
+/// Ends a session that is dropped.
+struct Ending(Arc<ZipSession>);
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        if self.0.process == process::id() {
+            drop(self.0.end());
+        }
+    }
+}
+
+impl Drop for ZipSession {
+    fn drop(&mut self) {
+        if self.process != process::id() {
+            // The file and the lock are those of another process.
+            let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+            mem::forget(mem::replace(state, State::Ended));
+        }
+    }
+}
+
+impl ZipSession {
+    /// Waits until no other session of the archive is open, and begins one.
+    pub(super) fn begin(zip: &ZipStore, path: PathBuf) -> Result<Session, StoreError> {
+        let turn = Turn::wait(&zip.inner.store, &zip.inner.key, &path)?;
+        let session = Arc::new(Self {
+            base: zip.refreshed()?,
+            zip: zip.clone(),
+            path,
+            locks: ProcessLocks::new(),
+            process: process::id(),
+            state: Mutex::new(State::Open { draft: None, _turn: turn }),
+        });
+        let ending = Ending(Arc::clone(&session));
+        Ok(Session::new(session, move || ending.0.commit()))
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn end(&self) -> State {
+        mem::replace(&mut *self.state(), State::Ended)
+    }
+
+    fn refuse_forked(&self, operation: Operation, key: &str) -> Result<(), StoreError> {
+        if self.process == process::id() {
+            return Ok(());
+        }
+        let reason = "the session belongs to the process that this one was forked from";
+        Err(StoreError::Forked { operation, key: key.to_owned(), reason })
+    }
+
+    fn commit(&self) -> Result<(), StoreError> {
+        self.refuse_forked(Operation::Put, "")?;
+        let State::Open { draft: Some(draft), _turn } = self.end() else { return Ok(()) };
+        // Programs that do not take turns may have replaced it.
+        let now = self.zip.inner.store.head(&self.zip.inner.key)?;
+        if now.as_ref() != self.base.as_ref().map(|base| &base.source.meta) {
+            return Err(replaced(&self.path));
+        }
+        draft.finish(&self.path, self.zip.durability)
+    }
+
+    fn in_base(&self, key: &Key) -> bool {
+        self.base.as_ref().is_some_and(|base| base.entries.contains_key(key.as_str()))
+    }
+
+    /// Calls `look` with what was added, and with the archive below it: the one that the session
+    /// began with, or, once it has ended, the last one.
+    fn look<T>(
+        &self,
+        operation: Operation,
+        key: &str,
+        look: impl FnOnce(Option<&Draft>, Option<&Archive>) -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.refuse_forked(operation, key)?;
+        match &*self.state() {
+            State::Open { draft, .. } => return look(draft.as_deref(), self.base.as_deref()),
+            State::Ended => {}
+        }
+        look(None, self.zip.current()?.as_deref())
+    }
+}
+
+impl Store for ZipSession {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.refuse_forked(Operation::Get, key.as_str())?;
+        match &*self.state() {
+            State::Ended => {}
+            State::Open { draft, .. } => {
+                let written = draft.as_ref().and_then(|draft| {
+                    let written = draft.entries.get(key.as_str())?;
+                    Some(draft.get(key, written, range, out).map(|()| written.meta()))
+                });
+                if let Some(read) = written {
+                    return read.map(Some);
+                }
+                if !self.in_base(key) {
+                    out.clear();
+                    return Ok(None);
+                }
+            }
+        }
+        // Nothing that was there changes, and others may read it at the same time.
+        self.zip.get(key, range, out)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.refuse_forked(Operation::Put, key.as_str())?;
+        let mut state = self.state();
+        let State::Open { draft, .. } = &mut *state else {
+            return Err(container(&self.path, "the session has ended; begin another one"));
+        };
+        if self.in_base(key) {
+            return match mode {
+                PutMode::Create => Ok(PutOutcome::Changed),
+                _ => Err(refuse(
+                    Operation::Put,
+                    key,
+                    "way to replace what is in a zip archive: write to a new one",
+                )),
+            };
+        }
+        let found = draft.as_ref().and_then(|draft| draft.entries.get(key.as_str()));
+        let is_met = match mode {
+            PutMode::Overwrite => true,
+            PutMode::Create => found.is_none(),
+            PutMode::Update(version) => {
+                found.is_some_and(|found| found.meta().version.as_ref() == Some(version))
+            }
+        };
+        if !is_met {
+            return Ok(PutOutcome::Changed);
+        }
+        let draft = match draft {
+            Some(draft) => draft,
+            none => none.insert(Box::new(Draft::begin(&self.path, self.base.as_deref())?)),
+        };
+        draft.put(&self.path, key, pieces)?;
+        Ok(PutOutcome::Written)
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.look(Operation::Head, key.as_str(), |draft, base| {
+            let written = draft.and_then(|draft| Some(draft.entries.get(key.as_str())?.meta()));
+            Ok(written.or_else(|| base.and_then(|base| base.head(key))))
+        })
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.refuse_forked(Operation::Delete, key.as_str())?;
+        match &mut *self.state() {
+            State::Open { draft, .. } if !self.in_base(key) => match draft {
+                Some(draft) => draft.remove(key),
+                None => Ok(()),
+            },
+            State::Open { .. } => Err(super::refuse_deletion(key)),
+            State::Ended => Err(container(&self.path, "the session has ended; begin another one")),
+        }
+    }
+
+    fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
+        let keys = self.look(Operation::List, prefix.as_str(), |draft, base| {
+            let mut keys = BTreeSet::new();
+            if let Some(base) = base {
+                keys.extend(sorted::below(&base.entries, prefix).map(str::to_owned));
+            }
+            if let Some(draft) = draft {
+                keys.extend(sorted::below(&draft.entries, prefix).map(str::to_owned));
+            }
+            Ok(keys)
+        });
+        match keys {
+            Ok(keys) => Box::new(keys.into_iter().map(|key| Ok(Key::new(key)?))),
+            Err(error) => failed(error),
+        }
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        let entries = self.look(Operation::List, prefix.as_str(), |draft, base| {
+            let mut entries = BTreeSet::new();
+            if let Some(base) = base {
+                entries.extend(sorted::children(&base.entries, prefix)?);
+            }
+            if let Some(draft) = draft {
+                entries.extend(sorted::children(&draft.entries, prefix)?);
+            }
+            Ok(entries)
+        });
+        match entries {
+            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
+            Err(error) => failed(error),
+        }
+    }
+
+    /// Excludes the threads of this session: there is no other one meanwhile.
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.locks.lock(key)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.zip.capabilities()
+    }
+
+    /// Removes what dead writers of this archive left beside it.
+    fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.look(Operation::Delete, "", |draft, _| {
+            local::clean_beside(&self.path, draft.and_then(Draft::path), removed)
+        })
+    }
+
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.zip.without_key(prefix, found)
+    }
+
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.zip.location(prefix)
+    }
+}

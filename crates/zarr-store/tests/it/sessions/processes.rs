@@ -1,0 +1,83 @@
+//! Sessions of several processes, and of killed ones.
+
+use std::io::{Read as _, Write as _};
+use std::path::Path;
+
+use zarr_store::StoreExt as _;
+use zarr_store_tests::child::{say, wait_for};
+use zarr_store_tests::key;
+
+use super::{add, beside, keys, session};
+use crate::processes::start;
+use crate::zip::temporary;
+
+/// Before the session, before each of two puts, before the commit, and after it.
+const STEPS: [&str; 5] = ["step-0", "step-1", "step-2", "step-3", "step-4"];
+
+/// What processes of this binary do.
+pub(crate) fn job(words: &[&str]) {
+    match words {
+        ["add", path, name, rounds] => {
+            for round in 0..rounds.parse().unwrap() {
+                add(Path::new(path), &[&format!("{name}/{round}/x"), &format!("{name}/{round}/y")]);
+            }
+        }
+        // Tells of each step, and waits until it is allowed to take the next one.
+        ["step", path] => {
+            let step = |name: &str| {
+                say(name);
+                std::io::stdin().read_line(&mut String::new()).unwrap();
+            };
+            step(STEPS[0]);
+            let session = session(Path::new(path));
+            step(STEPS[1]);
+            session.store().put(&key("new/x"), b"1").unwrap();
+            step(STEPS[2]);
+            session.store().put(&key("new/y"), b"1").unwrap();
+            step(STEPS[3]);
+            session.commit().unwrap();
+            step(STEPS[4]);
+        }
+        _ => panic!("no such job: {words:?}"),
+    }
+}
+
+#[test]
+fn processes_take_turns() {
+    let (folder, path) = temporary();
+    let shown = path.to_str().unwrap();
+    let children: Vec<_> = (0..4).map(|n| start(&format!("zip add {shown} {n} 10"))).collect();
+    for (mut child, mut output) in children {
+        let mut text = String::new();
+        output.read_to_string(&mut text).unwrap();
+        assert!(child.wait().unwrap().success(), "{text}");
+    }
+    assert_eq!(keys(&path).len(), 4 * 10 * 2);
+    assert_eq!(beside(&folder), ["x.zip"]);
+}
+
+/// Killed at any step, the old archive is there or the new one; the next session removes what is left.
+#[test]
+fn a_writer_may_be_killed_at_any_step() {
+    for (at, stop) in STEPS.into_iter().enumerate() {
+        let (folder, path) = temporary();
+        add(&path, &["old"]);
+        let (mut child, mut output) = start(&format!("zip step {}", path.display()));
+        for step in STEPS {
+            wait_for(&mut output, step);
+            if step == stop {
+                break;
+            }
+            child.stdin.as_mut().unwrap().write_all(b"\n").unwrap();
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let new = ["new/x", "new/y"].into_iter().filter(|_| at == 4);
+        let expected: Vec<&str> = new.chain(["old"]).collect();
+        assert_eq!(keys(&path), expected, "{stop}");
+        assert_eq!(beside(&folder).len(), [1, 2, 3, 3, 1][at], "{stop}");
+        add(&path, &["z"]);
+        assert_eq!(keys(&path).len(), expected.len() + 1);
+        assert_eq!(beside(&folder), ["x.zip"], "{stop}");
+    }
+}
