@@ -223,10 +223,10 @@ fn sd_35_stacked_compressors_encode_no_more_than_they_decode() {
         let codec = chain.expect("binds").for_shape(&[8192]).expect("fits");
         match encode(&codec, &elements, &[0]) {
             Ok((_, out)) => {
-                assert_eq!(decode_whole(&codec, &out, &[0]).expect("decodes"), elements)
+                assert_eq!(decode_whole(&codec, &out, &[0]).expect("decodes"), elements);
             }
             Err(error) => {
-                assert!(!fits && error.to_string().contains("more than the 8000"), "{error}")
+                assert!(!fits && error.to_string().contains("more than the 8000"), "{error}");
             }
         }
     }
