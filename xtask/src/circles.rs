@@ -25,6 +25,8 @@ const RECURSION: &[(&str, &str, &str)] = &[
     ("zarr-metadata", "data_type/record", "data_type"),
     ("zarr-metadata", "element/optional", "element"),
     ("zarr-metadata", "element/record", "element"),
+    // A session has a store, and a store begins sessions.
+    ("zarr-store", "session", "api"),
 ];
 
 /// The path of a module from the root of its crate.

@@ -18,6 +18,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-store",
     "zarr-array",
     "zarr-join",
+    "zarr-report",
     "zarr-kit",
 ];
 

@@ -1,6 +1,7 @@
 //! Differences between two nodes: content, elements, and how they are stored.
 
 mod documents;
+mod node;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,63 +9,15 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use zarr_array::store::{KeyError, Prefix, Store};
-use zarr_array::{Array, ArrayError, Group, open_node};
-use zarr_codec::Options;
-use zarr_metadata::{ArrayMetadata, NodeMetadata};
+use zarr_array::{ArrayError, Group, open_node};
+use zarr_metadata::NodeMetadata;
 
 pub use self::documents::Change;
 use self::documents::{arrays, groups, short};
+pub use self::node::{DiffError, DiffNode};
 use self::values::compare;
 pub use self::values::{Pair, Values};
 use crate::{ReportError, words};
-
-/// One of the two nodes that are compared.
-#[derive(Clone, Debug)]
-pub struct DiffNode<'a> {
-    store: &'a Arc<dyn Store>,
-    prefix: Prefix,
-    name: &'a str,
-}
-
-impl<'a> DiffNode<'a> {
-    /// The node at `prefix` of a store; reports call it by this name.
-    #[must_use]
-    pub fn new(store: &'a Arc<dyn Store>, prefix: Prefix, name: &'a str) -> Self {
-        Self { store, prefix, name }
-    }
-
-    fn failed(&self, cause: impl Into<ReportError>) -> DiffError {
-        DiffError { name: self.name.to_owned(), cause: cause.into() }
-    }
-
-    /// The place of the node at this path below.
-    fn below(&self, path: &str) -> Result<Prefix, DiffError> {
-        self.prefix.join(path).map_err(|cause| self.key_error(cause))
-    }
-
-    fn key_error(&self, cause: KeyError) -> DiffError {
-        self.failed(ArrayError::from(cause))
-    }
-
-    /// Opens an array below the node.
-    fn array(&self, path: &str, metadata: &ArrayMetadata) -> Result<Array, DiffError> {
-        let (store, prefix) = (Arc::clone(self.store), self.below(path)?);
-        Array::with_metadata(store, &prefix, metadata.clone(), Options::new())
-            .map_err(|cause| self.failed(cause))
-    }
-}
-
-/// Why a node cannot be compared.
-#[derive(Debug, thiserror::Error)]
-#[error("{name}: {cause}")]
-#[non_exhaustive]
-pub struct DiffError {
-    /// The name of the compared node that failed.
-    pub name: String,
-    /// The reason.
-    pub cause: ReportError,
-}
 
 /// One difference between the two nodes, or between two nodes of one path below them.
 #[derive(Debug)]

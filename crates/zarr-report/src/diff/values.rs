@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::DataType;
 
-use super::{DiffError, DiffNode};
+use super::node::{DiffError, DiffNode};
 use crate::format::{element, quoted};
 use crate::{Numbers, PIECE, ReportError};
 

@@ -5,34 +5,12 @@
 //! with the array. Stored chunks are counted per cell while the store is listed.
 
 mod picture;
+mod screen;
 mod svg;
 mod terminal;
 mod values;
 
-use zarr_array::ChunkLayout;
-
-pub use self::picture::{Axes, ChunkPicture, ChunksToDraw, SVG_CELLS};
+pub use self::picture::{Axes, ChunkPicture, ChunksToDraw, SVG_CELLS, divided_axes};
+pub use self::screen::Screen;
 pub use self::terminal::{ROWS, columns_for};
 pub use self::values::ValuePicture;
-
-/// What a terminal can show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Screen {
-    /// Characters per line.
-    pub columns: usize,
-    /// Whether text may have colours.
-    pub color: bool,
-    /// Whether there are more than 256 colours.
-    pub true_color: bool,
-}
-
-/// The last two axes that are divided into more than one chunk: the vertical and the horizontal axis
-/// of a picture for which none are given.
-#[must_use]
-pub fn divided_axes(layout: &ChunkLayout) -> Axes {
-    let axes = layout.grid().axes();
-    let numbered = axes.iter().enumerate().rev();
-    let mut cut = numbered.filter(|(_, axis)| axis.occupied() != 1).map(|(number, _)| number);
-    let across = cut.next().or(axes.len().checked_sub(1));
-    (cut.next(), across)
-}

@@ -9,7 +9,6 @@ use zarr_array::{Array, ArrayError, AxisSelection, ChunkLayout, Selection};
 use zarr_grid::Axis;
 use zarr_metadata::{ArrayMetadata, Codec};
 
-use super::Screen;
 use crate::words;
 
 /// Cells per axis in an SVG picture.
@@ -146,14 +145,14 @@ pub struct ChunkPicture {
 }
 
 impl ChunkPicture {
-    /// The picture of an open array with its [`divided_axes`](super::divided_axes) and at most
+    /// The picture of an open array with its [`divided_axes`] and at most
     /// [`SVG_CELLS`] cells per axis. `name` says what the array is called.
     ///
     /// # Errors
     /// The store's error while stored chunks are listed.
     pub fn of(name: &str, array: &Array, marked: Option<&Selection>) -> Result<Self, ArrayError> {
         let (metadata, layout) = (array.metadata(), array.layout());
-        let (axes, most) = (super::divided_axes(layout), (SVG_CELLS, SVG_CELLS));
+        let (axes, most) = (divided_axes(layout), (SVG_CELLS, SVG_CELLS));
         let chunks = ChunksToDraw { metadata, layout, axes, marked, most };
         Self::new(name, array.store(), &chunks)
     }
@@ -244,18 +243,6 @@ impl ChunkPicture {
         })
     }
 
-    /// As SVG.
-    #[must_use]
-    pub fn svg(&self) -> String {
-        super::svg::draw(self)
-    }
-
-    /// In characters, on lines of so many cells.
-    #[must_use]
-    pub fn text(&self, cells: u64, screen: Screen) -> String {
-        super::terminal::draw(self, cells, screen)
-    }
-
     /// Whether a cell holds marked elements.
     pub(super) fn is_marked(&self, row: usize, column: usize) -> bool {
         match (self.down.is_marked(row), self.across.is_marked(column)) {
@@ -263,6 +250,17 @@ impl ChunkPicture {
             (down, across) => down != Some(false) && across != Some(false),
         }
     }
+}
+
+/// The last two axes that are divided into more than one chunk: the vertical and the horizontal axis
+/// of a picture for which none are given.
+#[must_use]
+pub fn divided_axes(layout: &ChunkLayout) -> Axes {
+    let axes = layout.grid().axes();
+    let numbered = axes.iter().enumerate().rev();
+    let mut cut = numbered.filter(|(_, axis)| axis.occupied() != 1).map(|(number, _)| number);
+    let across = cut.next().or(axes.len().checked_sub(1));
+    (cut.next(), across)
 }
 
 /// The shape of the inner chunks of shards, if the axes of the array are those of the shard.

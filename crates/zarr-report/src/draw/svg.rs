@@ -38,7 +38,15 @@ const REGION: &str = "fill=\"#f28e2b\" fill-opacity=\"0.35\" stroke=\"#d1660a\" 
 /// Inner chunks are drawn unless there are more than this.
 const INNER: u64 = 256;
 
-pub(super) fn draw(picture: &ChunkPicture) -> String {
+impl ChunkPicture {
+    /// As SVG.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        draw(self)
+    }
+}
+
+fn draw(picture: &ChunkPicture) -> String {
     let (across, down) = (&picture.across, &picture.down);
     let (width, height) = size(across, down);
     let words = LINE * float(u64::try_from(picture.notes.len()).unwrap_or(1)) + LINE;

@@ -4,8 +4,8 @@ use anstyle::AnsiColor;
 
 use zarr_metadata::Printable;
 
-use super::Screen;
 use super::picture::{Axes, ChunkPicture, PictureAxis, Stored};
+use super::screen::Screen;
 use crate::words;
 
 /// The most rows of cells of a picture in characters.
@@ -26,7 +26,15 @@ pub fn columns_for(shape: &[u64], (down, across): Axes, columns: usize) -> u64 {
     u64::try_from(room).unwrap_or(u64::MAX)
 }
 
-pub(super) fn draw(picture: &ChunkPicture, wide: u64, screen: Screen) -> String {
+impl ChunkPicture {
+    /// In characters, on lines of so many cells.
+    #[must_use]
+    pub fn text(&self, cells: u64, screen: Screen) -> String {
+        draw(self, cells, screen)
+    }
+}
+
+fn draw(picture: &ChunkPicture, wide: u64, screen: Screen) -> String {
     // Names come from stores: they are escaped. Symbols may have a style.
     let mut text = format!("{}\n", Printable(&picture.title));
     let mut line = |line: &str| {

@@ -29,7 +29,7 @@ pub fn read(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<(), M
     parse_element(data_type, json, out)
 }
 
-/// The count of a time in the form in which [`write`] shows it; `None` for anything else.
+/// The count of a time in the form in which [`write()`] shows it; `None` for anything else.
 pub fn count_of_time(data_type: &DataType, text: &str) -> Option<i64> {
     match data_type {
         DataType::NumpyDatetime64(step) => time::parse(*step, text),

@@ -8,9 +8,9 @@ use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::archive::Archive;
+use super::handle::{ZipStore, refuse, refuse_deletion};
 use super::turn::Turn;
 use super::write::{Draft, container, replaced};
-use super::{ZipStore, refuse};
 use crate::listing::failed;
 use crate::{
     Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
@@ -208,7 +208,7 @@ impl Store for ZipSession {
                 Some(draft) => draft.remove(key),
                 None => Ok(()),
             },
-            State::Open { .. } => Err(super::refuse_deletion(key)),
+            State::Open { .. } => Err(refuse_deletion(key)),
             State::Ended => Err(container(&self.path, "the session has ended; begin another one")),
         }
     }

@@ -16,7 +16,7 @@ use zarr_array::{Array, Selection};
 use zarr_metadata::Printable;
 
 use self::plane::Plane;
-use super::Screen;
+use super::screen::Screen;
 use crate::{Progress, ReportError};
 
 /// The most pixels on a side of a PNG picture, and of one that is made larger.

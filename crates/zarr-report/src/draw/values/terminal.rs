@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anstyle::{Ansi256Color, Color, RgbColor, Style};
 use zarr_metadata::Printable;
 
-use super::super::Screen;
+use super::super::screen::Screen;
 use super::plane::{self, Plane};
 
 /// The most lines of a picture.
