@@ -9,7 +9,7 @@ use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
-use crate::store::{DirEntry, Prefix, Store, StoreError};
+use crate::store::{DirEntry, Prefix, Store};
 use crate::version_2;
 
 /// The most documents that are looked up at once, each on its own thread.
@@ -29,18 +29,14 @@ pub(crate) fn children(
     });
     let prefixes = match listed.collect::<Result<Vec<_>, _>>() {
         Ok(prefixes) => prefixes,
-        Err(error) => {
-            let cannot =
-                matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. });
-            match Snapshot::of(metadata, prefix) {
-                Some(snapshot) if cannot => {
-                    let names = snapshot.children();
-                    let prefixes = names.iter().map(|name| prefix.join(name));
-                    prefixes.collect::<Result<_, _>>()?
-                }
-                _ => return Err(error.into()),
+        Err(error) => match Snapshot::of(metadata, prefix) {
+            Some(snapshot) if error.cannot_list() => {
+                let names = snapshot.children();
+                let prefixes = names.iter().map(|name| prefix.join(name));
+                prefixes.collect::<Result<_, _>>()?
             }
-        }
+            _ => return Err(error.into()),
+        },
     };
     let mut names = nodes_among(store, &prefixes, metadata.is_version_2())?;
     names.sort();

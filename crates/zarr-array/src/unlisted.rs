@@ -64,7 +64,7 @@ impl UnlistedStore {
 
     /// What the metadata tells instead of a listing that failed with `error`.
     fn nodes(&self, prefix: &Prefix, error: StoreError) -> Result<Arc<Nodes>, StoreError> {
-        if !matches!(error, StoreError::Remote { .. } | StoreError::Unsupported { .. }) {
+        if !error.cannot_list() {
             return Err(error);
         }
         let nodes = match self.nodes.get() {

@@ -10,7 +10,7 @@ pub(crate) fn each(
     found: &mut dyn FnMut(&str),
 ) -> Result<(), StoreError> {
     match store.list_dir(prefix).next() {
-        Some(Err(StoreError::Remote { .. } | StoreError::Unsupported { .. })) => Ok(()),
+        Some(Err(error)) if error.cannot_list() => Ok(()),
         _ => store.without_key(prefix, found),
     }
 }

@@ -217,6 +217,23 @@ pub struct ModifiedObject {
 }
 
 impl StoreError {
+    /// Whether a listing failed because the store cannot list, or not for this client: it may be
+    /// readable all the same. A failure that may pass, such as a lost or a throttled request, is none
+    /// of these: an operation must not go on as if nothing was there.
+    #[must_use]
+    pub fn cannot_list(&self) -> bool {
+        match self {
+            Self::Unsupported { .. } => true,
+            #[cfg(feature = "object_store")]
+            Self::Remote { cause, .. } => {
+                !cause.downcast_ref::<RemoteCause>().is_some_and(|cause| cause.may_pass)
+            }
+            #[cfg(not(feature = "object_store"))]
+            Self::Remote { .. } => true,
+            _ => false,
+        }
+    }
+
     /// An [`StoreError::Io`] with its context.
     pub fn io(operation: Operation, key: impl fmt::Display, cause: io::Error) -> Self {
         Self::Io { operation, key: key.to_string(), cause }
@@ -228,4 +245,13 @@ impl StoreError {
                       with exec";
         Self::Forked { operation, key: key.to_string(), reason }
     }
+}
+
+/// The words of a remote store, and whether the same request may succeed later.
+#[cfg(feature = "object_store")]
+#[derive(Debug, thiserror::Error)]
+#[error("{said}")]
+pub(crate) struct RemoteCause {
+    pub(crate) said: String,
+    pub(crate) may_pass: bool,
 }

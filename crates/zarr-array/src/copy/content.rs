@@ -123,8 +123,5 @@ impl ContentDigest {
 
 /// What cannot be listed may be readable all the same.
 fn unlisted(error: StoreError) -> Result<Option<ContentDigest>, TransferError> {
-    match error {
-        StoreError::Remote { .. } | StoreError::Unsupported { .. } => Ok(None),
-        error => Err(source(error)),
-    }
+    if error.cannot_list() { Ok(None) } else { Err(source(error)) }
 }

@@ -99,7 +99,7 @@ impl<'a> Endpoint<'a> {
                     content.others.extend(Some(key).filter(|key| !is_document(key)));
                 }
                 // The nodes are those of consolidated metadata, and nothing else is known.
-                Err(StoreError::Remote { .. } | StoreError::Unsupported { .. }) if is_group => {
+                Err(error) if is_group && error.cannot_list() => {
                     let names = self.children()?;
                     let members = names.into_iter().map(|name| (name, true)).collect();
                     return Ok(Content { members, others: Vec::new() });

@@ -1,11 +1,14 @@
 //! Single requests.
 
+use std::error::Error as _;
 use std::io;
+use std::iter;
 use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
+use object_store::client::HttpError;
 use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{Error, GetOptions, GetResult, ObjectStore as Backend, ObjectStoreExt};
@@ -13,6 +16,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::retry::{Cause, Limits, QUIET, Tries};
+use crate::error::RemoteCause;
 use crate::read_range::OwnedReadRange;
 use crate::waiting::{OnWait, Waiting};
 use crate::{
@@ -61,7 +65,23 @@ fn space_of(backend: &Arc<dyn Backend>) -> String {
 /// whole requests: only its complete message is kept, without secrets.
 pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) -> StoreError {
     let said = without_secrets(&FullMessage(&cause).to_string());
-    StoreError::Remote { operation, key: name.to_string(), cause: said.into() }
+    let cause = RemoteCause { may_pass: may_pass(&cause, &said), said };
+    StoreError::Remote { operation, key: name.to_string(), cause: cause.into() }
+}
+
+/// The statuses of failures that a later request may not meet: timeouts, conflicts, throttling and
+/// faults of the server.
+const PASSING: [&str; 8] = ["408", "409", "412", "429", "500", "502", "503", "504"];
+
+/// Whether the same request may succeed later: no answer, or an answer of a [`PASSING`] status. The
+/// backend hides the statuses of listings, except in its text.
+fn may_pass(error: &Error, said: &str) -> bool {
+    if matches!(error, Error::AlreadyExists { .. } | Error::Precondition { .. }) {
+        return true;
+    }
+    let mut sources = iter::successors(error.source(), |&error| error.source());
+    sources.any(|source| source.is::<HttpError>())
+        || PASSING.iter().any(|status| said.contains(&format!("status code: {status} ")))
 }
 
 /// What servers call a bucket or container that does not exist, in their answers to reads.

@@ -24,7 +24,7 @@ pub(super) const ATTEMPTS: usize = 100;
 /// # Writing
 /// A local archive can be made, and objects can be added to one, in a [session](Store::session). New
 /// objects are stored, not compressed, in a temporary copy beside the archive, which takes its place
-/// when the session is [committed](Session::commit). Until then others see the old archive, and a
+/// when the session is [committed](crate::Session::commit). Until then others see the old archive, and a
 /// process that is killed leaves it. The copy costs as much as the archive is large, unless the file
 /// system shares the blocks of copies. **A put outside of a session is a session of its own**: put
 /// many objects in one.
