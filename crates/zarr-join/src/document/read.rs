@@ -90,6 +90,7 @@ fn joined_array(mut node: Object<'_>, metadata: ArrayMetadata) -> Result<JoinedA
         let found = listed.len();
         return Err(members.wrong(format!("{found} members, but \"member_shapes\" has {count}")));
     }
+    members_of_whole_chunks(&grid, &metadata).map_err(|reason| shapes.wrong(reason))?;
     Ok(JoinedArray {
         metadata,
         grid,
@@ -97,6 +98,18 @@ fn joined_array(mut node: Object<'_>, metadata: ArrayMetadata) -> Result<JoinedA
         missing: missing.transpose()?.unwrap_or_default(),
         members: listed.into_iter().map(member).collect::<Result<_, _>>()?,
     })
+}
+
+/// Each member ends where a chunk of the array ends: a chunk has one member.
+fn members_of_whole_chunks(members: &Grid, metadata: &ArrayMetadata) -> Result<(), String> {
+    let chunks =
+        grid_of(metadata.shape(), metadata.chunk_grid()).map_err(|error| error.to_string())?;
+    for (number, (members, chunks)) in members.axes().iter().zip(chunks.axes()).enumerate() {
+        if !members.is_union_of(chunks).map_err(|error| error.to_string())? {
+            return Err(format!("axis {number}: a member ends within a chunk of the chunk_grid"));
+        }
+    }
+    Ok(())
 }
 
 /// The grid of which each chunk is a member, from the same notation as that of `rectilinear` grids.

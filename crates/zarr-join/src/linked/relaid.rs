@@ -214,13 +214,16 @@ impl Relaid {
     }
 }
 
-/// How many members there are on the axes before an axis, and on those after it.
+/// How many members there are on the axes before an axis, and on those after it; none on either side
+/// if one of these axes is empty, since the document lists no members then, however many the others
+/// claim.
 fn around(grid: &Grid, axis: usize) -> (u64, u64) {
     let counts = grid.occupied();
     let product =
         |counts: &[u64]| counts.iter().fold(1_u64, |all, count| all.saturating_mul(*count));
     let (before, after) = (counts.get(..axis), counts.get(axis.saturating_add(1)..));
-    (product(before.unwrap_or_default()), product(after.unwrap_or_default()))
+    let around = (product(before.unwrap_or_default()), product(after.unwrap_or_default()));
+    if around.0 == 0 || around.1 == 0 { (0, 0) } else { around }
 }
 
 /// The chunks of an axis, the last one no longer than the axis; without elements, as declared.
@@ -239,4 +242,19 @@ fn part(axis: &Axis, chunks: &Range<u64>) -> Vec<Run> {
             (count > 0).then_some(Run { edge: run.edge, count })
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_axis_leaves_no_members_on_any_other() {
+        let axis = |extent, edge| Axis::regular(extent, edge).expect("an axis");
+        let grid = Grid::new([axis(1 << 60, 1), axis(3, 1), axis(0, 1)]);
+        assert_eq!(around(&grid, 1), (0, 0));
+        let grid = Grid::new([axis(4, 2), axis(3, 1), axis(5, 1)]);
+        assert_eq!(around(&grid, 1), (2, 5));
+        assert_eq!(around(&grid, 0), (1, 15));
+    }
 }
