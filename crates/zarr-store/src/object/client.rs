@@ -8,6 +8,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures_util::StreamExt;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 use object_store::client::HttpError;
 use object_store::list::PaginatedListStore;
 use object_store::path::Path;
@@ -69,6 +70,17 @@ pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) ->
     StoreError::Remote { operation, key: name.to_string(), cause: cause.into() }
 }
 
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+fn is_of_http(error: &(dyn std::error::Error + 'static)) -> bool {
+    error.is::<HttpError>()
+}
+
+/// Without a client there are no requests.
+#[cfg(not(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http")))]
+fn is_of_http(_: &(dyn std::error::Error + 'static)) -> bool {
+    false
+}
+
 /// The statuses of failures that a later request may not meet: timeouts, conflicts, throttling and
 /// faults of the server.
 const PASSING: [&str; 8] = ["408", "409", "412", "429", "500", "502", "503", "504"];
@@ -80,7 +92,7 @@ fn may_pass(error: &Error, said: &str) -> bool {
         return true;
     }
     let mut sources = iter::successors(error.source(), |&error| error.source());
-    sources.any(|source| source.is::<HttpError>())
+    sources.any(is_of_http)
         || PASSING.iter().any(|status| said.contains(&format!("status code: {status} ")))
 }
 
