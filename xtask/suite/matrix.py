@@ -147,7 +147,7 @@ def short(text):
 
 HEAD = """# Who reads what
 
-Written by `cargo xtask suite`, which runs the `fixtures/conformance/README.md` with {versions}. Each program is as its registry gives it, without other settings than rectilinear grids in zarr-python. Of {cases} cases each has {seconds} seconds and 2 GiB. A region of each array is read as well.
+Written by `cargo xtask suite`, which runs the conformance suite (`fixtures/conformance`) with {versions}. Each program is as its registry gives it, without other settings than rectilinear grids in zarr-python. Of {cases} cases each has {seconds} seconds and 2 GiB. A region of each array is read as well.
 
 *Right* means the expected bytes, or the refusal of a store that must be refused. *Refused* is a valid store that was not read: mostly a feature that is missing. *Wrong* is other bytes without an error. *Died* is a crash, a panic, or too much time or memory. A case counts for each level that it needs, and for `core` and `regular-edges` only if it needs no other.
 """

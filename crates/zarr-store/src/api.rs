@@ -76,8 +76,9 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// As the last item, whatever keeps the store from listing.
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key>;
 
-    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with what
-    /// [`head`](Store::head) tells of its object, if listings of the store have that.
+    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with what listings of the store
+    /// tell of its object, if they do. Two listings tell the same of an object that has not changed;
+    /// [`head`](Store::head) may tell more, since some servers leave `ETag`s out of listings.
     ///
     /// `None` by default: the caller looks up each key.
     ///
