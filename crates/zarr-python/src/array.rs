@@ -405,7 +405,7 @@ impl PyArray {
     ) -> Done<(Bound<'py, PyBytes>, Vec<String>)> {
         let selection = selection(py, axes)?;
         let draw = |array: &Array| {
-            let picture = ValuePicture::read(array, &selection, &mut |_bytes| {})?;
+            let picture = ValuePicture::read(array, &selection, &mut |_read, _all| {})?;
             Ok((picture.png()?, picture.notes()))
         };
         let (png, notes) = py.detach(|| self.during(|array| reported(draw(array))))??;

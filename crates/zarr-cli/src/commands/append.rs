@@ -3,6 +3,8 @@
 use serde_json::json;
 use zarr_kit::Array;
 use zarr_kit::grid::Run;
+use zarr_kit::report::format::npy::Npy;
+use zarr_kit::report::words;
 
 use super::resize::{policy, runs};
 use super::strings;
@@ -13,8 +15,6 @@ use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::done;
 use crate::progress::{Moved, Work};
-use zarr_kit::report::format::npy::Npy;
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Append) -> Result<(), CliError> {
     let place = NodeStore::to_change(&args.array)?;

@@ -2,14 +2,14 @@
 
 use serde_json::value::RawValue;
 use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::report::format::pretty::raw;
+use zarr_kit::report::words;
 use zarr_kit::{Array, Group, Prefix};
 
 use crate::args::Attrs;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::{Out, note};
-use zarr_kit::report::format::pretty::raw;
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Attrs) -> Result<(), CliError> {
     if !args.set.is_empty() || !args.remove.is_empty() {

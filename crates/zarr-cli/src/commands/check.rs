@@ -5,6 +5,7 @@ use zarr_kit::array::check::{self, CheckOptions, Finding, Severity};
 use zarr_kit::array::store::{Links, LocalStore};
 use zarr_kit::array::{Part, REARRANGE_MARKER, Settled, open_node};
 use zarr_kit::metadata::{NodeMetadata, Printable};
+use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
 use super::resize::policy;
@@ -13,7 +14,6 @@ use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::{Out, note};
 use crate::progress::Bar;
-use zarr_kit::report::words;
 
 /// Exit status if `check` found an error or a warning; notes need no action.
 const FOUND: u8 = 1;

@@ -6,10 +6,11 @@ use std::path::Path;
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
+use zarr_kit::report::words;
+
 use crate::args::{Args, Completions};
 use crate::error::CliError;
 use crate::print::{Out, note};
-use zarr_kit::report::words;
 
 const NAME: &str = "zarr-kit";
 

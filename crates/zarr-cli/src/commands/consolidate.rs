@@ -1,13 +1,13 @@
 //! `zarr-kit consolidate`.
 
 use serde_json::json;
+use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
 
 use crate::args::Consolidate;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::done;
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Consolidate) -> Result<(), CliError> {
     let place = NodeStore::to_change(&args.path)?;

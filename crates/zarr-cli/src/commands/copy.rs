@@ -7,6 +7,7 @@ use zarr_kit::array::copy::{
 };
 use zarr_kit::array::store::archive_of;
 use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::report::words;
 
 use crate::args::{Copy, Rules};
 use crate::error::{CliError, memory_for_chunks};
@@ -14,7 +15,6 @@ use crate::interrupt::Interrupt;
 use crate::node_store::NodeStore;
 use crate::print::{done, note};
 use crate::progress::Bar;
-use zarr_kit::report::words;
 
 /// How many of the files are named that are not in the copy.
 const SHOWN: usize = 10;

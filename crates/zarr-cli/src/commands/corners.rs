@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use zarr_kit::report::format::text::Shown;
 use zarr_kit::view::{self, CopyElement, CopyError, View};
 use zarr_kit::{Array, Selection};
 
 use crate::error::CliError;
 use crate::node_store::NodeStore;
-use zarr_kit::report::format::text::Shown;
 
 /// Reads the shown part of a region, in C order. Each corner is a separate read, so that memory
 /// holds only the shown elements and the chunks that contain them.

@@ -9,6 +9,9 @@ use zarr_kit::array::copy::{TransferError, create_over};
 use zarr_kit::array::store::shown_url;
 use zarr_kit::array::{create_parents, open_node};
 use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Rule};
+use zarr_kit::report::format::npy;
+use zarr_kit::report::format::value::count_of_time;
+use zarr_kit::report::words;
 use zarr_kit::{
     Array, ArrayBuilder, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore,
     Prefix, Store,
@@ -21,9 +24,6 @@ use crate::dtype::{self, Typed};
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore, around, around_new};
 use crate::print::{done, note};
-use zarr_kit::report::format::npy;
-use zarr_kit::report::format::value::count_of_time;
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Create) -> Result<(), CliError> {
     if args.group {

@@ -7,12 +7,12 @@ use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::{Links, Store};
 use zarr_kit::array::{ArrayError, copy, delete_node, open_node};
+use zarr_kit::report::words;
 
 use crate::args::Delete;
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::{done, note};
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Delete) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;

@@ -6,7 +6,6 @@ use zarr_kit::report::draw::{
 };
 use zarr_kit::report::words;
 
-use super::write::bytes_of;
 use crate::args::Draw;
 use crate::chunks::axis_of;
 use crate::error::CliError;
@@ -82,8 +81,7 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
     let region = region(place, array.metadata(), args.region.as_deref())?;
     let failed = |cause| place.not_reported(cause);
     let bar = Bar::new();
-    let total = bytes_of(&region, array.element_size());
-    let mut progress = |done| bar.bytes("reading", done, total);
+    let mut progress = |done, total| bar.bytes("reading", done, Some(total));
     match &args.output {
         Some(path) => {
             let picture = ValuePicture::read(&array, &region, &mut progress).map_err(failed)?;

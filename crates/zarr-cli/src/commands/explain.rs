@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
+use zarr_kit::report::words;
 use zarr_kit::{Array, Selection};
 
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::note;
-use zarr_kit::report::words;
 
 /// The most chunks that are listed.
 const SHOWN: usize = 12;

@@ -7,13 +7,13 @@ use zarr_kit::array::store::{Key, ReadRange, StoreExt as _};
 use zarr_kit::array::{ChunkLayout, SelectionError};
 use zarr_kit::codec::{ChunkCodec, ElementLocation, InnerChunk, Scratch, StoredBytes};
 use zarr_kit::metadata::Printable;
+use zarr_kit::report::{Table, words};
 use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 
 use crate::args::Locate;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::{Out, print_table};
-use zarr_kit::report::{Table, words};
 
 pub(super) fn run(args: &Locate) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;

@@ -7,13 +7,13 @@ use zarr_kit::AxisSelection;
 use zarr_kit::array::store::StoreExt as _;
 use zarr_kit::array::{PlannedChunk, PlannedReads};
 use zarr_kit::metadata::Printable;
+use zarr_kit::report::words;
 
 use crate::args::Plan;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::region::region;
-use zarr_kit::report::words;
 
 /// The most chunks that are listed in text; --json lists all.
 const SHOWN: u64 = 50;

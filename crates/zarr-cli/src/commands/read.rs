@@ -2,6 +2,10 @@
 
 use std::path::Path;
 
+use zarr_kit::report::format::nested::Nested;
+use zarr_kit::report::format::{lines, npy, text};
+use zarr_kit::report::words;
+
 use super::write::bytes_of;
 use super::{corners, explain, strings};
 use crate::args::{Read, ReadFormat};
@@ -13,9 +17,6 @@ use crate::progress::{Bar, Moved, Work};
 use crate::region::region;
 use crate::sizes::PIECE;
 use clap::ValueEnum;
-use zarr_kit::report::format::nested::Nested;
-use zarr_kit::report::format::{lines, npy, text};
-use zarr_kit::report::words;
 use zarr_kit::{Array, Selection};
 
 /// The most elements that are printed as text.

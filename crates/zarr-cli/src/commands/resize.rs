@@ -6,6 +6,7 @@ use zarr_kit::array::Cut;
 use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::{ChunkEdges, EdgeRun};
+use zarr_kit::report::words;
 
 use super::create::numbers;
 use crate::args::Resize;
@@ -14,7 +15,6 @@ use crate::chunks::{self, ChunksError};
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::done;
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Resize) -> Result<(), CliError> {
     let place = NodeStore::to_change(&args.array)?;

@@ -8,6 +8,10 @@ use serde_json::Value;
 use zarr_kit::array::ByteStrings;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::{DataType, parse_element};
+use zarr_kit::report::format::nested::Nested;
+use zarr_kit::report::format::quoted::quoted;
+use zarr_kit::report::format::text;
+use zarr_kit::report::words;
 use zarr_kit::{Array, AxisSelection, Selection};
 
 use crate::args::{Read, ReadFormat};
@@ -16,10 +20,6 @@ use crate::node_store::NodeStore;
 use crate::print::Out;
 use crate::progress::{Moved, Work};
 use crate::sizes::PIECE;
-use zarr_kit::report::format::nested::Nested;
-use zarr_kit::report::format::quoted::quoted;
-use zarr_kit::report::format::text;
-use zarr_kit::report::words;
 
 /// The formats for elements of variable length.
 const FORMATS: &str = "use text, lines, json or csv";

@@ -3,13 +3,13 @@
 use serde_json::{Map, Value, json};
 use zarr_kit::array::open_node;
 use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::report::words;
 use zarr_kit::{ArrayMetadata, Group, Prefix};
 
 use crate::args::Tree;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::{LABEL, Out};
-use zarr_kit::report::words;
 
 /// A node, and its members if it is a group.
 struct Branch {

@@ -7,6 +7,9 @@ use std::path::Path;
 use serde_json::{Value, json};
 use zarr_kit::codec::Options;
 use zarr_kit::metadata::{DataType, Printable};
+use zarr_kit::report::format::json;
+use zarr_kit::report::format::npy::{self, Npy};
+use zarr_kit::report::words;
 use zarr_kit::view::{self, CopyElement, CopyError, View};
 use zarr_kit::{Array, AxisSelection, Selection};
 
@@ -18,9 +21,6 @@ use crate::print::done;
 use crate::progress::{Bar, Moved, Work};
 use crate::region::region;
 use crate::sizes::PIECE;
-use zarr_kit::report::format::json;
-use zarr_kit::report::format::npy::{self, Npy};
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Write) -> Result<(), CliError> {
     let place = NodeStore::to_change(&args.array)?;

@@ -3,6 +3,10 @@
 use std::cmp::Ordering;
 
 use zarr_kit::metadata::parse_element;
+use zarr_kit::report::Numbers;
+use zarr_kit::report::format::element;
+use zarr_kit::report::format::quoted::quoted;
+use zarr_kit::report::words;
 use zarr_kit::{Array, DataType, Selection};
 
 use super::time_axis::TimeAxis;
@@ -10,10 +14,6 @@ use crate::error::CliError;
 use crate::nearest;
 use crate::node_store::NodeStore;
 use crate::sizes::PIECE;
-use zarr_kit::report::Numbers;
-use zarr_kit::report::format::element;
-use zarr_kit::report::format::quoted::quoted;
-use zarr_kit::report::words;
 
 /// A label as a number of the coordinate's type: integers exactly, all others rounded to it.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]

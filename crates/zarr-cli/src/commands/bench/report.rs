@@ -6,13 +6,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use zarr_kit::codec::Metered;
 use zarr_kit::metadata::CodecKind;
+use zarr_kit::report::{Table, words};
 use zarr_kit::{Array, Codec, Selection};
 
 use super::counts::Fetched;
 use super::reading::Reading;
 use crate::error::CliError;
 use crate::print::{Out, print_table};
-use zarr_kit::report::{Table, words};
 
 /// Where the time of a read on one thread went.
 #[derive(Debug)]

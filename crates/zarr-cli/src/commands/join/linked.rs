@@ -3,13 +3,13 @@
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{Join, JoinGroups, LinkError, Missing, NodeMembers};
+use zarr_kit::report::words::counted;
 
 use super::arrange;
 use crate::access::store_options;
 use crate::args;
 use crate::error::CliError;
 use crate::print::done;
-use zarr_kit::report::words::counted;
 
 pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliError> {
     let output = args.output.as_deref().unwrap_or_default();

@@ -12,6 +12,7 @@ use zarr_kit::join::{
     Join, JoinError, JoinGroups, JoinOptions, JoinProgress, JoinSummary, Member, Members,
     NodeMembers, NodePlan,
 };
+use zarr_kit::report::words::{bytes, counted};
 use zarr_kit::{ArrayError, Prefix};
 
 use crate::args;
@@ -21,7 +22,6 @@ use crate::interrupt::Interrupt;
 use crate::node_store::NodeStore;
 use crate::print::{Out, done, note};
 use crate::progress::Bar;
-use zarr_kit::report::words::{bytes, counted};
 
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
 const INTERRUPTED_OVERWRITE: &str =

@@ -4,6 +4,7 @@ use serde_json::json;
 use zarr_kit::array::{GroupRearrangement, GroupSpan};
 use zarr_kit::join::check_group_insertion;
 use zarr_kit::metadata::Printable;
+use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
 
 use super::asked::{Asked, asked};
@@ -14,7 +15,6 @@ use crate::commands::resize::policy;
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::done;
-use zarr_kit::report::words;
 
 const SAID: Said = Said {
     interrupted: "interrupted; `zarr-kit check --repair` undoes or completes this",

@@ -4,6 +4,7 @@ use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan, NodeMember};
+use zarr_kit::report::words;
 
 use super::asked::{Asked, asked};
 use crate::access::{join_options, store_options};
@@ -13,7 +14,6 @@ use crate::commands::resize::policy;
 use crate::error::CliError;
 use crate::node_store::NodeStore;
 use crate::print::done;
-use zarr_kit::report::words;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let document = LinkedDocument::open(&args.array, &join_options(store_options()));

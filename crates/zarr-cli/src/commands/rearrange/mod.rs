@@ -10,6 +10,7 @@ use zarr_kit::Array;
 use zarr_kit::array::{Rearrangement, Span};
 use zarr_kit::join::{Member, check_insertion, is_virtual_join};
 use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::report::words;
 
 use self::asked::{Asked, asked};
 use self::moving::{Said, execute, is_regular};
@@ -19,7 +20,6 @@ use crate::chunks::{self, chunk_counts};
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
 use crate::print::done;
-use zarr_kit::report::words;
 
 const SAID: Said = Said {
     interrupted: "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes \

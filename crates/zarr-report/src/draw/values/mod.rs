@@ -17,7 +17,7 @@ use zarr_metadata::Printable;
 
 use self::plane::Plane;
 use super::screen::Screen;
-use crate::{Progress, ReportError};
+use crate::ReportError;
 
 /// The most pixels on a side of a PNG picture, and of one that is made larger.
 const SIDE: u64 = 1024;
@@ -37,7 +37,8 @@ pub struct ValuePicture {
 }
 
 impl ValuePicture {
-    /// Reads a region for a PNG picture. `progress` is called with the bytes read so far.
+    /// Reads a region for a PNG picture. `progress` is called with the bytes read so far and
+    /// those to be read: fewer than in the region if indices are left out.
     ///
     /// # Errors
     /// [`ReportError::NotNumbers`], [`ReportError::Plane`] unless the region has at most two axes of
@@ -45,7 +46,7 @@ impl ValuePicture {
     pub fn read(
         array: &Array,
         region: &Selection,
-        progress: Progress<'_>,
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, ReportError> {
         Ok(Self { plane: Plane::read(array, region, SIDE, SIDE, progress)? })
     }
@@ -58,7 +59,7 @@ impl ValuePicture {
         array: &Array,
         region: &Selection,
         screen: Screen,
-        progress: Progress<'_>,
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, ReportError> {
         let (height, width) = terminal::room(screen);
         Ok(Self { plane: Plane::read(array, region, height, width, progress)? })

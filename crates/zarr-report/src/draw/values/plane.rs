@@ -5,7 +5,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::colors::{Colors, MIDDLE};
 use crate::stats::missing;
-use crate::{Numbers, Progress, ReportError, words};
+use crate::{Numbers, ReportError, words};
 
 /// An axis is not read in larger steps than the other if it would have fewer pixels than this.
 const NARROW: u64 = 64;
@@ -28,7 +28,7 @@ impl Plane {
         region: &Selection,
         height: u64,
         width: u64,
-        progress: Progress<'_>,
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, ReportError> {
         let (metadata, data_type) = (array.metadata(), array.data_type());
         let Some(numbers) = Numbers::of(data_type) else {
@@ -92,7 +92,7 @@ impl Plane {
         array: &Array,
         read: &Selection,
         numbers: &Numbers,
-        progress: Progress<'_>,
+        progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<Option<f64>>, ReportError> {
         let mut apart = missing(array.metadata());
         apart.extend(array.metadata().fill_value().bytes().map(<[u8]>::to_vec));
@@ -108,7 +108,7 @@ impl Plane {
                 (!is_missing).then_some(*number)
             }));
             done = done.saturating_add(to_u64(elements.len()));
-            progress(done);
+            progress(done, bytes);
         }
         Ok(cells)
     }
