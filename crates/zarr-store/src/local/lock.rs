@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock};
 
 use super::lock_file::{has_no_locks, is_at, locked, open_or_create};
-use super::write::make_folder;
+use super::write::{ATTEMPTS, make_folder};
 use super::{LocalStore, direct, leftovers, names};
 use crate::lock_table::LockTable;
 use crate::{Key, LockGuard, LockScope, Operation, StoreError};
@@ -15,10 +15,6 @@ use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 ///
 /// One per process: two stores may share a folder, or one may lie inside the other.
 static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockTable::new()));
-
-/// How often a lock file is opened again: each time another holder has removed the previous one, so
-/// that this many holders came first; and how often its folder is made again.
-const ATTEMPTS: u32 = 10_000;
 
 /// First among the threads of this process, then among processes: at most one thread per process
 /// waits in the system, and threads exclude each other even where there are no file locks.

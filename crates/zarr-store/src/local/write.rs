@@ -9,9 +9,9 @@ use super::path::is_absent;
 use super::{Durability, LocalStore, leftovers, lock_file, names};
 use crate::{Key, Links, Operation, Prefix, StoreError};
 
-/// How often a write starts again because its folder or its temporary file has vanished: as often as
-/// a lock, since others may remove the folder between any two steps of a thread that waits for a core.
-const ATTEMPTS: usize = 10_000;
+/// How often a write or a lock starts again because its folder or its file has vanished: others may
+/// remove them between any two steps of a thread that waits for a core.
+pub(super) const ATTEMPTS: u32 = 10_000;
 
 /// 1. Write the bytes to a new temporary file in the object's folder, which is created if missing.
 /// 2. With [`Durability::PowerFailure`], flush the file to the device.
