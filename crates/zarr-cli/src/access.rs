@@ -82,9 +82,14 @@ pub(crate) fn store_options() -> StoreOptions {
     targets.into_iter().fold(options, StoreOptions::target)
 }
 
+/// Whether virtual joins may name members outside of their folders.
+pub(crate) fn outside_members() -> bool {
+    CURRENT.with_borrow(|access| access.outside_members)
+}
+
 /// How virtual joins are opened, with these options of stores.
 pub(crate) fn join_options(options: StoreOptions) -> OpenOptions {
-    let references = match CURRENT.with_borrow(|access| access.outside_members) {
+    let references = match outside_members() {
         true => References::Anywhere,
         false => References::Below,
     };

@@ -410,7 +410,7 @@ pub(crate) struct Plan {
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
-    /// Print one JSON object per chunk, one per line.
+    /// Print one JSON document, with each chunk in a line of its own.
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -3,7 +3,7 @@
 //! The short form is names with `,` between them, in the order of encoding, each with its most
 //! important setting after `:`. `transpose,packbits:12,zstd:3` is the reverse order of the axes, 12
 //! bits per value, and zstd at level 3. What it leaves out depends on the array: the order of the
-//! axes on their number, the byte order and blosc's element size on the data type. If no codec makes
+//! axes on their number, the byte order and the element size of blosc and shuffle on the data type. If no codec makes
 //! bytes of elements, `bytes` does, in little-endian order unless the name of the data type says
 //! big-endian, or the type's own codec, such as that of strings.
 
@@ -11,7 +11,10 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 use zarr_kit::DataType;
-use zarr_kit::metadata::{BloscCompressor, Bytes, Codec, Endian, Packbits};
+use zarr_kit::metadata::{
+    Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, CodecKind, Delta, Endian, Packbits, Pcodec,
+    Shuffle,
+};
 
 use crate::error::CliError;
 
@@ -20,18 +23,19 @@ use crate::error::CliError;
 const ZSTD: i32 = 3;
 const GZIP: u32 = 6;
 const BLOSC: u32 = 5;
+const PCODEC: u32 = 8;
 
 /// The codecs of the short form, for messages.
-const FORM: &str = "transpose, bytes[:big], packbits[:BITS], zstd[:LEVEL], gzip[:LEVEL], \
-    blosc[:COMPRESSOR[:LEVEL]] and crc32c are known in the short form, with commas between them; \
-    all others as the JSON list of zarr.json";
+const FORM: &str = "transpose, delta, bytes[:big], packbits[:BITS|:FIRST-LAST], pcodec[:LEVEL], \
+    shuffle, zstd[:LEVEL], gzip[:LEVEL], blosc[:COMPRESSOR[:LEVEL[:SHUFFLE]]] and crc32c are known in \
+    the short form, with commas between them; all others as the JSON list of zarr.json";
 
 /// A codec chain by what the array is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Preset {
-    /// Booleans and small integers: all their bits and no others, not compressed.
+    /// Booleans and small integers: packbits,zstd:3.
     Mask,
-    /// Samples of 12 bits in 16: packbits:12,zstd:3.
+    /// Samples of 12 bits in 16: blosc:zstd:5:bitshuffle, to which the unused bits cost nothing.
     #[value(name = "12bit")]
     TwelveBit,
     /// Anything: zstd:3.
@@ -41,8 +45,10 @@ pub(crate) enum Preset {
 impl Preset {
     pub(crate) fn codecs(self) -> Codecs {
         Codecs::Short(match self {
-            Self::Mask => vec![Short::Packbits(None)],
-            Self::TwelveBit => vec![Short::Packbits(Some(12)), Short::Zstd(ZSTD)],
+            Self::Mask => vec![Short::Packbits(None), Short::Zstd(ZSTD)],
+            Self::TwelveBit => {
+                vec![Short::Blosc(BloscCompressor::Zstd, BLOSC, BloscShuffle::BitShuffle)]
+            }
             Self::Zstd => vec![Short::Zstd(ZSTD)],
         })
     }
@@ -62,11 +68,16 @@ pub(crate) enum Short {
     Transpose,
     /// In this byte order, or in that of the data type's name.
     Bytes(Option<Endian>),
-    /// All bits of the data type, or the lowest ones.
-    Packbits(Option<u64>),
+    /// The differences of neighbours.
+    Delta,
+    /// All bits of the data type, or the first and the last that are kept.
+    Packbits(Option<(u64, u64)>),
+    Pcodec(u32),
+    /// The first bytes of all elements, then the second bytes, and so on.
+    Shuffle,
     Zstd(i32),
     Gzip(u32),
-    Blosc(BloscCompressor, u32),
+    Blosc(BloscCompressor, u32, BloscShuffle),
     Crc32c,
 }
 
@@ -96,8 +107,11 @@ impl Codecs {
         };
         let mut chain: Vec<Codec> =
             codecs.iter().map(|codec| codec.of(data_type, rank, order)).collect();
-        if !codecs.iter().any(|codec| matches!(codec, Short::Bytes(_) | Short::Packbits(_))) {
-            let after = codecs.iter().take_while(|codec| **codec == Short::Transpose).count();
+        let is_of_kind = |codec: &Codec, kind| codec.kind() == Some(kind);
+        if !chain.iter().any(|codec| is_of_kind(codec, CodecKind::ArrayToBytes)) {
+            let of_arrays =
+                chain.iter().take_while(|codec| is_of_kind(codec, CodecKind::ArrayToArray));
+            let after = of_arrays.count();
             chain.insert(after, array_to_bytes(data_type, order));
         }
         chain
@@ -141,19 +155,23 @@ pub(crate) fn check_order(codecs: &[Codec], order: Option<Endian>) -> Result<(),
 
 impl Short {
     fn of(&self, data_type: &DataType, rank: usize, order: Endian) -> Codec {
+        let size = data_type.size().and_then(|size| u64::try_from(size).ok());
+        let size = size.unwrap_or(1).max(1);
         match self {
             Self::Transpose => Codec::transpose((0..rank).rev().collect::<Vec<_>>()),
             Self::Bytes(endian) => {
                 let order = endian.unwrap_or(order);
                 Codec::Bytes(Bytes::new(data_type.has_byte_order().then_some(order)))
             }
-            Self::Packbits(Some(bits)) => Codec::packbits(0..=bits.saturating_sub(1)),
+            Self::Delta => Codec::NumcodecsDelta(Delta::new(data_type.clone(), None)),
+            Self::Packbits(Some((first, last))) => Codec::packbits(*first..=*last),
             Self::Packbits(None) => Codec::Packbits(Packbits::default()),
             Self::Zstd(level) => Codec::zstd(*level),
             Self::Gzip(level) => Codec::gzip(*level),
-            Self::Blosc(compressor, level) => {
-                let size = data_type.size().and_then(|size| u64::try_from(size).ok());
-                Codec::blosc(*compressor, *level, size.unwrap_or(1).max(1))
+            Self::Pcodec(level) => Codec::NumcodecsPcodec(Pcodec::new(*level)),
+            Self::Shuffle => Codec::NumcodecsShuffle(Shuffle::new(size)),
+            Self::Blosc(compressor, level, shuffle) => {
+                Codec::Blosc(Blosc::new(*compressor, *level).with_shuffle(*shuffle, size))
             }
             Self::Crc32c => Codec::Crc32c,
         }
@@ -167,9 +185,10 @@ impl FromStr for Short {
         let mut parts = text.split(':').map(str::trim);
         let name = parts.next().unwrap_or_default();
         let (first, second) = (parts.next(), parts.next());
+        let third = parts.next();
         let unused = match name {
             "blosc" => parts.next(),
-            "transpose" | "crc32c" => first,
+            "transpose" | "crc32c" | "delta" | "shuffle" => first,
             _ => second,
         };
         if unused.is_some() {
@@ -179,16 +198,16 @@ impl FromStr for Short {
         match name {
             "transpose" => Ok(Self::Transpose),
             "crc32c" => Ok(Self::Crc32c),
+            "delta" => Ok(Self::Delta),
+            "shuffle" => Ok(Self::Shuffle),
+            "pcodec" => level("pcodec", first, PCODEC, 0, 12).map(Self::Pcodec),
             "bytes" => match first {
                 None => Ok(Self::Bytes(None)),
                 Some("little") => Ok(Self::Bytes(Some(Endian::Little))),
                 Some("big") => Ok(Self::Bytes(Some(Endian::Big))),
                 Some(other) => Err(format!("bytes has no byte order {other:?}; little or big")),
             },
-            "packbits" => {
-                let bits = first.map(|text| number("packbits", "bits", text, 1, 64)).transpose()?;
-                Ok(Self::Packbits(bits))
-            }
+            "packbits" => Ok(Self::Packbits(first.map(bits).transpose()?)),
             "zstd" => level("zstd", first, ZSTD, -131_072, 22).map(Self::Zstd),
             "gzip" => level("gzip", first, GZIP, 0, 9).map(Self::Gzip),
             "blosc" => {
@@ -206,12 +225,32 @@ impl FromStr for Short {
                         ));
                     }
                 };
-                Ok(Self::Blosc(compressor, level("blosc", second, BLOSC, 0, 9)?))
+                let shuffle = match third {
+                    None | Some("shuffle") => BloscShuffle::Shuffle,
+                    Some("noshuffle") => BloscShuffle::NoShuffle,
+                    Some("bitshuffle") => BloscShuffle::BitShuffle,
+                    Some(other) => {
+                        return Err(format!(
+                            "blosc has no shuffle {other:?}; noshuffle, shuffle or bitshuffle"
+                        ));
+                    }
+                };
+                Ok(Self::Blosc(compressor, level("blosc", second, BLOSC, 0, 9)?, shuffle))
             }
             "" => Err(format!("a codec is missing; {FORM}")),
             other => Err(format!("{other:?} is not a codec of the short form; {FORM}")),
         }
     }
+}
+
+/// The bits that packbits keeps: `12` are the lowest ones, `4-15` all from the first to the last.
+fn bits(text: &str) -> Result<(u64, u64), String> {
+    let Some((first, last)) = text.split_once('-').filter(|(first, _)| !first.is_empty()) else {
+        let count: u64 = number("packbits", "bits", text, 1, 64)?;
+        return Ok((0, count.saturating_sub(1)));
+    };
+    let first = number("packbits", "first bit", first.trim(), 0, 63)?;
+    Ok((first, number("packbits", "last bit", last.trim(), first, 63)?))
 }
 
 fn level<T: FromStr + Ord + std::fmt::Display>(
@@ -274,6 +313,23 @@ mod tests {
         );
         assert_eq!(chain("bytes:big", &DataType::Uint8), [r#"{"name":"bytes"}"#]);
         assert_eq!(chain("packbits", &DataType::Bool), [r#"{"name":"packbits"}"#]);
+        assert_eq!(
+            chain("packbits:4-15", &DataType::Uint16),
+            [r#"{"configuration":{"first_bit":4,"last_bit":15},"name":"packbits"}"#]
+        );
+        assert_eq!(
+            chain("transpose,delta,shuffle,zstd", &DataType::Int32),
+            [
+                r#"{"configuration":{"order":[2,1,0]},"name":"transpose"}"#,
+                r#"{"configuration":{"dtype":"<i4"},"name":"numcodecs.delta"}"#,
+                r#"{"configuration":{"endian":"little"},"name":"bytes"}"#,
+                r#"{"configuration":{"elementsize":4},"name":"numcodecs.shuffle"}"#,
+                r#"{"configuration":{"checksum":false,"level":3},"name":"zstd"}"#,
+            ]
+        );
+        assert!(chain("pcodec:4", &DataType::Float32)[0].contains(r#""level":4"#));
+        let blosc = chain("blosc:zstd:9:bitshuffle", &DataType::Float64);
+        assert!(blosc[1].contains(r#""shuffle":"bitshuffle""#), "{blosc:?}");
         let blosc = chain("blosc:lz4", &DataType::Float64);
         assert!(blosc[1].contains(r#""typesize":8"#) && blosc[1].contains(r#""cname":"lz4""#));
     }
@@ -294,6 +350,13 @@ mod tests {
             "zstd:3:4",
             "packbits:0",
             "packbits:x",
+            "packbits:-3",
+            "packbits:12-4",
+            "packbits:4-64",
+            "packbits:4-",
+            "delta:1",
+            "pcodec:13",
+            "blosc:lz4:5:shuffel",
             "bytes:middle",
             "blosc:lz5",
             "transpose:1",

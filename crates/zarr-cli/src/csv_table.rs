@@ -15,7 +15,8 @@ use crate::print::Out;
 /// The number of columns of a table of this shape; `None` if it is no table.
 pub(crate) fn columns(shape: &[u64]) -> Option<u64> {
     match shape {
-        [_] => Some(1),
+        // A single element is a table of one field.
+        [] | [_] => Some(1),
         [_, columns] => Some(*columns),
         _ => None,
     }
@@ -109,7 +110,7 @@ mod tests {
     fn one_dimension_is_a_column_and_two_are_rows() {
         assert_eq!(
             [&[7][..], &[2, 3], &[], &[1, 2, 3]].map(columns),
-            [Some(1), Some(3), None, None]
+            [Some(1), Some(3), Some(1), None]
         );
         let bytes: Vec<[u8; 1]> = (1..7).map(|n| [n]).collect();
         let bytes: Vec<&[u8]> = bytes.iter().map(|byte| &byte[..]).collect();

@@ -29,6 +29,8 @@ pub(crate) enum CliError {
     VirtualJoin(LinkError),
     #[error("{}", at(place, cause))]
     Node { place: String, cause: ArrayError },
+    #[error("{cause}{}", written_of(*written, *total))]
+    Written { cause: Box<CliError>, written: u64, total: u64 },
     #[error("{place}: {cause}")]
     Key { place: String, cause: KeyError },
     #[error("{place}: there is no such folder{}", near.as_ref().map_or_else(String::new, |near| {
@@ -95,7 +97,7 @@ pub(crate) enum CliError {
     #[error("cannot write the output: {0}")]
     Output(io::Error),
     #[error(
-        "csv is for 1 or 2 axes, but the region has {axes}; leave some out by giving one index of \
+        "csv is for at most 2 axes, but the region has {axes}; leave some out by giving one index of \
          them in --region, or choose another --format"
     )]
     NoTable { axes: String },
@@ -131,6 +133,14 @@ impl From<MetadataError> for CliError {
     /// An element that is not a value of its data type.
     fn from(cause: MetadataError) -> Self {
         Self::Metadata { argument: "element", cause }
+    }
+}
+
+/// How many chunks a write has written that failed; nothing of a write of one chunk.
+fn written_of(written: u64, total: u64) -> String {
+    match total {
+        0 | 1 => String::new(),
+        _ => format!("; {written} of {total} chunks were written"),
     }
 }
 

@@ -109,10 +109,9 @@ impl Out {
         self.bytes(json_escaped(&text).as_bytes())
     }
 
-    /// Writes a document in one line.
-    pub(crate) fn json_line(&mut self, document: &Value) -> Result<(), CliError> {
-        let text = format!("{document}\n");
-        self.bytes(json_escaped(&text).as_bytes())
+    /// Writes a part of a document whose items are written one by one.
+    pub(crate) fn json_part(&mut self, part: impl Display) -> Result<(), CliError> {
+        self.bytes(json_escaped(&part.to_string()).as_bytes())
     }
 
     /// Writes the buffer, so that the output so far is visible.

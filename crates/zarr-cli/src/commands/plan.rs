@@ -18,6 +18,11 @@ use crate::region::region;
 /// The most chunks that are listed in text; --json lists all.
 const SHOWN: u64 = 50;
 
+/// The most chunks whose reads are added up in text, where asking for a size is quick and where it
+/// is a request; --json adds up all.
+const COUNTED: u64 = 20_000;
+const COUNTED_BY_REQUESTS: u64 = 500;
+
 /// The most byte ranges per chunk that are listed in text.
 const RANGES: usize = 3;
 
@@ -50,10 +55,17 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     }
     let mut rows = Vec::new();
     let mut sum = Sum::default();
-    let shown = if args.json { total } else { total.min(SHOWN) };
+    let most = if place.is_quick { COUNTED } else { COUNTED_BY_REQUESTS };
+    let counted = if args.json { total } else { total.min(most) };
+    if args.json {
+        // Chunks are printed as they are planned: there may be more than memory could hold.
+        let array = Value::from(place.shown.as_str());
+        out.json_part(format_args!("{{\"array\":{array},\"elements\":{elements},\"chunks\":["))?;
+    }
     let mut next = 0;
-    while next < shown {
-        let step = next..next.saturating_add(SHOWN).min(shown);
+    while next < counted {
+        let step = next..next.saturating_add(SHOWN).min(counted);
+        let first = step.start;
         next = step.end;
         for chunk in plan.chunks(step).map_err(failed)? {
             let reads = match &array {
@@ -64,14 +76,22 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
                     size.map(Stored::Unread)
                 }
             };
+            sum.add(reads.as_ref());
             if args.json {
-                out.json_line(&json(&chunk, size, reads.as_ref()))?;
-            } else {
-                sum.add(reads.as_ref());
+                let comma = if sum.chunks == 1 { "" } else { "," };
+                out.json_part(format_args!("{comma}\n{}", json(&chunk, size, reads.as_ref())))?;
+            } else if first < SHOWN {
                 let reads = reads_in_words(reads.as_ref());
                 rows.push([Printable(&chunk.key).to_string(), in_words(&chunk), reads]);
             }
         }
+    }
+    if args.json {
+        let Sum { read, requests, stored, .. } = sum;
+        out.json_part(format_args!(
+            "\n],\"read_bytes\":{read},\"requests\":{requests},\"stored_bytes\":{stored}}}\n"
+        ))?;
+        return out.finish();
     }
     let width =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
@@ -79,16 +99,19 @@ pub(super) fn run(args: &Plan) -> Result<(), CliError> {
     for [chunk, part, reads] in &rows {
         out.line(format_args!("  {chunk:first$}  {part:second$}  {reads}"))?;
     }
-    if !args.json && total > shown {
-        let more = words::counted(total - shown, "more chunk");
+    if let Some(more) = total.checked_sub(SHOWN).filter(|more| *more > 0) {
+        let more = words::counted(more, "more chunk");
         out.line(format_args!("  ... and {more}; --json lists all"))?;
     }
-    if let (Err(cause), false) = (&array, args.json) {
+    if let Err(cause) = &array {
         out.line(format_args!("not readable: {cause}"))?;
     } else if sum.stored > 0 {
-        let listed = if total > shown { " of the chunks listed" } else { "" };
+        let part = match total > counted {
+            true => format!(" for the first {} chunks; --json adds up all", words::count(counted)),
+            false => String::new(),
+        };
         out.line(format_args!(
-            "reads {} in {}, of {} stored{listed}",
+            "reads {} in {}, of {} stored{part}",
             words::bytes(sum.read.into()),
             words::counted(sum.requests, "request"),
             words::bytes(sum.stored.into()),
@@ -217,6 +240,7 @@ fn range_in_words(range: &Range<u64>) -> String {
 /// The total of the requests to the store.
 #[derive(Default)]
 struct Sum {
+    chunks: u64,
     read: u64,
     requests: u64,
     stored: u64,
@@ -224,6 +248,7 @@ struct Sum {
 
 impl Sum {
     fn add(&mut self, stored: Option<&Stored>) {
+        self.chunks = self.chunks.saturating_add(1);
         let Some(Stored::Read(reads)) = stored else { return };
         self.stored = self.stored.saturating_add(reads.stored_bytes);
         self.read = self.read.saturating_add(reads.bytes());

@@ -11,7 +11,7 @@ use zarr_kit::report::format::json;
 use zarr_kit::report::format::npy::{self, Npy};
 use zarr_kit::report::words;
 use zarr_kit::view::{self, CopyElement, CopyError, View};
-use zarr_kit::{Array, AxisSelection, Selection};
+use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 
 use super::strings;
 use crate::args::{Write, Writing};
@@ -89,10 +89,22 @@ fn write(
         input.check_length(length, array, region)?;
     }
     let bar = Bar::new();
+    let chunks = |part: &Selection| array.layout().plan(part).map_or(0, |plan| plan.len());
+    // Pieces end where chunks end.
+    let mut written = 0_u64;
     for piece in array.pieces(region, PIECE).map_err(failed)? {
         let elements = input.take(&piece, size)?;
         let elements = in_memory(elements, &header, array.data_type());
-        array.write(&piece, &elements).map_err(failed)?;
+        array.write(&piece, &elements).map_err(|cause| {
+            let (of_piece, cause) = match cause {
+                ArrayError::Incomplete { written, cause } => (written.count(), *cause),
+                cause => (0, cause),
+            };
+            let (written, total) = (written.saturating_add(of_piece), chunks(region));
+            let cause = Box::new(place.failed(cause));
+            CliError::Written { cause, written: written.min(total), total }
+        })?;
+        written = written.saturating_add(chunks(&piece));
         bar.bytes("writing", input.position, bytes_of(region, size));
     }
     input.end()

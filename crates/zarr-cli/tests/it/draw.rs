@@ -99,8 +99,9 @@ fn as_svg() {
     succeed(&root(), &["draw", array, "--region", "100:250", "-o", name]);
     let svg = fs::read_to_string(&file).expect("written");
     assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
-    // The background, the months, which are all stored, the region, and the legend of these two.
-    assert_eq!(svg.matches("<rect ").count(), 1 + 1 + 1 + 2);
+    // The background, the months, which are all stored, the region, and the legend of these two: the
+    // region as it looks over stored chunks.
+    assert_eq!(svg.matches("<rect ").count(), 1 + 1 + 1 + 3);
     // The start of each of 48 months, the end of the last, and two sides.
     assert_eq!(svg.matches("<line ").count(), 49 + 2);
     insta::assert_snapshot!(svg);
@@ -293,4 +294,25 @@ fn values_in_the_terminal() {
     };
     assert!(colored("truecolor").contains("\u{1b}[38;2;68;1;84m"), "{}", colored("truecolor"));
     assert!(colored("").contains("\u{1b}[38;5;"), "{}", colored(""));
+}
+
+/// A mask is of two colours, though one of its values is the fill value.
+#[test]
+fn both_values_of_a_mask_are_drawn() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for (name, data_type) in [("bool", "bool"), ("float", "float32")] {
+        succeed(
+            folder,
+            &["create", name, "--shape", "2,4", "--dtype", data_type, "--codecs", "bytes"],
+        );
+        let one: &[u8] = if name == "bool" { &[1; 4] } else { &[0, 0, 128, 63] };
+        let elements = if name == "bool" { one.to_vec() } else { one.repeat(4) };
+        let write = ["write", name, "--from", "-", "-r", "1"];
+        assert!(run_with(folder, &write, &elements).status.success());
+    }
+    insta::assert_snapshot!(session(
+        folder,
+        &[&["draw", "bool", "--values"], &["draw", "float", "--values"]],
+    ));
 }

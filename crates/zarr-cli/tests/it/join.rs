@@ -322,3 +322,25 @@ fn members_are_opened_by_the_names_that_they_are_written_by() {
     succeed(folder, &join);
     stdout(folder, &["read", "a.zjoin", "-f", "raw"]);
 }
+
+/// The message says what is needed before somebody opens it.
+#[test]
+fn a_virtual_join_of_members_outside_says_what_opens_it() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for name in ["a.zarr", "b.zarr"] {
+        succeed(folder, &["create", name, "--shape", "2", "--dtype", "int8", "--dims", "x"]);
+    }
+    std::fs::create_dir(folder.join("out")).expect("makes a folder");
+    let join = |out| ["join", "a.zarr", "b.zarr", "--along", "x", "--virtual", "-o", out];
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &join("out/j.zjoin"),
+            &["read", "out/j.zjoin"],
+            &["read", "out/j.zjoin", "--outside-members"],
+            &join("j.zjoin"),
+            &[&join("out/k.zjoin")[..], &["--outside-members"]].concat(),
+        ],
+    ));
+}

@@ -146,3 +146,29 @@ fn arrays_that_are_not_read() {
         ],
     ));
 }
+
+#[test]
+fn totals_cover_the_chunks_that_are_not_listed() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let plain = ["--dtype", "uint8", "--chunks", "2", "--codecs", "bytes"];
+    succeed(folder, &[&["create", "a", "--shape", "200"], &plain[..]].concat());
+    file(folder, "ones", [1; 140]);
+    succeed(folder, &["write", "a", "--region", ":140", "--from", "ones"]);
+    let said = text(folder, &["plan", "a"]);
+    assert!(said.ends_with("reads 140 B in 70 requests, of 140 B stored\n"), "{said}");
+    assert!(said.contains("... and 50 more chunks"), "{said}");
+    let plan: serde_json::Value =
+        serde_json::from_str(&text(folder, &["plan", "a", "--json"])).expect("one document");
+    assert_eq!(plan["chunks"].as_array().map(Vec::len), Some(100));
+    assert_eq!([&plan["read_bytes"], &plan["requests"]], [140, 70]);
+    let none = text(folder, &["plan", "a", "--region", "5:5", "--json"]);
+    let none: serde_json::Value = serde_json::from_str(&none).expect("one document");
+    assert_eq!((&none["chunks"], &none["elements"]), (&serde_json::json!([]), &0.into()));
+    // More than are added up without being asked.
+    succeed(folder, &[&["create", "b", "--shape", "1000000"], &plain[..]].concat());
+    file(folder, "one", [1]);
+    succeed(folder, &["write", "b", "--region", "0", "--from", "one"]);
+    let said = text(folder, &["plan", "b"]);
+    assert!(said.contains("for the first 20,000 chunks; --json adds up all"), "{said}");
+}

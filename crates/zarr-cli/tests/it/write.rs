@@ -213,6 +213,25 @@ fn sd_49_values_that_would_be_cut_are_refused_unless_loss_is_allowed() {
     assert_eq!(stdout(folder, &["read", "c", "-f", "raw"]), expected);
 }
 
+/// A long file is written in pieces, and what is said is of all of them.
+#[test]
+fn a_failed_write_counts_the_chunks_of_all_pieces() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let four_bits = r#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+    let chunk = 5 << 20;
+    create(folder, "a", &(13 * chunk).to_string(), "uint8", &chunk.to_string(), four_bits);
+    // Chunks of zeros, and in the last one, which is a piece of its own, a value of 5 bits.
+    let raw = std::fs::File::create(folder.join("in.raw")).expect("creates");
+    raw.set_len(13 * chunk - 1).expect("is sparse");
+    let mut raw =
+        std::fs::OpenOptions::new().append(true).open(folder.join("in.raw")).expect("opens");
+    std::io::Write::write_all(&mut raw, &[16]).expect("writes");
+    let refused = run_with(folder, &["write", "a", "--from", "in.raw"], &[]);
+    let said = String::from_utf8_lossy(&refused.stderr);
+    assert!(said.trim_end().ends_with("; 12 of 13 chunks were written"), "{said}");
+}
+
 #[test]
 fn chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
     let folder = tempfile::tempdir().expect("makes a folder");

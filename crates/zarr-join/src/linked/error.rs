@@ -194,7 +194,12 @@ impl From<JoinError> for LinkError {
 impl LinkError {
     /// The error of an operation on an array.
     pub(crate) fn into_array_error(self) -> ArrayError {
-        self.into_store_error("its members").into()
+        match self {
+            Self::Reference { location, reason } => {
+                StoreError::io(Operation::Open, location, io::Error::other(reason)).into()
+            }
+            error => error.into_store_error("the virtual join").into(),
+        }
     }
 
     /// The error of an operation on the object `key`.

@@ -35,6 +35,9 @@ const STORED_IN_PART: &str = "#c3d7e6";
 const NOT_STORED: &str = "#f4f4f4";
 const REGION: &str = "fill=\"#f28e2b\" fill-opacity=\"0.35\" stroke=\"#d1660a\" stroke-width=\"2\"";
 
+/// The region in the legend.
+const REGION_WORDS: &str = "the region";
+
 /// Inner chunks are drawn unless there are more than this.
 const INNER: u64 = 256;
 
@@ -157,11 +160,19 @@ fn legend(picture: &ChunkPicture, at: f64) -> String {
         (occurs(Stored::All), format!("fill=\"{STORED}\" {outline}"), "stored"),
         (occurs(Stored::Some), format!("fill=\"{STORED_IN_PART}\" {outline}"), "stored in part"),
         (occurs(Stored::None), format!("fill=\"{NOT_STORED}\" {outline}"), "not stored"),
-        (marked, REGION.to_owned(), "the region"),
+        (marked, REGION.to_owned(), REGION_WORDS),
     ];
     let mut text = String::new();
     let mut x = LEFT;
     for (_, style, words) in entries.into_iter().filter(|(occurs, ..)| *occurs) {
+        if words == REGION_WORDS && occurs(Stored::All) {
+            // As in the picture, where stored chunks show through.
+            let at = at - 9.0;
+            let _infallible = write!(
+                text,
+                "<rect x=\"{x:.1}\" y=\"{at:.1}\" width=\"10\" height=\"10\" fill=\"{STORED}\"/>"
+            );
+        }
         let _infallible = write!(
             text,
             "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"10\" height=\"10\" {style}/>\

@@ -6,10 +6,10 @@ use zarr_kit::join::{Join, JoinGroups, LinkError, Missing, NodeMembers};
 use zarr_kit::report::words::counted;
 
 use super::arrange;
-use crate::access::store_options;
+use crate::access::{outside_members, store_options};
 use crate::args;
 use crate::error::CliError;
-use crate::print::done;
+use crate::print::{done, note};
 
 pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliError> {
     let output = args.output.as_deref().unwrap_or_default();
@@ -36,9 +36,24 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
         document = document.chunks_may_change();
     }
     document.write(output, &store_options()).map_err(failed)?;
+    if let Some(member) = document.members().find(|member| is_outside(&member.location))
+        && !outside_members()
+    {
+        note(format_args!(
+            "{}: the member {} lies outside of its folder: commands that open it need \
+             --outside-members, other programs its like",
+            shown_url(output),
+            shown_url(&member.location)
+        ));
+    }
     let (target, names) = (shown_url(output), counted(count, kind));
     let text = format!("{target}: a virtual join of {names}");
     done(args.json, text, || json!({"target": target, "members": count}))
+}
+
+/// Whether a member is not in the folder of the document or below it.
+fn is_outside(location: &str) -> bool {
+    location.starts_with("..") || location.starts_with('/') || location.contains(':')
 }
 
 fn failed(error: LinkError) -> CliError {

@@ -55,6 +55,14 @@ impl Plane {
         });
         let read: Selection = Selection::new(axes.collect());
         let mut cells = Self::cells(array, &read, &numbers, progress)?;
+        // Beside one other value the fill value is no gap but the other of two, as in a mask.
+        let mut list = Vec::new();
+        numbers.list(metadata.fill_value().bytes().unwrap_or_default(), &mut list);
+        let mut values = cells.iter().flatten().filter(|number| !number.is_nan());
+        let first = values.next().filter(|_| numbers.are_whole());
+        let is_one = first.is_some_and(|first| values.all(|value| value == first));
+        let fill = list.pop().filter(|fill| is_one && !fill.is_nan());
+        cells.iter_mut().filter(|cell| cell.is_some_and(f64::is_nan)).for_each(|cell| *cell = fill);
         let all = || cells.iter().flatten().copied();
         let finite = || all().filter(|number| number.is_finite());
         let least = finite().reduce(f64::min);
@@ -87,15 +95,15 @@ impl Plane {
         colors.into_iter().chain(self.words.iter().cloned()).collect()
     }
 
-    /// The numbers of a region; `None` where they are missing.
+    /// The numbers of a region; `None` where they are missing, NaN for the fill value.
     fn cells(
         array: &Array,
         read: &Selection,
         numbers: &Numbers,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Vec<Option<f64>>, ReportError> {
-        let mut apart = missing(array.metadata());
-        apart.extend(array.metadata().fill_value().bytes().map(<[u8]>::to_vec));
+        let apart = missing(array.metadata());
+        let fill = array.metadata().fill_value().bytes();
         let size = array.element_size().max(1);
         let bytes = read.elements().unwrap_or(0).saturating_mul(to_u64(size));
         let (mut cells, mut list, mut done) = (Vec::new(), Vec::new(), 0_u64);
@@ -105,7 +113,8 @@ impl Plane {
             numbers.list(&elements, &mut list);
             cells.extend(list.iter().zip(elements.chunks_exact(size)).map(|(number, element)| {
                 let is_missing = number.is_nan() || apart.iter().any(|apart| apart == element);
-                (!is_missing).then_some(*number)
+                let is_fill = Some(element) == fill;
+                (!is_missing).then_some(if is_fill { f64::NAN } else { *number })
             }));
             done = done.saturating_add(to_u64(elements.len()));
             progress(done, bytes);
