@@ -115,7 +115,7 @@ fn measure(name: &str, array: &Array, wanted: &Arc<[u8]>, runtime: &Runtime) {
                 assert!(black_box(&into[..]) == &wanted[..]);
             },
             || {
-                let read = array.read_async_into(&whole, std::mem::take(&mut buffer));
+                let read = array.asynchronous().read_into(&whole, std::mem::take(&mut buffer));
                 let tick;
                 (buffer, tick) = awaited(runtime, read);
                 assert!(black_box(&buffer[..]) == &wanted[..]);
@@ -125,7 +125,7 @@ fn measure(name: &str, array: &Array, wanted: &Arc<[u8]>, runtime: &Runtime) {
         compare(
             &format!("{threads} threads, write"),
             || array.write(&whole, wanted).expect("writes"),
-            || awaited(runtime, array.write_async(&whole, Arc::clone(wanted))).1,
+            || awaited(runtime, array.asynchronous().write(&whole, Arc::clone(wanted))).1,
         );
     }
 }

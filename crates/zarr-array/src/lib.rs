@@ -25,6 +25,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;
+#[cfg(feature = "async")]
+pub mod asynchronous;
 mod change;
 #[cfg(feature = "check")]
 pub mod check;
@@ -40,8 +42,6 @@ mod index_moves;
 mod layout;
 mod members;
 mod node;
-#[cfg(feature = "async")]
-mod open_async;
 mod parallel;
 mod parents;
 mod parse;
@@ -67,8 +67,6 @@ pub use change::{
     Cut, GroupRearrangement, GroupSpan, REARRANGE_MARKER, RearrangeCounts, RearrangeProgress,
     Rearrangement, Settled, Span, delete_node, refresh_consolidated,
 };
-#[cfg(feature = "async")]
-pub use change::{create_parents_async, delete_node_async, refresh_consolidated_async};
 #[cfg(feature = "jiff")]
 pub use error::TimeError;
 pub use error::{ArrayError, Loss, RearrangeError, Written};
@@ -77,8 +75,6 @@ pub use group::Group;
 pub use layout::ChunkLayout;
 pub use members::{MemberSource, Members};
 pub use node::open as open_node;
-#[cfg(feature = "async")]
-pub use open_async::open_node_async;
 pub use parents::create_parents;
 pub use parse::SelectionError;
 pub use part::{Part, PartError};

@@ -6,16 +6,17 @@
 use std::error::Error;
 use std::sync::Arc;
 
+use zarr_kit::array::asynchronous::AsyncArray;
 use zarr_kit::array::store::{StoreOptions, open_url};
-use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Store};
+use zarr_kit::{ArrayBuilder, DataType, MemoryStore, Prefix, Store};
 
 /// The mean of each chunk of a one-dimensional array; chunks are requested at the same time.
 async fn means(store: Arc<dyn Store>) -> Result<Vec<f64>, Box<dyn Error>> {
-    let array = Array::open_async(store, &Prefix::root()).await?;
+    let array = AsyncArray::open(store, &Prefix::root()).await?;
     // The futures borrow nothing, so they can be spawned.
     let reads: Vec<_> = array
         .chunks()?
-        .map(|chunk| tokio::spawn(array.read_as_async::<f32>(chunk.selection())))
+        .map(|chunk| tokio::spawn(array.asynchronous().read_as::<f32>(chunk.selection())))
         .collect();
     let mut means = Vec::new();
     for read in reads {
@@ -31,9 +32,9 @@ async fn example() -> Result<Arc<dyn Store>, Box<dyn Error>> {
     let months = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     let metadata = ArrayBuilder::new([365], DataType::Float32).chunks([months.into()]).build()?;
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let array = Array::create_async(store.clone(), &Prefix::root(), metadata).await?;
+    let array = AsyncArray::create(store.clone(), &Prefix::root(), metadata).await?;
     let days: Vec<f32> = (0..365_u16).map(f32::from).collect();
-    array.write_as_async(0..365, days).await?;
+    array.asynchronous().write_as(0..365, days).await?;
     Ok(store)
 }
 

@@ -43,6 +43,8 @@ use crate::parallel;
 use crate::store::{Extension, Key, KeyError, Prefix, Store, UpdatePolicy};
 use crate::version_2;
 
+#[cfg(feature = "async")]
+pub use asynchronous::AsyncArray;
 pub use chunks::{ChunkOf, ChunksOf};
 pub use stored::StoredChunk;
 pub use typed::Element;

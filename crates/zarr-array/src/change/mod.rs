@@ -1,8 +1,6 @@
 //! Changes of existing arrays and groups: shape, appended elements, rearranged chunks, attributes.
 
 mod append;
-#[cfg(feature = "async")]
-mod asynchronous;
 mod attributes;
 mod consolidate;
 mod delete;
@@ -11,8 +9,6 @@ mod follow;
 mod rearrange;
 mod resize;
 
-#[cfg(feature = "async")]
-pub use asynchronous::{create_parents_async, delete_node_async, refresh_consolidated_async};
 pub use delete::delete_node;
 #[cfg(feature = "copy")]
 pub(crate) use delete::documents;

@@ -111,14 +111,19 @@ fn every_way_of_reading_gives_the_same() {
                     let fresh = Array::open(face, &Prefix::root()).expect("opens");
                     let fresh = fresh.with_chunks_in_flight(at_once(chunks));
                     let found = [
-                        current.block_on(fresh.read_async(&region)),
-                        multi.block_on(multi.spawn(fresh.read_async(&region))).expect("ends"),
-                        block_on(fresh.clone().with_threads(at_once(1)).read_async(&region)),
+                        current.block_on(fresh.asynchronous().read(&region)),
+                        multi
+                            .block_on(multi.spawn(fresh.asynchronous().read(&region)))
+                            .expect("ends"),
+                        block_on(
+                            fresh.clone().with_threads(at_once(1)).asynchronous().read(&region),
+                        ),
                     ];
                     for found in found {
                         assert_eq!(found.expect("reads"), wanted, "{codecs} {text} {chunks}");
                     }
-                    let typed = block_on(fresh.read_as_async::<u16>(&region)).expect("reads");
+                    let typed =
+                        block_on(fresh.asynchronous().read_as::<u16>(&region)).expect("reads");
                     let bytes: Vec<u8> = typed.iter().flat_map(|n| n.to_le_bytes()).collect();
                     assert_eq!(bytes, wanted, "{codecs} {text} {chunks}");
                 }
@@ -133,17 +138,20 @@ fn typed_reads_take_the_types_of_the_elements() {
     create(store.clone(), REGULAR, &chains()[0]);
     for face in faces(&store) {
         let array = Array::open(face, &Prefix::root()).expect("opens");
-        let other = block_on(array.read_as_async::<f32>([0..1, 0..1])).expect_err("not floats");
+        let other =
+            block_on(array.asynchronous().read_as::<f32>([0..1, 0..1])).expect_err("not floats");
         assert!(matches!(other, ArrayError::ElementType { .. }), "{other}");
-        let outside = block_on(array.read_as_async::<u16>([0..61, 0..1])).expect_err("too long");
+        let outside =
+            block_on(array.asynchronous().read_as::<u16>([0..61, 0..1])).expect_err("too long");
         assert!(matches!(outside, ArrayError::Selection { .. }), "{outside}");
-        let row = block_on(array.read_as_async::<u16>((43, [1, 0]))).expect("reads");
+        let row = block_on(array.asynchronous().read_as::<u16>((43, [1, 0]))).expect("reads");
         assert_eq!(row, [(43 * 70 + 1) * 7 + 1, 43 * 70 * 7 + 1]);
         #[cfg(feature = "ndarray")]
         {
             let selection = ([43, 0], 1..3);
-            let found = block_on(array.read_ndarray_async::<u16, ndarray::IxDyn>(selection))
-                .expect("reads");
+            let found =
+                block_on(array.asynchronous().read_ndarray::<u16, ndarray::IxDyn>(selection))
+                    .expect("reads");
             let first = (43 * 70 + 1) * 7 + 1;
             assert_eq!(found, ndarray::arr2(&[[first, first + 7], [8, 15]]).into_dyn());
         }
@@ -157,7 +165,7 @@ fn many_reads_share_the_threads() {
     let reads: Vec<_> = (0..200)
         .map(|n| {
             let region = Selection::from([n % 44..60, n % 70..70]);
-            (array.read(&region).expect("reads"), runtime.spawn(array.read_async(&region)))
+            (array.read(&region).expect("reads"), runtime.spawn(array.asynchronous().read(&region)))
         })
         .collect();
     for (wanted, read) in reads {
@@ -195,7 +203,7 @@ fn faults_are_those_of_reads_that_block() {
                 for (face, chunks) in with_each(faces(&store), [1, 2, 16]) {
                     let array = Array::open(face, &Prefix::root()).expect("opens");
                     let array = array.with_chunks_in_flight(at_once(chunks));
-                    let found = outcome(block_on(array.read_async(&region)));
+                    let found = outcome(block_on(array.asynchronous().read(&region)));
                     assert_eq!(found, wanted, "{codecs} {fault:?} {text} {chunks}");
                 }
             }
@@ -216,7 +224,7 @@ fn nothing_begins_after_an_error() {
         let array = Array::open(face, &Prefix::root()).expect("opens");
         let array = array.with_chunks_in_flight(at_once(1));
         let before = faulty.operations();
-        block_on(array.read_async(Selection::whole(array.shape()))).expect_err("lost");
+        block_on(array.asynchronous().read(Selection::whole(array.shape()))).expect_err("lost");
         assert_eq!(faulty.operations(), before + 2);
     }
 }
@@ -250,7 +258,7 @@ fn replaced(array: &Array, store: Arc<dyn Store>) {
         // Parts of a row of shards: some inner chunks of each.
         let region = Selection::parse("9:15, :", reader.shape()).expect("parses");
         for _ in 0..200 {
-            let found = match block_on(reader.read_async(&region)) {
+            let found = match block_on(reader.asynchronous().read(&region)) {
                 Err(ArrayError::Changing { .. }) => continue,
                 found => found.expect("reads"),
             };
@@ -286,7 +294,7 @@ fn answers_come_in_any_order() {
                         }
                     }
                 });
-                let found = block_on(array.read_async(&region));
+                let found = block_on(array.asynchronous().read(&region));
                 done.store(true, Ordering::Relaxed);
                 assert_eq!(found.expect("reads"), wanted, "{codecs} {text}");
             });
@@ -304,7 +312,7 @@ fn a_read_can_be_dropped_at_any_point() {
         let array = create(handle.clone(), REGULAR, &codecs).with_chunks_in_flight(at_once(3));
         let region = Selection::parse("2:42, 2:68", array.shape()).expect("parses");
         for answers in 0..40 {
-            let mut read = Box::pin(array.read_async(&region));
+            let mut read = Box::pin(array.asynchronous().read(&region));
             let mut given = 0;
             let ended = loop {
                 if poll(read.as_mut()).is_ready() {

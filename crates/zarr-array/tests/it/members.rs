@@ -329,7 +329,7 @@ fn reads_are_those_of_the_members_side_by_side() {
 
             #[cfg(feature = "async")]
             {
-                let awaited = array.read_as_async::<u16>(&selection);
+                let awaited = array.asynchronous().read_as::<u16>(&selection);
                 assert_eq!(crate::asynchronous::block_on(awaited).unwrap(), expected);
             }
 
@@ -431,7 +431,7 @@ fn faults_name_the_member() {
         let far: Arc<dyn Store> = Arc::new(faces::Far(array.store().clone()));
         let array = Array::open(far, &Prefix::root()).unwrap();
         for (part, message) in [0..1, 4..5, 11..12].into_iter().zip(&messages) {
-            let awaited = crate::asynchronous::block_on(array.read_async(part));
+            let awaited = crate::asynchronous::block_on(array.asynchronous().read(part));
             assert_eq!(awaited.unwrap_err().to_string(), *message);
         }
     }

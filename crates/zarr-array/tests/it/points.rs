@@ -324,20 +324,21 @@ fn futures_do_the_same() {
         for array in arrays([9, 6], &DataType::Uint16) {
             let points = random.points(&[9, 6], 30);
             let new: Vec<u16> = (0..30).map(|_| random.below(4096) as u16).collect();
-            array.write_points_as_async(&points, new).await.expect("writes");
+            array.asynchronous().write_points_as(&points, new).await.expect("writes");
             let whole = Points::of_mask(&[9, 6], &[true; 54]).expect("a mask");
-            let read = array.read_points_as_async::<u16>(whole).await.expect("reads");
+            let read = array.asynchronous().read_points_as::<u16>(whole).await.expect("reads");
             assert_eq!(read, array.read_as::<u16>(Selection::whole(&[9, 6])).expect("reads"));
             assert!(read.iter().any(|element| *element > 0));
-            let error = array.read_points_async([[9], [0]]).await.expect_err("outside");
+            let error = array.asynchronous().read_points([[9], [0]]).await.expect_err("outside");
             assert!(matches!(error, ArrayError::Selection { .. }), "{error}");
         }
         for array in arrays([9, 6], &DataType::String) {
             array
-                .write_points_strings_async([[8, 1], [5, 0]], vec!["z", "a"])
+                .asynchronous()
+                .write_points_strings([[8, 1], [5, 0]], vec!["z", "a"])
                 .await
                 .expect("writes");
-            let read = array.read_points_strings_async([[1, 2, 8], [0, 0, 5]]).await;
+            let read = array.asynchronous().read_points_strings([[1, 2, 8], [0, 0, 5]]).await;
             assert!(read.expect("reads").iter().eq(["a", "", "z"]));
         }
     });

@@ -250,36 +250,37 @@ fn other_types_are_no_times() {
 fn futures_do_what_the_blocking_methods_do() {
     let hours = array(DataType::NumpyDatetime64(step(TimeUnit::Hour, 1)), 4);
     let noon = Some(time("2024-02-29T12:00:00Z"));
-    block_on(hours.write_timestamps_async(1..3, vec![noon, None])).expect("writes");
+    block_on(hours.asynchronous().write_timestamps(1..3, vec![noon, None])).expect("writes");
     // Hours since 1970, by hand: 19,782 days and a half.
     let stored = hours.read_as::<i64>(1..3).expect("reads");
     assert_eq!(stored, [19_782 * 24 + 12, i64::MIN]);
-    let read = block_on(hours.read_timestamps_async(1..3)).expect("reads");
+    let read = block_on(hours.asynchronous().read_timestamps(1..3)).expect("reads");
     assert_eq!(read, [noon, None]);
     assert_eq!(read, hours.read_timestamps(1..3).expect("reads"));
 
     let later = Some(time("2024-02-29T12:30:00Z"));
-    let error = block_on(hours.write_timestamps_async(0..2, [noon, later])).expect_err("no hour");
+    let error =
+        block_on(hours.asynchronous().write_timestamps(0..2, [noon, later])).expect_err("no hour");
     assert!(
         matches!(error, ArrayError::Time { element: 1, cause: TimeError::Steps, .. }),
         "{error}"
     );
     assert_eq!(hours.read_as::<i64>(0..2).expect("reads")[1], stored[0], "nothing is written");
     hours.write_as(0..1, &[i64::MAX]).expect("writes");
-    let error = block_on(hours.read_timestamps_async(0..4)).expect_err("out of range");
+    let error = block_on(hours.asynchronous().read_timestamps(0..4)).expect_err("out of range");
     assert!(
         matches!(error, ArrayError::Time { element: 0, cause: TimeError::Range, .. }),
         "{error}"
     );
-    let error = block_on(hours.read_durations_async(0..1)).expect_err("times");
+    let error = block_on(hours.asynchronous().read_durations(0..1)).expect_err("times");
     assert!(matches!(error, ArrayError::ElementType { .. }), "{error}");
-    let error = block_on(hours.write_durations_async(0..1, [None])).expect_err("times");
+    let error = block_on(hours.asynchronous().write_durations(0..1, [None])).expect_err("times");
     assert!(matches!(error, ArrayError::ElementType { .. }), "{error}");
-    assert!(block_on(hours.read_timestamps_async(0..5)).is_err(), "past the end");
+    assert!(block_on(hours.asynchronous().read_timestamps(0..5)).is_err(), "past the end");
 
     let minutes = array(DataType::NumpyTimedelta64(step(TimeUnit::Minute, 1)), 2);
     let half = Some(SignedDuration::from_mins(-30));
-    block_on(minutes.write_durations_async(0..2, [half, None])).expect("writes");
+    block_on(minutes.asynchronous().write_durations(0..2, [half, None])).expect("writes");
     assert_eq!(minutes.read_as::<i64>(0..2).expect("reads"), [-30, i64::MIN]);
-    assert_eq!(block_on(minutes.read_durations_async(0..2)).expect("reads"), [half, None]);
+    assert_eq!(block_on(minutes.asynchronous().read_durations(0..2)).expect("reads"), [half, None]);
 }

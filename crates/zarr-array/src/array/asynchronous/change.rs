@@ -7,39 +7,40 @@ use zarr_codec::Options;
 use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
 
+use super::AsyncArray;
 use crate::array::{Array, Element};
 use crate::change::Cut;
 use crate::error::ArrayError;
 use crate::store::{Prefix, Store};
 use crate::threads::{self, ArrayFuture};
 
-impl Array {
+impl AsyncArray {
     /// As [`create`](Array::create), without blocking the thread. The future borrows nothing, and
     /// can be awaited on any executor. Dropping it cancels the creation unless it has begun.
     ///
     /// # Errors
     /// As [`create`](Array::create).
-    pub fn create_async(
+    pub fn create(
         store: Arc<dyn Store>,
         prefix: &Prefix,
         metadata: ArrayMetadata,
-    ) -> ArrayFuture<Self> {
-        Self::create_with_async(store, prefix, metadata, Options::new())
+    ) -> ArrayFuture<Array> {
+        Self::create_with(store, prefix, metadata, Options::new())
     }
 
     /// As [`create_with`](Array::create_with), without blocking the thread; see
-    /// [`create_async`](Array::create_async).
+    /// [`create`](Self::create).
     ///
     /// # Errors
     /// As [`create_with`](Array::create_with).
-    pub fn create_with_async(
+    pub fn create_with(
         store: Arc<dyn Store>,
         prefix: &Prefix,
         metadata: ArrayMetadata,
         options: Options,
-    ) -> ArrayFuture<Self> {
+    ) -> ArrayFuture<Array> {
         let prefix = prefix.clone();
-        threads::change(move || Self::create_with(store, &prefix, metadata, options))
+        threads::change(move || Array::create_with(store, &prefix, metadata, options))
     }
 
     /// As [`append`](Array::append), without blocking the thread. The future borrows nothing, so
@@ -63,95 +64,97 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Cut};
+    /// # use zarr_array::Cut;
+    /// # use zarr_array::asynchronous::AsyncArray;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// # let metadata = ArrayBuilder::new([2], DataType::Uint8).chunk_shape([2]).build()?;
     /// # let store = Arc::new(MemoryStore::new());
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
-    /// let array = Array::create_async(store, &Prefix::root(), metadata).await?;
-    /// let array = array.append_async(0, 3, vec![7; 3], &[]).await?;
-    /// assert_eq!(array.read_async(0..5).await?, [0, 0, 7, 7, 7]);
-    /// let array = array.resize_async(&[3], &[vec![]], Cut::Discard).await?;
-    /// let array = array.update_attributes_async(&[("units", Some(r#""K""#))]).await?;
+    /// let array = AsyncArray::create(store, &Prefix::root(), metadata).await?;
+    /// let array = array.asynchronous().append(0, 3, vec![7; 3], &[]).await?;
+    /// assert_eq!(array.asynchronous().read(0..5).await?, [0, 0, 7, 7, 7]);
+    /// let array = array.asynchronous().resize(&[3], &[vec![]], Cut::Discard).await?;
+    /// let array = array.asynchronous().update_attributes(&[("units", Some(r#""K""#))]).await?;
     /// assert_eq!((array.shape(), array.metadata().attribute("units")), (&[3][..], Some(r#""K""#)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn append_async(
+    pub fn append(
         &self,
         axis: usize,
         count: u64,
         elements: impl AsRef<[u8]> + Send + Sync + 'static,
         edges: &[Run],
-    ) -> ArrayFuture<Self> {
+    ) -> ArrayFuture<Array> {
         let edges = edges.to_vec();
-        self.change_async(move |array| array.append(axis, count, elements.as_ref(), &edges))
+        self.0.change_async(move |array| array.append(axis, count, elements.as_ref(), &edges))
     }
 
     /// As [`append_as`](Array::append_as), without blocking the thread; see
-    /// [`append_async`](Array::append_async).
+    /// [`append`](Self::append).
     ///
     /// # Errors
     /// As [`append_as`](Array::append_as).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn append_as_async<T: Element>(
+    pub fn append_as<T: Element>(
         &self,
         axis: usize,
         count: u64,
         elements: impl AsRef<[T]> + Send + Sync + 'static,
         edges: &[Run],
-    ) -> ArrayFuture<Self> {
+    ) -> ArrayFuture<Array> {
         let edges = edges.to_vec();
-        self.change_async(move |array| array.append_as(axis, count, elements.as_ref(), &edges))
+        self.0.change_async(move |array| array.append_as(axis, count, elements.as_ref(), &edges))
     }
 
     /// As [`append_strings`](Array::append_strings), without blocking the thread; see
-    /// [`append_async`](Array::append_async).
+    /// [`append`](Self::append).
     ///
     /// # Errors
     /// As [`append_strings`](Array::append_strings).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn append_strings_async<S: AsRef<str> + 'static>(
+    pub fn append_strings<S: AsRef<str> + 'static>(
         &self,
         axis: usize,
         count: u64,
         strings: impl AsRef<[S]> + Send + Sync + 'static,
         edges: &[Run],
-    ) -> ArrayFuture<Self> {
+    ) -> ArrayFuture<Array> {
         let edges = edges.to_vec();
-        self.change_async(move |array| array.append_strings(axis, count, strings.as_ref(), &edges))
+        self.0
+            .change_async(move |array| array.append_strings(axis, count, strings.as_ref(), &edges))
     }
 
     /// As [`append_byte_strings`](Array::append_byte_strings), without blocking the thread; see
-    /// [`append_async`](Array::append_async).
+    /// [`append`](Self::append).
     ///
     /// # Errors
     /// As [`append_byte_strings`](Array::append_byte_strings).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn append_byte_strings_async<B: AsRef<[u8]> + 'static>(
+    pub fn append_byte_strings<B: AsRef<[u8]> + 'static>(
         &self,
         axis: usize,
         count: u64,
         byte_strings: impl AsRef<[B]> + Send + Sync + 'static,
         edges: &[Run],
-    ) -> ArrayFuture<Self> {
+    ) -> ArrayFuture<Array> {
         let edges = edges.to_vec();
-        self.change_async(move |array| {
+        self.0.change_async(move |array| {
             array.append_byte_strings(axis, count, byte_strings.as_ref(), &edges)
         })
     }
 
     /// As [`resize`](Array::resize), without blocking the thread. Dropping the future cancels it
-    /// as an [`append_async`](Array::append_async): the chunk that is being discarded is finished,
+    /// as an [`append`](Self::append): the chunk that is being discarded is finished,
     /// and no other is begun.
     ///
     /// # Errors
@@ -159,9 +162,9 @@ impl Array {
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn resize_async(&self, shape: &[u64], edges: &[Vec<Run>], cut: Cut) -> ArrayFuture<Self> {
+    pub fn resize(&self, shape: &[u64], edges: &[Vec<Run>], cut: Cut) -> ArrayFuture<Array> {
         let (shape, edges) = (shape.to_vec(), edges.to_vec());
-        self.change_async(move |array| array.resize(&shape, &edges, cut))
+        self.0.change_async(move |array| array.resize(&shape, &edges, cut))
     }
 
     /// As [`update_attributes`](Array::update_attributes), without blocking the thread. Dropping
@@ -169,11 +172,13 @@ impl Array {
     ///
     /// # Errors
     /// As [`update_attributes`](Array::update_attributes).
-    pub fn update_attributes_async(&self, changes: &[(&str, Option<&str>)]) -> ArrayFuture<Self> {
+    pub fn update_attributes(&self, changes: &[(&str, Option<&str>)]) -> ArrayFuture<Array> {
         let changes = threads::owned(changes);
-        self.change_async(move |array| array.update_attributes(&threads::borrowed(&changes)))
+        self.0.change_async(move |array| array.update_attributes(&threads::borrowed(&changes)))
     }
+}
 
+impl Array {
     /// Runs a change on a thread where it may wait, until it is done or its future is dropped.
     fn change_async(
         &self,

@@ -18,7 +18,39 @@ use std::num::NonZeroUsize;
 use super::Array;
 use crate::threads;
 
+/// The operations of an [`Array`] that access the store, without blocking the thread; made by
+/// [`Array::asynchronous`]. It has the array's settings.
+///
+/// Methods have the names of the blocking ones. What they change, open or create, they return as an
+/// [`Array`], which has all that needs no store.
+#[derive(Clone, Debug)]
+pub struct AsyncArray(Array);
+
 impl Array {
+    /// The operations that access the store, without blocking the thread, by the same names.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let metadata = ArrayBuilder::new([3], DataType::Uint8).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # runtime.block_on(async {
+    /// let array = array.asynchronous();
+    /// array.write(1..3, vec![7, 8]).await?;
+    /// assert_eq!(array.read(0..3).await?, [0, 7, 8]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn asynchronous(&self) -> AsyncArray {
+        AsyncArray(self.clone())
+    }
+
     /// Sets the number of chunks in flight for each asynchronous read and write: from the first
     /// request for a chunk until it has been decoded or stored. It bounds the requests in
     /// progress, and the memory for encoded chunks.

@@ -2,11 +2,12 @@
 
 use zarr_codec::{ByteStrings, Strings};
 
-use crate::array::{Array, Element};
+use super::AsyncArray;
+use crate::array::Element;
 use crate::points::Points;
 use crate::threads::ArrayFuture;
 
-impl Array {
+impl AsyncArray {
     /// As [`read_points`](Array::read_points), without blocking the thread. The future borrows
     /// nothing, so it can be spawned, and it runs on any executor: a thread that may wait for the
     /// store does the work, with the array's [number of threads](Array::with_threads).
@@ -31,35 +32,32 @@ impl Array {
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
     /// let points = Points::from([[0, 3], [1, 2]]);
-    /// array.write_points_async(&points, vec![1, 32]).await?;
-    /// assert_eq!(tokio::spawn(array.read_points_async(&points)).await??, [1, 32]);
+    /// array.asynchronous().write_points(&points, vec![1, 32]).await?;
+    /// assert_eq!(tokio::spawn(array.asynchronous().read_points(&points)).await??, [1, 32]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_points_async(&self, points: impl Into<Points>) -> ArrayFuture<Vec<u8>> {
+    pub fn read_points(&self, points: impl Into<Points>) -> ArrayFuture<Vec<u8>> {
         let points = points.into();
-        self.detached(move |array| array.read_points(points))
+        self.0.detached(move |array| array.read_points(points))
     }
 
     /// As [`read_points_as`](Array::read_points_as), without blocking the thread; see
-    /// [`read_points_async`](Array::read_points_async).
+    /// [`read_points`](Self::read_points).
     ///
     /// # Errors
     /// As [`read_points_as`](Array::read_points_as).
     ///
     /// # Panics
     /// If decoding panics, on the thread that polls.
-    pub fn read_points_as_async<T: Element>(
-        &self,
-        points: impl Into<Points>,
-    ) -> ArrayFuture<Vec<T>> {
+    pub fn read_points_as<T: Element>(&self, points: impl Into<Points>) -> ArrayFuture<Vec<T>> {
         let points = points.into();
-        self.detached(move |array| array.read_points_as(points))
+        self.0.detached(move |array| array.read_points_as(points))
     }
 
     /// As [`write_points`](Array::write_points), without blocking the thread; see
-    /// [`read_points_async`](Array::read_points_async). `elements` can be anything that holds
+    /// [`read_points`](Self::read_points). `elements` can be anything that holds
     /// bytes.
     ///
     /// Dropping the future cancels the write: chunks that are being written are finished, so each
@@ -70,92 +68,89 @@ impl Array {
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_points_async(
+    pub fn write_points(
         &self,
         points: impl Into<Points>,
         elements: impl AsRef<[u8]> + Send + 'static,
     ) -> ArrayFuture<()> {
         let points = points.into();
-        self.detached(move |array| array.write_points(points, elements.as_ref()))
+        self.0.detached(move |array| array.write_points(points, elements.as_ref()))
     }
 
     /// As [`write_points_as`](Array::write_points_as), without blocking the thread; see
-    /// [`write_points_async`](Array::write_points_async).
+    /// [`write_points`](Self::write_points).
     ///
     /// # Errors
     /// As [`write_points_as`](Array::write_points_as).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_points_as_async<T: Element>(
+    pub fn write_points_as<T: Element>(
         &self,
         points: impl Into<Points>,
         elements: impl AsRef<[T]> + Send + 'static,
     ) -> ArrayFuture<()> {
         let points = points.into();
-        self.detached(move |array| array.write_points_as(points, elements.as_ref()))
+        self.0.detached(move |array| array.write_points_as(points, elements.as_ref()))
     }
 
     /// As [`read_points_strings`](Array::read_points_strings), without blocking the thread; see
-    /// [`read_points_async`](Array::read_points_async).
+    /// [`read_points`](Self::read_points).
     ///
     /// # Errors
     /// As [`read_points_strings`](Array::read_points_strings).
     ///
     /// # Panics
     /// If decoding panics, on the thread that polls.
-    pub fn read_points_strings_async(&self, points: impl Into<Points>) -> ArrayFuture<Strings> {
+    pub fn read_points_strings(&self, points: impl Into<Points>) -> ArrayFuture<Strings> {
         let points = points.into();
-        self.detached(move |array| array.read_points_strings(points))
+        self.0.detached(move |array| array.read_points_strings(points))
     }
 
     /// As [`read_points_byte_strings`](Array::read_points_byte_strings), without blocking the
-    /// thread; see [`read_points_async`](Array::read_points_async).
+    /// thread; see [`read_points`](Self::read_points).
     ///
     /// # Errors
     /// As [`read_points_byte_strings`](Array::read_points_byte_strings).
     ///
     /// # Panics
     /// If decoding panics, on the thread that polls.
-    pub fn read_points_byte_strings_async(
-        &self,
-        points: impl Into<Points>,
-    ) -> ArrayFuture<ByteStrings> {
+    pub fn read_points_byte_strings(&self, points: impl Into<Points>) -> ArrayFuture<ByteStrings> {
         let points = points.into();
-        self.detached(move |array| array.read_points_byte_strings(points))
+        self.0.detached(move |array| array.read_points_byte_strings(points))
     }
 
     /// As [`write_points_strings`](Array::write_points_strings), without blocking the thread; see
-    /// [`write_points_async`](Array::write_points_async).
+    /// [`write_points`](Self::write_points).
     ///
     /// # Errors
     /// As [`write_points_strings`](Array::write_points_strings).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_points_strings_async<S: AsRef<str> + 'static>(
+    pub fn write_points_strings<S: AsRef<str> + 'static>(
         &self,
         points: impl Into<Points>,
         strings: impl AsRef<[S]> + Send + 'static,
     ) -> ArrayFuture<()> {
         let points = points.into();
-        self.detached(move |array| array.write_points_strings(points, strings.as_ref()))
+        self.0.detached(move |array| array.write_points_strings(points, strings.as_ref()))
     }
 
     /// As [`write_points_byte_strings`](Array::write_points_byte_strings), without blocking the
-    /// thread; see [`write_points_async`](Array::write_points_async).
+    /// thread; see [`write_points`](Self::write_points).
     ///
     /// # Errors
     /// As [`write_points_byte_strings`](Array::write_points_byte_strings).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_points_byte_strings_async<B: AsRef<[u8]> + 'static>(
+    pub fn write_points_byte_strings<B: AsRef<[u8]> + 'static>(
         &self,
         points: impl Into<Points>,
         byte_strings: impl AsRef<[B]> + Send + 'static,
     ) -> ArrayFuture<()> {
         let points = points.into();
-        self.detached(move |array| array.write_points_byte_strings(points, byte_strings.as_ref()))
+        self.0.detached(move |array| array.write_points_byte_strings(points, byte_strings.as_ref()))
     }
 }

@@ -9,6 +9,7 @@ use tokio::sync::Semaphore;
 use zarr_codec::Scratch;
 use zarr_view::OwnedGrid;
 
+use super::AsyncArray;
 use super::free::Free;
 use super::job::{Begun, Draft, Job};
 use super::turns::Turns;
@@ -21,7 +22,7 @@ use crate::store::{AsyncStore, Object, Offload, StoreError};
 use crate::threads::{self, ArrayFuture, DECODERS, interrupted};
 use crate::transfer::{Selected, Transfer};
 
-impl Array {
+impl AsyncArray {
     /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so it
     /// can be spawned, and it runs on any executor.
     ///
@@ -54,31 +55,31 @@ impl Array {
     /// # runtime.block_on(async {
     /// let writer = array.clone();
     /// tokio::task::spawn_blocking(move || writer.write(1..2, &[5])).await??;
-    /// let elements = tokio::spawn(array.read_async(0..3)).await??;
+    /// let elements = tokio::spawn(array.asynchronous().read(0..3)).await??;
     /// assert_eq!(elements, [7, 5, 7]);
-    /// assert_eq!(array.read_async(([2, 1, 1],)).await?, [7, 5, 5]);
+    /// assert_eq!(array.asynchronous().read(([2, 1, 1],)).await?, [7, 5, 5]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read_async(&self, selection: impl Into<Selection>) -> ArrayFuture<Vec<u8>> {
-        self.read_async_into(selection, Vec::new())
+    pub fn read(&self, selection: impl Into<Selection>) -> ArrayFuture<Vec<u8>> {
+        self.read_into(selection, Vec::new())
     }
 
-    /// As [`read_async`](Array::read_async), into `buffer`, whose content is replaced and whose
+    /// As [`read`](Self::read), into `buffer`, whose content is replaced and whose
     /// memory is reused if it is large enough.
     ///
     /// The buffer is passed and returned by value, because decoding may still be writing to it
     /// when the future is dropped. Then it is lost, as it is after an error.
     ///
     /// # Errors
-    /// As [`read_async`](Array::read_async).
-    pub fn read_async_into(
+    /// As [`read`](Self::read).
+    pub fn read_into(
         &self,
         selection: impl Into<Selection>,
         mut buffer: Vec<u8>,
     ) -> ArrayFuture<Vec<u8>> {
-        let (array, selection) = (self.clone(), selection.into());
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             let room = |selected: &Selected<'_>| match buffer.capacity() < selected.length {
                 true => selected.zeroed(),
@@ -92,18 +93,15 @@ impl Array {
     }
 
     /// As [`read_as`](Array::read_as), without blocking the thread; see
-    /// [`read_async`](Array::read_async).
+    /// [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read_as`](Array::read_as): the first error.
     ///
     /// # Panics
     /// If decoding panics, on the thread that polls.
-    pub fn read_as_async<T: Element>(
-        &self,
-        selection: impl Into<Selection>,
-    ) -> ArrayFuture<Vec<T>> {
-        let (array, selection) = (self.clone(), selection.into());
+    pub fn read_as<T: Element>(&self, selection: impl Into<Selection>) -> ArrayFuture<Vec<T>> {
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             array.check_type::<T>()?;
             let room = |selected: &Selected<'_>| zeroed_bits::<T>(selected).map(Bits);
@@ -114,7 +112,7 @@ impl Array {
     }
 
     /// As [`read_ndarray`](Array::read_ndarray), without blocking the thread; see
-    /// [`read_async`](Array::read_async).
+    /// [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read_ndarray`](Array::read_ndarray): the first error.
@@ -122,18 +120,20 @@ impl Array {
     /// # Panics
     /// If decoding panics, on the thread that polls.
     #[cfg(feature = "ndarray")]
-    pub fn read_ndarray_async<T: Element, D: ndarray::Dimension>(
+    pub fn read_ndarray<T: Element, D: ndarray::Dimension>(
         &self,
         selection: impl Into<Selection>,
     ) -> ArrayFuture<ndarray::Array<T, D>> {
-        let (array, selection) = (self.clone(), selection.into());
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             array.check_axes::<D>()?;
-            let elements = array.read_as_async(&selection).await?;
+            let elements = array.asynchronous().read_as(&selection).await?;
             array.shaped(&selection, elements)
         })
     }
+}
 
+impl Array {
     /// Reads a selection into memory of the same length.
     async fn read_owned<M: AsMut<[u8]> + Send + 'static>(
         &self,

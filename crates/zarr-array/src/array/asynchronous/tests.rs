@@ -134,7 +134,7 @@ fn a_dropped_read_leaves_nothing_behind() {
     let shared = Arc::downgrade(&array.shared);
     let transfer = all(&array);
     let mut read = Box::pin(array.read_from(Some(face.clone()), &transfer, vec![0; 100]));
-    let mut other = array.read_async(0..100);
+    let mut other = array.asynchronous().read(0..100);
     assert!(poll(read.as_mut()).is_pending() && poll(other.as_mut()).is_pending());
     let asked = face.requests.load(Ordering::SeqCst);
     drop((read, other));
@@ -181,10 +181,10 @@ fn a_buffer_is_used_again_if_it_is_large_enough() {
         let mut buffer = Vec::with_capacity(capacity);
         buffer.resize(length, 0xff);
         let address = buffer.as_ptr();
-        let found = block_on(array.read_async_into(&region, buffer)).unwrap();
+        let found = block_on(array.asynchronous().read_into(&region, buffer)).unwrap();
         assert_eq!(found, (5..25).collect::<Vec<u8>>());
         assert!(!same || (found.as_ptr(), found.capacity()) == (address, capacity));
     }
-    let beyond = block_on(array.read_async(99..101)).unwrap_err();
+    let beyond = block_on(array.asynchronous().read(99..101)).unwrap_err();
     assert!(matches!(beyond, ArrayError::Selection { .. }), "{beyond}");
 }

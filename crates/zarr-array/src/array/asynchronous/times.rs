@@ -3,15 +3,16 @@
 use jiff::{SignedDuration, Timestamp};
 use zarr_metadata::TimeStep;
 
+use super::AsyncArray;
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::threads::{self, ArrayFuture};
 use crate::times::{durations, of_durations, of_timestamps, timestamps};
 
-impl Array {
+impl AsyncArray {
     /// As [`read_timestamps`](Array::read_timestamps), without blocking the thread; see
-    /// [`read_async`](Array::read_async).
+    /// [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read_timestamps`](Array::read_timestamps).
@@ -33,8 +34,8 @@ impl Array {
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
     /// let day: Timestamp = "2024-02-29T00:00:00Z".parse()?;
-    /// array.write_timestamps_async(0..2, [Some(day), None]).await?;
-    /// let times = tokio::spawn(array.read_timestamps_async(0..2)).await??;
+    /// array.asynchronous().write_timestamps(0..2, [Some(day), None]).await?;
+    /// let times = tokio::spawn(array.asynchronous().read_timestamps(0..2)).await??;
     /// assert_eq!(times, [Some(day), None]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
@@ -43,33 +44,33 @@ impl Array {
     ///
     /// # Spec
     /// zarr-extensions `data-types/numpy.datetime64`.
-    pub fn read_timestamps_async(
+    pub fn read_timestamps(
         &self,
         selection: impl Into<Selection>,
     ) -> ArrayFuture<Vec<Option<Timestamp>>> {
-        self.read_times(selection.into(), Array::datetime_step, timestamps)
+        self.0.read_times(selection.into(), Array::datetime_step, timestamps)
     }
 
     /// As [`write_timestamps`](Array::write_timestamps), without blocking the thread; see
-    /// [`write_async`](Array::write_async).
+    /// [`write`](Self::write).
     ///
     /// # Errors
     /// As [`write_timestamps`](Array::write_timestamps).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_timestamps_async(
+    pub fn write_timestamps(
         &self,
         selection: impl Into<Selection>,
         times: impl AsRef<[Option<Timestamp>]> + Send + 'static,
     ) -> ArrayFuture<()> {
-        self.write_times(selection.into(), Array::datetime_step, move |step| {
+        self.0.write_times(selection.into(), Array::datetime_step, move |step| {
             of_timestamps(times.as_ref(), step)
         })
     }
 
     /// As [`read_durations`](Array::read_durations), without blocking the thread; see
-    /// [`read_async`](Array::read_async).
+    /// [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read_durations`](Array::read_durations).
@@ -79,31 +80,33 @@ impl Array {
     ///
     /// # Spec
     /// zarr-extensions `data-types/numpy.timedelta64`.
-    pub fn read_durations_async(
+    pub fn read_durations(
         &self,
         selection: impl Into<Selection>,
     ) -> ArrayFuture<Vec<Option<SignedDuration>>> {
-        self.read_times(selection.into(), Array::timedelta_step, durations)
+        self.0.read_times(selection.into(), Array::timedelta_step, durations)
     }
 
     /// As [`write_durations`](Array::write_durations), without blocking the thread; see
-    /// [`write_async`](Array::write_async).
+    /// [`write`](Self::write).
     ///
     /// # Errors
     /// As [`write_durations`](Array::write_durations).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_durations_async(
+    pub fn write_durations(
         &self,
         selection: impl Into<Selection>,
         durations: impl AsRef<[Option<SignedDuration>]> + Send + 'static,
     ) -> ArrayFuture<()> {
-        self.write_times(selection.into(), Array::timedelta_step, move |step| {
+        self.0.write_times(selection.into(), Array::timedelta_step, move |step| {
             of_durations(durations.as_ref(), step)
         })
     }
+}
 
+impl Array {
     fn read_times<T: Send + 'static>(
         &self,
         selection: Selection,
@@ -113,7 +116,7 @@ impl Array {
         let array = self.clone();
         Box::pin(async move {
             let step = step(&array)?;
-            let counts = array.read_as_async::<i64>(selection).await?;
+            let counts = array.asynchronous().read_as::<i64>(selection).await?;
             // Calendar months take a while, which is not for the executor's thread.
             let times = threads::DECODERS.run(move || times(&counts, step));
             times.await.map_err(threads::interrupted)?
@@ -131,7 +134,7 @@ impl Array {
             let step = step(&array)?;
             let counts = threads::DECODERS.run(move || counts(step));
             let counts = counts.await.map_err(threads::interrupted)??;
-            array.write_as_async(selection, counts).await
+            array.asynchronous().write_as(selection, counts).await
         })
     }
 }

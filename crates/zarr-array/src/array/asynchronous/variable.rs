@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use zarr_codec::{ByteStrings, Slots, Strings};
 use zarr_grid::{ChunkPart, SelectedChunks};
 
+use super::AsyncArray;
 use super::free::Free;
 use super::turns::{Turn, Turns};
 use crate::array::Array;
@@ -15,7 +16,7 @@ use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::threads::{ArrayFuture, interrupted};
 
-impl Array {
+impl AsyncArray {
     /// As [`read_strings`](Array::read_strings), without blocking the thread. The future borrows
     /// nothing, so it can be spawned, and it runs on any executor. Dropping it cancels the read;
     /// chunks that are being read are finished.
@@ -25,8 +26,8 @@ impl Array {
     ///
     /// # Panics
     /// If decoding panics, on the thread that polls.
-    pub fn read_strings_async(&self, selection: impl Into<Selection>) -> ArrayFuture<Strings> {
-        let (array, selection) = (self.clone(), selection.into());
+    pub fn read_strings(&self, selection: impl Into<Selection>) -> ArrayFuture<Strings> {
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             array.check_strings()?;
             let read = array.read_variable_async(selection).await?;
@@ -35,24 +36,21 @@ impl Array {
     }
 
     /// As [`read_byte_strings`](Array::read_byte_strings), without blocking the thread; see
-    /// [`read_strings_async`](Array::read_strings_async).
+    /// [`read_strings`](Self::read_strings).
     ///
     /// # Errors
     /// As [`read_byte_strings`](Array::read_byte_strings): the first error.
     ///
     /// # Panics
     /// If decoding panics, on the thread that polls.
-    pub fn read_byte_strings_async(
-        &self,
-        selection: impl Into<Selection>,
-    ) -> ArrayFuture<ByteStrings> {
-        let (array, selection) = (self.clone(), selection.into());
+    pub fn read_byte_strings(&self, selection: impl Into<Selection>) -> ArrayFuture<ByteStrings> {
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move { array.read_variable_async(selection).await })
     }
 
     /// As [`write_strings`](Array::write_strings), without blocking the thread. `strings` can be
     /// anything that holds strings: a vector, an `Arc<[String]>`, a static slice. The future is
-    /// spawned, limited and dropped as that of [`write_async`](Array::write_async).
+    /// spawned, limited and dropped as that of [`write`](Self::write).
     ///
     /// # Errors
     /// As [`write_strings`](Array::write_strings).
@@ -70,18 +68,18 @@ impl Array {
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
-    /// array.write_strings_async(1..3, vec!["Bern", "Basel"]).await?;
-    /// assert!(array.read_strings_async(0..3).await?.iter().eq(["", "Bern", "Basel"]));
+    /// array.asynchronous().write_strings(1..3, vec!["Bern", "Basel"]).await?;
+    /// assert!(array.asynchronous().read_strings(0..3).await?.iter().eq(["", "Bern", "Basel"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write_strings_async<S: AsRef<str> + 'static>(
+    pub fn write_strings<S: AsRef<str> + 'static>(
         &self,
         selection: impl Into<Selection>,
         strings: impl AsRef<[S]> + Send + Sync + 'static,
     ) -> ArrayFuture<()> {
-        let (array, selection) = (self.clone(), selection.into());
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             array.check_strings()?;
             array.write_variable_async(selection, Utf8(strings, PhantomData)).await
@@ -89,24 +87,26 @@ impl Array {
     }
 
     /// As [`write_byte_strings`](Array::write_byte_strings), without blocking the thread; see
-    /// [`write_strings_async`](Array::write_strings_async).
+    /// [`write_strings`](Self::write_strings).
     ///
     /// # Errors
     /// As [`write_byte_strings`](Array::write_byte_strings).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_byte_strings_async<B: AsRef<[u8]> + 'static>(
+    pub fn write_byte_strings<B: AsRef<[u8]> + 'static>(
         &self,
         selection: impl Into<Selection>,
         byte_strings: impl AsRef<[B]> + Send + Sync + 'static,
     ) -> ArrayFuture<()> {
-        let (array, selection) = (self.clone(), selection.into());
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             array.write_variable_async(selection, Bytes(byte_strings, PhantomData)).await
         })
     }
+}
 
+impl Array {
     async fn write_variable_async(
         &self,
         selection: Selection,

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
+use super::AsyncArray;
 use super::free::Free;
 use super::turns::Turns;
 use crate::array::worker::{ChunkBuffers, Worker};
@@ -13,7 +14,7 @@ use crate::selection::Selection;
 use crate::threads::{self, ArrayFuture};
 use crate::transfer::{Selected, Transfer};
 
-impl Array {
+impl AsyncArray {
     /// As [`write`](Array::write), without blocking the thread. The future borrows nothing, so it
     /// can be spawned, and it runs on any executor. `elements` can be anything that holds bytes:
     /// a vector, an `Arc<[u8]>`, a static slice.
@@ -42,36 +43,36 @@ impl Array {
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # runtime.block_on(async {
-    /// array.write_async(0..2, vec![1, 0, 2, 0]).await?;
-    /// tokio::spawn(array.write_as_async(2..3, [-1_i16])).await??;
-    /// assert_eq!(array.read_as_async::<i16>(0..3).await?, [1, 2, -1]);
+    /// array.asynchronous().write(0..2, vec![1, 0, 2, 0]).await?;
+    /// tokio::spawn(array.asynchronous().write_as(2..3, [-1_i16])).await??;
+    /// assert_eq!(array.asynchronous().read_as::<i16>(0..3).await?, [1, 2, -1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn write_async(
+    pub fn write(
         &self,
         selection: impl Into<Selection>,
         elements: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> ArrayFuture<()> {
-        let (array, selection) = (self.clone(), selection.into());
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move { array.write_owned(selection, elements).await })
     }
 
     /// As [`write_as`](Array::write_as), without blocking the thread; see
-    /// [`write_async`](Array::write_async).
+    /// [`write`](Self::write).
     ///
     /// # Errors
     /// As [`write_as`](Array::write_as).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_as_async<T: Element>(
+    pub fn write_as<T: Element>(
         &self,
         selection: impl Into<Selection>,
         elements: impl AsRef<[T]> + Send + Sync + 'static,
     ) -> ArrayFuture<()> {
-        let (array, selection) = (self.clone(), selection.into());
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             let bytes = match array.bytes_of(elements.as_ref())? {
                 Cow::Borrowed(_) => None,
@@ -85,7 +86,7 @@ impl Array {
     }
 
     /// As [`write_ndarray`](Array::write_ndarray), without blocking the thread; see
-    /// [`write_async`](Array::write_async). Elements that are not in C order are first put in it.
+    /// [`write`](Self::write). Elements that are not in C order are first put in it.
     ///
     /// # Errors
     /// As [`write_ndarray`](Array::write_ndarray).
@@ -93,20 +94,22 @@ impl Array {
     /// # Panics
     /// If encoding panics, on the thread that polls.
     #[cfg(feature = "ndarray")]
-    pub fn write_ndarray_async<T: Element, D: ndarray::Dimension + 'static>(
+    pub fn write_ndarray<T: Element, D: ndarray::Dimension + 'static>(
         &self,
         selection: impl Into<Selection>,
         elements: ndarray::Array<T, D>,
     ) -> ArrayFuture<()> {
-        let (array, selection) = (self.clone(), selection.into());
+        let (array, selection) = (self.0.clone(), selection.into());
         Box::pin(async move {
             crate::array::ndarray::check_shape(&selection, elements.shape())?;
             let in_order = threads::DECODERS.run(move || crate::array::ndarray::in_order(elements));
             let in_order = in_order.await.map_err(threads::interrupted)?;
-            array.write_as_async(selection, in_order).await
+            array.asynchronous().write_as(selection, in_order).await
         })
     }
+}
 
+impl Array {
     async fn write_owned<E: AsRef<[u8]> + Send + Sync + 'static>(
         &self,
         selection: Selection,

@@ -5,11 +5,9 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::thread;
 
+use zarr_array::asynchronous::{AsyncGroup, create_parents, delete_node, refresh_consolidated};
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{
-    Array, ArrayError, ArrayFuture, Cut, Group, create_parents_async, delete_node_async,
-    refresh_consolidated_async,
-};
+use zarr_array::{Array, ArrayError, ArrayFuture, Cut, Group};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 
 use super::face::{Faced, Manner};
@@ -21,10 +19,10 @@ use crate::workload::{Objects, objects};
 type Change = fn(&Array) -> ArrayFuture<Array>;
 
 const CHANGES: [Change; 4] = [
-    |array| array.append_as_async(0, 9, vec![5_u16; 9 * 70], &[]),
-    |array| array.resize_async(&[30, 20], &[vec![], vec![]], Cut::Discard),
-    |array| array.resize_async(&[80, 70], &[vec![], vec![]], Cut::Keep),
-    |array| array.update_attributes_async(&[("units", Some(r#""K""#))]),
+    |array| array.asynchronous().append_as(0, 9, vec![5_u16; 9 * 70], &[]),
+    |array| array.asynchronous().resize(&[30, 20], &[vec![], vec![]], Cut::Discard),
+    |array| array.asynchronous().resize(&[80, 70], &[vec![], vec![]], Cut::Keep),
+    |array| array.asynchronous().update_attributes(&[("units", Some(r#""K""#))]),
 ];
 
 /// The objects that differ.
@@ -106,10 +104,11 @@ fn reads_go_on_while_changes_wait_for_a_lock() {
     let document = Key::new("zarr.json").expect("a key");
     let held = memory.lock(&document).expect("locks");
     let many = thread::available_parallelism().map_or(1, usize::from) + 5;
-    let waiting: Vec<_> =
-        (0..many).map(|_| runtime.spawn(array.append_as_async(0, 1, [3_u16; 70], &[]))).collect();
+    let waiting: Vec<_> = (0..many)
+        .map(|_| runtime.spawn(array.asynchronous().append_as(0, 1, [3_u16; 70], &[])))
+        .collect();
     for row in 0..200 {
-        let found = block_on(array.read_as_async::<u16>((row % 44, 0))).expect("reads");
+        let found = block_on(array.asynchronous().read_as::<u16>((row % 44, 0))).expect("reads");
         assert_eq!(u64::from(found[0]), row % 44 * 70 * 7 + 1);
     }
     assert!(waiting.iter().all(|change| !change.is_finished()));
@@ -129,9 +128,9 @@ fn changed_arrays_keep_their_settings() {
     let memory = MemoryStore::new();
     let array = create(Arc::new(memory), REGULAR, &chains()[0]).with_chunks_in_flight(at_once(3));
     let array = array.with_range_cost(17).with_empty_chunks_stored(true);
-    let array = block_on(array.append_as_async(0, 1, [3_u16; 70], &[])).expect("appends");
+    let array = block_on(array.asynchronous().append_as(0, 1, [3_u16; 70], &[])).expect("appends");
     assert_eq!(array.range_cost(), 17);
-    let array = block_on(array.resize_async(&[5, 5], &[vec![], vec![]], Cut::Discard));
+    let array = block_on(array.asynchronous().resize(&[5, 5], &[vec![], vec![]], Cut::Discard));
     let array = array.expect("resizes");
     // A blocking change with the same handle: its future is gone, but was not dropped early.
     let array = array.append_as(1, 2, &[9_u16; 10], &[]).expect("appends");
@@ -150,13 +149,18 @@ fn strings_are_appended() {
         });
         match data_type {
             DataType::String => {
-                block_on(array.append_strings_async(0, 2, ["Bern", "Basel"], &[]))
+                block_on(array.asynchronous().append_strings(0, 2, ["Bern", "Basel"], &[]))
                     .expect("appends");
                 blocking.append_strings(0, 2, &["Bern", "Basel"], &[]).expect("appends");
             }
             _ => {
-                block_on(array.append_byte_strings_async(0, 2, vec![b"\0".to_vec(), vec![1]], &[]))
-                    .expect("appends");
+                block_on(array.asynchronous().append_byte_strings(
+                    0,
+                    2,
+                    vec![b"\0".to_vec(), vec![1]],
+                    &[],
+                ))
+                .expect("appends");
                 blocking.append_byte_strings(0, 2, &[&b"\0"[..], b"\x01"], &[]).expect("appends");
             }
         }
@@ -190,19 +194,19 @@ fn hierarchies_are_those_of_changes_that_block() {
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     block_on(async {
         let store = || Arc::clone(&memory);
-        let root = Group::create_async(store(), &Prefix::root(), GroupMetadata::new()).await?;
-        let group = root.create_group_async("a", GroupMetadata::new()).await?;
-        group.create_array_async("b", metadata()).await?;
-        create_parents_async(store(), &prefix("x/y/z")).await?;
-        root.update_attributes_async(&attributes).await?;
-        root.consolidate_async().await?;
-        delete_node_async(store(), &prefix("x/y")).await?;
-        refresh_consolidated_async(store(), &prefix("x")).await?;
-        group.consolidate_async().await?;
-        assert!(group.remove_consolidated_async().await?);
-        let exists = group.create_array_async("b", metadata()).await;
+        let root = AsyncGroup::create(store(), &Prefix::root(), GroupMetadata::new()).await?;
+        let group = root.asynchronous().create_group("a", GroupMetadata::new()).await?;
+        group.asynchronous().create_array("b", metadata()).await?;
+        create_parents(store(), &prefix("x/y/z")).await?;
+        root.asynchronous().update_attributes(&attributes).await?;
+        root.asynchronous().consolidate().await?;
+        delete_node(store(), &prefix("x/y")).await?;
+        refresh_consolidated(store(), &prefix("x")).await?;
+        group.asynchronous().consolidate().await?;
+        assert!(group.asynchronous().remove_consolidated().await?);
+        let exists = group.asynchronous().create_array("b", metadata()).await;
         assert!(matches!(exists, Err(ArrayError::Exists { .. })), "{exists:?}");
-        let node = root.node_async("a/b").await?;
+        let node = root.asynchronous().node("a/b").await?;
         assert!(matches!(node, zarr_metadata::NodeMetadata::Array(_)), "{node:?}");
         Ok::<(), ArrayError>(())
     })

@@ -3,8 +3,9 @@
 use std::pin::Pin;
 use std::sync::Arc;
 
+use zarr_array::asynchronous::{AsyncArray, AsyncGroup, open_node};
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Cut, Group, open_node_async};
+use zarr_array::{Array, ArrayError, Cut, Group};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata, NodeMetadata};
 
 use super::face::{Faced, Manner};
@@ -22,25 +23,25 @@ fn arrays_and_groups_are_opened() {
     inner.create_array("a", metadata).expect("creates");
     for store in super::faces(&store) {
         let prefix = |text: &str| Prefix::new(text).expect("a prefix");
-        let root = block_on(Group::open_async(store.clone(), &Prefix::root())).expect("opens");
-        assert_eq!(block_on(root.children_async()).expect("lists"), ["inner"]);
-        let array = block_on(root.array_async("inner/a")).expect("opens");
-        assert_eq!(block_on(array.read_async(0..3)).expect("reads"), [5, 5, 5]);
-        let inner = block_on(root.group_async("inner")).expect("opens");
-        assert_eq!(block_on(inner.children_async()).expect("lists"), ["a"]);
-        let array = block_on(Array::open_async(store.clone(), &prefix("inner/a"))).expect("opens");
+        let root = block_on(AsyncGroup::open(store.clone(), &Prefix::root())).expect("opens");
+        assert_eq!(block_on(root.asynchronous().children()).expect("lists"), ["inner"]);
+        let array = block_on(root.asynchronous().array("inner/a")).expect("opens");
+        assert_eq!(block_on(array.asynchronous().read(0..3)).expect("reads"), [5, 5, 5]);
+        let inner = block_on(root.asynchronous().group("inner")).expect("opens");
+        assert_eq!(block_on(inner.asynchronous().children()).expect("lists"), ["a"]);
+        let array = block_on(AsyncArray::open(store.clone(), &prefix("inner/a"))).expect("opens");
         assert_eq!(array.shape(), [3]);
-        let node = block_on(open_node_async(store.clone(), &prefix("inner"))).expect("opens");
+        let node = block_on(open_node(store.clone(), &prefix("inner"))).expect("opens");
         assert!(matches!(node, NodeMetadata::Group(_)), "{node:?}");
         let error = |error: ArrayError| error.to_string();
         for path in ["", "inner", "none", "inner/a"] {
             let (found, wanted) = (
-                block_on(Array::open_async(store.clone(), &prefix(path))),
+                block_on(AsyncArray::open(store.clone(), &prefix(path))),
                 Array::open(store.clone(), &prefix(path)),
             );
             assert_eq!(found.map_err(error).err(), wanted.map_err(error).err());
             let (found, wanted) = (
-                block_on(Group::open_consolidated_async(store.clone(), &prefix(path))),
+                block_on(AsyncGroup::open_consolidated(store.clone(), &prefix(path))),
                 Group::open_consolidated(store.clone(), &prefix(path)),
             );
             assert_eq!(found.map_err(error).err(), wanted.map_err(error).err());
@@ -56,20 +57,28 @@ fn an_executor_is_never_blocked() {
     create(Arc::new(memory.clone()), REGULAR, &chains()[4]);
     type Work = fn(Arc<dyn Store>, Array) -> Pin<Box<dyn Future<Output = ()> + Send>>;
     let works: [Work; 7] = [
-        |store, _| Box::pin(async { drop(Array::open_async(store, &Prefix::root()).await) }),
-        |_, array| Box::pin(async move { drop(array.write_as_async((3, 5..9), [1_u16; 4]).await) }),
-        |_, array| Box::pin(async move { drop(array.read_async((3, 5..9)).await) }),
+        |store, _| Box::pin(async { drop(AsyncArray::open(store, &Prefix::root()).await) }),
         |_, array| {
-            Box::pin(async move { drop(array.append_as_async(0, 1, [1_u16; 70], &[]).await) })
+            Box::pin(
+                async move { drop(array.asynchronous().write_as((3, 5..9), [1_u16; 4]).await) },
+            )
+        },
+        |_, array| Box::pin(async move { drop(array.asynchronous().read((3, 5..9)).await) }),
+        |_, array| {
+            Box::pin(
+                async move { drop(array.asynchronous().append_as(0, 1, [1_u16; 70], &[]).await) },
+            )
         },
         |_, array| {
             let none = vec![vec![]; 2];
-            Box::pin(async move { drop(array.resize_async(&[3, 3], &none, Cut::Discard).await) })
+            Box::pin(async move {
+                drop(array.asynchronous().resize(&[3, 3], &none, Cut::Discard).await)
+            })
         },
-        |_, array| Box::pin(async move { drop(array.update_attributes_async(&[]).await) }),
+        |_, array| Box::pin(async move { drop(array.asynchronous().update_attributes(&[]).await) }),
         |store, _| {
             let (prefix, metadata) = (Prefix::new("g").expect("a prefix"), GroupMetadata::new());
-            Box::pin(async move { drop(Group::create_async(store, &prefix, metadata).await) })
+            Box::pin(async move { drop(AsyncGroup::create(store, &prefix, metadata).await) })
         },
     ];
     for work in works {

@@ -36,13 +36,14 @@ fn strings_are_those_of_reads_that_block() {
         let wanted = array.read_strings(&selection).expect("reads");
         for face in super::faces(&memory) {
             let array = open(face).with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
-            let found = block_on(array.read_strings_async(&selection)).expect("reads");
+            let found = block_on(array.asynchronous().read_strings(&selection)).expect("reads");
             assert_eq!(found, wanted);
-            let found = block_on(array.read_byte_strings_async(&selection)).expect("reads");
+            let found =
+                block_on(array.asynchronous().read_byte_strings(&selection)).expect("reads");
             assert!(found.iter().eq(wanted.iter().map(str::as_bytes)));
         }
     }
-    let outside = block_on(array.read_strings_async([0..61, 0..1]));
+    let outside = block_on(array.asynchronous().read_strings([0..61, 0..1]));
     assert!(matches!(outside, Err(ArrayError::Selection { .. })), "{outside:?}");
     for stop in 0..25 {
         let gate = Gate::new(memory.clone(), stop);
@@ -54,7 +55,7 @@ fn strings_are_those_of_reads_that_block() {
             zarr_codec::Options::new(),
         );
         let array = array.expect("binds").with_chunks_in_flight(at_once(1));
-        let mut read = array.read_strings_async(Selection::whole(&EDGES));
+        let mut read = array.asynchronous().read_strings(Selection::whole(&EDGES));
         while !gate.reached(|| true) {
             assert!(poll(read.as_mut()).is_pending());
             thread::yield_now();
@@ -112,16 +113,16 @@ fn strings_are_written_as_by_writes_that_block() {
             let array = set(open(Arc::clone(store)));
             let array = array.with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
             match round % 3 {
-                0 => block_on(array.write_strings_async(&selection, strings.clone())),
+                0 => block_on(array.asynchronous().write_strings(&selection, strings.clone())),
                 1 => {
                     let strings: Arc<[String]> = strings.as_slice().into();
-                    let write = array.write_strings_async(&selection, strings);
+                    let write = array.asynchronous().write_strings(&selection, strings);
                     runtime.block_on(runtime.spawn(write)).expect("ends")
                 }
                 _ => {
                     let bytes: Vec<Vec<u8>> =
                         strings.iter().map(|string| string.clone().into_bytes()).collect();
-                    block_on(array.write_byte_strings_async(&selection, bytes))
+                    block_on(array.asynchronous().write_byte_strings(&selection, bytes))
                 }
             }
             .expect("writes");
@@ -135,13 +136,13 @@ fn wrong_strings_are_refused_before_anything_is_written() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = create(store.clone());
     let before = objects(&*store);
-    let outside = block_on(array.write_strings_async([0..61, 0..1], vec!["a"; 61]));
+    let outside = block_on(array.asynchronous().write_strings([0..61, 0..1], vec!["a"; 61]));
     assert!(matches!(outside, Err(ArrayError::Selection { .. })), "{outside:?}");
-    let short = block_on(array.write_strings_async([0..2, 0..2], vec!["a"; 3]));
+    let short = block_on(array.asynchronous().write_strings([0..2, 0..2], vec!["a"; 3]));
     assert!(matches!(short, Err(ArrayError::ElementCount { found: 3, .. })), "{short:?}");
     assert!(objects(&*store) == before);
     let numbers = super::create(Arc::new(MemoryStore::new()), super::REGULAR, &super::chains()[0]);
-    let numbers = block_on(numbers.write_strings_async([0..1, 0..1], ["a"]));
+    let numbers = block_on(numbers.asynchronous().write_strings([0..1, 0..1], ["a"]));
     assert!(matches!(numbers, Err(ArrayError::ElementType { .. })), "{numbers:?}");
 }
 
@@ -161,7 +162,7 @@ fn faults_in_writes_of_strings_are_those_of_writes_that_block() {
         let array = array.with_threads(at_once(1)).with_chunks_in_flight(at_once(1));
         let written = match blocking {
             true => array.write_strings(&selection, &strings),
-            false => block_on(array.write_strings_async(&selection, strings.clone())),
+            false => block_on(array.asynchronous().write_strings(&selection, strings.clone())),
         };
         (outcome(written.map(|()| Vec::new())), objects(&inner), store.operations())
     };
@@ -182,7 +183,7 @@ fn faults_in_writes_of_strings_are_those_of_writes_that_block() {
     let failing = FaultStore::new(memory.clone())
         .on(Key::new("c/3/2").expect("a key"), Fault::Fail(std::io::ErrorKind::StorageFull));
     let array = open_through(&memory, Arc::new(failing)).with_threads(at_once(2));
-    let error = block_on(array.write_strings_async(&selection, strings));
+    let error = block_on(array.asynchronous().write_strings(&selection, strings));
     assert!(matches!(error, Err(ArrayError::Incomplete { .. })), "{error:?}");
 }
 
@@ -204,7 +205,7 @@ fn a_write_of_strings_can_be_dropped_at_any_operation() {
         let gate = Gate::new(Arc::new(inner.clone()), stop);
         let store: Arc<dyn Store> = Arc::new(gate.clone());
         let array = open_through(&inner, store.clone()).with_chunks_in_flight(at_once(1));
-        let mut write = array.write_strings_async(&selection, strings.clone());
+        let mut write = array.asynchronous().write_strings(&selection, strings.clone());
         let mut ended = false;
         while !ended && !gate.reached(|| true) {
             ended = matches!(poll(write.as_mut()), std::task::Poll::Ready(Ok(())));

@@ -113,10 +113,11 @@ fn every_way_of_writing_stores_the_same() {
                     let array = open(Arc::clone(store)).with_empty_chunks_stored(stored);
                     let array = array.with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
                     match round % 4 {
-                        0 => current.block_on(array.write_async(&selection, bytes(&elements))),
+                        0 => current
+                            .block_on(array.asynchronous().write(&selection, bytes(&elements))),
                         1 => {
                             let elements: Arc<[u16]> = elements.as_slice().into();
-                            let write = array.write_as_async(&selection, elements);
+                            let write = array.asynchronous().write_as(&selection, elements);
                             multi.block_on(multi.spawn(write)).expect("ends")
                         }
                         #[cfg(feature = "ndarray")]
@@ -133,12 +134,13 @@ fn every_way_of_writing_stores_the_same() {
                             let turned =
                                 elements.t().as_standard_layout().into_owned().reversed_axes();
                             let elements = if round % 8 == 2 { elements } else { turned };
-                            block_on(array.write_ndarray_async(&selection, elements))
+                            block_on(array.asynchronous().write_ndarray(&selection, elements))
                         }
                         _ => block_on(
                             array
                                 .with_threads(at_once(1))
-                                .write_async(&selection, bytes(&elements)),
+                                .asynchronous()
+                                .write(&selection, bytes(&elements)),
                         ),
                     }
                     .expect("writes");
@@ -161,7 +163,7 @@ fn many_writes_at_once_lose_nothing() {
     let rows: Vec<_> = (0..60)
         .map(|row| {
             let elements: Vec<u16> = (0..70).map(|column| row * 100 + column).collect();
-            runtime.spawn(array.write_as_async((u64::from(row), 0..70), elements))
+            runtime.spawn(array.asynchronous().write_as((u64::from(row), 0..70), elements))
         })
         .collect();
     for row in rows {
@@ -178,16 +180,16 @@ fn what_is_refused_is_refused_before_anything_is_written() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = create(store.clone(), REGULAR, &chains()[0]);
     let before = objects(&*store);
-    let outside = block_on(array.write_as_async([0..61, 0..1], vec![1_u16; 61]));
+    let outside = block_on(array.asynchronous().write_as([0..61, 0..1], vec![1_u16; 61]));
     assert!(matches!(outside, Err(ArrayError::Selection { .. })), "{outside:?}");
-    let short = block_on(array.write_async([0..2, 0..1], vec![1, 2, 3]));
+    let short = block_on(array.asynchronous().write([0..2, 0..1], vec![1, 2, 3]));
     assert!(matches!(short, Err(ArrayError::BufferLength { found: 3, expected: 4 })), "{short:?}");
-    let other = block_on(array.write_as_async([0..2, 0..1], [1_i32, 2]));
+    let other = block_on(array.asynchronous().write_as([0..2, 0..1], [1_i32, 2]));
     assert!(matches!(other, Err(ArrayError::ElementType { .. })), "{other:?}");
     #[cfg(feature = "ndarray")]
     {
         let elements = ndarray::arr2(&[[1_u16, 2]]).into_dyn();
-        let turned = block_on(array.write_ndarray_async([0..2, 0..1], elements));
+        let turned = block_on(array.asynchronous().write_ndarray([0..2, 0..1], elements));
         assert!(matches!(turned, Err(ArrayError::Shape { .. })), "{turned:?}");
     }
     assert!(objects(&*store) == before);
@@ -211,7 +213,8 @@ fn a_loss_is_that_of_a_write_that_blocks() {
         let count = selection.shape().iter().product();
         let elements: Vec<u16> = (0..count).map(|n| if n % 97 == 50 { 1024 } else { 3 }).collect();
         let wanted = array.write_as(&selection, &elements).expect_err("a loss");
-        let found = block_on(array.write_as_async(&selection, elements)).expect_err("a loss");
+        let found =
+            block_on(array.asynchronous().write_as(&selection, elements)).expect_err("a loss");
         assert_eq!(found.to_string(), wanted.to_string());
         assert!(found.to_string().contains("would store as 0"), "{found}");
     }
@@ -235,7 +238,7 @@ fn faults_at_each_operation_are_those_of_writes_that_block() {
             let array = array.with_threads(at_once(1)).with_chunks_in_flight(at_once(1));
             let written = match blocking {
                 true => array.write_as(&selection, &elements),
-                false => block_on(array.write_as_async(&selection, elements.clone())),
+                false => block_on(array.asynchronous().write_as(&selection, elements.clone())),
             };
             (outcome(written.map(|()| Vec::new())), objects(&inner), store.operations())
         };
@@ -295,7 +298,8 @@ fn an_error_tells_which_chunks_were_written() {
                 Some(manner) => Arc::new(Faced::new(store, manner)),
             };
             let array = open_through(&inner, store).with_threads(at_once(threads));
-            let error = block_on(array.write_as_async(Selection::whole(&EDGES), elements.clone()));
+            let error =
+                block_on(array.asynchronous().write_as(Selection::whole(&EDGES), elements.clone()));
             let Err(ArrayError::Incomplete { written, cause }) = error else { panic!("{error:?}") };
             assert!(cause.to_string().contains("c/3/2"), "{cause}");
             // Nothing is written once the error is there: what is found now is what it says.
@@ -339,7 +343,7 @@ fn a_write_can_be_dropped_at_any_operation() {
             };
             let array = open_through(&inner, store.clone());
             let array = array.with_threads(at_once(1)).with_chunks_in_flight(at_once(1));
-            let mut write = array.write_as_async(&selection, elements.clone());
+            let mut write = array.asynchronous().write_as(&selection, elements.clone());
             let mut ended = false;
             while !ended && !gate.reached(|| true) {
                 ended = matches!(poll(write.as_mut()), std::task::Poll::Ready(Ok(())));

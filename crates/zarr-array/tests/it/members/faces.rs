@@ -52,7 +52,7 @@ fn members_are_read_through_their_own_interfaces() {
 
     let waiting = || faces.iter().map(Faced::waiting).sum::<usize>();
     let mut context = Context::from_waker(Waker::noop());
-    let mut read = array.read_as_async::<u16>(0..120);
+    let mut read = array.asynchronous().read_as::<u16>(0..120);
     while waiting() < 25 {
         assert!(read.as_mut().poll(&mut context).is_pending());
         std::thread::yield_now();
@@ -71,7 +71,7 @@ fn members_are_read_through_their_own_interfaces() {
     assert_eq!(elements, expected);
 
     // A dropped read waits for nothing.
-    let mut read = array.read_async(0..120);
+    let mut read = array.asynchronous().read(0..120);
     while waiting() < 25 {
         assert!(read.as_mut().poll(&mut context).is_pending());
     }

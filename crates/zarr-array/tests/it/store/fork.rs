@@ -65,7 +65,7 @@ fn use_it(array: &Array) {
     let whole = Selection::whole(array.shape());
     for _ in 0..20 {
         assert_eq!(array.read(&whole).unwrap(), elements());
-        assert_eq!(block_on(array.read_async(&whole)).unwrap(), elements());
+        assert_eq!(block_on(array.asynchronous().read(&whole)).unwrap(), elements());
         array.write(3..4, &[3]).unwrap();
     }
     let store = array.store();

@@ -13,7 +13,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 #[cfg(feature = "async")]
-use zarr_array::delete_node_async;
+use zarr_array::asynchronous::{self, AsyncArray, AsyncGroup};
 use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
 use zarr_array::{Array, ArrayError, Cut, Group, Selection, delete_node};
 use zarr_grid::Run;
@@ -134,7 +134,7 @@ impl Workload {
         match outcome!(
             self,
             Array::create(store, &prefix, metadata),
-            Array::create_async(store, &prefix, metadata)
+            AsyncArray::create(store, &prefix, metadata)
         ) {
             Err(ArrayError::Exists { .. }) => Ok(()),
             created => created.map(drop),
@@ -146,7 +146,7 @@ impl Workload {
         match outcome!(
             self,
             Group::create(store, &Prefix::root(), metadata),
-            Group::create_async(store, &Prefix::root(), metadata)
+            AsyncGroup::create(store, &Prefix::root(), metadata)
         ) {
             Err(ArrayError::Exists { .. }) => Ok(()),
             created => created.map(drop),
@@ -168,7 +168,11 @@ impl Workload {
         let array = self.open(name)?;
         let region = self.region(region, &array);
         let elements = Self::elements(&region, seed);
-        outcome!(self, array.write_as(&region, &elements), array.write_as_async(&region, elements))
+        outcome!(
+            self,
+            array.write_as(&region, &elements),
+            array.asynchronous().write_as(&region, elements)
+        )
     }
 
     /// A region in which numbers before `@` are multiplied by the scale.
@@ -203,7 +207,7 @@ impl Workload {
         let appended = outcome!(
             self,
             array.append_as(axis, count, &elements, new),
-            array.append_as_async(axis, count, elements, new)
+            array.asynchronous().append_as(axis, count, elements, new)
         );
         appended.map(drop)
     }
@@ -211,14 +215,21 @@ impl Workload {
     fn resize(&self, name: &str, shape: [u64; 2], new: &[Vec<Run>], cut: Cut) -> Outcome {
         let array = self.open(name)?;
         let new = if array.shape() == shape { &[vec![], vec![]] } else { new };
-        let resized =
-            outcome!(self, array.resize(&shape, new, cut), array.resize_async(&shape, new, cut));
+        let resized = outcome!(
+            self,
+            array.resize(&shape, new, cut),
+            array.asynchronous().resize(&shape, new, cut)
+        );
         resized.map(drop)
     }
 
     fn delete(&self, name: &str) -> Outcome {
         let (store, prefix) = (self.store.clone(), prefix(name));
-        match outcome!(self, delete_node(&store, &prefix), delete_node_async(store, &prefix)) {
+        match outcome!(
+            self,
+            delete_node(&store, &prefix),
+            asynchronous::delete_node(store, &prefix)
+        ) {
             Err(ArrayError::NotFound { .. }) => Ok(()),
             deleted => deleted,
         }
@@ -256,7 +267,7 @@ impl Workload {
                 let array = outcome!(
                     self,
                     array.update_attributes(&changes),
-                    array.update_attributes_async(&changes)
+                    array.asynchronous().update_attributes(&changes)
                 );
                 array.map(drop)
             }),
@@ -265,7 +276,7 @@ impl Workload {
                 let group = outcome!(
                     self,
                     group.update_attributes(&changes),
-                    group.update_attributes_async(&changes)
+                    group.asynchronous().update_attributes(&changes)
                 );
                 group.map(drop)
             }),
@@ -282,7 +293,7 @@ impl Workload {
                 outcome!(
                     self,
                     array.write_as(&region, &elements),
-                    array.write_as_async(&region, elements)
+                    array.asynchronous().write_as(&region, elements)
                 )
             }),
             19 => self.append("a", 1, 9, &[Run { edge: 2, count: 1 }], 10),

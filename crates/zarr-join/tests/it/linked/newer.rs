@@ -106,7 +106,8 @@ fn a_chunk_that_is_overwritten_in_place_is_an_error() {
         for region in &regions {
             set_time(&file, SECOND, 500_000_000);
             let before = array.read(region.clone()).expect("is as old as the join");
-            let later = block_on(array.read_async(region.clone())).expect("is as old as the join");
+            let later =
+                block_on(array.asynchronous().read(region.clone())).expect("is as old as the join");
             assert_eq!(before, later);
             for (seconds, nanos) in
                 [(SECOND + 1, 0), (SECOND, 600_000_000), (SECOND + 1_000_000, 0)]
@@ -114,7 +115,7 @@ fn a_chunk_that_is_overwritten_in_place_is_an_error() {
                 set_time(&file, seconds, nanos);
                 let errors = [
                     array.read(region.clone()).expect_err("is newer"),
-                    block_on(array.read_async(region.clone())).expect_err("is newer"),
+                    block_on(array.asynchronous().read(region.clone())).expect_err("is newer"),
                 ];
                 assert!(errors.iter().all(is_modified), "{errors:?}");
                 let [one, other] = errors.map(|error| error.to_string());

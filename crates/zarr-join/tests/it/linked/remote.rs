@@ -55,7 +55,7 @@ fn read(days: std::ops::Range<u64>, prepare: &dyn Fn(&Server)) -> Result<Vec<u8>
         let array = joined(&server);
         prepare(&server);
         let read = match is_async {
-            true => block_on(array.read_async(days.clone())),
+            true => block_on(array.asynchronous().read(days.clone())),
             false => array.read(days.clone()),
         };
         assert!(server.is_done(), "what was to happen has not");
@@ -146,7 +146,7 @@ fn a_chunk_that_is_overwritten_in_object_storage_is_an_error() {
             let before = ["GET", "HEAD"].map(|method| server.count(method, "/0.zarr/"));
             server.modified("/0.zarr/c/", time);
             let read = match is_async {
-                true => block_on(array.read_async(0..31)),
+                true => block_on(array.asynchronous().read(0..31)),
                 false => array.read(0..31),
             };
             match (&read, expected) {
