@@ -17,6 +17,8 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-codec",
     "zarr-store",
     "zarr-array",
+    "zarr-copy",
+    "zarr-check",
     "zarr-join",
     "zarr-report",
     "zarr-kit",

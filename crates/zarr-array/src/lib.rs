@@ -28,12 +28,8 @@ mod array;
 #[cfg(feature = "async")]
 pub mod asynchronous;
 mod change;
-#[cfg(feature = "check")]
-pub mod check;
 mod children;
 mod consolidated;
-#[cfg(feature = "copy")]
-pub mod copy;
 mod counts;
 mod error;
 mod grid;
@@ -41,8 +37,8 @@ mod group;
 mod index_moves;
 mod layout;
 mod members;
-mod node;
-mod parallel;
+pub mod node;
+pub mod parallel;
 mod parents;
 mod parse;
 mod part;
@@ -57,15 +53,16 @@ mod threads;
 #[cfg(feature = "jiff")]
 mod times;
 mod transfer;
-mod unfinished;
+pub mod unfinished;
 mod unlisted;
-mod version_2;
+pub mod version_2;
 mod without_key;
 
 pub use array::{Array, ChunkOf, ChunksOf, Element, StoredChunk};
 pub use change::{
-    Cut, GroupRearrangement, GroupSpan, REARRANGE_MARKER, RearrangeCounts, RearrangeProgress,
-    Rearrangement, Settled, Span, delete_node, refresh_consolidated,
+    Cut, GroupMarker, GroupRearrangement, GroupSpan, REARRANGE_MARKER, RearrangeCounts,
+    RearrangeMarker, RearrangeProgress, RearrangeStep, Rearrangement, Settled, Span, away,
+    delete_node, refresh_consolidated,
 };
 #[cfg(feature = "jiff")]
 pub use error::TimeError;
@@ -77,7 +74,7 @@ pub use members::{MemberSource, Members};
 pub use node::open as open_node;
 pub use parents::create_parents;
 pub use parse::SelectionError;
-pub use part::{Part, PartError};
+pub use part::{OwnedChunks, Part, PartError};
 pub use pieces::Pieces;
 pub use plan::{Plan, PlannedChunk};
 pub use planned_reads::PlannedReads;
@@ -85,8 +82,8 @@ pub use points::Points;
 pub use selection::Selection;
 #[cfg(feature = "async")]
 pub use threads::ArrayFuture;
-pub use unfinished::{UnfinishedParts, UnfinishedWork};
 pub use unlisted::UnlistedStore;
+pub use without_key::names as names_without_key;
 pub use zarr_codec::{ByteStrings, Strings};
 pub use zarr_grid::AxisSelection;
 pub use zarr_store as store;

@@ -1,4 +1,8 @@
-//! Nodes of the hierarchy: reading their kind, and creating them.
+//! Nodes of the hierarchy: their documents, their names, and what a new one finds in its place.
+//!
+//! [`Array`](crate::Array) and [`Group`](crate::Group) need none of this from their users. It is for
+//! programs that work on whole hierarchies, such as copies, checks and joins, and that must judge
+//! nodes as these two do.
 
 use std::sync::Arc;
 
@@ -6,12 +10,12 @@ use zarr_grid::GridError;
 use zarr_metadata::NodeMetadata;
 
 use crate::error::{ArrayError, RearrangeError};
-use crate::store::{Key, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
+use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
 use crate::unfinished::{Unfinished, UnfinishedParts, UnfinishedWork};
 use crate::version_2;
 
 /// The document of a node, below its prefix.
-pub(crate) const METADATA_KEY: &str = "zarr.json";
+pub const METADATA_KEY: &str = "zarr.json";
 
 /// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
 /// documents of Zarr version 2. That of version 2 is what it would be in version 3, and
@@ -37,7 +41,8 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, Arr
 ///
 /// # Spec
 /// Zarr v3 core 3.1, "Node names".
-pub(crate) fn name_error(name: &str) -> Option<&'static str> {
+#[must_use]
+pub fn name_error(name: &str) -> Option<&'static str> {
     if name.starts_with("__") {
         return Some("begins with __, which is reserved");
     }
@@ -64,11 +69,10 @@ pub(crate) fn create(
 
 /// Writes an object unless there is one: by a conditional put or, where there are none, excluding
 /// those that the lock of the store excludes.
-pub(crate) fn put_new(
-    store: &dyn Store,
-    key: &Key,
-    bytes: &[u8],
-) -> Result<PutOutcome, StoreError> {
+///
+/// # Errors
+/// Those of the store.
+pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome, StoreError> {
     if store.capabilities().conditional_put {
         return store.put_if(key, bytes, None);
     }
@@ -81,7 +85,11 @@ pub(crate) fn put_new(
 }
 
 /// Refuses a place where no new node can be, whether or not there is one.
-pub(crate) fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+///
+/// # Errors
+/// [`ArrayError::NodeName`] for a name that nodes cannot have, [`ArrayError::NotGroup`] within an
+/// array, [`ArrayError::Version2`] at or within a node of Zarr version 2; those of the store.
+pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     for name in prefix.segments() {
         if let Some(reason) = name_error(name) {
             let (path, name) = (display(prefix), name.to_owned());
@@ -111,7 +119,7 @@ fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
 }
 
 /// The name of a store's root in messages.
-pub(crate) const ROOT: &str = "the root";
+pub const ROOT: &str = "the root";
 
 /// Refuses a place where there is an unfinished copy, which has no document yet.
 pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
@@ -135,14 +143,29 @@ pub(crate) fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<()
     }
 }
 
+/// The documents of a node and of all nodes below it, parents first; none of Zarr
+/// version 2.
+///
+/// # Errors
+/// Those of listing.
+pub fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
+    let mut documents = Vec::new();
+    for key in store.list(prefix, Links::AsObjects) {
+        documents.extend(Some(key?).filter(|key| key.name() == METADATA_KEY));
+    }
+    documents.sort_by_cached_key(|key| key.as_str().matches('/').count());
+    Ok(documents)
+}
+
 /// A node's path for messages: the root has no name of its own.
-pub(crate) fn display(prefix: &Prefix) -> String {
+#[must_use]
+pub fn display(prefix: &Prefix) -> String {
     if prefix.is_root() { ROOT.to_owned() } else { prefix.as_str().to_owned() }
 }
 
 /// Whether an object of this name in the folder of an array is one of its documents.
-#[cfg(any(feature = "check", feature = "copy"))]
-pub(crate) fn is_of_array(name: &str, is_version_2: bool) -> bool {
+#[must_use]
+pub fn is_of_array(name: &str, is_version_2: bool) -> bool {
     name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name))
 }
 
@@ -157,7 +180,8 @@ pub(crate) fn grid_error(prefix: &Prefix, cause: GridError) -> ArrayError {
 }
 
 /// The key of a node's document, for messages.
-pub(crate) fn metadata_key(prefix: &Prefix) -> String {
+#[must_use]
+pub fn metadata_key(prefix: &Prefix) -> String {
     if prefix.is_root() {
         METADATA_KEY.to_owned()
     } else {

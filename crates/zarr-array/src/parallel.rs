@@ -8,7 +8,7 @@ use std::thread;
 
 /// The processors that this process may use. They are counted once: a count reads files of the
 /// system, which takes as long as a small chunk.
-pub(crate) fn cores() -> NonZeroUsize {
+pub fn cores() -> NonZeroUsize {
     static CORES: LazyLock<NonZeroUsize> =
         LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
     *CORES
@@ -18,7 +18,7 @@ pub(crate) fn cores() -> NonZeroUsize {
 /// each thread has its own state.
 ///
 /// After the first error no new range begins, and that error is returned.
-pub(crate) fn for_each<S, E: Send>(
+pub fn for_each<S, E: Send>(
     items: u64,
     threads: NonZeroUsize,
     state: impl Fn() -> S + Sync,
@@ -59,7 +59,7 @@ pub(crate) fn for_each<S, E: Send>(
 }
 
 /// What `work` makes of each item, in their order, or the first error.
-pub(crate) fn map<I: Sync, T: Send + Sync, E: Send>(
+pub fn map<I: Sync, T: Send + Sync, E: Send>(
     items: &[I],
     threads: NonZeroUsize,
     work: impl Fn(&I) -> Result<T, E> + Sync,

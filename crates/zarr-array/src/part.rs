@@ -81,7 +81,7 @@ impl Part {
     }
 
     /// The chunks of the array called `name` that are of this part.
-    pub(crate) fn chunks(self, grid: &Grid, name: &str) -> Result<OwnedChunks, GridError> {
+    pub fn chunks(self, grid: &Grid, name: &str) -> Result<OwnedChunks, GridError> {
         let counts = grid.occupied().to_vec();
         let all = u128::from(grid.all_chunks()?.len());
         let of = NonZero::<u64>::from(self.of);
@@ -96,8 +96,7 @@ impl Part {
     }
 
     /// Whether an object that is no chunk of an array is of this part.
-    #[cfg(feature = "copy")]
-    pub(crate) fn owns_object(self, name: &str) -> bool {
+    pub fn owns_object(self, name: &str) -> bool {
         hash(name) % NonZero::<u64>::from(self.of) == u64::from(self.number.saturating_sub(1))
     }
 }
@@ -142,7 +141,7 @@ pub struct PartError {
 
 /// Occupied chunks of one array that are neighbours in C order.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OwnedChunks {
+pub struct OwnedChunks {
     /// The number of occupied chunks per axis.
     counts: Vec<u64>,
     /// Their numbers in C order.
@@ -151,8 +150,7 @@ pub(crate) struct OwnedChunks {
 
 impl OwnedChunks {
     /// Whether a chunk is one of them; `None` if the array has no such chunk.
-    #[cfg(any(test, feature = "check", feature = "copy"))]
-    pub(crate) fn contains(&self, chunk: &[u64]) -> Option<bool> {
+    pub fn contains(&self, chunk: &[u64]) -> Option<bool> {
         if chunk.len() != self.counts.len() {
             return None;
         }
@@ -168,7 +166,7 @@ impl OwnedChunks {
     }
 
     /// The elements of these chunks, as boxes.
-    pub(crate) fn regions(&self, grid: &Grid) -> Vec<Vec<Range<u64>>> {
+    pub fn regions(&self, grid: &Grid) -> Vec<Vec<Range<u64>>> {
         let mut boxes = Vec::new();
         cut(&self.counts, self.range.clone(), &mut Vec::new(), &mut boxes);
         let elements = |chunks: &Vec<Range<u64>>| {
@@ -313,7 +311,6 @@ mod tests {
             for name in 0..800 {
                 let owned = part.chunks(&grid, &format!("v{name}")).expect("few");
                 counts[number as usize - 1] += u32::from(owned.contains(&[0]).expect("is there"));
-                #[cfg(feature = "copy")]
                 {
                     objects[number as usize - 1] +=
                         u32::from(part.owns_object(&format!("c/{name}")));

@@ -1,4 +1,7 @@
-//! The marker that an unfinished copy leaves at its target. Code that opens nodes must report it.
+//! The marker that an unfinished copy leaves at its target, where there is no document yet.
+//!
+//! Whatever opens nodes reports it ([`ArrayError::Unfinished`](crate::ArrayError::Unfinished)), so
+//! what the marker says is read here. The crate `zarr-copy` writes it.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
@@ -9,19 +12,20 @@ use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
 /// finished.
-pub(crate) const MARKER: &str = "zarr-kit-copy.json";
+pub const MARKER: &str = "zarr-kit-copy.json";
 
 /// What one part of a copy records, each in an object beside the marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Record {
+pub enum Record {
+    /// It has begun.
     Begun,
+    /// It is done.
     Done,
 }
 
 impl Record {
     /// The name of the object.
-    #[cfg(feature = "copy")]
-    pub(crate) fn name(self, part: u32) -> String {
+    pub fn name(self, part: u32) -> String {
         match self {
             Self::Begun => format!("zarr-kit-copy.{part}.begun.json"),
             Self::Done => format!("zarr-kit-copy.{part}.done.json"),
@@ -29,7 +33,7 @@ impl Record {
     }
 
     /// The record and part that the name of an object denotes, if it does.
-    pub(crate) fn of_name(name: &str) -> Option<(Self, u32)> {
+    pub fn of_name(name: &str) -> Option<(Self, u32)> {
         let rest = name.strip_prefix("zarr-kit-copy.")?.strip_suffix(".json")?;
         let (part, record) = rest.split_once('.')?;
         let record = match record {
@@ -43,8 +47,7 @@ impl Record {
 }
 
 /// Whether an object of this name is the marker or a record of a copy.
-#[cfg(feature = "copy")]
-pub(crate) fn is_of_copy(name: &str) -> bool {
+pub fn is_of_copy(name: &str) -> bool {
     name == MARKER || Record::of_name(name).is_some()
 }
 
@@ -124,8 +127,10 @@ impl fmt::Display for UnfinishedParts {
 
 /// The kind of node that is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub enum Kind {
+    /// An array.
     Array,
+    /// A group.
     Group,
 }
 
@@ -154,14 +159,15 @@ impl fmt::Display for UnfinishedWork {
 
 /// The contents of an unfinished copy's marker.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Unfinished {
+pub struct Unfinished {
     /// The kind of node that the copy makes, if the marker is understood.
-    pub(crate) kind: Option<Kind>,
+    pub kind: Option<Kind>,
     /// The source of the copy, if its store knows its location.
-    pub(crate) from: Option<String>,
-    pub(crate) work: UnfinishedWork,
+    pub from: Option<String>,
+    /// What the copy makes of it.
+    pub work: UnfinishedWork,
     /// The number of parts, if it is a copy in parts.
-    pub(crate) parts: Option<u32>,
+    pub parts: Option<u32>,
 }
 
 /// The most bytes of a marker that are read. A marker of this program has a few hundred bytes and
@@ -169,7 +175,10 @@ pub(crate) struct Unfinished {
 const LONGEST: u64 = 64 << 10;
 
 /// The bytes of a marker, if there is one; empty if it is too long for a marker of this program.
-pub(crate) fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
+///
+/// # Errors
+/// Those of the store.
+pub fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
     match store.size(key)? {
         None => Ok(None),
         Some(size) if size > LONGEST => Ok(Some(Vec::new())),
@@ -179,7 +188,10 @@ pub(crate) fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>
 
 impl Unfinished {
     /// The contents of the marker at `prefix`, if there is one.
-    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, StoreError> {
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, StoreError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let marker = read_marker(store, &key)?;
@@ -187,7 +199,7 @@ impl Unfinished {
     }
 
     /// Parses the text that a copy writes. Anybody may have put other text there.
-    pub(crate) fn read(text: &str) -> Self {
+    pub fn read(text: &str) -> Self {
         let member = |name: &str| {
             let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
             line.trim_end_matches(',').strip_prefix('"')?.strip_suffix('"')
@@ -210,7 +222,7 @@ impl Unfinished {
 }
 
 /// The text with percent codes for characters that JSON escapes, so that it needs no escapes.
-pub(crate) fn plain(text: &str) -> String {
+pub fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for c in text.chars() {
         if c == '"' || c == '\\' || c.is_control() {

@@ -11,32 +11,28 @@ use crate::error::ArrayError;
 use crate::store::{Prefix, Store, StoreExt as _};
 
 /// The document of an array.
-pub(crate) const ARRAY: &str = ".zarray";
+pub const ARRAY: &str = ".zarray";
 
 /// The document of a group.
 const GROUP: &str = ".zgroup";
 
 /// The attributes of a node.
-pub(crate) const ATTRIBUTES: &str = ".zattrs";
+pub const ATTRIBUTES: &str = ".zattrs";
 
 /// Copies of all documents below a group.
-pub(crate) const CONSOLIDATED: &str = ".zmetadata";
+pub const CONSOLIDATED: &str = ".zmetadata";
 
 /// The documents that identify a node.
 const DOCUMENTS: [&str; 2] = [ARRAY, GROUP];
 
 /// The documents of an array. Others in its folder, such as `.zmetadata`, say nothing of it.
-#[cfg(any(feature = "check", feature = "copy"))]
-pub(crate) const OF_ARRAY: [&str; 2] = [ARRAY, ATTRIBUTES];
+pub const OF_ARRAY: [&str; 2] = [ARRAY, ATTRIBUTES];
 
 /// The documents of all nodes of Zarr version 2.
-pub(crate) const NAMES: [&str; 4] = [ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED];
+pub const NAMES: [&str; 4] = [ARRAY, GROUP, ATTRIBUTES, CONSOLIDATED];
 
 /// The node of version 2 at `prefix`, where there is none of version 3.
-pub(crate) fn open(
-    store: &Arc<dyn Store>,
-    prefix: &Prefix,
-) -> Result<Option<NodeMetadata>, ArrayError> {
+pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<Option<NodeMetadata>, ArrayError> {
     let read = |name: &str| Ok::<_, ArrayError>(store.read(&prefix.key(name)?)?);
     let wrong = |error: Version2Error| match prefix.key(error.document()) {
         Ok(key) => ArrayError::Metadata { key: key.to_string(), cause: error.cause().clone() },
@@ -59,13 +55,12 @@ pub(crate) fn open(
 }
 
 /// Whether the node at `prefix`, which has no document of version 3, is an array of version 2.
-#[cfg(feature = "copy")]
-pub(crate) fn is_array(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
+pub fn is_array(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
     Ok(store.head(&prefix.key(ARRAY)?)?.is_some())
 }
 
 /// Whether there is a node of version 2 at `prefix`.
-pub(crate) fn is_at(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
+pub fn is_at(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
     for name in DOCUMENTS {
         // A key that is too long is that of no object.
         let Ok(key) = prefix.key(name) else { return Ok(false) };

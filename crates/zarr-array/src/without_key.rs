@@ -16,8 +16,10 @@ pub(crate) fn each(
 }
 
 /// The names of all of them, sorted.
-#[cfg(any(feature = "check", feature = "copy"))]
-pub(crate) fn names(store: &dyn Store, prefix: &Prefix) -> Result<Vec<String>, StoreError> {
+///
+/// # Errors
+/// Those of listing.
+pub fn names(store: &dyn Store, prefix: &Prefix) -> Result<Vec<String>, StoreError> {
     let mut names = Vec::new();
     each(store, prefix, &mut |name| names.push(name.to_owned()))?;
     names.sort();

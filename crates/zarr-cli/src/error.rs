@@ -3,15 +3,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use zarr_kit::array::copy::TransferError;
+use zarr_kit::array::SelectionError;
 use zarr_kit::array::store::{KeyError, StoreError};
-use zarr_kit::array::{SelectionError, UnfinishedWork};
+use zarr_kit::array::unfinished::UnfinishedWork;
+use zarr_kit::codec::ChainErrorKind;
+use zarr_kit::copy::TransferError;
 use zarr_kit::join::{JoinError, LinkError};
 use zarr_kit::metadata::{MetadataError, Rule};
 use zarr_kit::report::ReportError;
 use zarr_kit::{ArrayError, DataType};
-
-use zarr_kit::codec::ChainErrorKind;
 
 use crate::chunks::ChunksError;
 use crate::{nearest, servers, system};

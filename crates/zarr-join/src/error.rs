@@ -1,8 +1,8 @@
 //! Errors of joins.
 
 use zarr_array::ArrayError;
-use zarr_array::copy::TransferError;
 use zarr_array::store::Key;
+use zarr_copy::TransferError;
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 

@@ -5,9 +5,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::copy::{ContentDigest, CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, open_node};
+use zarr_copy::{ContentDigest, CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_metadata::NodeMetadata;
 
 use crate::decode::write_chunk;

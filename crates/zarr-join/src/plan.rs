@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::Array;
-use zarr_array::copy::ContentDigest;
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store};
 use zarr_codec::Options;
+use zarr_copy::ContentDigest;
 use zarr_metadata::ArrayMetadata;
 
 use crate::chain::with_axis;

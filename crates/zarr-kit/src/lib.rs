@@ -6,6 +6,8 @@
 //! | crate | what it is for |
 //! | --- | --- |
 //! | [`mod@array`] | arrays and groups in a store: open, read, write |
+//! | `copy` (a feature) | copies into other chunks, other codecs, other stores |
+//! | `check` (a feature) | checks of whole hierarchies against the specifications |
 //! | `join` (a feature) | many arrays joined into one |
 //! | [`codec`] | codec chains, compiled to views |
 //! | [`grid`] | regular and rectilinear chunk grids |
@@ -42,7 +44,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use zarr_array as array;
+#[cfg(feature = "check")]
+pub use zarr_check as check;
 pub use zarr_codec as codec;
+#[cfg(feature = "copy")]
+pub use zarr_copy as copy;
 pub use zarr_grid as grid;
 #[cfg(feature = "join")]
 pub use zarr_join as join;

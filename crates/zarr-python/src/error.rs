@@ -8,8 +8,8 @@ use pyo3::exceptions::{
 };
 use pyo3::prelude::*;
 use zarr_kit::ArrayError;
-use zarr_kit::array::copy::TransferError;
 use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::copy::TransferError;
 use zarr_kit::join::{JoinError, LinkError};
 use zarr_kit::metadata::MetadataError;
 

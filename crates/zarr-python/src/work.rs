@@ -1,8 +1,8 @@
 //! Checks and copies of hierarchies, and the documents of new arrays.
 
 use pyo3::prelude::*;
-use zarr_kit::array::check::{CheckOptions, Finding, check_with_progress};
-use zarr_kit::array::copy::{CopyOptions, CopySummary, Endpoint, copy_tree};
+use zarr_kit::check::{CheckOptions, Finding, check_with_progress};
+use zarr_kit::copy::{CopyOptions, CopySummary, Endpoint, copy_tree};
 use zarr_kit::metadata::{ChunkGrid, FillValue};
 use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 

@@ -9,7 +9,7 @@
 use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
-use zarr_array::check::{CheckOptions, check};
+use zarr_check::{CheckOptions, check};
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Group, Selection};
 use zarr_codec::Options;

@@ -11,10 +11,12 @@ pub mod executor;
 pub mod server;
 #[cfg(unix)]
 pub mod small_disk;
+mod wrapper;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use zarr_store::{Key, Links, Prefix, Store};
+pub use zarr_store as store;
+use zarr_store::{Key, Links, Prefix, Store, StoreExt as _};
 
 /// The key `text`.
 #[must_use]
@@ -44,4 +46,24 @@ pub fn without_key(store: &dyn Store, below: &str) -> Vec<String> {
     store.without_key(&prefix(below), &mut |name| names.push(name.to_owned())).unwrap();
     names.sort();
     names
+}
+
+/// Every object of a store.
+pub type Objects = BTreeMap<String, Vec<u8>>;
+
+/// The objects of a store.
+pub fn objects(store: &dyn Store) -> Objects {
+    let keys = store.list(&Prefix::root(), Links::Follow);
+    keys.map(|key| {
+        let key = key.expect("lists");
+        (key.to_string(), store.read(&key).expect("reads").expect("is there"))
+    })
+    .collect()
+}
+
+/// Puts all objects into a new store.
+pub fn restore(store: &dyn Store, objects: &Objects) {
+    for (name, bytes) in objects {
+        store.put(&key(name), bytes).expect("puts");
+    }
 }

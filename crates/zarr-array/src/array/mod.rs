@@ -467,7 +467,7 @@ impl Array {
     }
 
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
-    pub(crate) fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
+    pub fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
         let fixed = match &self.shared.compiled.chain {
             BoundChain::Fixed(chain) => chain,

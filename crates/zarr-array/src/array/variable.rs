@@ -86,10 +86,7 @@ impl Array {
     }
 
     /// The codec of chunks of one shape of elements of variable length.
-    pub(crate) fn variable_codec(
-        &self,
-        chunk_shape: &[u64],
-    ) -> Result<VariableChunkCodec, ArrayError> {
+    pub fn variable_codec(&self, chunk_shape: &[u64]) -> Result<VariableChunkCodec, ArrayError> {
         self.variable_chain()?
             .for_shape(chunk_shape)
             .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })
@@ -103,7 +100,7 @@ impl Array {
     /// As [`read_byte_strings`](Array::read_byte_strings), unless the elements take more bytes than
     /// the limit, lengths not included: then gives how many they take at least. No chunk is read after
     /// that is known.
-    pub(crate) fn read_variable_within(
+    pub fn read_variable_within(
         &self,
         selection: &Selection,
         limit: u64,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::follow::{Scope, follow};
 use crate::error::ArrayError;
 use crate::node::{self, METADATA_KEY};
-use crate::store::{Key, Links, Prefix, Store, UpdatePolicy, remove};
+use crate::store::{Links, Prefix, Store, UpdatePolicy, remove};
 use crate::version_2;
 
 /// Deletes the node at `prefix` and everything below it.
@@ -47,20 +47,10 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     }
     let has_document = store.head(&prefix.key(METADATA_KEY)?)?.is_some();
     node::refuse_version_2(!has_document && version_2::is_at(store, prefix)?, prefix)?;
-    for document in documents(&**store, prefix)? {
+    for document in node::documents(&**store, prefix)? {
         remove(&**store, &document)?;
     }
     store.delete_prefix(prefix)?;
     follow(store, prefix, Scope::Subtree, UpdatePolicy::default());
     Ok(())
-}
-
-/// The documents of a node and of all nodes below it, parents first.
-pub(crate) fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
-    let mut documents = Vec::new();
-    for key in store.list(prefix, Links::AsObjects) {
-        documents.extend(Some(key?).filter(|key| key.name() == METADATA_KEY));
-    }
-    documents.sort_by_cached_key(|key| key.as_str().matches('/').count());
-    Ok(documents)
 }

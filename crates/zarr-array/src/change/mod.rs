@@ -10,12 +10,9 @@ mod rearrange;
 mod resize;
 
 pub use delete::delete_node;
-#[cfg(feature = "copy")]
-pub(crate) use delete::documents;
 pub use follow::refresh_consolidated;
 pub(crate) use follow::{Scope, follow};
-#[cfg(feature = "check")]
-pub(crate) use rearrange::{GroupMarker, Marker as RearrangeMarker, Step as RearrangeStep, away};
+pub use rearrange::{GroupMarker, Marker as RearrangeMarker, Step as RearrangeStep, away};
 pub use rearrange::{
     GroupRearrangement, GroupSpan, MARKER as REARRANGE_MARKER, RearrangeCounts, RearrangeProgress,
     Rearrangement, Settled, Span,

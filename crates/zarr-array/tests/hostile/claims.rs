@@ -5,10 +5,10 @@ use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
-use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, copy_array};
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, ArrayError, Cut, Part, Points, Selection, Span};
+use zarr_check::{CheckOptions, check};
+use zarr_copy::{CopyOptions, copy_array};
 use zarr_grid::{Axis, AxisSelection, Grid, Growth, Run};
 use zarr_metadata::ArrayMetadata;
 use zarr_view::View;

@@ -11,9 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use peak_alloc::PeakAlloc;
-use zarr_array::check::{CheckOptions, Summary, check};
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Group, Selection};
+use zarr_check::{CheckOptions, Summary, check};
 use zarr_metadata::ArrayMetadata;
 
 #[global_allocator]

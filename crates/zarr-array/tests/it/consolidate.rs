@@ -7,9 +7,15 @@ use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
 };
 use zarr_array::{Array, ArrayError, Cut, Group, create_parents, delete_node};
+use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 
-use crate::check::findings;
+fn findings(store: &Arc<dyn Store>) -> Vec<String> {
+    let mut found = Vec::new();
+    let report = &mut |finding: zarr_check::Finding| found.push(finding.to_string());
+    check(store, &Prefix::root(), &CheckOptions::new(), report).expect("checks");
+    found
+}
 
 fn prefix(path: &str) -> Prefix {
     Prefix::new(path).expect("a prefix")
@@ -62,12 +68,12 @@ fn every_change_is_followed() {
         group.create_group("c", GroupMetadata::new()).expect("new");
         group.create_array("c/d", array(1)).expect("new");
         group.create_group("e", GroupMetadata::new()).expect("new");
-        assert_eq!(findings(&store, false), none);
+        assert_eq!(findings(&store), none);
         assert_eq!(listed(&store, "g"), ["b", "c", "c/d", "e"]);
         delete_node(&store, &prefix("g/b")).expect("goes");
         assert_eq!(listed(&store, "g"), ["c", "c/d", "e"]);
         delete_node(&store, &prefix("g")).expect("goes");
-        assert_eq!((listed(&store, ""), findings(&store, false)), (vec!["a".to_owned()], none));
+        assert_eq!((listed(&store, ""), findings(&store)), (vec!["a".to_owned()], none));
     }
 }
 
@@ -109,7 +115,7 @@ fn changes_at_the_same_time_are_all_followed() {
         }
     });
     assert_eq!(listed(&store, "").len(), 80);
-    assert_eq!(findings(&store, false), Vec::<String>::new());
+    assert_eq!(findings(&store), Vec::<String>::new());
 }
 
 #[test]
@@ -125,14 +131,14 @@ fn a_change_that_is_done_is_no_failure_where_it_cannot_be_followed() {
     let grown = array.append(0, 1, &[7], &[]).expect("the rows are there");
     assert_eq!(grown.shape(), [7]);
     assert_eq!(
-        findings(&store, false),
+        findings(&store),
         ["warning: zarr.json: $.consolidated_metadata.metadata[\"g/b\"]: differs from the node's \
          own [stale-consolidated]"]
     );
     // Consolidating again repairs it.
     let group = Group::open(store.clone(), &Prefix::root()).expect("opens");
     group.consolidate().expect("consolidates");
-    assert_eq!(findings(&store, false), Vec::<String>::new());
+    assert_eq!(findings(&store), Vec::<String>::new());
 }
 
 #[test]
@@ -150,5 +156,5 @@ fn nodes_are_not_made_in_arrays_and_parents_are_on_request() {
     let root = Group::open(store.clone(), &Prefix::root()).expect("made");
     assert_eq!(root.children().expect("lists"), ["a", "x"]);
     assert!(root.group("x/y").expect("made").children().expect("lists").is_empty());
-    assert_eq!(findings(&store, false), Vec::<String>::new());
+    assert_eq!(findings(&store), Vec::<String>::new());
 }

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::io;
 
 use zarr_array::ArrayError;
-use zarr_array::copy::TransferError;
 use zarr_array::store::{Operation, StoreError};
+use zarr_copy::TransferError;
 use zarr_grid::GridErrorKind;
 use zarr_metadata::Codec;
 use zarr_view::{CopyError, ViewError};

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, AxisSelection, Cut, Group, Loss, Selection};
 use zarr_codec::Options;
+use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, Codec, GroupMetadata};
 
 /// Twelve bits, signed: -2048 to 2047.

@@ -3,13 +3,7 @@
 // Clippy recognises helper functions as test code only by this attribute.
 #[cfg(all(test, feature = "async"))]
 mod asynchronous;
-#[cfg(test)]
-mod check;
-mod check_nodes;
-mod check_parts;
 mod consolidate;
-#[cfg(test)]
-mod copy;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
@@ -55,5 +49,3 @@ mod typed;
 mod variable;
 #[cfg(test)]
 mod workload;
-#[cfg(test)]
-mod wrapper;

@@ -16,8 +16,9 @@ use zarr_metadata::{ArrayMetadata, DataType};
 use zarr_view::View;
 
 #[cfg(feature = "async")]
+use zarr_store_tests::hand_on;
+
 use crate::asynchronous::face::{Faced, Manner};
-use crate::wrapper::hand_on;
 
 /// A store whose root is an array that consists of others.
 #[derive(Debug)]

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, copy_array};
 use zarr_array::store::{MemoryStore, Prefix, Store};
 use zarr_array::{Array, AxisSelection, Selection};
+use zarr_check::{CheckOptions, check};
+use zarr_copy::{CopyOptions, copy_array};
 use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType, FillValue, Optional};
 
 fn of(inner: DataType) -> DataType {

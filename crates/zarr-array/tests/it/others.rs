@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, Endpoint, copy_array, copy_tree};
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_check::{CheckOptions, check};
 use zarr_codec::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength, Options};
+use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType, Extension, GroupMetadata};
 
 /// Bytes with all bits flipped.

@@ -10,9 +10,9 @@ use zarr_array::store::{
 };
 use zarr_array::{Array, AxisSelection, PlannedChunk, Points, Selection};
 use zarr_metadata::ArrayMetadata;
+use zarr_store_tests::hand_on;
 
 use crate::regions::all_steps;
-use crate::wrapper::hand_on;
 
 /// A store that counts the bytes it gives.
 #[derive(Debug, Default)]

@@ -9,9 +9,9 @@ mod refused;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use zarr_array::check::{CheckOptions, check};
 use zarr_array::store::{Prefix, Store};
 use zarr_array::{Array, Selection};
+use zarr_check::{CheckOptions, check};
 use zarr_metadata::ArrayMetadata;
 
 /// The whole array, one row of bytes per index of the axis.

@@ -3,9 +3,9 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use zarr_array::check::{CheckOptions, Severity, check};
 use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Cut, Selection};
+use zarr_check::{CheckOptions, Severity, check};
 use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
 

@@ -11,8 +11,7 @@ use zarr_array::store::{
 };
 use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
-
-use crate::wrapper::hand_on;
+use zarr_store_tests::hand_on;
 
 /// Counts the objects that arrive in several pieces, and those that are read right to their place;
 /// does neither if told so.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, copy_array};
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, AxisSelection, Cut, Selection};
+use zarr_check::{CheckOptions, check};
+use zarr_copy::{CopyOptions, copy_array};
 use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType, ReshapeDim};
 
 fn create(builder: ArrayBuilder) -> (Arc<dyn Store>, Array) {
@@ -165,7 +165,7 @@ fn damaged_chunks_are_errors_that_name_the_chunk() {
     ] {
         put(bytes);
         let options = CheckOptions::new().data(true);
-        let report = &mut |finding: zarr_array::check::Finding| messages.push(finding.to_string());
+        let report = &mut |finding: zarr_check::Finding| messages.push(finding.to_string());
         check(&store, &Prefix::root(), &options, report).expect("checks");
     }
     insta::assert_snapshot!(messages.join("\n"));
@@ -181,7 +181,7 @@ fn a_check_finds_elements_past_the_end_and_clipped_chunks() {
     {
         store.put(&key, bytes).expect("puts");
         let options = CheckOptions::new().data(true);
-        let report = &mut |finding: zarr_array::check::Finding| messages.push(finding.to_string());
+        let report = &mut |finding: zarr_check::Finding| messages.push(finding.to_string());
         check(&store, &Prefix::root(), &options, report).expect("checks");
     }
     insta::assert_snapshot!(messages.join("\n"));
@@ -253,7 +253,7 @@ fn a_check_examines_no_strings_that_do_not_fit_its_memory() {
     for (memory, unexamined) in [(100 << 10, 1), (200 << 10, 0)] {
         let mut found = Vec::new();
         let options = CheckOptions::new().data(true).memory(memory);
-        let mut report = |finding: zarr_array::check::Finding| found.push(finding);
+        let mut report = |finding: zarr_check::Finding| found.push(finding);
         check(&store, &Prefix::root(), &options, &mut report).expect("checks");
         assert_eq!(found.len(), unexamined, "{found:?}");
         assert!(found.iter().all(|finding| finding.id() == "not-examined"), "{found:?}");

@@ -1,9 +1,9 @@
 //! `zarr-kit check`.
 
 use serde_json::json;
-use zarr_kit::array::check::{self, CheckOptions, Finding, Severity};
 use zarr_kit::array::store::{Links, LocalStore};
 use zarr_kit::array::{Part, REARRANGE_MARKER, Settled, open_node};
+use zarr_kit::check::{self, CheckOptions, Finding, Severity};
 use zarr_kit::metadata::{NodeMetadata, Printable};
 use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, Group, Prefix};

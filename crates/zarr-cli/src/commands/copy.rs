@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use zarr_kit::Prefix;
-use zarr_kit::array::copy::{
+use zarr_kit::array::store::archive_of;
+use zarr_kit::copy::{
     CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, source_arrays,
 };
-use zarr_kit::array::store::archive_of;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
 

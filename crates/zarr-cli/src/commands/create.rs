@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use serde_json::json;
-use zarr_kit::array::copy::{TransferError, create_over};
 use zarr_kit::array::store::shown_url;
 use zarr_kit::array::{create_parents, open_node};
+use zarr_kit::copy::{TransferError, create_over};
 use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Rule};
 use zarr_kit::report::format::npy;
 use zarr_kit::report::format::value::count_of_time;

@@ -6,7 +6,8 @@ use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::{Links, Store};
-use zarr_kit::array::{ArrayError, copy, delete_node, open_node};
+use zarr_kit::array::{ArrayError, delete_node, open_node};
+use zarr_kit::copy;
 use zarr_kit::report::words;
 
 use crate::args::Delete;

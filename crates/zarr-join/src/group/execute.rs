@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::copy::{ContentDigest, Endpoint, NewNode};
 use zarr_array::store::{Prefix, Store};
 use zarr_array::{ArrayError, Group};
+use zarr_copy::{ContentDigest, Endpoint, NewNode};
 use zarr_metadata::NodeMetadata;
 
 use super::plan::GroupJoinPlan;

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use zarr_array::copy::{CopyOptions, Endpoint, copy_array, copy_tree, create_over};
 use zarr_array::store::{Prefix, Store, StoreOptions, UpdatePolicy, open_url};
 use zarr_array::{
     Array, Cut, Group, GroupSpan, Part, Span, create_parents, delete_node, refresh_consolidated,
 };
+use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree, create_over};
 use zarr_join::{
     Arrangement, GroupArrangement, GroupMember, Join, JoinGroups, JoinOptions, Member, Missing,
 };

@@ -4,7 +4,8 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{ArrayError, Group, Selection, UnfinishedWork};
+use zarr_array::unfinished::UnfinishedWork;
+use zarr_array::{ArrayError, Group, Selection};
 use zarr_join::{
     CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups, JoinOptions,
 };

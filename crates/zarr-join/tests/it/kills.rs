@@ -4,9 +4,10 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use zarr_array::copy::MARKER;
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, UnfinishedWork};
+use zarr_array::unfinished::UnfinishedWork;
+use zarr_array::{Array, ArrayError};
+use zarr_copy::MARKER;
 use zarr_join::{Arrangement, Join, JoinOptions, JoinPlan, Member};
 use zarr_metadata::{ArrayBuilder, DataType};
 

@@ -13,7 +13,7 @@ pub const MARKER: &str = "zarr-kit-rearrange.json";
 
 /// How far a rearrangement has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub enum Step {
     /// The chunks are being copied to other keys. While the document names the array's own keys, it
     /// is that of the old array.
     Leaving,
@@ -24,17 +24,18 @@ pub(crate) enum Step {
 
 /// The contents of a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Marker {
+pub struct Marker {
     /// The key encoding of the array before and after.
-    pub(crate) home: ChunkKeyEncoding,
-    pub(crate) step: Step,
+    pub home: ChunkKeyEncoding,
+    /// How far it has come.
+    pub step: Step,
     /// What is to be done with it if it leaves together with other arrays of a group.
-    pub(crate) share: Option<Box<Share>>,
+    pub share: Option<Box<Share>>,
 }
 
 /// The key encoding that the chunks have while an array with keys of another encoding is
 /// rearranged. No key is one of both encodings.
-pub(crate) fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
+pub fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
     let separator = match home {
         ChunkKeyEncoding::Default { separator: Separator::Dot } => Separator::Slash,
         _ => Separator::Dot,
@@ -44,7 +45,7 @@ pub(crate) fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
 
 impl Marker {
     /// The marker of the array at `prefix`, if there is one.
-    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+    pub fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let Some(size) = store.size(&key)? else { return Ok(None) };

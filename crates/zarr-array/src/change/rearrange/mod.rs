@@ -19,10 +19,8 @@ use std::ops::Range;
 use crate::array::Array;
 
 pub use marker::MARKER;
-#[cfg(feature = "check")]
-pub(crate) use marker::{Marker, Step, away};
-#[cfg(feature = "check")]
-pub(crate) use together::GroupMarker;
+pub use marker::{Marker, Step, away};
+pub use together::GroupMarker;
 pub use together::{GroupRearrangement, GroupSpan};
 
 /// A part of an axis as it is to be: see [`Array::rearrange`].

@@ -9,12 +9,12 @@ use zarr_array::asynchronous::{AsyncGroup, create_parents, delete_node, refresh_
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, ArrayFuture, Cut, Group};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
+use zarr_store_tests::{Objects, objects};
 
 use super::face::{Faced, Manner};
 use super::gate::Gate;
 use super::writes::{holding, open, open_through};
 use super::{REGULAR, at_once, block_on, chains, create, poll};
-use crate::workload::{Objects, objects};
 
 type Change = fn(&Array) -> ArrayFuture<Array>;
 

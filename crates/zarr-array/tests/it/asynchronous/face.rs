@@ -7,8 +7,7 @@ use tokio::sync::oneshot;
 use zarr_array::store::{
     AsyncStore, Capabilities, Key, Object, ObjectMeta, ReadRange, Store, StoreError, StoreFuture,
 };
-
-use crate::wrapper::hand_on;
+use zarr_store_tests::hand_on;
 
 type Answer = Result<Option<Object>, StoreError>;
 type Waiting = (oneshot::Sender<Answer>, Answer);

@@ -7,8 +7,7 @@ use std::thread;
 use zarr_array::store::{
     Capabilities, Key, ObjectMeta, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
-
-use crate::wrapper::hand_on;
+use zarr_store_tests::hand_on;
 
 #[derive(Debug)]
 struct State {

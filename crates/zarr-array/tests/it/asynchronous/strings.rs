@@ -8,12 +8,12 @@ use zarr_array::store::{
 };
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::{ArrayBuilder, DataType};
+use zarr_store_tests::objects;
 
 use super::face::{Faced, Manner};
 use super::gate::Gate;
 use super::writes::{EDGES, Random, chunks_between, holding, open, open_through};
 use super::{at_once, block_on, outcome, poll};
-use crate::workload::objects;
 
 /// An array of strings, some of which are written.
 fn create(store: Arc<dyn Store>) -> Array {

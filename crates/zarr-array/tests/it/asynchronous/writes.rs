@@ -7,11 +7,11 @@ use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
 };
 use zarr_array::{Array, ArrayError, Selection};
+use zarr_store_tests::{Objects, objects};
 
 use super::face::{Faced, Manner};
 use super::gate::Gate;
 use super::{RECTILINEAR, REGULAR, at_once, block_on, chains, create, outcome, poll};
-use crate::workload::{Objects, objects};
 
 pub(super) const EDGES: [u64; 2] = [60, 70];
 

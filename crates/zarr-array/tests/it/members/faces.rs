@@ -9,10 +9,10 @@ use zarr_array::store::{Capabilities, Extension, Key, MemoryStore, Prefix, Store
 use zarr_array::{Array, Members};
 use zarr_grid::Grid;
 use zarr_metadata::DataType;
+use zarr_store_tests::hand_on;
 
 use super::{Joined, LITTLE, Open, create, rectilinear};
 use crate::asynchronous::face::{Faced, Manner};
-use crate::wrapper::hand_on;
 
 /// The same store, far away.
 #[derive(Debug)]

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
 use zarr_array::{Array, ArrayError, Cut, Group, Settled, Span};
 use zarr_metadata::GroupMetadata;
+use zarr_store_tests::{Objects, objects, restore};
 
 use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
-use crate::workload::{Objects, objects, restore};
 
 fn at() -> Prefix {
     Prefix::new("a").expect("a prefix")
@@ -259,7 +259,7 @@ fn an_array_that_was_left_can_be_used_and_repaired_later() {
 /// Copies of an array with chunks that are not its own are refused, however they are made.
 #[test]
 fn what_is_left_is_not_copied() {
-    use zarr_array::copy::{CopyOptions, Endpoint, copy_tree};
+    use zarr_copy::{CopyOptions, Endpoint, copy_tree};
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let months = document(&[9], &rectilinear("[[2, 3, 4]]"), SLASH, BYTES);
     hierarchy(&store, &months);

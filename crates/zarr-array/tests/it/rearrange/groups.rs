@@ -9,9 +9,9 @@ use std::sync::Arc;
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
 use zarr_array::{Array, ArrayError, Cut, Group, GroupSpan, Settled};
 use zarr_metadata::GroupMetadata;
+use zarr_store_tests::{Objects, objects, restore};
 
 use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
-use crate::workload::{Objects, objects, restore};
 
 /// The arrays with the dimension, and its axis.
 const ARRAYS: [(&str, usize); 3] = [("g/inner/rain", 1), ("g/temp", 0), ("g/time", 0)];

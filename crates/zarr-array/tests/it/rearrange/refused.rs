@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Cut, Span};
+use zarr_store_tests::objects;
 
 use super::{BYTES, SLASH, document, filled, rectilinear, regular, rows};
-use crate::workload::objects;
 
 fn memory() -> Arc<dyn Store> {
     Arc::new(MemoryStore::new())

@@ -7,10 +7,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use zarr_array::check::{CheckOptions, check};
-use zarr_array::copy::{CopyOptions, Endpoint, copy_tree};
 use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreOptions, open_url};
 use zarr_array::{ArrayError, Group, UnlistedStore};
+use zarr_check::{CheckOptions, check};
+use zarr_copy::{CopyOptions, Endpoint, copy_tree};
 
 /// A file server that cannot list, as most cannot.
 fn serve_files(files: &'static [(&'static str, String)]) -> String {

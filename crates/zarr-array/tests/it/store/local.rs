@@ -1,9 +1,9 @@
 use std::fs;
 use std::sync::Arc;
 
-use zarr_array::copy::{CopyOptions, TransferError, copy_array};
 use zarr_array::store::{LocalStore, Prefix, Store};
 use zarr_array::{Array, ArrayError, Selection, delete_node};
+use zarr_copy::{CopyOptions, TransferError, copy_array};
 use zarr_metadata::{ArrayMetadata, ChunkGrid};
 use zarr_store_tests::prefix;
 use zarr_store_tests::small_disk::SmallDisk;

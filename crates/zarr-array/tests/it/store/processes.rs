@@ -24,9 +24,6 @@ fn child() {
             let (first, threads) = (first.parse().unwrap(), threads.parse().unwrap());
             interleave(&array, first, threads, rounds.parse().unwrap());
         }
-        ["copy-part", from, to, part, last] => {
-            crate::copy::processes::copy_part(from, to, part, last.parse().unwrap());
-        }
         ["workload", root, step] => {
             crate::workload::run_from(root, step.parse().unwrap(), say);
         }

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use zarr_array::check::{CheckOptions, Finding, Severity, check};
 use zarr_array::store::{Prefix, Store};
 use zarr_array::{Array, ArrayError, Selection};
+use zarr_check::{CheckOptions, Finding, Severity, check};
 
 use super::{Objects, holding, objects, prefix};
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use zarr_array::check::{CheckOptions, check};
 use zarr_array::store::{Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, ArrayError, Selection, delete_node, open_node};
+use zarr_check::{CheckOptions, check};
 use zarr_metadata::NodeMetadata;
 
 use super::{Objects, objects, prefix, restore, states};

@@ -8,24 +8,21 @@ mod faults;
 mod kills;
 mod refused;
 
-use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 #[cfg(feature = "async")]
 use zarr_array::asynchronous::{self, AsyncArray, AsyncGroup};
-use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
+use zarr_array::store::{MemoryStore, Prefix, Store, UpdatePolicy};
 use zarr_array::{Array, ArrayError, Cut, Group, Selection, delete_node};
 use zarr_grid::Run;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
+use zarr_store_tests::{Objects, objects, restore};
 
 #[cfg(feature = "object_store")]
 pub(crate) use faults::remote;
 #[cfg(unix)]
 pub(crate) use kills::run_from;
-
-/// Every object of a store.
-pub(crate) type Objects = BTreeMap<String, Vec<u8>>;
 
 /// The result of a future, if the workload uses those and they are compiled; otherwise of what
 /// blocks.
@@ -304,22 +301,6 @@ impl Workload {
             24 => self.append("s", 1, 8, &[], 12),
             _ => return None,
         })
-    }
-}
-
-pub(crate) fn objects(store: &dyn Store) -> Objects {
-    let keys = store.list(&Prefix::root(), Links::Follow);
-    keys.map(|key| {
-        let key = key.expect("lists");
-        (key.to_string(), store.read(&key).expect("reads").expect("is there"))
-    })
-    .collect()
-}
-
-/// Puts all objects into a new store.
-pub(crate) fn restore(store: &dyn Store, objects: &Objects) {
-    for (key, bytes) in objects {
-        store.put(&Key::new(key.as_str()).expect("a key"), bytes).expect("puts");
     }
 }
 

@@ -7,7 +7,7 @@ mod members;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use zarr_kit::array::copy::TransferError;
+use zarr_kit::copy::TransferError;
 use zarr_kit::join::{
     Join, JoinError, JoinGroups, JoinOptions, JoinProgress, JoinSummary, Member, Members,
     NodeMembers, NodePlan,

@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use zarr_array::check::{CheckOptions, check};
 use zarr_array::store::{
     Key, MemoryStore, Prefix, Store as _, StoreError, StoreExt as _, UpdatePolicy,
 };
 use zarr_array::{Array, ArrayError, Selection};
+use zarr_check::{CheckOptions, check};
 use zarr_join::{
     Arrangement, AxisOf, Document, LinkedDocument, Member, MemberSpan, NodeMember, OpenOptions,
 };

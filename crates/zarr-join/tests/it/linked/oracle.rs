@@ -138,16 +138,10 @@ fn twelve_stores_of_seattle_are_the_year() {
         }
 
         let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
-        let options = zarr_array::copy::CopyOptions::new();
+        let options = zarr_copy::CopyOptions::new();
         let metadata = array.metadata().clone();
-        let copied = zarr_array::copy::copy_array(
-            &array,
-            to,
-            &Prefix::root(),
-            metadata,
-            &options,
-            &mut |_| {},
-        );
+        let copied =
+            zarr_copy::copy_array(&array, to, &Prefix::root(), metadata, &options, &mut |_| {});
         let (copied, _) = copied.expect("copies");
         assert!(copied.members().is_none());
         assert_eq!(whole(&copied), whole(&array));

@@ -7,7 +7,7 @@ use crate::store::{Prefix, Store, StoreExt as _};
 
 /// How far the rearrangement of a group has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum GroupMarker {
+pub enum GroupMarker {
     /// Chunks are being copied. All arrays are the old ones.
     Leaving,
     /// The documents are being put: arrays that are still the old ones will be the new ones.
@@ -21,7 +21,7 @@ const ALL: [GroupMarker; 3] =
 
 impl GroupMarker {
     /// The marker of the group at `prefix`, if there is one.
-    pub(crate) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+    pub fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let Some(size) = store.size(&key)? else { return Ok(None) };

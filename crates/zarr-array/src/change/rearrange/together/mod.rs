@@ -23,7 +23,7 @@ use crate::error::{ArrayError, RearrangeError};
 use crate::group::Group;
 use crate::node;
 
-pub(crate) use self::marker::GroupMarker;
+pub use self::marker::GroupMarker;
 pub(super) use self::settle::settle_group_of;
 
 /// A part of a dimension as it is to be: see [`Group::rearrange`].

@@ -23,7 +23,7 @@ pub(super) enum Placement {
 /// With it, an array whose document has not been put yet can still be rearranged: its chunks are
 /// copied again, as they are then, and the inserted ones are there already.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Share {
+pub struct Share {
     /// How many levels above the array the group is.
     pub(super) levels: usize,
     pub(super) axis: usize,

@@ -1,0 +1,394 @@
+//! The objects of one array: which of them are chunks, and the content of those.
+
+use std::num::NonZeroUsize;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::ChunkLayout;
+use zarr_array::OwnedChunks;
+use zarr_array::REARRANGE_MARKER;
+use zarr_array::node;
+use zarr_array::parallel;
+use zarr_array::unfinished::{MARKER, Unfinished};
+use zarr_codec::AxisEdges;
+use zarr_metadata::{Codec, Printable};
+use zarr_store::StoreExt as _;
+use zarr_store::{Key, Links, MAX_KEY_LEN, Store, StoreError};
+
+use crate::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
+use crate::finding::{
+    CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, is_of_one_object,
+    rule_of_chunk, shows_again, unexamined,
+};
+use crate::hierarchy::{Walk, unfinished};
+use crate::options::CheckOptions;
+use crate::rearranging::array_of;
+use crate::summary::{CheckProgress, Report};
+use crate::variable::examine_variable;
+
+/// Chunks that are decoded before more are listed, so that memory does not grow with the array.
+const BATCH: usize = 4096;
+
+impl Walk<'_> {
+    /// Checks all objects in this store of the array with this layout. If the array is not open, because its
+    /// elements cannot be read, only the keys are checked.
+    pub(crate) fn chunks(
+        &mut self,
+        store: &Arc<dyn Store>,
+        layout: &ChunkLayout,
+        array: Option<&Array>,
+        is_version_2: bool,
+    ) -> Result<(), ArrayError> {
+        if let Some(array) = array
+            && let Some(members) = array.members()
+        {
+            return self.members(array, members);
+        }
+        let owned = self.options.part.map(|part| {
+            let chunks = part.chunks(layout.grid(), layout.prefix().as_str());
+            chunks.map_err(|cause| ArrayError::Grid {
+                key: node::metadata_key(layout.prefix()),
+                cause,
+            })
+        });
+        let owned = owned.transpose()?;
+        let data = match array.filter(|_| self.options.data) {
+            Some(array) => {
+                let member = self.member.clone();
+                let owned = owned.as_ref();
+                Some(Decoder::new(array, member, self.options, self.progress, owned)?)
+            }
+            None => None,
+        };
+        self.long_keys(layout);
+        let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
+        // Those in chunks, and those of keys.
+        let (mut findings, mut of_keys) = (Vec::new(), Vec::new());
+        let mut strays: Vec<Key> = Vec::new();
+        let mut moving = None;
+        let mut chunks = 0_u64;
+        let mut bytes = 0_u64;
+        let mut decode = |batch: &mut Vec<(Key, Vec<u64>)>, findings: &mut Vec<Finding>| {
+            let Some(decoder) = &data else { return Ok(()) };
+            let read = decoder.run(batch, findings)?;
+            bytes = bytes.saturating_add(read);
+            batch.clear();
+            Ok::<(), ArrayError>(())
+        };
+        for key in store.list(layout.prefix(), Links::Follow) {
+            let key = match key {
+                Ok(key) => key,
+                Err(error) if is_of_one_object(&error) => {
+                    let key = node::metadata_key(layout.prefix());
+                    let message = format!("not examined: further chunks: {error}");
+                    of_keys.push(Finding::new(UNEXAMINED, message).with_key(key));
+                    break;
+                }
+                Err(error) => return Err(error.into()),
+            };
+            let name = layout.prefix().strip(&key).unwrap_or_default();
+            if node::is_of_array(name, is_version_2) {
+                continue;
+            }
+            if name == MARKER {
+                let copy = Unfinished::at(&**store, layout.prefix())?.unwrap_or_default();
+                of_keys.push(unfinished(&key, "array", copy.work));
+                continue;
+            }
+            if name == REARRANGE_MARKER {
+                // Its chunks with other keys may have been listed before.
+                let (rearrangement, other) = array_of(&**store, layout, &key)?;
+                moving = other;
+                of_keys.push(rearrangement);
+                continue;
+            }
+            let Some(index) = layout.chunk_of_key(&key) else {
+                strays.push(key);
+                continue;
+            };
+            // A chunk that is none of the array's is the first part's.
+            let is_first = self.options.is_first_part();
+            let is_owned = owned.as_ref().is_none_or(|it| it.contains(&index).unwrap_or(is_first));
+            if !is_owned {
+                continue;
+            }
+            chunks = chunks.saturating_add(1);
+            if !layout.is_declared(&index) {
+                let message = format!(
+                    "chunk {index:?} of a grid of {:?} chunks; {}",
+                    layout.grid().declared(),
+                    shows_again(is_version_2)
+                );
+                of_keys.push(Finding::new(OUTSIDE, message).with_key(key.as_str()));
+            } else if !layout.is_occupied(&index) {
+                let again = shows_again(is_version_2);
+                let message = format!("wholly past the array's end; {again}");
+                of_keys.push(Finding::new(PAST, message).with_key(key.as_str()));
+            } else {
+                batch.push((key, index));
+            }
+            if batch.len() >= BATCH {
+                decode(&mut batch, &mut findings)?;
+            }
+            if data.is_none() {
+                batch.clear();
+            }
+        }
+        decode(&mut batch, &mut findings)?;
+        strays.retain(|key| {
+            let name = layout.prefix().strip(key).unwrap_or_default();
+            moving.is_none_or(|keys| keys.decode(name, layout.grid().rank()).is_none())
+        });
+        of_keys.extend(strays.iter().map(|key| {
+            Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str())
+        }));
+        self.summary.chunks = self.summary.chunks.saturating_add(chunks);
+        self.summary.bytes = self.summary.bytes.saturating_add(bytes);
+        if self.options.is_first_part() {
+            findings.append(&mut of_keys);
+        }
+        findings.sort_by(|a, b| a.key().cmp(&b.key()));
+        findings.into_iter().for_each(|finding| self.found_in_chunk(finding));
+        Ok(())
+    }
+
+    /// Chunks whose keys are too long for any store do not exist for readers that use keys.
+    fn long_keys(&mut self, layout: &ChunkLayout) {
+        let occupied = layout.grid().occupied();
+        if occupied.contains(&0) {
+            return;
+        }
+        let last: Vec<u64> = occupied.iter().map(|count| count.saturating_sub(1)).collect();
+        let name = layout.key_encoding().encode(&last);
+        let slash = usize::from(!layout.prefix().is_root());
+        let length =
+            layout.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
+        if length > MAX_KEY_LEN {
+            let message = format!(
+                "keys of chunks have up to {length} bytes; those of more than {MAX_KEY_LEN} are \
+                 not looked at"
+            );
+            self.found(
+                Finding::new(UNEXAMINED, message).with_key(node::metadata_key(layout.prefix())),
+            );
+        }
+    }
+}
+
+/// The edges of an array's chunks, for a chain.
+fn occupied_edges(array: &Array) -> Vec<AxisEdges> {
+    array.grid().axes().iter().map(|axis| AxisEdges::of(axis.distinct_edges())).collect()
+}
+
+/// Decodes the chunks of one array.
+struct Decoder<'a> {
+    array: &'a Array,
+    examiner: Examiner<'a>,
+    /// The name of the array, if it is a member of another.
+    member: Option<String>,
+    options: &'a CheckOptions,
+    progress: Option<Report<'a>>,
+    /// Progress of the whole array, over all batches.
+    so_far: Mutex<CheckProgress>,
+    /// Held while a chunk is examined that takes more memory than the part of one thread.
+    large: Mutex<()>,
+}
+
+impl<'a> Decoder<'a> {
+    fn new(
+        array: &'a Array,
+        member: Option<String>,
+        options: &'a CheckOptions,
+        progress: Option<Report<'a>>,
+        owned: Option<&OwnedChunks>,
+    ) -> Result<Self, ArrayError> {
+        let examiner = Examiner::new(array, &occupied_edges(array), options.memory);
+        let mut total = 0_u64;
+        if progress.is_some() {
+            for chunk in array.stored_chunks() {
+                let chunk = chunk?;
+                let is_owned = owned.is_none_or(|it| it.contains(&chunk.index) == Some(true));
+                total = total.saturating_add((chunk.occupied && is_owned).into());
+            }
+        }
+        let so_far = Mutex::new(CheckProgress { total, ..CheckProgress::default() });
+        let large = Mutex::new(());
+        Ok(Self { array, examiner, member, options, progress, large, so_far })
+    }
+
+    /// The number of threads that can each hold the elements of one chunk of the batch.
+    fn threads(&self, batch: &[(Key, Vec<u64>)]) -> NonZeroUsize {
+        let memory = self.options.memory;
+        let size = u64::try_from(self.array.element_size()).unwrap_or(u64::MAX);
+        let bytes = |shape: &[u64]| shape.iter().fold(size, |n, size| n.saturating_mul(*size));
+        // For a shard, count one inner chunk.
+        let largest = match innermost(self.array.metadata().codecs()) {
+            Some(shape) => bytes(shape),
+            None => {
+                let mut shape = vec![0; self.array.shape().len()];
+                let chunks = batch.iter().filter_map(|(_, index)| {
+                    self.array.grid().chunk_shape(index, &mut shape).ok()?;
+                    Some(bytes(&shape)).filter(|bytes| *bytes <= memory)
+                });
+                chunks.max().unwrap_or(0)
+            }
+        };
+        let most = memory.checked_div(largest).and_then(|most| usize::try_from(most).ok());
+        let most = most.and_then(NonZeroUsize::new);
+        // Larger than memory: not decoded, so a thread holds nothing.
+        most.map_or(self.options.threads, |most| self.options.threads.min(most))
+    }
+
+    /// Reports that a chunk of this many bytes is done.
+    fn tell(&self, bytes: u64) {
+        let Some(progress) = self.progress else { return };
+        let so_far = {
+            let mut so_far = self.so_far.lock().unwrap_or_else(PoisonError::into_inner);
+            so_far.done = so_far.done.saturating_add(1);
+            so_far.bytes = so_far.bytes.saturating_add(bytes);
+            *so_far
+        };
+        progress(self.array.prefix(), so_far);
+    }
+
+    /// Decodes a batch on several threads; returns the number of bytes read.
+    fn run(
+        &self,
+        batch: &[(Key, Vec<u64>)],
+        findings: &mut Vec<Finding>,
+    ) -> Result<u64, ArrayError> {
+        let found = Mutex::new((Vec::new(), 0_u64));
+        let items = u64::try_from(batch.len()).unwrap_or(u64::MAX);
+        let state = <(Vec<u8>, ExaminerBuffers)>::default;
+        parallel::for_each(items, self.threads(batch), state, |(encoded, buffers), range| {
+            for item in range {
+                let Some((key, index)) =
+                    usize::try_from(item).ok().and_then(|item| batch.get(item))
+                else {
+                    continue;
+                };
+                let findings = self.chunk(key, index, encoded, buffers)?;
+                let read = u64::try_from(encoded.len()).unwrap_or(u64::MAX);
+                {
+                    let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
+                    found.1 = found.1.saturating_add(read);
+                    found.0.extend(findings);
+                }
+                self.tell(read);
+            }
+            Ok::<(), ArrayError>(())
+        })?;
+        let (more, bytes) = found.into_inner().unwrap_or_else(PoisonError::into_inner);
+        findings.extend(more);
+        Ok(bytes)
+    }
+
+    fn chunk(
+        &self,
+        key: &Key,
+        index: &[u64],
+        encoded: &mut Vec<u8>,
+        buffers: &mut ExaminerBuffers,
+    ) -> Result<Vec<Finding>, ArrayError> {
+        let array = self.array;
+        match array.store().read_into(key, encoded) {
+            Ok(true) => {}
+            Ok(false) => return Ok(Vec::new()), // removed since it was listed
+            Err(error @ StoreError::Modified(_)) => {
+                encoded.clear();
+                let member = self.member.as_deref().unwrap_or_default();
+                let message = format!("member {}: {error}", Printable(member));
+                return Ok(vec![Finding::new(MEMBER, message).with_key(key.as_str())]);
+            }
+            Err(error) if is_of_one_object(&error) => {
+                encoded.clear();
+                return Ok(vec![unexamined(key, error)]);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
+        let mut shape = vec![0; index.len()];
+        array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
+        let mut clipped = vec![0; index.len()];
+        array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
+        if array.data_type().is_variable_length() {
+            return self.variable_chunk(key, encoded, &shape, &clipped);
+        }
+        let codec = match array.chunk_codec(&shape) {
+            Ok(codec) => codec,
+            Err(ArrayError::Chain { cause, .. }) => {
+                return Ok(vec![unexamined(key, cause.kind())]);
+            }
+            Err(error) => return Err(error),
+        };
+        let end = (clipped != shape).then_some(clipped.as_slice());
+        let ExaminedChunk { content, past_end } =
+            match self.examiner.examine(&codec, encoded, end, buffers) {
+                Ok(found) => found,
+                Err(ExamineError::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
+                Err(ExamineError::Chunk(error)) => {
+                    if end.is_some()
+                        && let Ok(codec) = array.chain()?.for_shape(&clipped)
+                        && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
+                    {
+                        let message =
+                            format!("stored as {clipped:?}, expected the full chunk {shape:?}");
+                        return Ok(vec![Finding::new(CLIPPED, message).with_key(key.as_str())]);
+                    }
+                    let rule = rule_of_chunk(error.kind());
+                    return Ok(vec![Finding::new(rule, error.to_string()).with_key(key.as_str())]);
+                }
+            };
+        let mut found = match past_end {
+            PastEnd::None => Vec::new(),
+            PastEnd::At(at) => {
+                let message = format!(
+                    "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
+                    shows_again(array.metadata().is_version_2())
+                );
+                vec![Finding::new(OVERFLOW, message).with_key(key.as_str())]
+            }
+            PastEnd::Unknown => {
+                vec![unexamined(key, "elements past the array's end are not looked for")]
+            }
+        };
+        found.extend(content.findings(key));
+        Ok(found)
+    }
+}
+
+impl Decoder<'_> {
+    /// Examines a chunk of elements of variable length. How much memory these take is only known
+    /// once they are decompressed: each thread may use its part of one half of it, and one thread
+    /// at a time the other half.
+    fn variable_chunk(
+        &self,
+        key: &Key,
+        encoded: &[u8],
+        shape: &[u64],
+        clipped: &[u64],
+    ) -> Result<Vec<Finding>, ArrayError> {
+        let half = self.options.memory / 2;
+        let threads = u64::try_from(self.options.threads.get()).unwrap_or(u64::MAX);
+        let part = half.checked_div(threads).unwrap_or(half);
+        let examine = |limit| examine_variable(self.array, key, encoded, shape, clipped, limit);
+        if let Some(findings) = examine(part)? {
+            return Ok(findings);
+        }
+        let _large = self.large.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(examine(half)?.unwrap_or_else(|| {
+            vec![unexamined(key, format!("elements of more than {half} bytes"))]
+        }))
+    }
+}
+
+/// The shape of the innermost chunks of shards.
+fn innermost(codecs: &[Codec]) -> Option<&[u64]> {
+    codecs.iter().find_map(|codec| match codec {
+        Codec::ShardingIndexed(sharding) => {
+            Some(innermost(&sharding.codecs).unwrap_or(&sharding.chunk_shape))
+        }
+        _ => None,
+    })
+}

@@ -1,0 +1,150 @@
+//! The rules for objects of a store, in addition to those of documents, and the rule that an
+//! error breaks.
+
+use zarr_codec::ChunkErrorKind;
+use zarr_grid::{GridError, GridErrorKind};
+use zarr_metadata::MetadataError;
+pub use zarr_metadata::{Finding, Rule, Severity};
+use zarr_store::{Key, StoreError};
+
+macro_rules! rules {
+    ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
+        $(pub(crate) const $name: Rule = Rule::new($id, Severity::$severity, $text);)*
+
+        /// The rules that do not concern a document.
+        const OF_OBJECTS: &[Rule] = &[$($name),*];
+    };
+}
+
+rules! {
+    DOCUMENT "invalid-document" Error "a zarr.json breaks a rule that has no id of its own";
+    FILL "fill-value-lost" Warning "the fill value does not survive the codec chain";
+    LENGTH "chunk-length" Error "a chunk is stored and decoded at exactly its length";
+    CHECKSUM "chunk-checksum" Error "a checksum is that of the bytes before it";
+    CORRUPT "chunk-corrupt" Error "compressed bytes are of the compressor's format";
+    BOOL "chunk-bool" Error "a bool is stored as the byte 0 or 1";
+    PADDING "chunk-padding-byte" Error "the padding byte of packed bits is there, and says how \
+        many bits are unused";
+    INDEX_ENTRY "shard-index-entry" Error "both numbers of an index entry are 2^64 - 1, or neither";
+    INDEX_RANGE "shard-index-range" Error "an inner chunk lies within its shard, and outside the \
+        index";
+    INDEX_OVERLAP "shard-index-overlap" Error "inner chunks of a shard share no more bytes than \
+        equal ones that are stored once";
+    DECODE "chunk-does-not-decode" Error "a chunk can be decoded within the limits set here";
+    CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
+    UNSUPPORTED "not-supported" Note "a codec or data type is not read here, so that chunks \
+        cannot be checked";
+    UNEXAMINED "not-examined" Warning "a chunk that could not be looked into, so that it may be \
+        anything";
+    UNKNOWN_CODEC "unknown-codec" Warning "no codec of this name is registered";
+    CONSOLIDATED "stale-consolidated" Warning "consolidated metadata differs from the documents";
+    NODE_NAME "node-name" Error "a node's name is not of periods alone, not zarr.json, and does not \
+        begin with __";
+    VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
+    STRAY "stray-object" Warning "an object that belongs to no node";
+    OUTSIDE "chunk-outside-grid" Warning "a chunk that the grid does not declare";
+    PAST "chunk-past-end" Warning "a chunk wholly past the array's end, which shows again when \
+        the array grows";
+    OVERFLOW "elements-past-end" Note "a chunk that the array's end cuts holds elements past \
+        it, which show again when the array grows";
+    FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
+    BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
+    MEMBER "missing-member" Error "a member of a joined array is there, and is what it was when it \
+        was joined";
+    UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
+    REARRANGING "unfinished-rearrangement" Warning "moving chunks along an axis of this array was \
+        interrupted";
+    HALF "half-rearranged-group" Warning "arrays of a group that share a dimension are rearranged \
+        together";
+    TEMPORARY "leftover-temporary" Warning "a write that was never finished";
+    LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
+    FOREIGN "foreign-file" Warning "something that is no object, because no key can have its \
+        name, or because it is no regular file";
+}
+
+/// What becomes of chunks and elements past the end of an array.
+pub(crate) fn shows_again(is_version_2: bool) -> &'static str {
+    match is_version_2 {
+        // It is not resized here.
+        true => "it shows again when the array grows",
+        false => {
+            "it shows again when the array grows; resize --discard to the array's own shape removes it"
+        }
+    }
+}
+
+/// A finding that a chunk could not be examined.
+pub(crate) fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
+    Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.as_str())
+}
+
+/// A finding of something that is no object.
+pub(crate) fn foreign(name: String) -> Finding {
+    let message = "no object: no key can have this name, or it is no regular file";
+    Finding::new(FOREIGN, message).with_key(name)
+}
+
+/// Every rule of a check: those of documents, [`Rule::ALL`], and those of chunks and keys.
+pub fn rules() -> impl Iterator<Item = Rule> {
+    Rule::ALL.iter().chain(OF_OBJECTS).copied()
+}
+
+/// The rule that a document breaks.
+pub(crate) fn rule_of_document(error: &MetadataError) -> Rule {
+    error.rule().unwrap_or(DOCUMENT)
+}
+
+/// The rule that edges break.
+pub(crate) fn rule_of_grid(error: &GridError) -> Rule {
+    match error.kind() {
+        GridErrorKind::ZeroEdge { .. } => Rule::GRID_ZERO_EDGE,
+        GridErrorKind::ZeroCount { .. } => Rule::GRID_RUN,
+        GridErrorKind::EdgeOverflow => Rule::GRID_OVERFLOW,
+        GridErrorKind::EdgesTooShort { .. } => Rule::GRID_TOO_SHORT,
+        GridErrorKind::Rank { .. } => Rule::GRID_RANK,
+        // The other errors concern requests to a grid.
+        _ => DOCUMENT,
+    }
+}
+
+/// The rule that a chunk's bytes break.
+pub(crate) fn rule_of_chunk(error: &ChunkErrorKind) -> Rule {
+    use zarr_packbits::Error as Packed;
+    match error {
+        ChunkErrorKind::DecodedLength { .. }
+        | ChunkErrorKind::DecodedTooLong { .. }
+        | ChunkErrorKind::DecodedTooShort { .. }
+        | ChunkErrorKind::EncodedLength { .. }
+        | ChunkErrorKind::ElementCount { .. }
+        | ChunkErrorKind::ElementLength { .. }
+        | ChunkErrorKind::TrailingBytes { .. }
+        | ChunkErrorKind::IndexLength { .. } => LENGTH,
+        ChunkErrorKind::Packed(Packed::MissingPaddingByte { .. } | Packed::PaddingByte { .. }) => {
+            PADDING
+        }
+        ChunkErrorKind::Packed(_) => LENGTH,
+        ChunkErrorKind::Checksum { .. } => CHECKSUM,
+        ChunkErrorKind::Corrupt { .. } => CORRUPT,
+        ChunkErrorKind::Bool { .. } => BOOL,
+        ChunkErrorKind::IndexEntry { .. } => INDEX_ENTRY,
+        ChunkErrorKind::IndexRange { .. } => INDEX_RANGE,
+        ChunkErrorKind::IndexOverlap { .. } => INDEX_OVERLAP,
+        ChunkErrorKind::OutOfMemory { .. } | ChunkErrorKind::DecodedLimit { .. } => UNEXAMINED,
+        _ => DECODE,
+    }
+}
+
+/// Whether an error concerns only one object or folder: permissions, links out of the store,
+/// damaged files. An error of a server concerns all its objects, and requesting each of them
+/// would take as many time-outs.
+pub(crate) fn is_of_one_object(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::Io { .. }
+            | StoreError::Range { .. }
+            | StoreError::TooLarge { .. }
+            | StoreError::OutsideRoot { .. }
+            | StoreError::Reserved { .. }
+            | StoreError::Unsteady { .. }
+    )
+}

@@ -1,0 +1,500 @@
+//! Nodes, their documents, and other objects next to them.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::ChunkLayout;
+use zarr_array::REARRANGE_MARKER;
+use zarr_array::names_without_key;
+use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork};
+use zarr_array::version_2;
+use zarr_codec::{ChainError, ChainErrorKind, Options};
+use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
+use zarr_store::{DirEntry, Key, Links, Prefix, Store, StoreExt as _};
+
+use crate::finding::{
+    CONSOLIDATED, FILL, Finding, NODE_NAME, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
+    UNSUPPORTED, VERSION_2, foreign, is_of_one_object, rule_of_document, rule_of_grid,
+};
+use crate::options::CheckOptions;
+use crate::rearranging;
+use crate::summary::{Report, Summary};
+
+/// What is looked into for nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Parent {
+    Group,
+    /// A group of Zarr version 2.
+    GroupOfVersion2,
+    /// Not a group, so that what lies in it is not judged.
+    Folder,
+}
+
+/// A check in progress.
+pub(crate) struct Walk<'a> {
+    pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) options: &'a CheckOptions,
+    report: &'a mut dyn FnMut(Finding),
+    /// Receives the progress of an array's chunks, if requested.
+    pub(crate) progress: Option<Report<'a>>,
+    pub(crate) summary: Summary,
+    /// The name of the member of a joined array whose chunks are checked.
+    pub(crate) member: Option<String>,
+    /// The groups above the current node that have consolidated metadata, and the paths of the
+    /// nodes listed in it.
+    consolidated: Vec<(Prefix, HashSet<String>)>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(
+        store: &'a Arc<dyn Store>,
+        options: &'a CheckOptions,
+        report: &'a mut dyn FnMut(Finding),
+        progress: Option<Report<'a>>,
+    ) -> Self {
+        let (summary, member, consolidated) = (Summary::default(), None, Vec::new());
+        Self { store, options, report, progress, summary, member, consolidated }
+    }
+
+    /// Reports what is found in documents and keys, which the first of several parts does.
+    pub(crate) fn found(&mut self, finding: Finding) {
+        if self.options.is_first_part() {
+            self.found_in_chunk(finding);
+        }
+    }
+
+    /// Reports what is found in a chunk, which one part reads.
+    pub(crate) fn found_in_chunk(&mut self, finding: Finding) {
+        let count = match finding.severity() {
+            Severity::Error => &mut self.summary.errors,
+            Severity::Warning => &mut self.summary.warnings,
+            _ => &mut self.summary.notes,
+        };
+        *count = count.saturating_add(1);
+        (self.report)(finding);
+    }
+
+    pub(crate) fn run(mut self, root: &Prefix) -> Result<Summary, ArrayError> {
+        // If there is no node at all, that is an error, not a finding.
+        match node::open(self.store, root) {
+            Err(ArrayError::Metadata { .. } | ArrayError::Unfinished { .. }) | Ok(_) => {}
+            Err(error) => return Err(error),
+        }
+        // An explicit stack: hostile hierarchies may be deeper than a thread's stack.
+        let mut waiting = vec![root.clone()];
+        while let Some(prefix) = waiting.pop() {
+            match self.node(&prefix, &mut waiting) {
+                // The error concerns only this node.
+                Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+                    let message = format!("not examined: {error}");
+                    self.found(
+                        Finding::new(UNEXAMINED, message).with_key(node::metadata_key(&prefix)),
+                    );
+                }
+                looked => looked?,
+            }
+        }
+        match names_without_key(&**self.store, root) {
+            Ok(names) => names.into_iter().for_each(|name| self.found(foreign(name))),
+            // Folders that may not be read have been reported.
+            Err(error) if is_of_one_object(&error) => {}
+            Err(error) => return Err(error.into()),
+        }
+        if !self.options.is_first_part() {
+            (self.summary.groups, self.summary.arrays) = (0, 0);
+        }
+        Ok(self.summary)
+    }
+
+    fn node(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
+        let key = prefix.key(METADATA_KEY)?;
+        let Some(document) = self.store.read(&key)? else {
+            return self.of_version_2(prefix, waiting);
+        };
+        match NodeMetadata::from_json(&document) {
+            Err(error) => {
+                self.found(document_error(key.as_str(), &error));
+                // Whatever this is, check what lies below it.
+                self.children(prefix, Parent::Folder, waiting)
+            }
+            Ok(NodeMetadata::Group(group)) => {
+                self.summary.groups = self.summary.groups.saturating_add(1);
+                self.listed(prefix);
+                self.findings(&key, group.findings());
+                self.consolidated(prefix, &key, &group)?;
+                self.children(prefix, Parent::Group, waiting)
+            }
+            Ok(NodeMetadata::Array(array)) => {
+                self.summary.arrays = self.summary.arrays.saturating_add(1);
+                self.listed(prefix);
+                self.findings(&key, array.findings());
+                self.array(prefix, &key, array)
+            }
+        }
+    }
+
+    fn findings(&mut self, key: &Key, findings: &[Finding]) {
+        for finding in findings {
+            self.found(finding.clone().with_key(key.as_str()));
+        }
+    }
+
+    /// Pushes the nodes directly below `prefix` on the stack, the first on top, and reports
+    /// objects that are not nodes.
+    pub(crate) fn children(
+        &mut self,
+        prefix: &Prefix,
+        parent: Parent,
+        waiting: &mut Vec<Prefix>,
+    ) -> Result<(), ArrayError> {
+        let strict = parent != Parent::Folder;
+        let mut entries = self.store.list_dir(prefix).collect::<Result<Vec<_>, _>>()?;
+        entries.sort();
+        let mut nodes = Vec::new();
+        for entry in entries {
+            match entry {
+                DirEntry::Prefix(child) => {
+                    let Ok(key) = child.key(METADATA_KEY) else {
+                        let message =
+                            "not examined: a key of what is in it is longer than keys are";
+                        self.found(
+                            Finding::new(UNEXAMINED, message)
+                                .with_key(format!("{}/", child.as_str())),
+                        );
+                        continue;
+                    };
+                    let marked = || match child.key(MARKER) {
+                        Ok(key) => self.store.head(&key).map(|meta| meta.is_some()),
+                        Err(_) => Ok(false),
+                    };
+                    let is_node = match self.store.head(&key) {
+                        Ok(Some(_)) => Ok(true),
+                        Ok(None) if parent != Parent::Group => {
+                            match version_2::is_at(&**self.store, &child) {
+                                Ok(false) => marked(),
+                                Ok(true) => {
+                                    // Version 2 reserves no names.
+                                    nodes.push(child);
+                                    continue;
+                                }
+                                Err(ArrayError::Store(error)) => Err(error),
+                                Err(error) => return Err(error),
+                            }
+                        }
+                        Ok(None) => marked(),
+                        Err(error) => Err(error),
+                    };
+                    let looked = match is_node {
+                        Ok(true) => {
+                            self.name(&child);
+                            nodes.push(child);
+                            continue;
+                        }
+                        // Names that the specification reserves for extensions.
+                        Ok(false) if is_reserved(&child) => continue,
+                        Ok(false) if strict => self.stray_prefix(&child),
+                        Ok(false) => Ok(()),
+                        Err(error) => Err(error.into()),
+                    };
+                    match looked {
+                        Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+                            let message = format!("not examined: {error}");
+                            self.found(
+                                Finding::new(UNEXAMINED, message)
+                                    .with_key(format!("{}/", child.as_str())),
+                            );
+                        }
+                        looked => looked?,
+                    }
+                }
+                DirEntry::Object(key) if strict => {
+                    let name = prefix.strip(&key).unwrap_or_default();
+                    if version_2::NAMES.contains(&name) {
+                        if parent == Parent::GroupOfVersion2 {
+                            continue;
+                        }
+                        let message = "of Zarr version 2, next to a zarr.json; not read";
+                        self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
+                    } else if name == MARKER {
+                        let copy = Unfinished::at(&**self.store, prefix)?.unwrap_or_default();
+                        self.found(unfinished(&key, "group", copy.work));
+                    } else if name == REARRANGE_MARKER {
+                        let finding = rearranging::group_of(&**self.store, prefix, &key)?;
+                        self.found(finding);
+                    } else if name != METADATA_KEY {
+                        self.found(
+                            Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),
+                        );
+                    }
+                }
+                DirEntry::Object(_) => {}
+            }
+        }
+        waiting.extend(nodes.into_iter().rev());
+        Ok(())
+    }
+
+    /// A place without a document: there is an unfinished copy, or it has just been removed.
+    pub(crate) fn unfinished(
+        &mut self,
+        prefix: &Prefix,
+        waiting: &mut Vec<Prefix>,
+    ) -> Result<(), ArrayError> {
+        let Some(copy) = Unfinished::at(&**self.store, prefix)? else { return Ok(()) };
+        let key = prefix.key(MARKER)?;
+        self.found(match copy.kind {
+            Some(Kind::Array) => unfinished(&key, "array", copy.work),
+            Some(Kind::Group) => unfinished(&key, "group", copy.work),
+            None => {
+                let message = "an interrupted copy, or something else of this name: it says nothing \
+                               to resume it by; start again";
+                Finding::new(UNFINISHED, message).with_key(key.as_str())
+            }
+        });
+        // Finished nodes in it are checked; the chunks of an unfinished array belong to the copy.
+        match copy.kind {
+            Some(Kind::Group) => self.children(prefix, Parent::Folder, waiting),
+            Some(Kind::Array) | None => Ok(()),
+        }
+    }
+
+    /// Reports a folder in a group that is not a node.
+    fn stray_prefix(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
+        for name in version_2::NAMES {
+            let Ok(key) = prefix.key(name) else { continue };
+            if self.store.head(&key)?.is_some() {
+                let message =
+                    "a node of Zarr version 2, which is not found in a group of version 3";
+                self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
+                return Ok(());
+            }
+        }
+        if self.store.list(prefix, Links::Follow).next().transpose()?.is_some() {
+            let message = "objects that belong to no node: there is no zarr.json";
+            self.found(Finding::new(STRAY, message).with_key(format!("{}/", prefix.as_str())));
+        }
+        Ok(())
+    }
+
+    /// Compares consolidated metadata with the document of each node.
+    pub(crate) fn consolidated(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        group: &GroupMetadata,
+    ) -> Result<(), ArrayError> {
+        let Some(consolidated) = group.consolidated_metadata() else { return Ok(()) };
+        for (path, said) in consolidated.nodes() {
+            let at = format!("$.consolidated_metadata.metadata[{path:?}]");
+            let own_prefix = prefix.join(path);
+            let own_prefix = own_prefix.and_then(|at| at.key(METADATA_KEY).map(|key| (at, key)));
+            let Ok((own_prefix, own_key)) = own_prefix else {
+                self.found(
+                    Finding::new(CONSOLIDATED, "no path that a node can have")
+                        .with_key(key.as_str())
+                        .with_path(at),
+                );
+                continue;
+            };
+            let own = match self.store.read(&own_key)? {
+                None if group.is_version_2() => self.own_of_version_2(&own_prefix)?,
+                own => own.map(|document| NodeMetadata::from_json(&document)),
+            };
+            let message = match (said, own) {
+                (_, None) => "there is no such node",
+                // Left to its own documents, which are checked too.
+                (Err(_), Some(_)) if group.is_version_2() => continue,
+                (Err(_), _) => "not a valid document",
+                (Ok(said), Some(Ok(own))) if differ(&said, &own) => "differs from the node's own",
+                _ => continue,
+            };
+            self.found(Finding::new(CONSOLIDATED, message).with_key(key.as_str()).with_path(at));
+        }
+        let paths = consolidated.paths().map(str::to_owned).collect();
+        self.consolidated.push((prefix.clone(), paths));
+        Ok(())
+    }
+
+    /// Reports the node at `prefix` to each group above it whose consolidated metadata lacks it.
+    pub(crate) fn listed(&mut self, prefix: &Prefix) {
+        // Nodes come depth first: a group that is not above this node is not above any later one.
+        self.consolidated.retain(|(group, _)| path_below(group, prefix).is_some());
+        let lacking: Vec<Finding> = self
+            .consolidated
+            .iter()
+            .filter_map(|(group, paths)| {
+                let path = path_below(group, prefix)?;
+                (!paths.contains(path)).then(|| {
+                    Finding::new(CONSOLIDATED, format!("lacks the node {path:?}"))
+                        .with_key(node::metadata_key(group))
+                        .with_path("$.consolidated_metadata.metadata")
+                })
+            })
+            .collect();
+        for finding in lacking {
+            self.found(finding);
+        }
+    }
+
+    /// Reports a node whose name the specification does not allow.
+    fn name(&mut self, prefix: &Prefix) {
+        let name = prefix.segments().last().unwrap_or_default();
+        if let Some(reason) = node::name_error(name) {
+            let finding = Finding::new(NODE_NAME, format!("the node's name {name:?} {reason}"));
+            self.found(finding.with_key(node::metadata_key(prefix)));
+        }
+    }
+
+    pub(crate) fn array(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        metadata: ArrayMetadata,
+    ) -> Result<(), ArrayError> {
+        let layout = match ChunkLayout::new(prefix, &metadata) {
+            Ok(layout) => layout,
+            Err(ArrayError::Grid { cause, .. }) => {
+                let rule = rule_of_grid(&cause);
+                self.found(
+                    Finding::new(rule, cause.to_string())
+                        .with_key(key.as_str())
+                        .with_path("$.chunk_grid"),
+                );
+                return self.marker(prefix);
+            }
+            Err(error) => return Err(error),
+        };
+        let is_version_2 = metadata.is_version_2();
+        let array = self.open(prefix, key, metadata)?;
+        self.chunks(self.store, &layout, array.as_ref(), is_version_2)
+    }
+
+    /// Opens the array with this document. If its elements cannot be read, that is a finding.
+    fn open(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        metadata: ArrayMetadata,
+    ) -> Result<Option<Array>, ArrayError> {
+        let store = Arc::clone(self.store);
+        let options = Options::new()
+            .unknown_decoded_len(self.options.memory)
+            .codecs(self.options.codecs.clone());
+        match Array::with_metadata(store, prefix, metadata, options) {
+            Ok(array) => {
+                if let Err(ArrayError::FillValue { fill_value, read_back, .. }) =
+                    array.check_writable(key)
+                {
+                    let message = format!("{fill_value} would read back as {read_back}");
+                    self.found(
+                        Finding::new(FILL, message)
+                            .with_key(key.as_str())
+                            .with_path("$.fill_value"),
+                    );
+                }
+                return Ok(Some(array));
+            }
+            Err(ArrayError::Chain { cause, .. }) => self.found(chain_error(key, &cause)),
+            Err(ArrayError::DataType { data_type, .. }) => {
+                let message = format!("elements of type {data_type} are not read here");
+                self.found(
+                    Finding::new(UNSUPPORTED, message)
+                        .with_key(key.as_str())
+                        .with_path("$.data_type"),
+                );
+            }
+            Err(error @ ArrayError::Store(_)) => return Err(error),
+            // The error concerns only this node.
+            Err(error) => {
+                self.found(
+                    Finding::new(UNEXAMINED, format!("not examined: {error}"))
+                        .with_key(key.as_str()),
+                );
+            }
+        }
+        Ok(None)
+    }
+
+    /// Looks for the marker of a copy in an array whose objects are not listed.
+    fn marker(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
+        let Ok(key) = prefix.key(MARKER) else { return Ok(()) };
+        if let Some(copy) = Unfinished::at(&**self.store, prefix)? {
+            self.found(unfinished(&key, "array", copy.work));
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn unfinished(marker: &Key, node: &str, work: UnfinishedWork) -> Finding {
+    let message = match work {
+        UnfinishedWork::Creation => {
+            format!("the creation of an {node} here was interrupted: create it again, overwriting")
+        }
+        _ => {
+            format!("a copy to this {node} was interrupted: resume it, or start again")
+        }
+    };
+    Finding::new(UNFINISHED, message).with_key(marker.as_str())
+}
+
+/// Whether two documents of a node differ. Their consolidated metadata is ignored: writers leave
+/// it out of the one, and include it in the other.
+fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
+    match (said, own) {
+        (NodeMetadata::Group(said), NodeMetadata::Group(own)) => {
+            let alone = |group: &GroupMetadata| group.without_consolidated_metadata().ok();
+            alone(said) != alone(own)
+        }
+        _ => said != own,
+    }
+}
+
+/// The path of the node at `prefix` from the group at `group`, if it lies below it.
+fn path_below<'a>(group: &Prefix, prefix: &'a Prefix) -> Option<&'a str> {
+    let path = prefix.as_str();
+    let below = if group.is_root() {
+        path
+    } else {
+        path.strip_prefix(group.as_str())?.strip_prefix('/')?
+    };
+    (!below.is_empty()).then_some(below)
+}
+
+/// Whether a folder is reserved for extensions: its name begins with `__`.
+fn is_reserved(prefix: &Prefix) -> bool {
+    prefix.segments().last().is_some_and(|name| name.starts_with("__"))
+}
+
+pub(crate) fn document_error(key: &str, error: &MetadataError) -> Finding {
+    Finding::new(rule_of_document(error), error.reason().to_string())
+        .with_key(key)
+        .with_path(error.path())
+}
+
+fn chain_error(key: &Key, error: &ChainError) -> Finding {
+    let rule = match error.kind() {
+        ChainErrorKind::Unsupported if !is_registered(error.codec()) => UNKNOWN_CODEC,
+        kind => kind.rule().unwrap_or(UNSUPPORTED),
+    };
+    let message = format!("codec {}: {}", error.codec(), error.kind());
+    Finding::new(rule, message).with_key(key.as_str()).with_path(error.path())
+}
+
+/// Whether a codec that is not supported here is known elsewhere: it is in the registry of
+/// zarr-extensions as of July 2026, or its name has an owner: it contains a dot, or is a URI.
+fn is_registered(codec: &str) -> bool {
+    const NAMES: [&str; 7] = [
+        "bitround",
+        "cast_value",
+        "conditional",
+        "n5_default",
+        "scale_offset",
+        "vlen-bytes",
+        "vlen-utf8",
+    ];
+    // Long names are cut in errors, and then end in dots.
+    NAMES.contains(&codec) || codec.trim_end_matches("...").contains(['.', ':'])
+}

@@ -1,0 +1,91 @@
+//! Checks of whole hierarchies against the specifications.
+//!
+//! [`check`] examines a node and everything below it: documents, grids and codec chains, keys
+//! and, on request, every chunk. It reports violations of rules, and content that is legal but
+//! probably not intended, each with a stable id; [`rules`] lists them all.
+//!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_check::{CheckOptions, check};
+//! use zarr_store::{Key, MemoryStore, Prefix, Store, StoreExt};
+//!
+//! let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+//! store.put(&Key::new("zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
+//! store.put(&Key::new("notes.txt")?, b"?")?;
+//! let mut findings = Vec::new();
+//! let summary = check(&store, &Prefix::root(), &CheckOptions::new(), &mut |finding| {
+//!     findings.push(finding.to_string());
+//! })?;
+//! assert_eq!(summary.groups, 1);
+//! assert_eq!(findings, ["warning: notes.txt: belongs to no node [stray-object]"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Non-goals
+//! It repairs nothing, and opens nothing that [`zarr_array`] would not.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod chunks;
+mod content;
+mod finding;
+mod hierarchy;
+mod leftovers;
+mod members;
+mod options;
+mod rearranging;
+mod summary;
+mod variable;
+mod version_2;
+
+use std::sync::Arc;
+
+pub use finding::{Finding, Rule, Severity, rules};
+pub use leftovers::leftovers;
+pub use options::CheckOptions;
+pub use summary::{CheckProgress, Summary};
+
+use zarr_array::ArrayError;
+use zarr_store::{Prefix, Store};
+
+/// Checks the node at `prefix` and everything below it, and reports findings in the order of keys
+/// within each node.
+///
+/// Time and memory follow what is stored, not the sizes that documents claim, except for the
+/// elements of a chunk, which [`CheckOptions::memory`] bounds. Content that cannot be examined is
+/// a finding too, and everything else is still checked.
+///
+/// # Errors
+/// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`; an error
+/// of the store about `prefix` itself, or any error of a remote store. Faults of nodes and chunks
+/// are findings, not errors, and so are nodes and chunks that cannot be read.
+pub fn check(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    options: &CheckOptions,
+    report: &mut dyn FnMut(Finding),
+) -> Result<Summary, ArrayError> {
+    hierarchy::Walk::new(store, options, report, None).run(prefix)
+}
+
+/// As [`check`], and reports the progress after each decoded chunk. The chunks of each array are
+/// counted first, which takes one more listing.
+///
+/// # Errors
+/// As [`check`].
+pub fn check_with_progress(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    options: &CheckOptions,
+    report: &mut dyn FnMut(Finding),
+    progress: &(dyn Fn(&Prefix, CheckProgress) + Sync),
+) -> Result<Summary, ArrayError> {
+    hierarchy::Walk::new(store, options, report, Some(progress)).run(prefix)
+}
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

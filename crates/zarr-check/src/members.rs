@@ -1,0 +1,49 @@
+//! The members of an array that consists of others: each is checked as the array that it is.
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::Members;
+use zarr_array::node;
+
+use crate::finding::{Finding, MEMBER};
+use crate::hierarchy::Walk;
+
+impl Walk<'_> {
+    /// Checks the chunks of every member. One that cannot be opened, or has changed, is a finding, and
+    /// so is, if chunks are read, one that was modified after the member was joined.
+    /// Keys in findings are those of the member's own store.
+    pub(crate) fn members(&mut self, array: &Array, members: &Members) -> Result<(), ArrayError> {
+        let counts = members.grid().occupied();
+        let mut member = vec![0; counts.len()];
+        if counts.contains(&0) {
+            return Ok(());
+        }
+        loop {
+            match members.open(&member) {
+                Ok(Some(open)) => {
+                    let is_version_2 = open.metadata().is_version_2();
+                    let outer = self.member.replace(members.name(&member));
+                    self.chunks(open.store(), open.layout(), Some(&open), is_version_2)?;
+                    self.member = outer;
+                }
+                Ok(None) => {}
+                Err(error) => {
+                    let key = node::metadata_key(array.prefix());
+                    self.found(Finding::new(MEMBER, error.to_string()).with_key(key));
+                }
+            }
+            // The next one in C order.
+            let mut carry = true;
+            for (at, count) in member.iter_mut().zip(counts).rev() {
+                if carry {
+                    *at = at.saturating_add(1);
+                    carry = *at == *count;
+                    *at = if carry { 0 } else { *at };
+                }
+            }
+            if carry {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+//! The extent of a check.
+
+use std::num::NonZeroUsize;
+
+use zarr_array::Part;
+use zarr_codec::Codecs;
+
+/// The extent of a check.
+#[derive(Clone, Debug)]
+pub struct CheckOptions {
+    pub(crate) data: bool,
+    pub(crate) threads: NonZeroUsize,
+    pub(crate) memory: u64,
+    pub(crate) part: Option<Part>,
+    pub(crate) codecs: Codecs,
+}
+
+impl Default for CheckOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CheckOptions {
+    /// Checks documents and keys only, with one thread per core and one gibibyte for elements.
+    #[must_use]
+    pub fn new() -> Self {
+        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        Self { data: false, threads, memory: 1 << 30, part: None, codecs: Codecs::new() }
+    }
+
+    /// Whether every stored chunk is read and decoded.
+    #[must_use]
+    pub fn data(mut self, data: bool) -> Self {
+        self.data = data;
+        self
+    }
+
+    /// The number of threads that decode chunks.
+    #[must_use]
+    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
+        self.threads = threads;
+        self
+    }
+
+    /// The most bytes of elements that may be decoded at the same time. If necessary, fewer
+    /// threads are used. A single chunk, or an inner chunk of a shard, that is larger is reported
+    /// as not examined.
+    ///
+    /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and
+    /// up to twice the elements for comparing them with what a writer should leave.
+    ///
+    /// A chunk of strings or byte strings may decompress to half of it.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Checks one part, while other processes check the others: each reads its chunks of every
+    /// array, and the first part also checks everything else. So each finding is that of one part,
+    /// and the numbers of the summaries add up to those of the whole.
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = Some(part);
+        self
+    }
+
+    /// Whether documents and keys are checked.
+    pub(crate) fn is_first_part(&self) -> bool {
+        self.part.is_none_or(Part::is_first)
+    }
+
+    /// The codecs of other authors, for chunks that are decoded.
+    #[must_use]
+    pub fn codecs(mut self, codecs: Codecs) -> Self {
+        self.codecs = codecs;
+        self
+    }
+}

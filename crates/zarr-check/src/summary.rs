@@ -1,0 +1,38 @@
+//! What a check counts, during it and at the end.
+
+use zarr_store::Prefix;
+
+/// What a check examined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Summary {
+    /// Groups.
+    pub groups: u64,
+    /// Arrays.
+    pub arrays: u64,
+    /// Chunks that are stored.
+    pub chunks: u64,
+    /// Bytes of the chunks that were read.
+    pub bytes: u64,
+    /// Findings that are errors.
+    pub errors: u64,
+    /// Findings that are warnings.
+    pub warnings: u64,
+    /// Findings that are notes.
+    pub notes: u64,
+}
+
+/// Progress within the chunks of one array.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CheckProgress {
+    /// Chunks that have been read and decoded.
+    pub done: u64,
+    /// Chunks that are stored.
+    pub total: u64,
+    /// Bytes of the chunks that have been read.
+    pub bytes: u64,
+}
+
+/// Receives the progress of the array at a prefix, from several threads at once.
+pub(crate) type Report<'a> = &'a (dyn Fn(&Prefix, CheckProgress) + Sync);

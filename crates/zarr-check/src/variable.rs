@@ -1,0 +1,105 @@
+//! Examines the content of a chunk of strings or byte strings.
+
+use std::num::NonZero;
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_codec::{ByteStrings, ChunkErrorKind};
+use zarr_store::Key;
+
+use crate::content::Content;
+use crate::finding::{
+    CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, shows_again, unexamined,
+};
+
+/// Examines a chunk of this shape, of which the part `clipped` lies within the array.
+///
+/// A list of elements can be written in only one way, so a chunk that decodes is the one that a
+/// writer should leave.
+///
+/// `None` if it decompresses to more bytes than the limit.
+pub(crate) fn examine_variable(
+    array: &Array,
+    key: &Key,
+    encoded: &[u8],
+    shape: &[u64],
+    clipped: &[u64],
+    limit: u64,
+) -> Result<Option<Vec<Finding>>, ArrayError> {
+    let fill = array.fill();
+    let decode = |shape: &[u64]| match array.variable_codec(shape) {
+        Ok(codec) => {
+            let codec = codec.with_limit(limit);
+            let decoded = codec.decode_all(encoded, fill);
+            Ok(decoded.map(|decoded| (codec, decoded)))
+        }
+        Err(error) => Err(error),
+    };
+    let decoded = match decode(shape) {
+        Ok(decoded) => decoded,
+        Err(ArrayError::Chain { cause, .. }) => {
+            return Ok(Some(vec![unexamined(key, cause.kind())]));
+        }
+        Err(error) => return Err(error),
+    };
+    let found =
+        |rule, message: String| Some(vec![Finding::new(rule, message).with_key(key.as_str())]);
+    let (codec, decoded) = match decoded {
+        Ok(decoded) => decoded,
+        Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
+            return Ok(Some(vec![unexamined(key, error)]));
+        }
+        Err(error) if matches!(error.kind(), ChunkErrorKind::DecodedLimit { .. }) => {
+            return Ok(None);
+        }
+        Err(error) => {
+            if clipped != shape && matches!(decode(clipped), Ok(Ok(_))) {
+                let message = format!("stored as {clipped:?}, expected the full chunk {shape:?}");
+                return Ok(found(CLIPPED, message));
+            }
+            return Ok(found(rule_of_chunk(error.kind()), error.to_string()));
+        }
+    };
+    if decoded.iter().all(|element| element == fill) {
+        let message = "nothing but the fill value; it need not be stored";
+        return Ok(found(FILL_ONLY, message.to_owned()));
+    }
+    let mut findings = Vec::new();
+    if let Some(at) = past_end(&decoded, shape, clipped, fill) {
+        let message = format!(
+            "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
+            shows_again(array.metadata().is_version_2())
+        );
+        findings.push(Finding::new(OVERFLOW, message).with_key(key.as_str()));
+    }
+    drop(decoded);
+    // Each inner chunk has just been decoded without error.
+    let empty = codec.fill_only(encoded, fill).unwrap_or_default();
+    findings.extend(Content::Shard { empty, bits: None }.findings(key));
+    Ok(Some(findings))
+}
+
+/// The first element outside the box at a chunk's start that is not the fill value.
+fn past_end(
+    elements: &ByteStrings,
+    shape: &[u64],
+    clipped: &[u64],
+    fill: &[u8],
+) -> Option<Vec<u64>> {
+    let mut others = (0_u64..).zip(elements.iter()).filter(|(_, element)| *element != fill);
+    others.find_map(|(element, _)| {
+        let at = place(element, shape);
+        at.iter().zip(clipped).any(|(at, end)| at >= end).then_some(at)
+    })
+}
+
+/// The place of an element by its number in C order.
+fn place(mut element: u64, shape: &[u64]) -> Vec<u64> {
+    let mut place = vec![0; shape.len()];
+    for (at, size) in place.iter_mut().zip(shape).rev() {
+        let size = NonZero::new(*size).unwrap_or(NonZero::<u64>::MIN);
+        *at = element % size;
+        element /= size;
+    }
+    place
+}

@@ -1,0 +1,71 @@
+//! Nodes of Zarr version 2, which are checked as what they are in version 3.
+
+use zarr_array::ArrayError;
+use zarr_array::version_2;
+use zarr_metadata::{MetadataError, NodeMetadata};
+use zarr_store::Prefix;
+
+use crate::finding::Finding;
+use crate::hierarchy::{Parent, Walk, document_error};
+
+impl Walk<'_> {
+    /// A place without a `zarr.json`.
+    pub(crate) fn of_version_2(
+        &mut self,
+        prefix: &Prefix,
+        waiting: &mut Vec<Prefix>,
+    ) -> Result<(), ArrayError> {
+        let node = match version_2::open(self.store, prefix) {
+            Ok(None) => return self.unfinished(prefix, waiting),
+            Ok(Some(node)) => node,
+            Err(ArrayError::Metadata { key, cause }) => {
+                self.found(document_error(&key, &cause));
+                return self.children(prefix, Parent::Folder, waiting);
+            }
+            Err(error) => return Err(error),
+        };
+        self.listed(prefix);
+        match node {
+            NodeMetadata::Group(group) => {
+                self.summary.groups = self.summary.groups.saturating_add(1);
+                self.findings_of_attributes(prefix, group.findings())?;
+                self.consolidated(prefix, &prefix.key(version_2::CONSOLIDATED)?, &group)?;
+                self.children(prefix, Parent::GroupOfVersion2, waiting)
+            }
+            NodeMetadata::Array(array) => {
+                self.summary.arrays = self.summary.arrays.saturating_add(1);
+                self.findings_of_attributes(prefix, array.findings())?;
+                self.array(prefix, &prefix.key(version_2::ARRAY)?, array)
+            }
+        }
+    }
+
+    /// Findings of a translated document: what is left of it to find fault with are the attributes.
+    fn findings_of_attributes(
+        &mut self,
+        prefix: &Prefix,
+        findings: &[Finding],
+    ) -> Result<(), ArrayError> {
+        let key = prefix.key(version_2::ATTRIBUTES)?;
+        for finding in findings {
+            let path = finding.path().and_then(|path| path.strip_prefix("$.attributes"));
+            let path = path.map_or_else(|| "$".to_owned(), |path| format!("${path}"));
+            self.found(finding.clone().with_key(key.as_str()).with_path(path));
+        }
+        Ok(())
+    }
+
+    /// What the documents of a node of version 2 say.
+    pub(crate) fn own_of_version_2(
+        &self,
+        prefix: &Prefix,
+    ) -> Result<Option<Result<NodeMetadata, MetadataError>>, ArrayError> {
+        Ok(match version_2::open(self.store, prefix) {
+            Ok(None) => None,
+            Ok(Some(NodeMetadata::Array(array))) => Some(Ok(NodeMetadata::Array(array))),
+            Ok(Some(NodeMetadata::Group(group))) => Some(Ok(NodeMetadata::Group(group))),
+            Err(ArrayError::Metadata { cause, .. }) => Some(Err(cause)),
+            Err(error) => return Err(error),
+        })
+    }
+}

@@ -1,0 +1,493 @@
+//! The findings of a check.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+
+use zarr_array::store::{Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, Selection};
+use zarr_check::{CheckOptions, CheckProgress, Severity, check, check_with_progress, rules};
+
+/// The folder of fixtures.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures")
+}
+
+pub(crate) fn findings(store: &Arc<dyn Store>, data: bool) -> Vec<String> {
+    let mut found = Vec::new();
+    let options = CheckOptions::new().data(data);
+    check(store, &Prefix::root(), &options, &mut |finding| found.push(finding.to_string()))
+        .expect("checks");
+    found
+}
+
+pub(crate) fn memory(objects: &[(&str, &[u8])]) -> Arc<dyn Store> {
+    let store = MemoryStore::new();
+    for (key, bytes) in objects {
+        store.put(&Key::new(key).expect("a key"), bytes).expect("puts");
+    }
+    Arc::new(store)
+}
+
+/// Six elements in chunks of four.
+pub(crate) fn array(data_type: &str, codecs: &str, change: &str) -> String {
+    let grid = r#"{"name": "regular", "configuration": {"chunk_shape": [4]}}"#;
+    format!(
+        r#"{{"zarr_format": 3, "node_type": "array", "shape": [6], "data_type": "{data_type}",
+        "chunk_grid": {grid}, "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0,
+        "codecs": {codecs}{change}}}"#
+    )
+}
+
+pub(crate) const BYTES: &str = r#"[{"name": "bytes"}]"#;
+pub(crate) const GROUP: &[u8] = br#"{"zarr_format": 3, "node_type": "group"}"#;
+
+#[test]
+fn seattle_has_nothing_to_find() {
+    let store: Arc<dyn Store> =
+        Arc::new(LocalStore::open(root().join("seattle-weather.zarr")).expect("the fixture"));
+    assert_eq!(findings(&store, true), Vec::<String>::new());
+    let options = CheckOptions::new().data(true);
+    let summary = check(&store, &Prefix::root(), &options, &mut |_| {}).expect("checks");
+    assert_eq!((summary.groups, summary.arrays), (1, 10));
+    assert!(summary.chunks > 400 && summary.bytes > 10_000);
+}
+
+#[test]
+fn hierarchies() {
+    let uint8 = array("uint8", BYTES, "");
+    let consolidated = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {{
+        "kind": "inline", "must_understand": false, "metadata": {{
+        "good": {uint8}, "gone": {uint8}, "other": {uint8},
+        "group": {{"zarr_format": 3, "node_type": "group", "consolidated_metadata": {{
+            "kind": "inline", "must_understand": false, "metadata": {{}}}}}},
+        "named": {{"zarr_format": 3, "node_type": "group", "attributes": {{"a": 1}}}}}}}}}}"#
+    );
+    let good = array("uint8", BYTES, r#", "attributes": {"x": 1}"#);
+    let store = memory(&[
+        ("zarr.json", consolidated.as_bytes()),
+        ("good/zarr.json", uint8.as_bytes()),
+        ("other/zarr.json", good.as_bytes()),
+        ("other/c/1", &[1, 2, 3, 4]),
+        ("other/c/2", &[1, 2, 3, 4]),
+        ("other/c/01", &[1, 2, 3, 4]),
+        ("other/README", b"?"),
+        ("broken/zarr.json", b"{\"zarr_format\": 2}"),
+        ("broken/inner/zarr.json", GROUP),
+        ("broken/inner/.zgroup", b"{}"),
+        ("old/.zarray", b"{}"),
+        ("group/zarr.json", GROUP),
+        ("named/zarr.json", GROUP),
+        ("folder/file", b"?"),
+        ("loose", b"?"),
+    ]);
+    insta::assert_snapshot!(findings(&store, false).join("\n"));
+}
+
+#[test]
+fn documents() {
+    let codec = |name: &str| format!(r#"[{{"name": "bytes"}}, {{"name": "{name}"}}]"#);
+    let reshape = r#"[{"name": "reshape", "configuration": {"shape": [5]}}, {"name": "bytes"}]"#;
+    let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+    let spelled = r#"[{"name": "packbits", "configuration": {"start_bit": 3}}]"#;
+    let numcodecs = r#"[{"name": "numcodecs.packbits"}, {"name": "bytes"}]"#;
+    let huge = array("uint8", BYTES, "")
+        .replace("[6]", "[6, 6]")
+        .replace("[4]", "[18446744073709551615, 2]");
+    let filled = array("uint8", packed, "").replace("\"fill_value\": 0", "\"fill_value\": 20");
+    let strings = array("string", r#"[{"name": "vlen-utf8"}]"#, "").replace(": 0,", ": \"\",");
+    let store = memory(&[
+        ("zarr.json", GROUP),
+        ("bare/zarr.json", array("uint8", r#"["bytes"]"#, "").as_bytes()),
+        ("chain/zarr.json", array("uint8", reshape, "").as_bytes()),
+        ("filled/zarr.json", filled.as_bytes()),
+        ("huge/zarr.json", huge.as_bytes()),
+        ("nan/zarr.json", array("uint8", BYTES, ", \"attributes\": {\"x\": NaN}").as_bytes()),
+        ("numcodecs/zarr.json", array("uint8", numcodecs, "").as_bytes()),
+        ("spelled/zarr.json", array("uint8", spelled, "").as_bytes()),
+        ("strings/zarr.json", strings.as_bytes()),
+        ("unknown/zarr.json", array("uint8", &codec("lzma"), "").as_bytes()),
+    ]);
+    insta::assert_snapshot!(findings(&store, true).join("\n"));
+}
+
+/// Codecs of the registry as of July 2026 that are not supported here, and others that are not in
+/// it.
+#[test]
+fn codecs_are_registered_or_not() {
+    for (name, rule) in [
+        ("conditional", "not-supported"),
+        ("n5_default", "not-supported"),
+        ("pcodec", "unknown-codec"),
+        ("vlen-array", "unknown-codec"),
+        ("squeeze", "unknown-codec"),
+    ] {
+        let codecs = format!(r#"[{{"name": "{name}"}}]"#);
+        let store = memory(&[("zarr.json", array("uint8", &codecs, "").as_bytes())]);
+        let found = findings(&store, false).join("\n");
+        assert!(found.ends_with(&format!("[{rule}]")), "{found}");
+    }
+}
+
+/// Keys are checked whatever the content of the chunks.
+#[test]
+fn sd_05_keys_of_arrays_that_are_not_read() {
+    for (data_type, codecs, path) in [
+        ("uint8", r#"[{"name": "bytes"}, {"name": "lzma"}]"#, "$.codecs[1]"),
+        ("uint8", r#"[{"name": "vlen-array"}]"#, "$.codecs[0]"),
+        ("somebody.type", BYTES, "$.data_type"),
+    ] {
+        let edges = r#"{"name": "rectilinear", "configuration": {"kind": "inline",
+            "chunk_shapes": [[[4, 3]]]}}"#;
+        let regular = r#"{"name": "regular", "configuration": {"chunk_shape": [4]}}"#;
+        let document = array(data_type, codecs, "").replace(regular, edges);
+        let store = memory(&[
+            ("zarr.json", document.as_bytes()),
+            ("c/0", b"?"),
+            ("c/2", b"?"),
+            ("c/3", b"?"),
+            ("c/00", b"?"),
+            ("notes.txt", b"?"),
+        ]);
+        for data in [false, true] {
+            let found = findings(&store, data);
+            let of_document = |finding: &&String| finding.contains(": zarr.json: ");
+            let (document, rest): (Vec<_>, Vec<_>) = found.iter().partition(of_document);
+            assert!(document.iter().all(|finding| finding.contains(path)), "{document:?}");
+            assert!(!document.is_empty());
+            let expected = [
+                "warning: c/00: in an array, but no chunk's key [stray-object]",
+                "warning: c/2: wholly past the array's end; it shows again when the array grows; \
+                 resize --discard to the array's own shape removes it [chunk-past-end]",
+                "warning: c/3: chunk [3] of a grid of [3] chunks; it shows again when the array \
+                 grows; resize --discard to the array's own shape removes it [chunk-outside-grid]",
+                "warning: notes.txt: in an array, but no chunk's key [stray-object]",
+            ];
+            assert_eq!(rest, expected, "{data_type} {codecs}");
+        }
+        let options = CheckOptions::new().data(true);
+        let summary = check(&store, &Prefix::root(), &options, &mut |_| {}).expect("checks");
+        assert_eq!((summary.arrays, summary.chunks, summary.bytes), (1, 3, 0));
+    }
+}
+
+#[test]
+fn sd_05_sd_16_chunks() {
+    let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 2}}, {"name": "crc32c"}]"#;
+    let compressed = r#"[{"name": "packbits", "configuration": {"last_bit": 2}}, {"name": "gzip",
+        "configuration": {"level": 1}}]"#;
+    let rectilinear = array("uint8", BYTES, "").replace(
+        r#"{"name": "regular", "configuration": {"chunk_shape": [4]}}"#,
+        r#"{"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": [[4, 4, 4]]}}"#,
+    );
+    let crc = |bytes: &[u8]| {
+        let mut all = bytes.to_vec();
+        all.extend(crc32c(bytes).to_le_bytes());
+        all
+    };
+    let (padded, clean) = (crc(&[0b1000_1001, 0xf0]), crc(&[0b1000_1001, 0]));
+    // Stored, not compressed: the bytes of a stored block of RFC 1951.
+    let gzip = [
+        31,
+        139,
+        8,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        255,
+        1,
+        2,
+        0,
+        253,
+        255,
+        0b1000_1001,
+        0xf0,
+        0,
+        0,
+        0,
+        0,
+        2,
+        0,
+        0,
+        0,
+    ];
+    let mut gzip = gzip.to_vec();
+    gzip[17..21].copy_from_slice(&crc32(&[0b1000_1001, 0xf0]).to_le_bytes());
+    let mut wrong = clean.clone();
+    wrong[0] ^= 1;
+    let store = memory(&[
+        ("zarr.json", GROUP),
+        ("bits/zarr.json", array("uint8", packed, "").as_bytes()),
+        ("bits/c/0", &padded),
+        ("bits/c/1", &clean),
+        ("checksum/zarr.json", array("uint8", packed, "").as_bytes()),
+        ("checksum/c/0", &wrong),
+        ("clipped/zarr.json", array("uint8", BYTES, "").as_bytes()),
+        ("clipped/c/0", &[1, 2, 3, 4]),
+        ("clipped/c/1", &[5, 6]),
+        ("compressed/zarr.json", array("uint8", compressed, "").as_bytes()),
+        ("compressed/c/0", &gzip),
+        ("empty/zarr.json", array("uint8", BYTES, "").as_bytes()),
+        ("empty/c/0", &[0; 4]),
+        ("nibbles/zarr.json", array("int4", BYTES, "").as_bytes()),
+        ("nibbles/c/0", &[0xfd, 0x0d, 0, 7]),
+        ("past/zarr.json", rectilinear.as_bytes()),
+        ("past/c/2", &[1; 4]),
+        ("past/c/3", &[1; 4]),
+        ("short/zarr.json", array("uint8", BYTES, "").as_bytes()),
+        ("short/c/0", &[1; 3]),
+    ]);
+    insta::assert_snapshot!(findings(&store, true).join("\n"));
+    assert!(findings(&store, false).iter().all(|finding| finding.contains("past/c/")));
+}
+
+/// Bit by bit, with reflected polynomials.
+fn crc_of(bytes: &[u8], polynomial: u32) -> u32 {
+    !bytes.iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| {
+            (crc >> 1) ^ if crc & 1 == 1 { polynomial } else { 0 }
+        })
+    })
+}
+
+fn crc32c(bytes: &[u8]) -> u32 {
+    crc_of(bytes, 0x82f6_3b78)
+}
+
+fn crc32(bytes: &[u8]) -> u32 {
+    crc_of(bytes, 0xedb8_8320)
+}
+
+/// A shard of four inner chunks of two elements, followed by its index.
+fn shard(chunks: [Option<&[u8]>; 4]) -> Vec<u8> {
+    let (mut shard, mut index) = (Vec::new(), Vec::new());
+    for chunk in chunks {
+        let (offset, length) = match chunk {
+            Some(bytes) => (shard.len() as u64, bytes.len() as u64),
+            None => (u64::MAX, u64::MAX),
+        };
+        index.extend(offset.to_le_bytes());
+        index.extend(length.to_le_bytes());
+        shard.extend(chunk.unwrap_or_default());
+    }
+    shard.extend(index);
+    shard
+}
+
+#[test]
+fn sd_16_sd_60_inner_chunks() {
+    let sharded = |inner: &str, outer: &str| {
+        let codecs = format!(
+            r#"[{outer}{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [2],
+            "codecs": {inner}, "index_codecs": [{{"name": "bytes", "configuration":
+            {{"endian": "little"}}}}]}}}}]"#
+        );
+        array("uint8", &codecs, "").replace("[4]", "[8]").replace("[6]", "[8]")
+    };
+    let packed = r#"[{"name": "packbits", "configuration": {"last_bit": 2}}]"#;
+    let plain = sharded(packed, "");
+    let transposed = sharded(packed, r#"{"name": "transpose", "configuration": {"order": [0]}}, "#);
+    let nested = sharded(BYTES, "").replace(
+        BYTES,
+        r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [1],
+        "codecs": [{"name": "bytes"}], "index_codecs": [{"name": "bytes", "configuration":
+        {"endian": "little"}}]}}]"#,
+    );
+    // Two inner chunks of one element, the first of them the fill value.
+    let mut inner = vec![0, 7];
+    for (offset, length) in [(0_u64, 1_u64), (1, 1)] {
+        inner.extend(offset.to_le_bytes());
+        inner.extend(length.to_le_bytes());
+    }
+    let clean: &[u8] = &[0b00_010_001];
+    let padded: &[u8] = &[0b11_010_001];
+    let zeros: &[u8] = &[0];
+    let store = memory(&[
+        ("zarr.json", GROUP),
+        ("bits/zarr.json", plain.as_bytes()),
+        ("bits/c/0", &shard([Some(clean), Some(padded), None, Some(padded)])),
+        ("clean/zarr.json", transposed.as_bytes()),
+        ("clean/c/0", &shard([Some(clean), None, None, Some(clean)])),
+        ("empty/zarr.json", plain.as_bytes()),
+        ("empty/c/0", &shard([Some(zeros), Some(clean), None, None])),
+        ("nested/zarr.json", nested.as_bytes()),
+        ("nested/c/0", &shard([None, Some(&inner), None, None])),
+        ("none/zarr.json", plain.as_bytes()),
+        ("none/c/0", &shard([None; 4])),
+        ("zeros/zarr.json", transposed.as_bytes()),
+        ("zeros/c/0", &shard([Some(zeros), None, Some(zeros), None])),
+    ]);
+    insta::assert_snapshot!(findings(&store, true).join("\n"));
+}
+
+/// A shard under a reshape, cut by the array's end: elements past the end are found by decoding
+/// all of them, up to 64 MiB or 16 times the stored bytes, and within the given memory.
+#[test]
+fn elements_past_the_end_of_a_reshaped_shard() {
+    const MIB: u64 = 1 << 20;
+    // Rows of a mebibyte; the last one is stored, with 7 as its last element or as all of them.
+    let found = |rows: u64, noise: bool, memory_limit: u64| {
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [{}], "data_type": "uint8",
+            "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [{}]}}}},
+            "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0, "codecs": [
+            {{"name": "reshape", "configuration": {{"shape": [{rows}, {MIB}]}}}},
+            {{"name": "sharding_indexed", "configuration": {{"chunk_shape": [1, {MIB}],
+            "codecs": [{{"name": "bytes"}}], "index_location": "end", "index_codecs":
+            [{{"name": "bytes", "configuration": {{"endian": "little"}}}}]}}}}]}}"#,
+            rows * MIB - 5,
+            rows * MIB
+        );
+        let stored = if noise { 5 } else { 1 };
+        let mut row = vec![0; MIB as usize];
+        *row.last_mut().expect("not empty") = 7;
+        let mut shard = row.repeat(stored);
+        for number in 0..rows {
+            let at = (number + stored as u64).checked_sub(rows).map(|at| at * MIB);
+            shard.extend(at.unwrap_or(u64::MAX).to_le_bytes());
+            shard.extend(at.map_or(u64::MAX, |_| MIB).to_le_bytes());
+        }
+        let store = memory(&[("zarr.json", document.as_bytes()), ("c/0", &shard)]);
+        let mut found = Vec::new();
+        let options = CheckOptions::new().data(true).memory(memory_limit);
+        check(&store, &Prefix::root(), &options, &mut |one| {
+            found.push((one.id(), one.message().to_owned()));
+        })
+        .expect("checks");
+        let [(id, message)] = &found[..] else { panic!("{found:?}") };
+        assert!(
+            *id != "elements-past-end" || message.contains(&format!("[{}]", rows * MIB - 1)),
+            "{message}"
+        );
+        (*id).to_owned()
+    };
+    assert_eq!(found(64, false, 1 << 30), "elements-past-end");
+    assert_eq!(found(65, false, 1 << 30), "not-examined");
+    assert_eq!(found(65, true, 1 << 30), "elements-past-end");
+    assert_eq!(found(64, false, 32 * MIB), "not-examined");
+}
+
+#[test]
+fn progress_reaches_all_chunks() {
+    let store: Arc<dyn Store> =
+        Arc::new(LocalStore::open(root().join("seattle-weather.zarr")).expect("the fixture"));
+    let options = CheckOptions::new().data(true);
+    let last = Mutex::new(std::collections::BTreeMap::<String, CheckProgress>::new());
+    let summary =
+        check_with_progress(&store, &Prefix::root(), &options, &mut |_| {}, &|prefix, progress| {
+            let mut last = last.lock().expect("no panic");
+            let known = last.entry(prefix.to_string()).or_default();
+            if progress.done > known.done {
+                *known = progress;
+            }
+        })
+        .expect("checks");
+    let last = last.into_inner().expect("no panic");
+    assert_eq!(last.len(), 10);
+    assert!(last.values().all(|progress| progress.done == progress.total));
+    let sum = |member: fn(&CheckProgress) -> u64| last.values().map(member).sum::<u64>();
+    assert_eq!(sum(|progress| progress.done), summary.chunks);
+    assert_eq!(sum(|progress| progress.bytes), summary.bytes);
+}
+
+#[test]
+fn ordinary_stores_have_nothing_but_notes() {
+    let filled = array("uint8", BYTES, "");
+    let bare = array("uint8", r#"[{"name": "bytes"}, {"name": "gzip", "configuration": {}}]"#, "");
+    let store = memory(&[
+        ("zarr.json", GROUP),
+        ("filled/zarr.json", filled.as_bytes()),
+        ("filled/c/0", &[0; 4]),
+        ("level/zarr.json", bare.as_bytes()),
+    ]);
+    let options = CheckOptions::new().data(true);
+    let summary = check(&store, &Prefix::root(), &options, &mut |_| {}).expect("checks");
+    assert_eq!((summary.errors, summary.warnings, summary.notes), (0, 0, 2));
+}
+
+#[test]
+fn chunks_behind_codecs_that_change_values_have_nothing_to_find() {
+    let types = r#""dtype": "<i4""#;
+    let gzip = r#"{"name": "gzip", "configuration": {"level": 1}}"#;
+    let bytes = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
+    let codecs = format!(
+        r#"[{{"name": "numcodecs.delta", "configuration": {{{types}}}}}, {bytes}, {gzip}]"#
+    );
+    let document = array("int32", &codecs, "");
+    let store = memory(&[("zarr.json", document.as_bytes())]);
+    let opened = Array::open(Arc::clone(&store), &Prefix::root()).expect("opens");
+    let count: u64 = opened.shape().iter().product();
+    let elements: Vec<i32> = (0..i32::try_from(count).expect("few")).map(|n| n * n).collect();
+    opened.write_as(Selection::whole(opened.shape()), &elements).expect("writes");
+    let found = findings(&store, true);
+    assert!(found.iter().all(|finding| !finding.contains("not-canonical")), "{found:?}");
+}
+
+#[test]
+fn every_rule_is_in_the_documentation() {
+    let docs = fs::read_to_string(root().join("../docs/check.md")).expect("docs/check.md");
+    for rule in rules() {
+        let severity = match rule.severity() {
+            Severity::Error => "Error",
+            Severity::Warning => "Warning",
+            _ => "Note",
+        };
+        let section = format!("\n## {}\n\n{severity}. ", rule.id());
+        let entry = docs.split_once(&section).map(|(_, after)| after);
+        let entry = entry.unwrap_or_else(|| panic!("docs/check.md lacks {section:?}"));
+        let entry = entry.split("\n#").next().unwrap_or_default();
+        let says = entry.contains("\n*Spec*: ");
+        assert_eq!(says, rule.severity() == Severity::Error, "{}: *Spec* is for errors", rule.id());
+    }
+    for broken in zarr_metadata::Rule::ALL.iter().filter(|rule| rule.severity() == Severity::Error)
+    {
+        let text = broken.text();
+        let (first, rest) = text.split_at(1);
+        let sentence = format!("\n\nError. {}{rest}.", first.to_uppercase());
+        assert!(docs.contains(&sentence), "docs/check.md lacks {sentence:?}");
+    }
+    let sections: Vec<_> = docs.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    assert_eq!(sections.len(), rules().count(), "an entry is there twice");
+    for section in sections {
+        assert!(rules().any(|rule| rule.id() == section), "{section} is never found");
+    }
+}
+
+/// A link out of the store, in place of a chunk or a document, is a finding there, and faults of
+/// another array are still found.
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_read_is_a_finding() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let outside = folder.path().join("outside");
+    fs::create_dir(&outside).expect("creates");
+    let root = folder.path().join("store");
+    let array = br#"{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "uint8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [4]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+        "codecs": [{"name": "bytes"}]}"#;
+    for node in ["chunk", "document", "sibling"] {
+        fs::create_dir_all(root.join(node).join("c")).expect("creates");
+        fs::write(root.join(node).join("zarr.json"), array).expect("writes");
+        fs::write(root.join(node).join("c/0"), [1, 2]).expect("writes");
+    }
+    let group = br#"{"zarr_format": 3, "node_type": "group"}"#;
+    fs::write(root.join("zarr.json"), group).expect("writes");
+    for link in ["chunk/c/0", "document/zarr.json"] {
+        fs::remove_file(root.join(link)).expect("removes");
+        std::os::unix::fs::symlink(&outside, root.join(link)).expect("links");
+    }
+    let store: Arc<dyn Store> = Arc::new(LocalStore::open(&root).expect("opens"));
+    let found = findings(&store, true);
+    for start in [
+        "warning: chunk/c/0: not examined: cannot use \"chunk/c/0\": the symbolic link",
+        "warning: document/: not examined: cannot use \"document/zarr.json\": the symbolic link",
+        "error: sibling/c/0: codec bytes ($.codecs[0]): decoded to 2 bytes, expected 4",
+    ] {
+        assert!(found.iter().any(|line| line.starts_with(start)), "{start}: {found:?}");
+    }
+}

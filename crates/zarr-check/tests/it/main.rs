@@ -1,0 +1,9 @@
+//! Behaviour of the crate as its users see it.
+
+// Clippy recognises helper functions as test code only by this attribute.
+#[cfg(test)]
+mod check;
+#[cfg(test)]
+mod check_nodes;
+#[cfg(test)]
+mod check_parts;

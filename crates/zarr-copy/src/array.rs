@@ -1,0 +1,486 @@
+//! Copies one array into another.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::Selection;
+use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::unfinished::Kind;
+use zarr_grid::{AxisPart, Grid, GridError};
+use zarr_metadata::ArrayMetadata;
+use zarr_store::{Prefix, Store};
+
+use crate::begin::{begin, withdraw};
+use crate::content::ContentDigest;
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, grid_error, source, target};
+use crate::marker::{Marker, TargetState};
+use crate::parts::{Share, copy_part_of_array};
+use crate::sparse::{StoredTasks, common, is_sparse, small_tasks};
+use crate::{CopyOptions, CopyProgress, CopySummary};
+
+/// Copies the elements of `from` to a new array with this metadata.
+///
+/// Shape and data type must be those of the source. Chunks, codecs, fill value and the rest of
+/// the document may differ.
+///
+/// # Errors
+/// [`TransferError::Memory`] if one chunk of the target does not fit in [`CopyOptions::memory`];
+/// [`TransferError::Overlap`] if the target lies in the source or the source in the target;
+/// [`TransferError::UnfinishedSource`] if the source is an unfinished copy itself;
+/// [`TransferError::Exists`] if there is a node at the target and neither `resume` nor
+/// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
+/// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if the target does not hold
+/// this copy, interrupted; [`TransferError::SourceChanged`] if it does, and the objects of the source
+/// have changed since; [`TransferError::Unfinished`] if it does and `resume` is not set;
+/// [`TransferError::OtherParts`], [`TransferError::Removed`] and [`TransferError::PartOverwrites`]
+/// of a [part](CopyOptions::part); otherwise errors of reading and writing. Chunks that were written
+/// before an error stay, to be resumed; if there are none, nothing stays.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_copy::{CopyOptions, copy_array};
+/// use zarr_store::{MemoryStore, Prefix};
+/// use zarr_array::{Array, Selection};
+/// use zarr_metadata::{ArrayBuilder, ChunkGrid, DataType};
+///
+/// let metadata = ArrayBuilder::new([59], DataType::Uint8).chunk_shape([10]).build()?;
+/// let from = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+/// from.write(9..11, &[1, 2])?;
+///
+/// let months = ChunkGrid::Rectilinear { chunk_shapes: vec![[31, 28].into()] };
+/// let months = from.metadata().with_shape_and_grid(from.shape(), &months)?;
+/// let store = Arc::new(MemoryStore::new());
+/// let options = CopyOptions::new();
+/// let (to, _) = copy_array(&from, store, &Prefix::root(), months, &options, &mut |_| {})?;
+/// assert_eq!(to.read(8..12)?, [0, 1, 2, 0]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn copy_array(
+    from: &Array,
+    store: Arc<dyn Store>,
+    prefix: &Prefix,
+    metadata: ArrayMetadata,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(CopyProgress),
+) -> Result<(Array, CopySummary), TransferError> {
+    let store = store.checked().unwrap_or(store);
+    let prepared = Prepared::new(from, store.clone(), prefix, metadata, options)?;
+    let here = Endpoint::new(from.store(), from.prefix());
+    let there = Endpoint::new(&store, prefix);
+    let metadata = prepared.to.metadata();
+    let document = from.metadata().json();
+    let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
+    let marker = marker.with_content(ContentDigest::of(here)?);
+    if let Some(part) = options.checked_part()? {
+        let work = |found, share: &Share<'_>| prepared.run(from, found, share, options, progress);
+        let summary = copy_part_of_array(marker, part, here, metadata, options, work)?;
+        return Ok((prepared.to, summary));
+    }
+    let found = begin(&marker, &[here], Some(metadata), options, &mut || Ok(()))?;
+    let all = Share::all(prefix);
+    let result = marker.finish(found, || prepared.run(from, found, &all, options, progress));
+    let summary = result.inspect_err(|error| {
+        if found == TargetState::Fresh {
+            withdraw(there, error);
+        }
+    })?;
+    there.follow();
+    Ok((prepared.to, summary))
+}
+
+/// The copy of one array's elements, checked as far as possible before anything is written.
+pub(crate) struct Prepared {
+    to: Array,
+    budget: Budget,
+    tasks: Grid,
+}
+
+impl Prepared {
+    pub(crate) fn new(
+        from: &Array,
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
+        let metadata = metadata.into_version_3();
+        let same = metadata.shape() == from.shape() && metadata.data_type() == from.data_type();
+        if !same {
+            return Err(TransferError::Mismatch {
+                source_shape: from.shape().to_vec(),
+                source_type: from.data_type().to_string(),
+                target_shape: metadata.shape().to_vec(),
+                target_type: metadata.data_type().to_string(),
+            });
+        }
+        // Where none are given, those with which the source was opened.
+        let given = match options.codecs.is_empty() {
+            true => from.options().other_codecs().clone(),
+            false => options.codecs.clone(),
+        };
+        let codecs = zarr_codec::Options::new().allow_loss(options.allow_loss).codecs(given);
+        let to =
+            Array::with_metadata(store, prefix, metadata, codecs).map_err(TransferError::Target)?;
+        to.check_writable(&prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
+        let budget = Budget::new(from, &to, options)?;
+        let to = to.with_threads(budget.threads);
+        let tasks = tasks(from, &to, budget.elements).map_err(|error| grid_error(&to, error))?;
+        Ok(Self { to, budget, tasks })
+    }
+
+    /// Writes all missing chunks of the share. The caller handles marker and document.
+    pub(crate) fn run(
+        &self,
+        from: &Array,
+        found: TargetState,
+        share: &Share<'_>,
+        options: &CopyOptions,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let from = &from.clone().with_threads(self.budget.threads);
+        let to = &self.to;
+        let done = match found {
+            TargetState::Interrupted => share.stored(to)?,
+            TargetState::Fresh | TargetState::Finished => HashSet::new(),
+        };
+        let copy = Copy { from, to, done, share, budget: self.budget, verify: options.verify };
+        match is_sparse(from, to) {
+            true => copy.run_stored(progress),
+            false => copy.run(&self.tasks, progress),
+        }
+    }
+}
+
+/// Whole chunks of the target, combined into groups that end where source chunks end.
+fn tasks(from: &Array, to: &Array, elements: u64) -> Result<Grid, GridError> {
+    let all = to.shape().iter().fold(1_u64, |all, length| all.saturating_mul(*length));
+    if all <= elements {
+        let one: Vec<u64> = to.shape().iter().map(|length| (*length).max(1)).collect();
+        return Grid::regular(to.shape(), &one);
+    }
+    to.grid().grouped(elements, Some(from.grid()))
+}
+
+/// How the memory is divided.
+#[derive(Clone, Copy, Debug)]
+struct Budget {
+    threads: NonZeroUsize,
+    /// Elements of a task.
+    elements: u64,
+    /// Bytes that they may take if each has a length of its own.
+    bytes: u64,
+}
+
+impl Budget {
+    /// Each thread needs buffers for a chunk of the source or of the target; the rest is for the
+    /// elements of a task. If memory is short, there are fewer threads, but always at least one
+    /// task.
+    fn new(from: &Array, to: &Array, options: &CopyOptions) -> Result<Self, TransferError> {
+        let size = size_of_elements(to);
+        let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
+        let (from, one) = (chunk(from), chunk(to));
+        // A chunk as stored, its decompressed form (twice, for stacked compressors), and its
+        // elements. A thread never reads and writes at the same time.
+        let buffers = from.max(one).saturating_mul(4);
+        let copies = if options.verify { 2 } else { 1 };
+        let needed = |threads: u64| {
+            one.saturating_mul(copies).saturating_add(buffers.saturating_mul(threads))
+        };
+        let limit = options.memory;
+        if needed(1) > limit {
+            return Err(TransferError::Memory { needed: needed(1), limit });
+        }
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        // Most of the memory is for tasks: the larger they are, the fewer chunks are decoded
+        // twice.
+        let fits = |threads: &NonZeroUsize| {
+            let threads = u64::try_from(threads.get()).unwrap_or(u64::MAX);
+            needed(threads) <= limit && buffers.saturating_mul(threads) <= limit / 8
+        };
+        let threads = (1..=cores.get()).rev().filter_map(NonZeroUsize::new).find(fits);
+        let threads = threads.unwrap_or(NonZeroUsize::MIN);
+        let taken = buffers.saturating_mul(u64::try_from(threads.get()).unwrap_or(u64::MAX));
+        let left = limit.saturating_sub(taken);
+        // Neither is 0.
+        let bytes = left.checked_div(copies).unwrap_or(0);
+        let elements = bytes.checked_div(size).unwrap_or(0);
+        Ok(Self { threads, elements, bytes })
+    }
+}
+
+/// Bytes that an element of variable length is assumed to take.
+const TYPICAL: usize = 64;
+
+/// Bytes per element; an assumed number for elements of variable length.
+fn size_of_elements(array: &Array) -> u64 {
+    let size = match array.data_type().is_variable_length() {
+        true => TYPICAL,
+        false => array.element_size(),
+    };
+    u64::try_from(size).unwrap_or(u64::MAX).max(1)
+}
+
+/// The number of elements of the largest chunk.
+fn largest(grid: &Grid) -> u64 {
+    grid.axes().iter().fold(1, |product: u64, axis| product.saturating_mul(axis.max_edge().max(1)))
+}
+
+/// Bytes of the memory for elements for which one task with stored chunks is remembered: a task takes
+/// less than a hundredth of that.
+const BYTES_PER_TASK: u64 = 1 << 13;
+
+/// So many are remembered in any case.
+const FEWEST_TASKS: usize = 1 << 10;
+
+/// Bytes of elements that are compared at a time if codecs may have lost bits.
+const PIECE: usize = 64 << 10;
+
+/// The elements of a part of a region, as ranges of the array.
+fn absolute(region: &[Range<u64>], part: &[AxisPart<'_>]) -> Vec<Range<u64>> {
+    let axes = part.iter().zip(region).map(|(part, range)| {
+        let within = part.in_selection();
+        let at = |n: u64| range.start.saturating_add(n);
+        at(within.start)..at(within.end)
+    });
+    axes.collect()
+}
+
+struct Copy<'a> {
+    from: &'a Array,
+    to: &'a Array,
+    /// Chunks of the target that exist already.
+    done: HashSet<Vec<u64>>,
+    /// What is to be copied.
+    share: &'a Share<'a>,
+    budget: Budget,
+    verify: bool,
+}
+
+/// What a copy of elements has done, and the buffers that it keeps from task to task.
+struct Running<'p> {
+    summary: CopySummary,
+    total: Option<u64>,
+    progress: &'p mut dyn FnMut(CopyProgress),
+    elements: Vec<u8>,
+    again: Vec<u8>,
+}
+
+impl Copy<'_> {
+    /// Does every task.
+    fn run(
+        &self,
+        tasks: &Grid,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let regions = self.share.regions(self.to).map_err(|error| grid_error(self.to, error))?;
+        let mut running = self.start(&regions, progress);
+        for region in &regions {
+            // A task and a region both have whole chunks, and so has what they have in common.
+            let tasks = tasks.chunks(region).map_err(|error| grid_error(self.to, error))?;
+            for task in tasks {
+                self.step(&absolute(region, task.axes()), &mut running)?;
+            }
+        }
+        Ok(running.summary)
+    }
+
+    /// Does the tasks that have stored chunks of the source, of an array that has few of them.
+    fn run_stored(
+        &self,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let (from, to) = (self.from, self.to);
+        let regions = self.share.regions(to).map_err(|error| grid_error(to, error))?;
+        let elements = self.budget.elements;
+        let tasks = match small_tasks(from, to, elements) {
+            Ok(None) => tasks(from, to, elements),
+            Ok(Some(small)) => Ok(small),
+            Err(error) => Err(error),
+        };
+        let tasks = tasks.map_err(|error| grid_error(to, error))?;
+        let most = usize::try_from(self.budget.bytes / BYTES_PER_TASK).unwrap_or(usize::MAX);
+        let stored = StoredTasks { from, to, tasks: &tasks, most: most.max(FEWEST_TASKS) };
+        let mut running = self.start(&regions, progress);
+        let mut last: Option<Vec<u64>> = None;
+        loop {
+            let found = stored.after(last.as_deref())?;
+            for task in &found {
+                let region = stored.region(task);
+                for ranges in regions.iter().filter_map(|owned| common(owned, &region)) {
+                    self.step(&ranges, &mut running)?;
+                }
+            }
+            match found.len() < stored.most {
+                true => break,
+                false => last = found.into_iter().next_back(),
+            }
+        }
+        // What is not stored is the same in the target.
+        let Running { mut summary, total, progress, .. } = running;
+        summary.bytes = total.unwrap_or(summary.bytes);
+        progress(CopyProgress { done: summary.bytes, total });
+        Ok(summary)
+    }
+
+    /// Before the first task of these regions.
+    fn start<'p>(
+        &self,
+        regions: &[Vec<Range<u64>>],
+        progress: &'p mut dyn FnMut(CopyProgress),
+    ) -> Running<'p> {
+        let total = regions
+            .iter()
+            .fold(0, |total: u64, region| total.saturating_add(self.bytes_of(region)));
+        // The length of variable elements is known only after reading them.
+        let total = (!self.to.data_type().is_variable_length()).then_some(total);
+        progress(CopyProgress { done: 0, total });
+        let summary = CopySummary { arrays: 1, ..CopySummary::default() };
+        Running { summary, total, progress, elements: Vec::new(), again: Vec::new() }
+    }
+
+    /// The bytes of the elements in these ranges; 0 if they are of variable length.
+    fn bytes_of(&self, ranges: &[Range<u64>]) -> u64 {
+        let size = u64::try_from(self.to.element_size()).unwrap_or(u64::MAX);
+        let lengths = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        lengths.fold(size, |product, length| product.saturating_mul(length))
+    }
+
+    /// Does the task of these ranges, unless it is done.
+    fn step(&self, ranges: &[Range<u64>], running: &mut Running<'_>) -> Result<(), TransferError> {
+        self.share.check()?;
+        let Running { summary, total, progress, elements, again } = running;
+        if self.is_done(ranges)? {
+            summary.skipped = summary.skipped.saturating_add(1);
+        } else if self.to.data_type().is_variable_length() {
+            summary.bytes = summary.bytes.saturating_add(self.variable_task(ranges)?);
+            summary.tasks = summary.tasks.saturating_add(1);
+        } else {
+            self.task(ranges, elements, again)?;
+            summary.tasks = summary.tasks.saturating_add(1);
+        }
+        summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
+        progress(CopyProgress { done: summary.bytes, total: *total });
+        Ok(())
+    }
+
+    /// Whether all chunks of a task exist. Chunks of only the fill value never do, and are
+    /// processed again.
+    fn is_done(&self, ranges: &[Range<u64>]) -> Result<bool, TransferError> {
+        if self.done.is_empty() {
+            return Ok(false);
+        }
+        let mut chunks =
+            self.to.grid().chunks(ranges).map_err(|error| grid_error(self.to, error))?;
+        while let Some(part) = chunks.next_part() {
+            if !self.done.contains(part.chunk()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn task(
+        &self,
+        ranges: &[Range<u64>],
+        elements: &mut Vec<u8>,
+        again: &mut Vec<u8>,
+    ) -> Result<(), TransferError> {
+        let selection = Selection::from(ranges);
+        let length = usize::try_from(self.bytes_of(ranges)).unwrap_or(usize::MAX);
+        let room = |buffer: &mut Vec<u8>| {
+            if buffer.len() < length {
+                // Free the old memory before allocating the new.
+                *buffer = Vec::new();
+                *buffer = zarr_view::zeroed(length).map_err(ArrayError::Copy)?;
+            }
+            Ok::<(), ArrayError>(())
+        };
+        room(elements).map_err(TransferError::Target)?;
+        let bytes = elements.get_mut(..length).unwrap_or_default();
+        self.read(&selection, bytes)?;
+        self.to.write(&selection, bytes).map_err(TransferError::Target)?;
+        if self.verify {
+            room(again).map_err(TransferError::Target)?;
+            let read = again.get_mut(..length).unwrap_or_default();
+            self.to.read_into(&selection, read).map_err(TransferError::Target)?;
+            if !self.is_as_written(bytes, read)? {
+                return Err(self.differs(ranges));
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`task`](Self::task), for elements of variable length; returns their size in bytes.
+    ///
+    /// A task has as many elements as fit if they have the usual length. If they are longer, its
+    /// chunks are copied one by one.
+    fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
+        let limit = self.budget.bytes;
+        let selection = Selection::from(ranges);
+        let read = match self.from.read_variable_within(&selection, limit).map_err(source)? {
+            Ok(read) => read,
+            Err(needed) => {
+                return self.chunk_by_chunk(ranges)?.ok_or(TransferError::Memory { needed, limit });
+            }
+        };
+        let elements: Vec<&[u8]> = read.iter().collect();
+        self.to.write_byte_strings(ranges, &elements).map_err(TransferError::Target)?;
+        if self.verify && self.to.read_byte_strings(ranges).map_err(TransferError::Target)? != read
+        {
+            return Err(self.differs(ranges));
+        }
+        Ok(u64::try_from(read.bytes().len()).unwrap_or(u64::MAX))
+    }
+
+    /// Copies the chunks of the target in these ranges one by one; `None` if there is only one.
+    fn chunk_by_chunk(&self, ranges: &[Range<u64>]) -> Result<Option<u64>, TransferError> {
+        let parts = self.to.grid().chunks(ranges);
+        let mut parts = parts.map_err(|error| grid_error(self.to, error))?;
+        let mut bytes = 0_u64;
+        while let Some(part) = parts.next_part() {
+            let one = absolute(ranges, part.axes());
+            if one == ranges {
+                return Ok(None);
+            }
+            bytes = bytes.saturating_add(self.variable_task(&one)?);
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The error for elements that read back differently.
+    fn differs(&self, ranges: &[Range<u64>]) -> TransferError {
+        let path = node::display(self.to.prefix());
+        TransferError::Verify { path, start: ranges.iter().map(|range| range.start).collect() }
+    }
+
+    /// Whether these elements are those that were written, or those that the target's codecs make
+    /// of them: if the codecs lose bits, that was allowed, since the write would have failed
+    /// otherwise.
+    fn is_as_written(&self, written: &[u8], read: &[u8]) -> Result<bool, TransferError> {
+        if written == read {
+            return Ok(true);
+        }
+        let count = PIECE.checked_div(self.to.element_size()).unwrap_or(0).max(1);
+        let piece = count.saturating_mul(self.to.element_size());
+        for (written, read) in written.chunks(piece).zip(read.chunks(piece)) {
+            let chain = self.to.chain().map_err(TransferError::Target)?;
+            let expected = chain.read_back(written).map_err(|cause| {
+                target(ArrayError::Chunk { key: node::metadata_key(self.to.prefix()), cause })
+            })?;
+            if expected != read {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<(), TransferError> {
+        self.from.read_into(selection, out).map_err(source)
+    }
+}

@@ -1,0 +1,281 @@
+//! Prepares the target of a copy: an empty target with a marker.
+
+use zarr_array::ArrayError;
+use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::unfinished::{MARKER, is_of_copy};
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
+use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreError, StoreExt as _, remove};
+
+use crate::CopyOptions;
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, source, target};
+use crate::marker::{Marker, Step, TargetState};
+
+/// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
+/// interrupted.
+///
+/// `from` are the nodes of which the target is made: one, unless it joins several. `metadata` is
+/// that of the target, if it is an array. `look` is called before anything is written or removed,
+/// to refuse what can be refused.
+///
+/// # Steps
+/// 1. The marker is put.
+/// 2. If the source now has that marker too, it is the target under another name: the marker
+///    is removed, and nothing else happens.
+/// 3. Files that killed writers left are removed, even if the copy is resumed, or was to be
+///    resumed but is finished.
+/// 4. If there is something to remove, the marker records that. The document is removed first,
+///    then all documents below it from the top down, then everything else. Then the marker
+///    records that this is done.
+///
+/// If this is interrupted before step 4, the old node is whole; after step 1 the marker shows it.
+/// A node whose chunks are being removed has no document, and the new node gets one only when it
+/// is complete. So a document at the target always belongs to a whole node, the old or the new
+/// one.
+pub(crate) fn begin(
+    marker: &Marker<'_>,
+    from: &[Endpoint<'_>],
+    metadata: Option<&ArrayMetadata>,
+    options: &CopyOptions,
+    look: &mut dyn FnMut() -> Result<(), TransferError>,
+) -> Result<TargetState, TransferError> {
+    let to = marker.to;
+    for from in from {
+        from.apart(to)?;
+        from.refuse_unfinished()?;
+    }
+    let replace = options.overwrite && !options.resume;
+    let found = marker.find()?;
+    let document = to.store.read(&to.document()?)?;
+    let occupied = match (found, &document) {
+        (None, None) => match stranger(to, metadata)? {
+            Stranger::Nothing => false,
+            Stranger::Chunk(_) if replace => true,
+            Stranger::Chunk(key) | Stranger::Other(key) => {
+                return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
+            }
+        },
+        _ if replace => true,
+        (Some(Some(_)), None) if !options.resume => {
+            return Err(TransferError::Unfinished { path: to.path() });
+        }
+        (Some(None), None) => return Err(marker.other()?),
+        _ if !options.resume => return Err(TransferError::Exists { path: to.path() }),
+        (Some(Some(Step::Copying)), _) => {
+            to.clean()?;
+            return Ok(match marker.is_finished()? {
+                true => TargetState::Finished,
+                false => TargetState::Interrupted,
+            });
+        }
+        (Some(Some(Step::Clearing)), _) => true,
+        (Some(None), _) => return Err(marker.other()?),
+        (None, Some(_)) => {
+            // The copy was killed after its marker was removed, so nothing is left to do, and
+            // nothing shows that it was this copy; but files that it left are removed.
+            to.clean()?;
+            return Err(TransferError::NotInterrupted { path: to.path() });
+        }
+    };
+    if replace
+        && document.is_some()
+        && let Some(key) = foreign(from, to, options)?
+    {
+        return Err(TransferError::Foreign { path: to.path(), key: key.to_string() });
+    }
+    look()?;
+    if occupied {
+        marker.put(Step::Clearing)?;
+    } else if marker.put_first()? == PutOutcome::Changed {
+        // Another copy has begun since.
+        return Err(TransferError::Unfinished { path: to.path() });
+    }
+    if let Err(error) = from.iter().try_for_each(|from| from.refuse_unfinished()) {
+        marker.remove()?;
+        return Err(match error {
+            TransferError::UnfinishedSource { .. } => TransferError::Overlap { path: to.path() },
+            error => error,
+        });
+    }
+    if !occupied && to.store.head(&to.document()?)?.is_some() {
+        marker.remove()?;
+        return Err(TransferError::Exists { path: to.path() });
+    }
+    to.clean()?;
+    if occupied {
+        let array = document.map(|document| NodeMetadata::from_json(&document));
+        clear(to, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
+        marker.put(Step::Copying)?;
+    }
+    Ok(TargetState::Fresh)
+}
+
+/// Undoes the start of a failed copy, if its target has nothing except markers: then there is
+/// nothing to resume. Chunks stay, together with the markers. Everything stays if the failure is
+/// that of a store.
+pub(crate) fn withdraw(to: Endpoint<'_>, cause: &TransferError) {
+    if matches!(cause, TransferError::Source(cause) | TransferError::Target(cause) if is_of_store(cause))
+    {
+        return;
+    }
+    // Anything that cannot be removed stays, as if the copy had been killed.
+    let _stays = remove_markers(to);
+}
+
+/// Removes what is at a target if that is only markers; the marker of the whole copy goes last.
+pub(crate) fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
+    for key in to.store.list(to.prefix, Links::AsObjects) {
+        if key?.name() != MARKER {
+            return Ok(());
+        }
+    }
+    let mut prefixes = Vec::new();
+    for entry in to.store.list_dir(to.prefix) {
+        if let DirEntry::Prefix(prefix) = entry? {
+            prefixes.push(prefix);
+        }
+    }
+    prefixes.iter().try_for_each(|prefix| to.store.delete_prefix(prefix))?;
+    match to.prefix.key(MARKER) {
+        Ok(marker) => to.store.delete(&marker),
+        Err(_) => Ok(()),
+    }
+}
+
+/// Whether a store failed, which may work again later.
+fn is_of_store(cause: &ArrayError) -> bool {
+    match cause {
+        ArrayError::Store(_) => true,
+        ArrayError::Incomplete { cause, .. } => is_of_store(cause),
+        _ => false,
+    }
+}
+
+/// What is at a target that has neither a document nor a marker.
+pub(crate) enum Stranger {
+    Nothing,
+    /// Only chunks of an earlier array. This is one of them.
+    Chunk(Key),
+    Other(Key),
+}
+
+pub(crate) fn stranger(
+    to: Endpoint<'_>,
+    metadata: Option<&ArrayMetadata>,
+) -> Result<Stranger, TransferError> {
+    let is_chunk = |key: &Key| {
+        let name = to.prefix.strip(key).unwrap_or_default();
+        metadata.is_some_and(|metadata| {
+            metadata.chunk_key_encoding().decode(name, metadata.shape().len()).is_some()
+        })
+    };
+    let mut found = Stranger::Nothing;
+    for key in to.store.list(to.prefix, Links::Follow) {
+        let key = key?;
+        if !is_chunk(&key) {
+            return Ok(Stranger::Other(key));
+        }
+        found = Stranger::Chunk(key);
+    }
+    Ok(found)
+}
+
+/// An object at a target that an overwrite would remove without being asked: it belongs to no node
+/// there, and the copy does not put another in its place.
+fn foreign(
+    from: &[Endpoint<'_>],
+    to: Endpoint<'_>,
+    options: &CopyOptions,
+) -> Result<Option<Key>, TransferError> {
+    let is_foreign = |key: &Key| {
+        let name = to.prefix.strip(key).unwrap_or_default();
+        // What joins several nodes takes over none of their other objects.
+        let [from] = from else { return Ok::<_, TransferError>(true) };
+        if options.nodes_only {
+            return Ok(true);
+        }
+        Ok(from.store.head(&from.prefix.key(name)?).map_err(source)?.is_none())
+    };
+    let mut waiting = vec![to.prefix.clone()];
+    while let Some(prefix) = waiting.pop() {
+        // A link is removed, and its target stays.
+        let first = to.store.list(&prefix, Links::AsObjects).next().transpose()?;
+        if first.is_some_and(|key| key.as_str() == prefix.as_str()) {
+            continue;
+        }
+        let here = to.at(&prefix);
+        let document = to.store.read(&here.document()?)?;
+        let node = document.as_deref().map(NodeMetadata::from_json);
+        if let Some(Ok(NodeMetadata::Array(array))) = &node {
+            let (encoding, rank) = (array.chunk_key_encoding(), array.shape().len());
+            for key in to.store.list(&prefix, Links::AsObjects) {
+                let key = key?;
+                let name = prefix.strip(&key).unwrap_or_default();
+                let is_of_array = is_of_node(name) || encoding.decode(name, rank).is_some();
+                if !is_of_array && is_foreign(&key)? {
+                    return Ok(Some(key));
+                }
+            }
+            continue;
+        }
+        if node.is_none() && to.store.head(&prefix.key(MARKER)?)?.is_some() {
+            // What an unfinished copy has put there.
+            continue;
+        }
+        for entry in to.store.list_dir(&prefix) {
+            match entry? {
+                DirEntry::Prefix(prefix) => waiting.push(prefix),
+                DirEntry::Object(key) => {
+                    if !is_of_node(key.name()) && is_foreign(&key)? {
+                        return Ok(Some(key));
+                    }
+                }
+            }
+        }
+    }
+    Ok(None)
+}
+
+/// Whether an object of this name is a node's document, or a copy's marker or record.
+fn is_of_node(name: &str) -> bool {
+    name == METADATA_KEY || is_of_copy(name)
+}
+
+/// Removes everything except the marker, documents first; links are removed, not their targets.
+fn clear(to: Endpoint<'_>, is_array: bool) -> Result<(), TransferError> {
+    let store = &**to.store;
+    let documents = match is_array {
+        true => vec![to.document()?],
+        false => node::documents(store, to.prefix).map_err(target)?,
+    };
+    for document in documents {
+        remove(store, &document)?;
+    }
+    // Some file systems skip entries of a folder that shrinks while it is read.
+    loop {
+        let (mut prefixes, mut removed) = (Vec::new(), false);
+        for entry in store.list_dir(to.prefix) {
+            match entry? {
+                DirEntry::Prefix(prefix) => prefixes.push(prefix),
+                DirEntry::Object(key) if to.prefix.strip(&key) == Some(MARKER) => {}
+                DirEntry::Object(key) => {
+                    store.delete(&key)?;
+                    removed = true;
+                }
+            }
+        }
+        for prefix in prefixes {
+            store.delete_prefix(&prefix)?;
+        }
+        if !removed {
+            break;
+        }
+    }
+    for key in store.list(to.prefix, Links::AsObjects) {
+        let key = key?;
+        if to.prefix.strip(&key) != Some(MARKER) {
+            return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
+        }
+    }
+    Ok(())
+}

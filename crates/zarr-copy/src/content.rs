@@ -1,0 +1,127 @@
+//! What the objects of a source are when its copy begins: a resume compares it, so that no copy has
+//! objects of two states.
+
+use std::hash::{Hash as _, Hasher as _};
+use std::time::UNIX_EPOCH;
+
+use fnv::FnvHasher;
+use zarr_array::parallel;
+use zarr_store::{Key, Links, ObjectMeta, StoreError};
+
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, source};
+
+/// Keys that are looked up at once, where listings do not describe objects.
+const BATCH: usize = 4096;
+
+/// A digest of objects: of the name, size, time and `ETag` of each, in any order. Two are equal if
+/// nothing was added, removed or replaced, as far as the store tells.
+///
+/// # Examples
+/// ```
+/// use zarr_copy::ContentDigest;
+/// use zarr_store::ObjectMeta;
+///
+/// let of = |names: [&str; 2]| {
+///     let mut digest = ContentDigest::default();
+///     let meta = ObjectMeta { size: 1, version: None, modified: None };
+///     names.iter().for_each(|name| digest.add_object(name, &meta));
+///     digest
+/// };
+/// assert_eq!(of(["c/0", "c/1"]), of(["c/1", "c/0"]));
+/// assert_ne!(of(["c/0", "c/1"]), of(["c/0", "c/2"]));
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ContentDigest(u64);
+
+impl ContentDigest {
+    /// Adds an object, by its name below the source.
+    pub fn add_object(&mut self, name: &str, meta: &ObjectMeta) {
+        self.add(name, |entry| {
+            entry.write(&meta.size.to_le_bytes());
+            let tag = meta.version.as_ref().and_then(|version| version.tag());
+            let time = meta.modified.map(|time| time.duration_since(UNIX_EPOCH));
+            match (tag, time) {
+                // Listings have other decimals than reads.
+                (Some(tag), time) => {
+                    entry.write(tag.as_bytes());
+                    if let Some(Ok(time)) = time {
+                        entry.write(&time.as_secs().to_le_bytes());
+                    }
+                }
+                // The version of a local file has a device number, which may change after a restart.
+                (None, Some(Ok(time))) => entry.write(&time.as_nanos().to_le_bytes()),
+                (None, Some(Err(before))) => {
+                    entry.write(&before.duration().as_nanos().to_be_bytes());
+                }
+                // A store without times is one of this process.
+                (None, None) => meta.version.hash(entry),
+            }
+        });
+    }
+
+    /// Adds a document, by its name below the source.
+    pub fn add_document(&mut self, name: &str, document: &str) {
+        self.add(name, |entry| entry.write(document.as_bytes()));
+    }
+
+    /// Adds the objects of a part of the source, by its name.
+    pub fn add_part(&mut self, name: &str, part: Self) {
+        self.add(name, |entry| entry.write(&part.0.to_le_bytes()));
+    }
+
+    fn add(&mut self, name: &str, rest: impl FnOnce(&mut FnvHasher)) {
+        let mut entry = FnvHasher::default();
+        entry.write(name.as_bytes());
+        // No name has this byte.
+        entry.write(&[0xff]);
+        rest(&mut entry);
+        // The order of a listing is unspecified.
+        self.0 = self.0.wrapping_add(entry.finish());
+    }
+
+    pub(crate) fn number(self) -> u64 {
+        self.0
+    }
+
+    /// The digest of everything at and below a node; `None` if its store cannot list.
+    pub(crate) fn of(from: Endpoint<'_>) -> Result<Option<Self>, TransferError> {
+        let mut digest = Self::default();
+        let name = |key: &Key| from.prefix.strip(key).unwrap_or_default().to_owned();
+        if let Some(listed) = from.store.list_described(from.prefix) {
+            for found in listed {
+                match found {
+                    Ok((key, meta)) => digest.add_object(&name(&key), &meta),
+                    Err(error) => return unlisted(error),
+                }
+            }
+            return Ok(Some(digest));
+        }
+        let mut keys = from.store.list(from.prefix, Links::Follow);
+        loop {
+            let batch = keys.by_ref().take(BATCH).collect::<Result<Vec<Key>, _>>();
+            let batch = match batch {
+                Ok(batch) if batch.is_empty() => return Ok(Some(digest)),
+                Ok(batch) => batch,
+                Err(error) => return unlisted(error),
+            };
+            let threads = from.store.capabilities().requests_in_flight.max(parallel::cores());
+            let metas = parallel::map(&batch, threads, |key| match from.store.head(key) {
+                // No copy reads it.
+                Err(StoreError::OutsideRoot { .. }) => Ok(None),
+                found => found,
+            });
+            for (key, meta) in batch.iter().zip(metas.map_err(source)?) {
+                match meta {
+                    Some(meta) => digest.add_object(&name(key), &meta),
+                    None => digest.add_document(&name(key), ""),
+                }
+            }
+        }
+    }
+}
+
+/// What cannot be listed may be readable all the same.
+fn unlisted(error: StoreError) -> Result<Option<ContentDigest>, TransferError> {
+    if error.cannot_list() { Ok(None) } else { Err(source(error)) }
+}

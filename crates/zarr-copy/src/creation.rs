@@ -1,0 +1,84 @@
+//! Creates arrays in place of others, by the steps of a copy.
+
+use std::sync::Arc;
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::unfinished::{Kind, Unfinished};
+use zarr_codec::Options;
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
+use zarr_store::{Prefix, Store};
+
+use crate::begin::begin;
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, target};
+use crate::marker::Marker;
+use crate::{CopyOptions, CopySummary};
+
+/// Creates an array with this metadata at `prefix`, in place of the array that is there: its
+/// document and all of its chunks are removed.
+///
+/// # Steps
+/// Those of a copy that overwrites: the [`MARKER`](crate::MARKER) is put, the old document is
+/// removed, then the chunks, then the new document is put and the marker removed. A kill at any
+/// moment leaves the old array, the new one, or no array and the marker, which `check` names and
+/// [`Array::open`] reports; calling this again, also with other metadata, starts again. A reader
+/// that has opened the old array may read fill values in place of removed chunks.
+///
+/// # Errors
+/// [`ArrayError::NotArray`] if there is a group, with all that is in it, or an unfinished copy of
+/// one; [`ArrayError::Version2`] for a node of Zarr version 2; [`TransferError::Foreign`] if the old
+/// array's folder has an object that is none of its own, and [`TransferError::NotEmpty`] if there is
+/// no array but something else; otherwise as for [`Array::create`]. Nothing has been removed then.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::Array;
+/// use zarr_copy::create_over;
+/// use zarr_store::{MemoryStore, Prefix};
+/// use zarr_metadata::{ArrayBuilder, DataType};
+///
+/// let (store, root) = (Arc::new(MemoryStore::new()), Prefix::root());
+/// let old = ArrayBuilder::new([3], DataType::Uint8).build()?;
+/// Array::create(store.clone(), &root, old)?.write(0..3, &[1, 2, 3])?;
+/// let new = ArrayBuilder::new([2], DataType::Uint8).fill_value(9).build()?;
+/// let array = create_over(store, &root, new)?;
+/// assert_eq!(array.read(0..2)?, [9, 9]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn create_over(
+    store: Arc<dyn Store>,
+    prefix: &Prefix,
+    metadata: ArrayMetadata,
+) -> Result<Array, TransferError> {
+    let metadata = metadata.into_version_3();
+    let array = Array::with_metadata(store, prefix, metadata, Options::new()).map_err(target)?;
+    let store = array.store();
+    array.check_writable(&prefix.key(METADATA_KEY)?).map_err(target)?;
+    node::refuse_place(store, prefix).map_err(target)?;
+    let is_group = match node::open(store, prefix) {
+        Ok(node) => matches!(node, NodeMetadata::Group(_)),
+        Err(ArrayError::NotFound { .. }) => false,
+        Err(cause @ ArrayError::Unfinished { .. }) => {
+            match Unfinished::at(&**store, prefix).map_err(target)?.map(|found| found.kind) {
+                // Nobody knows what would be removed.
+                Some(None) => return Err(target(cause)),
+                Some(Some(kind)) => kind == Kind::Group,
+                None => false,
+            }
+        }
+        Err(cause) => return Err(target(cause)),
+    };
+    if is_group {
+        return Err(target(ArrayError::NotArray { path: node::display(prefix) }));
+    }
+    let to = Endpoint::new(store, prefix);
+    let marker = Marker::of_creation(to, array.metadata().json().to_owned())?;
+    let options = CopyOptions::new().overwrite(true);
+    let found = begin(&marker, &[], Some(array.metadata()), &options, &mut || Ok(()))?;
+    marker.finish(found, || Ok(CopySummary::default()))?;
+    to.follow();
+    Ok(array)
+}

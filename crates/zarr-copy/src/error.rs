@@ -1,0 +1,276 @@
+//! Errors of copies.
+
+use std::fmt;
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::node::{self, ROOT};
+use zarr_grid::GridError;
+use zarr_metadata::Printable;
+use zarr_store::{FullMessage, KeyError, StoreError};
+
+/// Why a copy was refused, or failed.
+///
+/// Messages are complete; `source` returns nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TransferError {
+    /// The source could not be read.
+    #[error("source: {0}")]
+    Source(ArrayError),
+    /// The target could not be written.
+    #[error("target: {0}")]
+    Target(ArrayError),
+    /// The two share objects: the target is the source, or one lies in the other.
+    #[error("{}: source and target lie in each other", Node("target", path))]
+    Overlap {
+        /// The target's path.
+        path: String,
+    },
+    /// The source is an unfinished copy itself: its missing chunks would be mistaken for fill
+    /// values.
+    #[error("{}: itself an unfinished copy: finish it first", Node("source", path))]
+    UnfinishedSource {
+        /// The path of the source, or of an array or group in it.
+        path: String,
+    },
+    /// The caller's error about an array whose metadata was to change.
+    #[error("{}: {}", Printable(path), Printable(FullMessage(cause.as_ref())))]
+    Change {
+        /// The array's path.
+        path: String,
+        /// Why it cannot be copied.
+        cause: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// There is no node at the target, but there are other objects, which are not removed: an
+    /// overwrite removes only a node, or chunks that are left of an array.
+    #[error(
+        "{}: there is no node here, but {}: remove what is here first",
+        Node("target", path),
+        Printable(key)
+    )]
+    NotEmpty {
+        /// The target's path.
+        path: String,
+        /// One of the objects.
+        key: String,
+    },
+    /// There is a node at the target already.
+    #[error("{}: there is a node here already", Node("target", path))]
+    Exists {
+        /// The target's path.
+        path: String,
+    },
+    /// There is an unfinished copy at the target.
+    #[error("{}: an unfinished copy is here: resume it, or overwrite it", Node("target", path))]
+    Unfinished {
+        /// The target's path.
+        path: String,
+    },
+    /// The target does not hold this copy, interrupted.
+    #[error(
+        "{}: not an interrupted copy of this source with these chunks and codecs",
+        Node("target", path)
+    )]
+    OtherCopy {
+        /// The target's path.
+        path: String,
+    },
+    /// The source is no longer what it was when the unfinished copy at the target began: objects were
+    /// added, removed or replaced.
+    #[error(
+        "{}: the source has changed since the unfinished copy here began, which would have parts of \
+         both: start again",
+        Node("target", path)
+    )]
+    SourceChanged {
+        /// The target's path.
+        path: String,
+    },
+    /// The unfinished copy at the target is in another number of parts, or in none.
+    #[error(
+        "{}: the unfinished copy here is {}",
+        Node("target", path),
+        Parts(*of)
+    )]
+    OtherParts {
+        /// The target's path.
+        path: String,
+        /// The number of its parts; `None` if one process makes it.
+        of: Option<u32>,
+    },
+    /// The target of a copy in parts is gone, or is that of another copy now.
+    #[error("{}: the unfinished copy was removed while a part was copied", Node("target", path))]
+    Removed {
+        /// The target's path.
+        path: String,
+    },
+    /// A part of a copy was to overwrite the target: if it ran again, it would remove what the
+    /// others have copied.
+    #[error("parts of a copy cannot overwrite: delete the node at the target first")]
+    PartOverwrites,
+    /// A copy was to be resumed, but nothing at the target shows one: it may be finished, or
+    /// something else.
+    #[error("{}: there is a node here, but no interrupted copy", Node("target", path))]
+    NotInterrupted {
+        /// The target's path.
+        path: String,
+    },
+    /// The arrays differ in a property that a copy cannot change.
+    #[error(
+        "cannot copy {source_shape:?} of {} to {target_shape:?} of {}",
+        Printable(source_type),
+        Printable(target_type)
+    )]
+    Mismatch {
+        /// The source's shape.
+        source_shape: Vec<u64>,
+        /// Its data type.
+        source_type: String,
+        /// The target's shape.
+        target_shape: Vec<u64>,
+        /// Its data type.
+        target_type: String,
+    },
+    /// A single chunk of the target does not fit in the given memory.
+    #[error(
+        "one chunk of the target needs {needed} bytes of memory (its elements, and the buffers to \
+         decode and encode them), more than the {limit} bytes allowed"
+    )]
+    Memory {
+        /// Bytes for the smallest possible task.
+        needed: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// An object that is copied unchanged does not fit in the given memory.
+    #[error(
+        "object {} has {size} bytes, more than the {limit} bytes of memory allowed",
+        Printable(key)
+    )]
+    Object {
+        /// Its key.
+        key: String,
+        /// Its size.
+        size: u64,
+        /// Bytes allowed.
+        limit: u64,
+    },
+    /// Something in the source is listed, but is not an object: a link that leads out of the store.
+    #[error(
+        "{}: this is not an object but a link that leads out of the store, or it was just removed",
+        Printable(key)
+    )]
+    NoObject {
+        /// Its key.
+        key: String,
+    },
+    /// An overwrite would remove an object that belongs to no node, and put nothing in its place.
+    #[error(
+        "{}: {} belongs to no node, and would be removed",
+        Node("target", path),
+        Printable(key)
+    )]
+    Foreign {
+        /// The target's path.
+        path: String,
+        /// The object's key.
+        key: String,
+    },
+    /// An array whose elements cannot be read can only be copied unchanged.
+    #[error(
+        "{}: elements cannot be read here, so that chunks and codecs must stay: {cause}",
+        Printable(path)
+    )]
+    NotDecodable {
+        /// The array's path.
+        path: String,
+        /// Why they cannot be read.
+        cause: ArrayError,
+    },
+    /// Written elements read back differently.
+    #[error(
+        "{}: verification failed: elements read back differ from those written, the first of them \
+         at index {start:?} or after it",
+        Node("target", path)
+    )]
+    Verify {
+        /// The target's path.
+        path: String,
+        /// The first index of the task that differs.
+        start: Vec<u64>,
+    },
+    /// An object beside the chunks of the source has the key of a chunk in the copy, in which chunks
+    /// have other keys. One of the two would be lost, or the object taken for a chunk.
+    #[error(
+        "source: {} is no chunk, but has the key of one in the copy, whose key encoding differs: \
+         rename it, or keep the encoding",
+        Printable(key)
+    )]
+    ChunkKey {
+        /// Its key in the source.
+        key: String,
+    },
+    /// A written object reads back differently.
+    #[error(
+        "object {}: verification failed: the bytes read back differ from those written",
+        Printable(key)
+    )]
+    VerifyObject {
+        /// Its key.
+        key: String,
+    },
+}
+
+/// How many parts a copy is in.
+struct Parts(Option<u32>);
+
+impl fmt::Display for Parts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(of) => write!(f, "in {of} parts: run those that are missing, or start again"),
+            None => f.write_str("not in parts: resume it as a whole, or start again"),
+        }
+    }
+}
+
+/// A node at one end of a copy, `source` or `target`, and its path there.
+struct Node<'a>(&'static str, &'a str);
+
+impl fmt::Display for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(end, path) = self;
+        match *path == ROOT {
+            true => f.write_str(end),
+            false => write!(f, "{end} {}", Printable(path)),
+        }
+    }
+}
+
+impl From<KeyError> for TransferError {
+    fn from(error: KeyError) -> Self {
+        Self::Target(error.into())
+    }
+}
+
+pub(crate) fn source(error: impl Into<ArrayError>) -> TransferError {
+    match error.into() {
+        ArrayError::Unfinished { path, .. } => TransferError::UnfinishedSource { path },
+        error => TransferError::Source(error),
+    }
+}
+
+pub(crate) fn target(error: impl Into<ArrayError>) -> TransferError {
+    TransferError::Target(error.into())
+}
+
+/// Store errors of the target, where most errors can occur.
+impl From<StoreError> for TransferError {
+    fn from(error: StoreError) -> Self {
+        target(error)
+    }
+}
+
+pub(crate) fn grid_error(array: &Array, cause: GridError) -> TransferError {
+    target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
+}

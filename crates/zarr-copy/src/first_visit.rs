@@ -1,0 +1,133 @@
+//! The visit of a hierarchy before anything of its copy is written.
+
+use std::collections::HashMap;
+
+use zarr_array::ArrayError;
+use zarr_array::node;
+use zarr_array::unfinished::Kind;
+use zarr_metadata::{ConsolidatedMetadata, GroupMetadata, NodeMetadata};
+
+use crate::CopyOptions;
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, source, target};
+use crate::job::{Change, Job};
+use crate::marker::Marker;
+use crate::walk::{Step, Visit, Walk};
+
+/// The documents of arrays that change, by their prefix in the source.
+type Changed = HashMap<String, String>;
+
+/// The visit of the source before anything is written or removed, to refuse what can be refused.
+///
+/// A copy that is resumed was checked when it began. It visits the source first only if
+/// consolidated metadata repeats the documents of arrays that change.
+pub(crate) struct FirstVisit<'a> {
+    pub(crate) from: Endpoint<'a>,
+    pub(crate) to: Endpoint<'a>,
+    pub(crate) options: &'a CopyOptions,
+    /// What it found, once it was made.
+    changed: Option<Changed>,
+}
+
+impl<'a> FirstVisit<'a> {
+    pub(crate) fn new(from: Endpoint<'a>, to: Endpoint<'a>, options: &'a CopyOptions) -> Self {
+        Self { from, to, options, changed: None }
+    }
+
+    /// The documents of arrays that change.
+    pub(crate) fn changed(&mut self, change: &mut Change<'_>) -> Result<&Changed, TransferError> {
+        let changed = match self.changed.take() {
+            Some(changed) => changed,
+            None => self.visit(change)?,
+        };
+        Ok(self.changed.insert(changed))
+    }
+
+    fn visit(&self, change: &mut Change<'_>) -> Result<Changed, TransferError> {
+        let mut changed = Changed::new();
+        // Whether an array takes the change, and the first that cannot.
+        let (mut is_taken, mut unfit) = (false, None);
+        for step in Walk::new(self.from, self.to) {
+            let Step { prefix, new, visit } = step?;
+            match visit {
+                Visit::Array(metadata) => {
+                    let (here, there) = (self.from.at(&prefix), self.to.at(&new));
+                    let job = Job::within(here, there, *metadata, change, self.options)?;
+                    is_taken |= job.is_re_encoded();
+                    if job.metadata.json() != job.changed.json() {
+                        changed.insert(prefix.as_str().to_owned(), job.changed.json().to_owned());
+                    }
+                    unfit = unfit.take().or(job.unfit);
+                }
+                Visit::Invalid(cause) | Visit::Untranslated(cause) if !self.options.keep_unfit => {
+                    return Err(source(cause));
+                }
+                // Finds links out of the store, and objects that may not be read.
+                Visit::Others(keys) if !self.options.nodes_only => {
+                    for key in &keys {
+                        if self.from.store.head(key).map_err(source)?.is_none() {
+                            return Err(TransferError::NoObject { key: key.to_string() });
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        // A change that no array takes is a mistake.
+        match unfit {
+            Some(error) if !is_taken => Err(error),
+            _ => Ok(changed),
+        }
+    }
+
+    /// The marker of a group's copy.
+    pub(crate) fn group_marker<'m>(
+        &mut self,
+        from: Endpoint<'_>,
+        to: Endpoint<'m>,
+        group: &GroupMetadata,
+        change: &mut Change<'_>,
+    ) -> Result<Marker<'m>, TransferError> {
+        let document = match group.consolidated_metadata() {
+            Some(consolidated) => {
+                document_of(group, consolidated, from, to, self.changed(change)?)?
+            }
+            None => group.json().to_owned(),
+        };
+        Marker::new(from, group.json(), to, Kind::Group, document)
+    }
+}
+
+/// The document of a group's copy: the source's, except for the entries of changed arrays in its
+/// consolidated metadata.
+fn document_of(
+    group: &GroupMetadata,
+    consolidated: ConsolidatedMetadata<'_>,
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    changed: &Changed,
+) -> Result<String, TransferError> {
+    let mut any = false;
+    // What is not translated in consolidated metadata is an error of the node, or there is no node.
+    let is_left_out = |path: &str| {
+        group.is_version_2() && !matches!(consolidated.node(path), Some(Ok(NodeMetadata::Group(_))))
+    };
+    let mut entries = Vec::new();
+    for (path, json) in consolidated.entries() {
+        let prefix = from.prefix.join(path).ok();
+        let new = prefix.and_then(|prefix| changed.get(prefix.as_str()));
+        any |= new.is_some();
+        if new.is_none() && is_left_out(path) {
+            any = true;
+            continue;
+        }
+        entries.push((path, new.map_or(json, String::as_str)));
+    }
+    if !any {
+        return Ok(group.json().to_owned());
+    }
+    let group = group.with_consolidated_metadata(entries).map_err(|cause| {
+        target(ArrayError::Metadata { key: node::metadata_key(to.prefix), cause })
+    })?;
+    Ok(group.json().to_owned())
+}

@@ -1,0 +1,329 @@
+//! Copies of arrays and hierarchies into other chunks, other codecs or other stores.
+//!
+//! [`copy_array`] works in tasks that own whole chunks of the target, so each of those is encoded
+//! and written once. Tasks are as large as the memory allows and end where source chunks end if
+//! possible, so that few source chunks are decoded twice. [`copy_tree`] does the same for a whole
+//! hierarchy.
+//!
+//! # Interrupted copies
+//! A copy first puts the object [`MARKER`] next to the place of the target's `zarr.json`, then
+//! everything else, then `zarr.json`, and removes the marker last; in a hierarchy it does so for
+//! each node. Until a node is complete it is therefore not a node to any reader: opening it
+//! returns [`Unfinished`](zarr_array::ArrayError::Unfinished). [`CopyOptions::resume`] continues it if
+//! the marker shows that it is the same copy, by the location of the source and the documents of
+//! source and target. The target then has only objects of this copy, since a copy begins with an
+//! empty target. So tasks whose chunks all exist are skipped, the others are done again, and the
+//! result is the same, byte for byte. The caller must know that the source's chunks have not
+//! changed meanwhile.
+//!
+//! # Parts
+//! Several processes can make one copy, each a [part](CopyOptions::part) of it, on storage that all
+//! of them reach.
+//!
+//! # What is replaced
+//! [`CopyOptions::overwrite`] removes the node at the target, or chunks that are left of one, and
+//! nothing else. From its first step until the copy is finished there is a marker. Documents are
+//! removed before chunks, so that here, too, a document always belongs to a whole node. Readers
+//! that opened the old node before read fill values in place of its removed chunks, and later the
+//! chunks of the new one. The consolidated metadata of the groups above is updated when the copy
+//! is finished.
+//!
+//! # Non-goals
+//! No synchronisation of two stores, no conversion of data types, no selection of a part of an array.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod array;
+mod begin;
+mod content;
+mod creation;
+mod endpoint;
+mod error;
+mod first_visit;
+mod job;
+mod marker;
+mod new_node;
+mod objects;
+mod parts;
+mod sparse;
+mod tree;
+mod tree_parts;
+mod walk;
+
+use zarr_array::Part;
+use zarr_codec::Codecs;
+
+pub use array::copy_array;
+pub use content::ContentDigest;
+pub use creation::create_over;
+pub use endpoint::Endpoint;
+pub use error::TransferError;
+pub use new_node::NewNode;
+pub use tree::{copy_tree, source_arrays};
+
+/// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
+/// finished.
+pub const MARKER: &str = zarr_array::unfinished::MARKER;
+
+/// The memory of a copy, and what it may replace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CopyOptions {
+    memory: u64,
+    resume: bool,
+    overwrite: bool,
+    verify: bool,
+    allow_loss: bool,
+    nodes_only: bool,
+    keep_unfit: bool,
+    part: Option<Part>,
+    codecs: Codecs,
+}
+
+impl Default for CopyOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl CopyOptions {
+    /// Within 1 GiB of memory, to an empty target, without verifying what was written; values
+    /// that the target's codecs would change are refused.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            memory: 1 << 30,
+            resume: false,
+            overwrite: false,
+            verify: false,
+            allow_loss: false,
+            nodes_only: false,
+            keep_unfit: false,
+            part: None,
+            codecs: Codecs::new(),
+        }
+    }
+
+    /// The most bytes that elements, encoded chunks and decode buffers may use together.
+    #[must_use]
+    pub fn memory(mut self, bytes: u64) -> Self {
+        self.memory = bytes;
+        self
+    }
+
+    /// Whether an interrupted copy from the same source is continued.
+    #[must_use]
+    pub fn resume(mut self, resume: bool) -> Self {
+        self.resume = resume;
+        self
+    }
+
+    /// Whether the node at the target is removed first. Resuming takes precedence.
+    #[must_use]
+    pub fn overwrite(mut self, overwrite: bool) -> Self {
+        self.overwrite = overwrite;
+        self
+    }
+
+    /// Whether everything that was written is read back and compared.
+    #[must_use]
+    pub fn verify(mut self, verify: bool) -> Self {
+        self.verify = verify;
+        self
+    }
+
+    /// Whether the target may drop the bits that its `packbits` leaves out, so that values with
+    /// such bits change; an error if this is not set (SD-49).
+    #[must_use]
+    pub fn allow_loss(mut self, allow: bool) -> Self {
+        self.allow_loss = allow;
+        self
+    }
+
+    /// Whether objects that belong to no node are left out, such as a README beside an array.
+    #[must_use]
+    pub fn nodes_only(mut self, nodes_only: bool) -> Self {
+        self.nodes_only = nodes_only;
+        self
+    }
+
+    /// Whether the arrays of a group that cannot be read, or that their new metadata does not fit, are
+    /// copied as they are, and listed in [`CopySummary::kept`]. It is an error all the same if no
+    /// array changes. Nodes whose document is not valid are copied as they are, too, with everything
+    /// below them. Arrays of Zarr version 2 that version 3 cannot express are left out, and listed
+    /// in [`CopySummary::untranslated`].
+    #[must_use]
+    pub fn keep_unfit(mut self, keep_unfit: bool) -> Self {
+        self.keep_unfit = keep_unfit;
+        self
+    }
+
+    /// Copies one part, while other processes copy the others.
+    ///
+    /// All parts are the same copy: of the same source, to the same target, with the same metadata,
+    /// number of parts, and [`nodes_only`](Self::nodes_only). A part refuses to take part in
+    /// another. The parts may run in any order, twice, at the same time, and be killed; a part that
+    /// runs again skips what it has done. The one that ends last completes the copy, which is then
+    /// byte for byte that of one process. [`CopySummary::part`] says whether it did. Until then the
+    /// target is no node, and [`ArrayError::Unfinished`](zarr_array::ArrayError::Unfinished) has the
+    /// parts that are missing.
+    ///
+    /// Every part begins or continues the copy, whether or not [`resume`](Self::resume) is set.
+    /// None [overwrites](Self::overwrite): delete the target first. Two *different* copies must not
+    /// begin at the same time at one target, unless its store has conditional puts, or locks
+    /// between the processes.
+    ///
+    /// A target that has become a node with the expected documents is taken for the complete copy,
+    /// and left as it is: a part may run again after all are done. This cannot be told from a copy
+    /// that was made before, so choose a target where there is nothing.
+    ///
+    /// # Examples
+    /// ```
+    /// use std::sync::Arc;
+    /// use zarr_copy::{CopyOptions, Endpoint, PartStatus, copy_tree};
+    /// use zarr_store::{MemoryStore, Prefix, Store};
+    /// use zarr_array::{Array, Part};
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let metadata = ArrayBuilder::new([90], DataType::Uint8).chunk_shape([10]).build()?;
+    /// let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// Array::create(from.clone(), &Prefix::root(), metadata)?.write(0..90, &[7; 90])?;
+    /// let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    /// let root = Prefix::root();
+    /// for number in [2, 1, 3] {
+    ///     let summary = copy_tree(
+    ///         Endpoint::new(&from, &root),
+    ///         Endpoint::new(&to, &root),
+    ///         &mut |_, metadata| Ok(metadata.clone()),
+    ///         &CopyOptions::new().part(Part::new(number, 3)?),
+    ///         &mut |_, _| {},
+    ///     )?;
+    ///     let is_last = number == 3;
+    ///     assert_eq!(summary.part == Some(PartStatus::Completed), is_last);
+    /// }
+    /// assert_eq!(Array::open(to, &root)?.read(0..90)?, [7; 90]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = Some(part);
+        self
+    }
+
+    /// The codecs of other authors, for the target and for the arrays of a hierarchy.
+    #[must_use]
+    pub fn codecs(mut self, codecs: Codecs) -> Self {
+        self.codecs = codecs;
+        self
+    }
+
+    /// The part that is to be copied, if it is one.
+    fn checked_part(&self) -> Result<Option<Part>, TransferError> {
+        match (self.part, self.overwrite && !self.resume) {
+            (Some(_), true) => Err(TransferError::PartOverwrites),
+            (part, _) => Ok(part),
+        }
+    }
+
+    /// Whether the summary has what is not an object: of several parts, that of the first.
+    fn tells_without_key(&self) -> bool {
+        !self.nodes_only && self.part.is_none_or(Part::is_first)
+    }
+
+    /// How the arrays of a hierarchy are opened.
+    fn source_options(&self) -> zarr_codec::Options {
+        zarr_codec::Options::new().codecs(self.codecs.clone())
+    }
+}
+
+/// The progress of a copy.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyProgress {
+    /// Bytes of elements (or of objects, if those are copied unchanged) that are done, including
+    /// skipped ones.
+    pub done: u64,
+    /// Bytes in total, if known.
+    pub total: Option<u64>,
+}
+
+/// An array that was not copied as it was to be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnfitArray {
+    /// Its path in the store of the source.
+    pub path: String,
+    /// Why not.
+    pub reason: String,
+}
+
+impl UnfitArray {
+    fn new(at: Endpoint<'_>, reason: &impl ToString) -> Self {
+        Self { path: at.prefix.as_str().to_owned(), reason: reason.to_string() }
+    }
+}
+
+/// What a copy did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopySummary {
+    /// Arrays, including unfinished ones that were finished.
+    pub arrays: u64,
+    /// Groups.
+    pub groups: u64,
+    /// Bytes of elements, or of objects that were copied unchanged.
+    pub bytes: u64,
+    /// Objects that belong to no node and were copied unchanged.
+    pub others: u64,
+    /// Objects that belong to no node and were left out.
+    pub left_out: u64,
+    /// What is in the source and no copy can have, because it is no object: names that no key can
+    /// have, and what is no regular file (`Store::without_key`). Empty with
+    /// [`CopyOptions::nodes_only`]. Of several parts, the first has them.
+    pub without_key: Vec<String>,
+    /// Tasks that an earlier, interrupted copy had done.
+    pub skipped: u64,
+    /// Tasks that were done.
+    pub tasks: u64,
+    /// Arrays that were copied as they are, although they were to change, and nodes whose document
+    /// is not valid: only with [`CopyOptions::keep_unfit`].
+    pub kept: Vec<UnfitArray>,
+    /// Arrays of Zarr version 2 that are not in the copy, because version 3 cannot express them: only
+    /// with [`CopyOptions::keep_unfit`].
+    pub untranslated: Vec<UnfitArray>,
+    /// The state of the whole, if this was a [part](CopyOptions::part) of it.
+    pub part: Option<PartStatus>,
+}
+
+/// The state of a copy in parts, after one of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PartStatus {
+    /// This part is done, and others are not.
+    Waiting,
+    /// This part was the last, and completed the copy.
+    Completed,
+    /// The copy was complete before: nothing was done.
+    WasComplete,
+}
+
+impl CopySummary {
+    fn add(&mut self, other: Self) {
+        self.arrays = self.arrays.saturating_add(other.arrays);
+        self.groups = self.groups.saturating_add(other.groups);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.others = self.others.saturating_add(other.others);
+        self.left_out = self.left_out.saturating_add(other.left_out);
+        self.skipped = self.skipped.saturating_add(other.skipped);
+        self.tasks = self.tasks.saturating_add(other.tasks);
+        self.without_key.extend(other.without_key);
+        self.kept.extend(other.kept);
+        self.untranslated.extend(other.untranslated);
+    }
+}
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

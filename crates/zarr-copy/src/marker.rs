@@ -1,0 +1,366 @@
+//! The object that marks an unfinished copy: writing and finding it.
+
+use std::fmt::Write;
+use std::hash::Hasher as _;
+
+use fnv::FnvHasher;
+use zarr_array::node::put_new;
+use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork, plain, read_marker};
+use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
+
+use crate::CopySummary;
+use crate::content::ContentDigest;
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, source};
+
+/// The progress of an unfinished copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// The previous content of the target is being removed, and may be there in part.
+    Clearing,
+    /// The target has only objects of this copy.
+    Copying,
+}
+
+/// The state in which a target was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TargetState {
+    /// Empty. The marker has been put.
+    Fresh,
+    /// This copy, interrupted.
+    Interrupted,
+    /// This copy, finished except perhaps for the marker: its document is there.
+    Finished,
+}
+
+/// A copy's marker at its target.
+pub(crate) struct Marker<'a> {
+    pub(crate) to: Endpoint<'a>,
+    key: Key,
+    kind: Kind,
+    /// The document that the target will have.
+    document: String,
+    /// The place of the source, for messages.
+    from: Option<String>,
+    work: UnfinishedWork,
+    /// The place of the source, its document, and the target's document, each as a hash.
+    identity: [u64; 3],
+    /// What the objects of the source were, if that is known: of the root of a copy.
+    content: Option<ContentDigest>,
+    /// The number of parts, if it is a copy in parts.
+    parts: Option<u32>,
+}
+
+impl<'a> Marker<'a> {
+    /// The marker of the copy from the node `from` with the document `from_document` to the node
+    /// `to` with the document `to_document`.
+    pub(crate) fn new(
+        from: Endpoint<'_>,
+        from_document: &str,
+        to: Endpoint<'a>,
+        kind: Kind,
+        to_document: String,
+    ) -> Result<Self, TransferError> {
+        // If a store does not know its location, only the documents distinguish sources.
+        let place = from.store.location(from.prefix);
+        let words = place.as_ref().map(|place| plain(&place.to_string()));
+        let place = place.map(|place| place.bytes());
+        let meta = from.store.head(&from.document()?).map_err(source)?;
+        // Versions of local files contain a device number, which may change after a restart.
+        let version = meta.and_then(|meta| meta.version);
+        let tag = version.as_ref().and_then(|version| version.tag()).unwrap_or_default();
+        let identity = [
+            hash_of(&[&place.unwrap_or_default()]),
+            hash_of(&[from_document.as_bytes(), tag.as_bytes()]),
+            hash_of(&[to_document.as_bytes()]),
+        ];
+        Self::with_identity(to, kind, to_document, words, UnfinishedWork::Copy, identity)
+    }
+
+    /// The marker of the node `to` that is made of several: each with its document.
+    pub(crate) fn of_many(
+        from: &[(Endpoint<'_>, &str)],
+        to: Endpoint<'a>,
+        kind: Kind,
+        to_document: String,
+    ) -> Result<Self, TransferError> {
+        let (mut places, mut documents) = (FnvHasher::default(), FnvHasher::default());
+        let mut words = None;
+        for (endpoint, document) in from {
+            // As if each were the only one.
+            let one = Self::new(*endpoint, document, to, kind, String::new())?;
+            let [place, document, _] = one.identity;
+            places.write(&place.to_le_bytes());
+            documents.write(&document.to_le_bytes());
+            words = words.or(one.from);
+        }
+        let others = from.len().saturating_sub(1);
+        let words = words.filter(|_| others > 0).map(|first| format!("{first} and {others} more"));
+        let target = hash_of(&[to_document.as_bytes()]);
+        let identity = [places.finish(), documents.finish(), target];
+        Self::with_identity(to, kind, to_document, words, UnfinishedWork::Join, identity)
+    }
+
+    /// The marker of a new array, which is made of nothing.
+    pub(crate) fn of_creation(to: Endpoint<'a>, document: String) -> Result<Self, TransferError> {
+        let identity = [0, 0, hash_of(&[document.as_bytes()])];
+        Self::with_identity(to, Kind::Array, document, None, UnfinishedWork::Creation, identity)
+    }
+
+    fn with_identity(
+        to: Endpoint<'a>,
+        kind: Kind,
+        document: String,
+        from: Option<String>,
+        work: UnfinishedWork,
+        identity: [u64; 3],
+    ) -> Result<Self, TransferError> {
+        let key = to.prefix.key(MARKER)?;
+        Ok(Self { to, key, kind, document, from, work, identity, content: None, parts: None })
+    }
+
+    /// The same marker, which says what the objects of the source are: a copy from others is not
+    /// resumed.
+    pub(crate) fn with_content(self, content: Option<ContentDigest>) -> Self {
+        Self { content, ..self }
+    }
+
+    /// The marker of the same copy in parts. It says more of what is copied, since the parts must
+    /// agree on it: the nodes below the root, and whether other objects are left out.
+    ///
+    /// `below` are the [hashes](Self::hashes) of those nodes, in the order of a visit.
+    pub(crate) fn in_parts(mut self, of: u32, below: &[[u64; 2]], nodes_only: bool) -> Self {
+        let [place, source, target] = self.identity;
+        let (mut sources, mut targets) = (FnvHasher::default(), FnvHasher::default());
+        sources.write(&source.to_le_bytes());
+        targets.write(&target.to_le_bytes());
+        targets.write(&[u8::from(nodes_only)]);
+        for [source, target] in below {
+            sources.write(&source.to_le_bytes());
+            targets.write(&target.to_le_bytes());
+        }
+        self.identity = [place, sources.finish(), targets.finish()];
+        self.parts = Some(of);
+        self
+    }
+
+    /// What distinguishes this node of a tree from others: its source, and its target below the
+    /// root of the tree's.
+    pub(crate) fn hashes(&self, root: &Prefix) -> [u64; 2] {
+        let [place, source, target] = self.identity.map(u64::to_le_bytes);
+        let path = below(root, self.to.prefix).as_bytes();
+        [hash_of(&[&place, &source]), hash_of(&[path, &target])]
+    }
+
+    /// As [`hashes`](Self::hashes), for a document that is copied as it is.
+    pub(crate) fn hashes_of_document(root: &Prefix, key: &Key, document: &[u8]) -> [u64; 2] {
+        let path = root.strip(key).unwrap_or_default().as_bytes();
+        [hash_of(&[document]), hash_of(&[path, document])]
+    }
+
+    /// The document that the target will have.
+    pub(crate) fn document(&self) -> &str {
+        &self.document
+    }
+
+    /// Puts the target's document: last, so that there is no node until it is complete.
+    pub(crate) fn put_document(&self) -> Result<(), TransferError> {
+        put_seen(self.to, &self.to.document()?, self.document.as_bytes())
+    }
+
+    /// Whether the target's document is there. A different document belongs to another copy.
+    pub(crate) fn is_finished(&self) -> Result<bool, TransferError> {
+        match self.to.store.read(&self.to.document()?)? {
+            None => Ok(false),
+            Some(document) if document == self.document.as_bytes() => Ok(true),
+            Some(_) => Err(TransferError::OtherCopy { path: self.to.path() }),
+        }
+    }
+
+    /// Puts the first marker, unless another process, such as another part of the copy, has.
+    pub(crate) fn put_first(&self) -> Result<PutOutcome, TransferError> {
+        Ok(put_new(&**self.to.store, &self.key, self.text(Step::Copying).as_bytes())?)
+    }
+
+    /// Why the marker that is there is not this one.
+    pub(crate) fn other(&self) -> Result<TransferError, TransferError> {
+        let path = self.to.path();
+        let text = read_marker(&**self.to.store, &self.key)?.unwrap_or_default();
+        let text = String::from_utf8_lossy(&text);
+        let found = Unfinished::read(&text);
+        let mut steps = [Step::Clearing, Step::Copying].into_iter();
+        let same = steps.any(|step| without_content(&self.text(step)).eq(without_content(&text)));
+        Ok(match found.kind.map(|_| found.parts).filter(|found| *found != self.parts) {
+            Some(of) => TransferError::OtherParts { path, of },
+            None if same => TransferError::SourceChanged { path },
+            None => TransferError::OtherCopy { path },
+        })
+    }
+
+    pub(crate) fn put(&self, step: Step) -> Result<(), TransferError> {
+        Ok(self.to.store.put(&self.key, self.text(step).as_bytes())?)
+    }
+
+    /// Removes the marker, because the copy is finished.
+    pub(crate) fn remove(&self) -> Result<(), TransferError> {
+        Ok(self.to.store.delete(&self.key)?)
+    }
+
+    /// The progress of the copy whose marker is found, if there is one: `Some(None)` for another
+    /// copy's marker.
+    pub(crate) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
+        let Some(text) = read_marker(&**self.to.store, &self.key)? else { return Ok(None) };
+        let steps = [Step::Clearing, Step::Copying];
+        Ok(Some(steps.into_iter().find(|step| self.text(*step).as_bytes() == text)))
+    }
+
+    /// Prepares a node within a tree that was found in the state `tree`. The copy of the tree has
+    /// put everything there, since the target was empty when it began.
+    pub(crate) fn begin_within(&self, tree: TargetState) -> Result<TargetState, TransferError> {
+        if tree != TargetState::Fresh {
+            let marker = self.find()?;
+            if marker.is_some_and(|step| step != Some(Step::Copying)) {
+                return Err(TransferError::OtherCopy { path: self.to.path() });
+            }
+            if self.is_finished()? {
+                return Ok(TargetState::Finished);
+            }
+            if marker.is_some() {
+                return Ok(TargetState::Interrupted);
+            }
+        }
+        self.put(Step::Copying)?;
+        Ok(TargetState::Fresh)
+    }
+
+    /// Does the work of a copy that was found in the state `found`, unless it is finished:
+    /// document and marker are the last two steps.
+    pub(crate) fn finish(
+        &self,
+        found: TargetState,
+        work: impl FnOnce() -> Result<CopySummary, TransferError>,
+    ) -> Result<CopySummary, TransferError> {
+        let summary = match found {
+            TargetState::Finished => match self.kind {
+                Kind::Array => CopySummary { arrays: 1, ..CopySummary::default() },
+                Kind::Group => CopySummary { groups: 1, ..CopySummary::default() },
+            },
+            TargetState::Fresh | TargetState::Interrupted => {
+                let summary = work()?;
+                self.put_document()?;
+                summary
+            }
+        };
+        self.remove()?;
+        Ok(summary)
+    }
+
+    /// Identical in every process and version. One member per line, as
+    /// [`Unfinished`](zarr_array::unfinished::Unfinished) reads them.
+    fn text(&self, step: Step) -> String {
+        let kind = match self.kind {
+            Kind::Array => "array",
+            Kind::Group => "group",
+        };
+        let step = match step {
+            Step::Clearing => "clearing",
+            Step::Copying => "copying",
+        };
+        let [place, source, target] = self.identity;
+        let mut text = format!("{{\"unfinished_copy\": {{\n  \"node\": \"{kind}\",\n");
+        if let Some(from) = &self.from {
+            let _infallible = writeln!(text, "  \"from\": \"{from}\",");
+        }
+        if self.work != UnfinishedWork::Copy {
+            let _infallible = writeln!(text, "  \"work\": \"{}\",", self.work);
+        }
+        if let Some(parts) = self.parts {
+            let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");
+        }
+        if let Some(content) = self.content {
+            let _infallible = writeln!(text, "{CONTENT}\"{:016x}\",", content.number());
+        }
+        let _infallible = writeln!(
+            text,
+            "  \"step\": \"{step}\",\n  \"source_place\": \"{place:016x}\",\n  \"source\": \
+             \"{source:016x}\",\n  \"target\": \"{target:016x}\"\n}}}}"
+        );
+        text
+    }
+}
+
+/// The beginning of a marker's line about the objects of the source.
+const CONTENT: &str = "  \"content\": ";
+
+/// The lines of a marker that say which copy it is, whatever the objects of the source are.
+fn without_content(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().filter(|line| !line.starts_with(CONTENT))
+}
+
+/// Puts a document of a target where there must be none, unless it is this one, and reads what is
+/// then stored: no copy is called complete whose documents were not seen.
+pub(crate) fn put_seen(to: Endpoint<'_>, key: &Key, document: &[u8]) -> Result<(), TransferError> {
+    let put = put_new(&**to.store, key, document)?;
+    match (to.store.read(key)?.as_deref() == Some(document), put) {
+        (true, _) => Ok(()),
+        (false, PutOutcome::Changed) => Err(TransferError::OtherCopy { path: to.path() }),
+        (false, _) => Err(TransferError::VerifyObject { key: key.to_string() }),
+    }
+}
+
+/// The path of a node below the root of a copy.
+pub(crate) fn below<'n>(root: &Prefix, node: &'n Prefix) -> &'n str {
+    let path = node.as_str();
+    path.strip_prefix(root.as_str()).unwrap_or(path).trim_start_matches('/')
+}
+
+/// The hash of all parts and their lengths: FNV-1a, identical in every process and version.
+fn hash_of(parts: &[&[u8]]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    for part in parts {
+        hasher.write(part);
+        hasher.write(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use zarr_store::{LocalStore, MemoryStore, Store};
+
+    /// The marker of a copy from a folder with this name.
+    fn marker_of(name: &str) -> (String, Unfinished) {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let source = LocalStore::create(folder.path().join(name)).expect("makes a store");
+        let from: Arc<dyn Store> = Arc::new(source);
+        let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let root = Prefix::root();
+        let (from, to) = (Endpoint::new(&from, &root), Endpoint::new(&to, &root));
+        let marker = Marker::new(from, "{}", to, Kind::Group, "{}".to_owned()).expect("a marker");
+        marker.put(Step::Copying).expect("puts");
+        let read = Unfinished::at(&**to.store, &root).expect("reads").expect("is there");
+        (marker.text(Step::Copying), read)
+    }
+
+    #[test]
+    fn a_marker_is_json_and_tells_where_the_copy_is_from() {
+        let (text, read) = marker_of("a b é");
+        let json: serde_json::Value = serde_json::from_str(&text).expect("valid");
+        let copy = &json["unfinished_copy"];
+        assert_eq!((&copy["node"], &copy["step"]), (&"group".into(), &"copying".into()));
+        assert_eq!(read.kind, Some(Kind::Group));
+        assert_eq!(copy["from"].as_str(), read.from.as_deref());
+        assert!(read.from.is_some_and(|from| from.starts_with('/') && from.ends_with("/a b é")));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn names_that_json_would_escape_have_percent_codes() {
+        let (text, read) = marker_of("a\"\\\n\u{1b}[2J");
+        serde_json::from_str::<serde_json::Value>(&text).expect("valid");
+        assert!(read.from.is_some_and(|from| from.ends_with("/a%22%5C%0A%1B[2J")));
+    }
+}

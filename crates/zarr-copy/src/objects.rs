@@ -1,0 +1,342 @@
+//! Copies objects unchanged.
+
+use std::borrow::Cow;
+use std::num::{NonZero, NonZeroUsize};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::parallel;
+use zarr_array::unfinished::MARKER;
+use zarr_array::version_2;
+use zarr_array::{Array, ArrayError};
+use zarr_array::{REARRANGE_MARKER, RearrangeError};
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
+use zarr_store::{Key, Links, StoreExt as _};
+
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, source};
+use crate::marker::TargetState;
+use crate::parts::OwnedObjects;
+use crate::{CopyOptions, CopyProgress, CopySummary};
+
+/// Keys that are listed before their objects are copied, so that memory does not grow with the
+/// array.
+const BATCH: usize = 256;
+
+/// The keys of an array's objects in its copy.
+pub(crate) struct Renamed {
+    from: ChunkKeyEncoding,
+    to: ChunkKeyEncoding,
+    rank: usize,
+    is_version_2: bool,
+}
+
+impl Renamed {
+    pub(crate) fn new(from: &ArrayMetadata, to: &ArrayMetadata) -> Self {
+        Self {
+            from: *from.chunk_key_encoding(),
+            to: *to.chunk_key_encoding(),
+            rank: from.shape().len(),
+            is_version_2: from.is_version_2(),
+        }
+    }
+
+    /// Whether an object of the source of this name is a chunk.
+    fn is_chunk(&self, name: &str) -> bool {
+        self.from.decode(name, self.rank).is_some()
+    }
+
+    /// What the object of this name is called in the copy.
+    fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
+        match self.from.decode(name, self.rank).filter(|_| self.from != self.to) {
+            Some(index) => Cow::Owned(self.to.encode(&index)),
+            None => Cow::Borrowed(name),
+        }
+    }
+
+    /// Refuses objects of the source that are no chunks, but would have keys of chunks in the copy.
+    pub(crate) fn check_others(&self, from: Endpoint<'_>) -> Result<(), TransferError> {
+        if self.from == self.to {
+            return Ok(());
+        }
+        for key in from.store.list(from.prefix, Links::Follow) {
+            let key = key.map_err(source)?;
+            let name = from.prefix.strip(&key).unwrap_or_default();
+            let is = |encoding: &ChunkKeyEncoding| encoding.decode(name, self.rank).is_some();
+            if is(&self.to) && !is(&self.from) {
+                return Err(TransferError::ChunkKey { key: key.to_string() });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether an object of this name is a document of a node.
+fn is_document(name: &str) -> bool {
+    name == METADATA_KEY || version_2::NAMES.contains(&name)
+}
+
+/// Copies every object in the folder of an array that is to be copied, except its documents.
+/// An object of an interrupted copy is complete if it has the length of the source's: a put
+/// stores all of an object or nothing, and the target has only objects of the copy.
+pub(crate) fn copy_objects(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    (renamed, owned): (&Renamed, &OwnedObjects<'_>),
+    found: TargetState,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(CopyProgress),
+) -> Result<CopySummary, TransferError> {
+    let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
+    progress(CopyProgress::default());
+    let interrupted = found == TargetState::Interrupted;
+    let batch = Batch { from, to, renamed: Some(renamed), interrupted, options };
+    let (mut chunks, mut others) = (Vec::new(), Vec::new());
+    let mut copy = |chunks: &mut Vec<Key>, others: &mut Vec<Key>| {
+        owned.check()?;
+        summary.add(batch.copy(chunks)?);
+        summary.add(copy_others((from, to), others, owned, found, options)?);
+        chunks.clear();
+        others.clear();
+        progress(CopyProgress { done: summary.bytes, total: None });
+        Ok::<(), TransferError>(())
+    };
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        match from.prefix.strip(&key) {
+            Some(name) if node::is_of_array(name, renamed.is_version_2) => {}
+            Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
+            Some(REARRANGE_MARKER) => return Err(rearranging(from)),
+            Some(name) if !owned.contains(name) => {}
+            Some(name) if renamed.is_chunk(name) => chunks.push(key),
+            _ => others.push(key),
+        }
+        if chunks.len().max(others.len()) >= BATCH {
+            copy(&mut chunks, &mut others)?;
+        }
+    }
+    copy(&mut chunks, &mut others)?;
+    Ok(summary)
+}
+
+/// Copies those objects that belong to no node and are to be copied, or counts them if they are to be
+/// left out. `target` is the state of the copy to which they belong.
+pub(crate) fn copy_others(
+    (from, to): (Endpoint<'_>, Endpoint<'_>),
+    keys: &[Key],
+    owned: &OwnedObjects<'_>,
+    target: TargetState,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    let is_owned = |key: &&Key| owned.contains(from.prefix.strip(key).unwrap_or_default());
+    let keys: Vec<Key> = keys.iter().filter(is_owned).cloned().collect();
+    let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+    if options.nodes_only {
+        return Ok(CopySummary { left_out: count, ..CopySummary::default() });
+    }
+    let interrupted = target != TargetState::Fresh;
+    let batch = Batch { from, to, renamed: None, interrupted, options };
+    let mut summary = CopySummary { others: count, ..CopySummary::default() };
+    for keys in keys.chunks(BATCH) {
+        owned.check()?;
+        summary.add(batch.copy(keys)?);
+    }
+    Ok(summary)
+}
+
+/// Copies every object at and below a node that is to be copied, whatever it is. `target` is the state
+/// of the copy to which the node belongs. A part leaves out [documents](documents_below).
+pub(crate) fn copy_below(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    owned: &OwnedObjects<'_>,
+    target: TargetState,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    let interrupted = target != TargetState::Fresh;
+    let batch = Batch { from, to, renamed: None, interrupted, options };
+    let mut summary = CopySummary::default();
+    let mut keys = Vec::new();
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        if key.name() == MARKER {
+            return Err(TransferError::UnfinishedSource { path: from.path() });
+        }
+        let is_left = owned.is_of_part() && is_document(key.name());
+        if is_left || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
+            continue;
+        }
+        keys.push(key);
+        if keys.len() >= BATCH {
+            owned.check()?;
+            summary.add(batch.copy(&keys)?);
+            keys.clear();
+        }
+    }
+    owned.check()?;
+    summary.add(batch.copy(&keys)?);
+    Ok(summary)
+}
+
+/// The documents at and below a node whose own is not valid, each with its key in the copy: members
+/// before their groups. A copy in parts puts them as those of other nodes, when all parts are done.
+pub(crate) fn documents_below(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+) -> Result<Vec<(Key, Key)>, TransferError> {
+    let mut documents = Vec::new();
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        if is_document(key.name()) {
+            let new = to.prefix.key(from.prefix.strip(&key).unwrap_or_default())?;
+            documents.push((key, new));
+        }
+    }
+    let depth = |key: &Key| key.as_str().matches('/').count();
+    documents.sort_by(|(a, _), (b, _)| depth(b).cmp(&depth(a)).then(a.as_str().cmp(b.as_str())));
+    Ok(documents)
+}
+
+/// Copies the objects in the folder of an array that are not its chunks.
+pub(crate) fn copy_beside_chunks(
+    ends: (Endpoint<'_>, Endpoint<'_>),
+    array: &Array,
+    owned: &OwnedObjects<'_>,
+    target: TargetState,
+    options: &CopyOptions,
+) -> Result<CopySummary, TransferError> {
+    let (from, _) = ends;
+    let (encoding, rank) = (array.metadata().chunk_key_encoding(), array.shape().len());
+    let mut summary = CopySummary::default();
+    let mut others = Vec::new();
+    for key in from.store.list(from.prefix, Links::Follow) {
+        let key = key.map_err(source)?;
+        let name = from.prefix.strip(&key).unwrap_or_default();
+        let is_document = node::is_of_array(name, array.metadata().is_version_2());
+        if is_document || encoding.decode(name, rank).is_some() {
+            continue;
+        }
+        if name == REARRANGE_MARKER {
+            return Err(rearranging(from));
+        }
+        others.push(key);
+        if others.len() >= BATCH {
+            summary.add(copy_others(ends, &others, owned, target, options)?);
+            others.clear();
+        }
+    }
+    summary.add(copy_others(ends, &others, owned, target, options)?);
+    Ok(summary)
+}
+
+/// Refuses an array among whose objects are chunks that are not its own.
+fn rearranging(from: Endpoint<'_>) -> TransferError {
+    let cause = Box::new(RearrangeError::Unfinished);
+    source(ArrayError::Rearrange { path: from.path(), cause })
+}
+
+struct Batch<'a> {
+    from: Endpoint<'a>,
+    to: Endpoint<'a>,
+    /// How chunks are called in the copy; `None` for objects that are no chunks.
+    renamed: Option<&'a Renamed>,
+    interrupted: bool,
+    options: &'a CopyOptions,
+}
+
+/// Buffers that a thread keeps from object to object.
+#[derive(Default)]
+struct ObjectBuffers {
+    bytes: Vec<u8>,
+    again: Vec<u8>,
+}
+
+impl Batch<'_> {
+    /// Copies objects, as many at once as fit in the memory.
+    fn copy(&self, keys: &[Key]) -> Result<CopySummary, TransferError> {
+        let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+        let largest = AtomicU64::new(0);
+        let at_once = self.at_once();
+        self.each(keys, count, at_once, |(), key| {
+            let size = self.from.store.size(key).map_err(source)?.unwrap_or(0);
+            if size > self.options.memory {
+                let limit = self.options.memory;
+                return Err(TransferError::Object { key: key.to_string(), size, limit });
+            }
+            largest.fetch_max(size, Ordering::Relaxed);
+            Ok(())
+        })?;
+        let copies = if self.options.verify { 2 } else { 1 };
+        let one = NonZero::new(largest.into_inner().saturating_mul(copies));
+        let one = one.unwrap_or(NonZero::<u64>::MIN);
+        let fit = usize::try_from(self.options.memory / one).unwrap_or(usize::MAX);
+        let threads = NonZeroUsize::new(fit).unwrap_or(NonZeroUsize::MIN).min(at_once);
+        let [bytes, tasks, skipped] = [const { AtomicU64::new(0) }; 3];
+        self.each(keys, count, threads, |buffers: &mut ObjectBuffers, key| {
+            let Some(done) = self.object(key, buffers)? else { return Ok(()) };
+            bytes.fetch_add(done.bytes, Ordering::Relaxed);
+            tasks.fetch_add(done.tasks, Ordering::Relaxed);
+            skipped.fetch_add(done.skipped, Ordering::Relaxed);
+            Ok(())
+        })?;
+        Ok(CopySummary {
+            bytes: bytes.into_inner(),
+            tasks: tasks.into_inner(),
+            skipped: skipped.into_inner(),
+            ..CopySummary::default()
+        })
+    }
+
+    /// The number of objects that are copied at once: they wait for their stores more than for
+    /// cores.
+    fn at_once(&self) -> NonZeroUsize {
+        let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let [from, to] =
+            [self.from, self.to].map(|end| end.store.capabilities().requests_in_flight);
+        cores.max(from).max(to)
+    }
+
+    fn each<S: Default>(
+        &self,
+        keys: &[Key],
+        count: u64,
+        threads: NonZeroUsize,
+        work: impl Fn(&mut S, &Key) -> Result<(), TransferError> + Sync,
+    ) -> Result<(), TransferError> {
+        parallel::for_each(count, threads, S::default, |state, range| {
+            let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+            let keys = keys.get(at(range.start)..at(range.end)).expect("as many keys as items");
+            keys.iter().try_for_each(|key| work(state, key))
+        })
+    }
+
+    /// Copies one object; `None` if it has been removed meanwhile.
+    fn object(
+        &self,
+        key: &Key,
+        buffers: &mut ObjectBuffers,
+    ) -> Result<Option<CopySummary>, TransferError> {
+        let name = self.from.prefix.strip(key).unwrap_or_default();
+        let renamed = self.renamed.map_or(Cow::Borrowed(name), |renamed| renamed.name(name));
+        let target = self.to.prefix.key(&renamed)?;
+        let ObjectBuffers { bytes, again } = buffers;
+        if self.interrupted {
+            let size = self.from.store.size(key).map_err(source)?;
+            if let Some(size) = size
+                && self.to.store.size(&target)? == Some(size)
+            {
+                return Ok(Some(CopySummary { bytes: size, skipped: 1, ..CopySummary::default() }));
+            }
+        }
+        if !self.from.store.read_into(key, bytes).map_err(source)? {
+            return Ok(None);
+        }
+        self.to.store.put(&target, bytes)?;
+        if self.options.verify && !(self.to.store.read_into(&target, again)? && again == bytes) {
+            return Err(TransferError::VerifyObject { key: target.to_string() });
+        }
+        let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Ok(Some(CopySummary { bytes, tasks: 1, ..CopySummary::default() }))
+    }
+}

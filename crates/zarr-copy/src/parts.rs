@@ -1,0 +1,400 @@
+//! Copies that several processes make, each a part of it.
+//!
+//! # Objects
+//! Beside the [`MARKER`](crate::MARKER), which says of how many parts the copy is, each part puts
+//! two small objects: one when it begins, one when it is done. Nothing is ever changed by two
+//! parts, so neither locks nor conditional puts are needed; where a store has them, two parts that
+//! begin at the same time also cannot mistake the copies of others for theirs.
+//!
+//! # Steps
+//! 1. The first part finds the target empty and puts the marker. Those that follow find the same
+//!    marker, or refuse to take part.
+//! 2. Each part puts its first record, its chunks, and its second record. A part that finds its
+//!    first record was interrupted: it skips what is stored.
+//! 3. A part that is done and finds the second record of all others completes the copy: it puts
+//!    the documents, that of the root last, removes the records and then the marker. Several parts
+//!    may do this at the same time, and any part that runs again does it after a kill: each step
+//!    can be repeated.
+//!
+//! # Latecomers
+//! A part may run twice at the same time, and the second may still run when the copy is complete.
+//! It looks for the marker before each task, and writes no more once it is gone. A record that it
+//! puts too late, it removes: whoever puts a record looks for the document of the root afterwards,
+//! and whoever puts that document removes all records afterwards, so one of the two sees the other.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::ChunkLayout;
+use zarr_array::parallel;
+use zarr_array::unfinished::Record;
+use zarr_array::{OwnedChunks, Part};
+use zarr_grid::{Grid, GridError};
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
+use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
+
+use crate::begin::{Stranger, stranger};
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, grid_error, target};
+use crate::marker::{Marker, Step, TargetState, below, put_seen};
+use crate::{CopyOptions, CopySummary, PartStatus};
+
+/// How often a part looks again at a target where others begin or end at the same time.
+const ATTEMPTS: u32 = 10;
+
+/// How a part found its copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joined {
+    /// The part is to be copied: fresh, or interrupted.
+    ToDo(TargetState),
+    /// The part is done.
+    Done,
+    /// All parts are done, and the document is there.
+    Complete,
+    /// The node is there, with the document that it is to have and no marker.
+    Node,
+}
+
+/// One part of a copy.
+pub(crate) struct PartRun<'a> {
+    marker: &'a Marker<'a>,
+    part: Part,
+}
+
+impl<'a> PartRun<'a> {
+    /// Of the copy with this marker, which is one [in parts](Marker::in_parts).
+    pub(crate) fn new(marker: &'a Marker<'a>, part: Part) -> Self {
+        Self { marker, part }
+    }
+
+    /// Begins the copy, or joins those who did. `metadata` is that of the target, if it is an
+    /// array.
+    pub(crate) fn join(
+        &self,
+        from: Endpoint<'_>,
+        metadata: Option<&ArrayMetadata>,
+    ) -> Result<Joined, TransferError> {
+        let to = self.marker.to;
+        from.apart(to)?;
+        for _ in 0..ATTEMPTS {
+            match self.marker.find()? {
+                Some(Some(Step::Copying)) => return self.joined(),
+                Some(_) => return Err(self.marker.other()?),
+                None => {}
+            }
+            // The source is the target by another name if it had the marker, too.
+            from.refuse_unfinished()?;
+            if let Some(document) = to.store.read(&to.document()?)? {
+                return match document == self.marker.document().as_bytes() {
+                    true => Ok(Joined::Node),
+                    false => Err(TransferError::Exists { path: to.path() }),
+                };
+            }
+            if let Stranger::Chunk(key) | Stranger::Other(key) = stranger(to, metadata)? {
+                // Perhaps of parts that have begun since, or even completed the copy.
+                let document = to.document()?;
+                if self.marker.find()?.is_some() || to.store.head(&document)?.is_some() {
+                    continue;
+                }
+                return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
+            }
+            if self.marker.put_first()? == PutOutcome::Changed {
+                continue;
+            }
+            match from.refuse_unfinished() {
+                Err(TransferError::UnfinishedSource { .. }) => {
+                    self.marker.remove()?;
+                    return Err(TransferError::Overlap { path: to.path() });
+                }
+                refused => refused?,
+            }
+            to.clean()?;
+            if to.store.head(&to.document()?)?.is_some() {
+                // The others have begun and completed the copy since.
+                self.marker.remove()?;
+                continue;
+            }
+            return self.joined();
+        }
+        Err(TransferError::Unfinished { path: to.path() })
+    }
+
+    /// The state of this part, where there is the marker of the copy.
+    fn joined(&self) -> Result<Joined, TransferError> {
+        if self.marker.is_finished()? {
+            return Ok(Joined::Complete);
+        }
+        if self.is_recorded(self.part.number(), Record::Done)? {
+            return Ok(Joined::Done);
+        }
+        Ok(Joined::ToDo(match self.is_recorded(self.part.number(), Record::Begun)? {
+            true => TargetState::Interrupted,
+            false => TargetState::Fresh,
+        }))
+    }
+
+    /// Does the work of this part, if it is to be done, and records that it is done.
+    pub(crate) fn work(
+        &self,
+        joined: Joined,
+        work: impl FnOnce(TargetState, &Share<'_>) -> Result<CopySummary, TransferError>,
+    ) -> Result<CopySummary, TransferError> {
+        let Joined::ToDo(found) = joined else { return Ok(CopySummary::default()) };
+        if found == TargetState::Fresh && !self.record(Record::Begun)? {
+            return self.gone();
+        }
+        let share = Share { of: Some((self.part, self.marker)), root: self.marker.to.prefix };
+        let summary = match work(found, &share) {
+            Err(TransferError::Removed { .. }) => return self.gone(),
+            done => done?,
+        };
+        match self.record(Record::Done)? {
+            true => Ok(summary),
+            false => self.gone(),
+        }
+    }
+
+    /// The marker is gone: the copy is complete, or somebody has removed it.
+    fn gone(&self) -> Result<CopySummary, TransferError> {
+        let to = self.marker.to;
+        match to.store.head(&to.document()?)? {
+            Some(_) => Ok(CopySummary::default()),
+            None => Err(TransferError::Removed { path: to.path() }),
+        }
+    }
+
+    /// Completes the copy if all parts are done. `documents` puts the documents of all nodes below
+    /// the root, those of members before those of their groups.
+    pub(crate) fn end(
+        &self,
+        joined: Joined,
+        documents: impl FnOnce() -> Result<(), TransferError>,
+    ) -> Result<PartStatus, TransferError> {
+        let to = self.marker.to;
+        match joined {
+            Joined::Node => {
+                // Those that it put too late, if it was killed then.
+                self.remove_records(self.part.number()).map_err(target)?;
+                return Ok(PartStatus::WasComplete);
+            }
+            Joined::Complete => {}
+            Joined::ToDo(_) | Joined::Done => {
+                if !self.are_all_done()? {
+                    return Ok(match to.store.head(&to.document()?)? {
+                        Some(_) => PartStatus::WasComplete,
+                        None => PartStatus::Waiting,
+                    });
+                }
+                documents()?;
+                to.clean()?;
+                self.put_document(&to.document()?, self.marker.document().as_bytes())?;
+            }
+        }
+        self.remove_all_records()?;
+        self.marker.remove()?;
+        to.follow();
+        Ok(match joined {
+            Joined::Complete => PartStatus::WasComplete,
+            _ => PartStatus::Completed,
+        })
+    }
+
+    /// Puts the document of a node, unless another part has.
+    pub(crate) fn put_document(&self, key: &Key, document: &[u8]) -> Result<(), TransferError> {
+        let is_open = || Ok::<_, TransferError>(self.marker.find()? == Some(Some(Step::Copying)));
+        if is_open()? {
+            match put_seen(self.marker.to, key, document) {
+                // Perhaps another part has completed the copy, and it has changed since.
+                Err(_) if !is_open()? => {}
+                done => return done,
+            }
+        }
+        // Another part has completed it.
+        self.gone().map(drop)
+    }
+
+    fn key(&self, part: u32, record: Record) -> Result<Key, TransferError> {
+        Ok(self.marker.to.prefix.key(&record.name(part))?)
+    }
+
+    fn is_recorded(&self, part: u32, record: Record) -> Result<bool, TransferError> {
+        Ok(self.marker.to.store.head(&self.key(part, record)?)?.is_some())
+    }
+
+    /// Puts a record of this part; false if the copy is complete or gone, and the record removed.
+    fn record(&self, record: Record) -> Result<bool, TransferError> {
+        let to = self.marker.to;
+        let text = format!("{{\"part\": \"{}\"}}\n", self.part);
+        to.store.put(&self.key(self.part.number(), record)?, text.as_bytes())?;
+        let is_open = self.marker.find()? == Some(Some(Step::Copying))
+            && to.store.head(&to.document()?)?.is_none();
+        if !is_open {
+            self.remove_records(self.part.number()).map_err(target)?;
+        }
+        Ok(is_open)
+    }
+
+    /// Whether all parts are done. Asks for each key, since listings of file systems in a network
+    /// may be older than the objects.
+    fn are_all_done(&self) -> Result<bool, TransferError> {
+        // Begins with the next part, so that not all ask for the same ones first.
+        let (own, of) = (self.part.number(), self.part.of());
+        for part in (own..=of).chain(1..own) {
+            if !self.is_recorded(part, Record::Done)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn remove_records(&self, part: u32) -> Result<(), ArrayError> {
+        for record in [Record::Begun, Record::Done] {
+            let key = self.marker.to.prefix.key(&record.name(part))?;
+            self.marker.to.store.delete(&key)?;
+        }
+        Ok(())
+    }
+
+    fn remove_all_records(&self) -> Result<(), TransferError> {
+        let threads = self.marker.to.store.capabilities().requests_in_flight;
+        let parts = u64::from(self.part.of());
+        let removed = parallel::for_each(
+            parts,
+            threads,
+            || (),
+            |(), range| {
+                range.into_iter().try_for_each(|part| {
+                    let number = u32::try_from(part).unwrap_or(u32::MAX).saturating_add(1);
+                    self.remove_records(number)
+                })
+            },
+        );
+        removed.map_err(target)
+    }
+}
+
+/// Copies a part of one array, whose copy has this marker; `metadata` is that of the target.
+pub(crate) fn copy_part_of_array(
+    marker: Marker<'_>,
+    part: Part,
+    from: Endpoint<'_>,
+    metadata: &ArrayMetadata,
+    options: &CopyOptions,
+    work: impl FnOnce(TargetState, &Share<'_>) -> Result<CopySummary, TransferError>,
+) -> Result<CopySummary, TransferError> {
+    let marker = marker.in_parts(part.of(), &[], options.nodes_only);
+    let run = PartRun::new(&marker, part);
+    let joined = run.join(from, Some(metadata))?;
+    let mut summary = run.work(joined, work)?;
+    summary.part = Some(run.end(joined, || Ok(()))?);
+    Ok(summary)
+}
+
+/// What of a copy is to be done: all of it, or one part.
+pub(crate) struct Share<'a> {
+    of: Option<(Part, &'a Marker<'a>)>,
+    /// The root of the target: names are those below it, for every part the same.
+    root: &'a Prefix,
+}
+
+impl<'a> Share<'a> {
+    /// All of a copy to this place.
+    pub(crate) fn all(root: &'a Prefix) -> Self {
+        Self { of: None, root }
+    }
+
+    /// Before each task of a part: whether the copy still goes on.
+    pub(crate) fn check(&self) -> Result<(), TransferError> {
+        let Some((_, marker)) = self.of else { return Ok(()) };
+        match marker.find()? {
+            Some(Some(Step::Copying)) => Ok(()),
+            _ => Err(TransferError::Removed { path: marker.to.path() }),
+        }
+    }
+
+    fn chunks(&self, grid: &Grid, node: &Prefix) -> Result<Option<OwnedChunks>, GridError> {
+        self.of.map(|(part, _)| part.chunks(grid, below(self.root, node))).transpose()
+    }
+
+    /// The regions of the target that are to be copied.
+    pub(crate) fn regions(&self, to: &Array) -> Result<Vec<Vec<Range<u64>>>, GridError> {
+        Ok(match self.chunks(to.grid(), to.prefix())? {
+            Some(owned) => owned.regions(to.grid()),
+            None => vec![to.shape().iter().map(|length| 0..*length).collect()],
+        })
+    }
+
+    /// The chunks of the target that an interrupted copy has written, and that are to be copied.
+    pub(crate) fn stored(&self, to: &Array) -> Result<HashSet<Vec<u64>>, TransferError> {
+        let owned = self.chunks(to.grid(), to.prefix()).map_err(|error| grid_error(to, error))?;
+        let is_owned = |chunk: &[u64]| match &owned {
+            Some(owned) => owned.contains(chunk) == Some(true),
+            None => true,
+        };
+        let mut stored = HashSet::new();
+        for chunk in to.stored_chunks() {
+            let index = chunk.map_err(TransferError::Target)?.index;
+            if is_owned(&index) {
+                stored.insert(index);
+            }
+        }
+        Ok(stored)
+    }
+
+    /// Which objects of an array are to be copied, if objects are copied unchanged.
+    pub(crate) fn objects_of(&self, metadata: &ArrayMetadata, to: &Prefix) -> OwnedObjects<'_> {
+        let layout = ChunkLayout::new(to, metadata).ok();
+        let chunks = layout.and_then(|layout| {
+            let owned = self.chunks(layout.grid(), to).ok()??;
+            Some((*metadata.chunk_key_encoding(), metadata.shape().len(), owned))
+        });
+        OwnedObjects { chunks, ..self.objects(to) }
+    }
+
+    /// Which objects in the folder of a node or in another folder are to be copied, if none of
+    /// them is a chunk.
+    pub(crate) fn objects(&self, folder: &Prefix) -> OwnedObjects<'_> {
+        let part = self.of.map(|(part, _)| part);
+        let folder = below(self.root, folder).to_owned();
+        OwnedObjects { part, folder, chunks: None, share: self }
+    }
+}
+
+/// Which objects of a folder are to be copied.
+pub(crate) struct OwnedObjects<'s> {
+    part: Option<Part>,
+    folder: String,
+    /// The chunks that are, with what makes their keys.
+    chunks: Option<(ChunkKeyEncoding, usize, OwnedChunks)>,
+    share: &'s Share<'s>,
+}
+
+impl OwnedObjects<'_> {
+    /// Whether the object of this name in the folder is to be copied. One part owns it, if there
+    /// are parts.
+    pub(crate) fn contains(&self, name: &str) -> bool {
+        // What a part left at the source, killed after its copy was complete, is no content; at the
+        // target it would be a record of this copy.
+        if Record::of_name(name).is_some() {
+            return false;
+        }
+        let Some(part) = self.part else { return true };
+        let of_chunk = self
+            .chunks
+            .as_ref()
+            .and_then(|(encoding, rank, owned)| owned.contains(&encoding.decode(name, *rank)?));
+        of_chunk.unwrap_or_else(|| part.owns_object(&format!("{}/{name}", self.folder)))
+    }
+
+    /// Whether there are other parts.
+    pub(crate) fn is_of_part(&self) -> bool {
+        self.part.is_some()
+    }
+
+    /// As [`Share::check`].
+    pub(crate) fn check(&self) -> Result<(), TransferError> {
+        self.share.check()
+    }
+}

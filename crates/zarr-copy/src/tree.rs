@@ -1,0 +1,200 @@
+//! Copies a node and everything below it.
+
+use zarr_array::names_without_key;
+use zarr_array::node;
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
+use zarr_store::Prefix;
+
+use crate::begin::{begin, withdraw};
+use crate::content::ContentDigest;
+use crate::endpoint::Endpoint;
+use crate::error::{TransferError, source};
+use crate::first_visit::FirstVisit;
+use crate::job::{Change, Job};
+use crate::marker::TargetState;
+use crate::objects::{copy_below, copy_others};
+use crate::parts::{Share, copy_part_of_array};
+use crate::tree_parts::copy_group_in_parts;
+use crate::walk::{Step, Visit, Walk};
+use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
+
+/// Copies the node at `from` and everything below it to `to`, each array with the metadata that
+/// `change` makes from that of the source.
+///
+/// Arrays whose metadata does not change are copied object by object, even if their elements
+/// cannot be read. Nodes in folders without a document are copied too, and so are objects that belong
+/// to no node, unless [`CopyOptions::nodes_only`] leaves those out. Entries of changed arrays in
+/// consolidated metadata change with them. The document of each node is put when everything below
+/// it is complete.
+///
+/// Visits the whole source before anything is written or removed, to refuse what can be refused,
+/// so `change` is called twice for each array.
+///
+/// With [`CopyOptions::keep_unfit`], an array of a group that cannot be read, or that its new metadata
+/// does not fit, is copied as it is and listed in [`CopySummary::kept`], and so is a node whose document
+/// is not valid, with everything below it. An array of Zarr version 2
+/// that version 3 cannot express is not in the copy, and listed in [`CopySummary::untranslated`].
+///
+/// # Errors
+/// As [`copy_array`](crate::copy_array); [`TransferError::NotDecodable`] if an array that cannot
+/// be read is to change; [`TransferError::Change`] with the error of `change`.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_copy::{CopyOptions, Endpoint, copy_tree};
+/// use zarr_store::{Key, MemoryStore, Prefix, Store, StoreExt};
+///
+/// let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// from.put(&Key::new("a/zarr.json")?, br#"{"zarr_format": 3, "node_type": "group"}"#)?;
+/// let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let summary = copy_tree(
+///     Endpoint::new(&from, &Prefix::new("a")?),
+///     Endpoint::new(&to, &Prefix::root()),
+///     &mut |_, metadata| Ok(metadata.clone()),
+///     &CopyOptions::new().verify(true),
+///     &mut |_, _| {},
+/// )?;
+/// assert_eq!(summary.groups, 1);
+/// assert!(to.read(&Key::new("zarr.json")?)?.is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn copy_tree(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    change: &mut Change<'_>,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(&Prefix, CopyProgress),
+) -> Result<CopySummary, TransferError> {
+    let checked = to.store.checked();
+    let to = Endpoint::new(checked.as_ref().unwrap_or(to.store), to.prefix);
+    // A copy that cannot find out what it lacks does not begin.
+    let without_key = match options.tells_without_key() {
+        true => names_without_key(&**from.store, from.prefix).map_err(source)?,
+        false => Vec::new(),
+    };
+    let summary = copy_node(from, to, change, options, progress)?;
+    Ok(CopySummary { without_key, ..summary })
+}
+
+/// Copies what is at `from`, an array or a group.
+fn copy_node(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    change: &mut Change<'_>,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(&Prefix, CopyProgress),
+) -> Result<CopySummary, TransferError> {
+    match node::open(from.store, from.prefix).map_err(source)? {
+        NodeMetadata::Array(metadata) => {
+            let job = Job::new(from, to, metadata, change, options)?;
+            let part = options.checked_part()?;
+            let marker = job.marker()?.with_content(ContentDigest::of(from)?);
+            let progress = &mut |done| progress(from.prefix, done);
+            if let Some(part) = part {
+                let target = job.changed.clone();
+                let work = |found, share: &Share<'_>| job.run(found, share, options, progress);
+                return copy_part_of_array(marker, part, from, &target, options, work);
+            }
+            let target = Some(&job.changed);
+            let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
+            let all = Share::all(to.prefix);
+            let result = marker.finish(found, || job.run(found, &all, options, progress));
+            result.inspect(|_| to.follow()).inspect_err(|error| {
+                if found == TargetState::Fresh {
+                    withdraw(to, error);
+                }
+            })
+        }
+        NodeMetadata::Group(group) => {
+            // A part of an unfinished tree may lack anything.
+            let mut above = from.prefix.parent();
+            while let Some(prefix) = above {
+                from.at(&prefix).refuse_unfinished()?;
+                above = prefix.parent();
+            }
+            let mut first = FirstVisit::new(from, to, options);
+            if let Some(part) = options.checked_part()? {
+                return copy_group_in_parts(&mut first, &group, part, change, progress);
+            }
+            let all = Share::all(to.prefix);
+            let marker = first.group_marker(from, to, &group, change)?;
+            let marker = marker.with_content(ContentDigest::of(from)?);
+            let tree =
+                begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
+            let mut summary = CopySummary::default();
+            let walked = Walk::new(from, to).try_for_each(|step| {
+                let Step { prefix, new, visit } = step?;
+                let (here, there) = (from.at(&prefix), to.at(&new));
+                match visit {
+                    // The document of the root exists.
+                    Visit::Group(_) if here.prefix == from.prefix => {}
+                    Visit::Group(group) => {
+                        first.group_marker(here, there, &group, change)?.begin_within(tree)?;
+                    }
+                    Visit::GroupEnd(group) => {
+                        let marker = first.group_marker(here, there, &group, change)?;
+                        let found = match tree != TargetState::Fresh && marker.is_finished()? {
+                            true => TargetState::Finished,
+                            false => TargetState::Fresh,
+                        };
+                        let one = CopySummary { groups: 1, ..CopySummary::default() };
+                        summary.add(marker.finish(found, || Ok(one))?);
+                    }
+                    Visit::Array(metadata) => {
+                        let job = Job::within(here, there, *metadata, change, options)?;
+                        let marker = job.marker()?;
+                        let found = marker.begin_within(tree)?;
+                        let progress = &mut |done| progress(here.prefix, done);
+                        summary.kept.extend(job.kept());
+                        summary
+                            .add(marker.finish(found, || job.run(found, &all, options, progress))?);
+                    }
+                    Visit::Invalid(cause) | Visit::Untranslated(cause) if !options.keep_unfit => {
+                        return Err(source(cause));
+                    }
+                    Visit::Invalid(cause) => {
+                        summary.kept.push(UnfitArray::new(here, &cause));
+                        summary.add(copy_below(
+                            here,
+                            there,
+                            &all.objects(there.prefix),
+                            tree,
+                            options,
+                        )?);
+                    }
+                    Visit::Untranslated(cause) => {
+                        summary.untranslated.push(UnfitArray::new(here, &cause));
+                    }
+                    Visit::Others(keys) => {
+                        let owned = all.objects(there.prefix);
+                        summary.add(copy_others((here, there), &keys, &owned, tree, options)?);
+                    }
+                }
+                Ok(())
+            });
+            if let (Err(error), TargetState::Fresh) = (&walked, tree) {
+                withdraw(to, error);
+            }
+            walked.map(|()| {
+                to.follow();
+                summary
+            })
+        }
+    }
+}
+
+/// The arrays that [`copy_tree`] would copy from `from`, each with its prefix in the store: to see
+/// before a copy what it would meet. It ends after an error.
+///
+/// # Errors
+/// Those of reading the source.
+pub fn source_arrays(
+    from: Endpoint<'_>,
+) -> impl Iterator<Item = Result<(Prefix, ArrayMetadata), TransferError>> {
+    Walk::of(from).filter_map(|step| match step {
+        Ok(Step { prefix, visit: Visit::Array(metadata), .. }) => Some(Ok((prefix, *metadata))),
+        Ok(_) => None,
+        Err(error) => Some(Err(error)),
+    })
+}

@@ -1,0 +1,142 @@
+//! Copies one part of a group and everything below it.
+
+use zarr_array::Part;
+use zarr_metadata::GroupMetadata;
+use zarr_store::{Key, Prefix, StoreExt as _};
+
+use crate::content::ContentDigest;
+use crate::error::{TransferError, source};
+use crate::first_visit::FirstVisit;
+use crate::job::{Change, Job};
+use crate::marker::Marker;
+use crate::objects::{copy_below, copy_others, documents_below};
+use crate::parts::{Joined, PartRun};
+use crate::walk::{Step, Visit, Walk};
+use crate::{CopyProgress, CopySummary, UnfitArray};
+
+/// Copies a part of a group.
+///
+/// Each part visits the whole source first: the parts compare what they found by the marker. Nodes
+/// below the root have no markers of their own, and get their documents when all parts are done.
+pub(crate) fn copy_group_in_parts(
+    first: &mut FirstVisit<'_>,
+    group: &GroupMetadata,
+    part: Part,
+    change: &mut Change<'_>,
+    progress: &mut dyn FnMut(&Prefix, CopyProgress),
+) -> Result<CopySummary, TransferError> {
+    let (from, to, options) = (first.from, first.to, first.options);
+    first.changed(change)?;
+    let mut below = Vec::new();
+    documents(first, change, &mut |document| {
+        below.push(match document {
+            Document::Node(marker) => marker.hashes(to.prefix),
+            Document::Kept(key, bytes) => Marker::hashes_of_document(to.prefix, key, bytes),
+        });
+        Ok(())
+    })?;
+    let marker = first.group_marker(from, to, group, change)?;
+    let marker = marker.with_content(ContentDigest::of(from)?);
+    let marker = marker.in_parts(part.of(), &below, options.nodes_only);
+    let run = PartRun::new(&marker, part);
+    let joined = run.join(from, None)?;
+    if joined == Joined::Node {
+        // The document of a group says little of its members.
+        documents(first, change, &mut |document| {
+            let is_there = match document {
+                Document::Node(node) => match node.is_finished() {
+                    Err(TransferError::OtherCopy { .. }) => false,
+                    found => found?,
+                },
+                Document::Kept(key, bytes) => to.store.read(key)?.as_deref() == Some(bytes),
+            };
+            match is_there {
+                true => Ok(()),
+                false => Err(TransferError::Exists { path: to.path() }),
+            }
+        })?;
+    }
+    let mut summary = run.work(joined, |found, share| {
+        let mut summary = CopySummary::default();
+        for step in Walk::new(from, to) {
+            let Step { prefix, new, visit } = step?;
+            let (here, there) = (from.at(&prefix), to.at(&new));
+            match visit {
+                Visit::Group(_) => {}
+                // The first visit has refused them if they are not to be kept.
+                Visit::Invalid(cause) => {
+                    let owned = share.objects(there.prefix);
+                    summary.kept.push(UnfitArray::new(here, &cause));
+                    summary.add(copy_below(here, there, &owned, found, options)?);
+                }
+                Visit::Untranslated(cause) => {
+                    summary.untranslated.push(UnfitArray::new(here, &cause));
+                }
+                Visit::GroupEnd(_) => summary.groups = summary.groups.saturating_add(1),
+                Visit::Array(metadata) => {
+                    let job = Job::within(here, there, *metadata, change, options)?;
+                    let progress = &mut |done| progress(here.prefix, done);
+                    summary.kept.extend(job.kept());
+                    summary.add(job.run(found, share, options, progress)?);
+                }
+                Visit::Others(keys) => {
+                    let owned = share.objects(there.prefix);
+                    summary.add(copy_others((here, there), &keys, &owned, found, options)?);
+                }
+            }
+        }
+        Ok(summary)
+    })?;
+    let put = || {
+        documents(first, change, &mut |document| match document {
+            Document::Node(node) => {
+                run.put_document(&node.to.document()?, node.document().as_bytes())
+            }
+            Document::Kept(key, bytes) => run.put_document(key, bytes),
+        })
+    };
+    summary.part = Some(run.end(joined, put)?);
+    Ok(summary)
+}
+
+/// A document that the target gets below its root, when all parts are done.
+enum Document<'a> {
+    /// That of a node, by the marker that the node would have.
+    Node(Marker<'a>),
+    /// One at or below a node whose own is not valid, as it is: its key in the target, and its bytes.
+    Kept(&'a Key, &'a [u8]),
+}
+
+/// Calls `visit` with each document below the root, those of members before those of their groups. It
+/// is no iterator, because markers borrow their prefixes from the walk.
+fn documents(
+    first: &mut FirstVisit<'_>,
+    change: &mut Change<'_>,
+    visit: &mut dyn FnMut(Document<'_>) -> Result<(), TransferError>,
+) -> Result<(), TransferError> {
+    let (from, to, options) = (first.from, first.to, first.options);
+    for step in Walk::new(from, to) {
+        let Step { prefix, new, visit: node } = step?;
+        let (here, there) = (from.at(&prefix), to.at(&new));
+        match node {
+            Visit::GroupEnd(_) if prefix == *from.prefix => {}
+            Visit::GroupEnd(group) => {
+                visit(Document::Node(first.group_marker(here, there, &group, change)?))?;
+            }
+            Visit::Array(metadata) => {
+                let job = Job::within(here, there, *metadata, change, options)?;
+                visit(Document::Node(job.marker()?))?;
+            }
+            Visit::Invalid(_) => {
+                for (key, new) in &documents_below(here, there)? {
+                    if let Some(bytes) = here.store.read(key).map_err(source)? {
+                        visit(Document::Kept(new, &bytes))?;
+                    }
+                }
+            }
+            // What is untranslated is not in the copy, and has no document there.
+            Visit::Group(_) | Visit::Untranslated(_) | Visit::Others(_) => {}
+        }
+    }
+    Ok(())
+}

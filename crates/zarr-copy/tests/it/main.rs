@@ -1,0 +1,5 @@
+//! Behaviour of the crate as its users see it.
+
+// Clippy recognises helper functions as test code only by this attribute.
+#[cfg(test)]
+mod copy;
