@@ -13,11 +13,10 @@ use zarr_array::store::{Capabilities, Extension, Key, MemoryStore, Prefix, Store
 use zarr_array::{Array, ArrayError, AxisSelection, MemberSource, Members, Selection};
 use zarr_grid::{Axis, Grid, Run};
 use zarr_metadata::{ArrayMetadata, DataType};
+use zarr_store_tests::hand_on;
 use zarr_view::View;
 
 #[cfg(feature = "async")]
-use zarr_store_tests::hand_on;
-
 use crate::asynchronous::face::{Faced, Manner};
 
 /// A store whose root is an array that consists of others.
