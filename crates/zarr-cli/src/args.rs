@@ -1,5 +1,6 @@
 //! The command line's arguments.
 
+mod advise;
 mod bench;
 mod changes;
 mod content;
@@ -19,6 +20,7 @@ use zarr_kit::array::Part;
 use crate::codecs::{Codecs, Preset};
 use crate::error::CliError;
 
+pub(crate) use advise::Advise;
 pub(crate) use bench::Bench;
 pub(crate) use changes::{Append, Resize};
 pub(crate) use content::{Diff, Stats};
@@ -72,6 +74,7 @@ pub(crate) enum Command {
     Plan(Plan),
     Draw(Draw),
     Stats(Stats),
+    Advise(Advise),
     Diff(Diff),
     Bench(Bench),
     Resize(Resize),

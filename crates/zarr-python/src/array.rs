@@ -12,6 +12,7 @@ use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
 use zarr_kit::report::ReportError;
+use zarr_kit::report::advise::{Advice, AdviceOptions, Goal};
 use zarr_kit::report::draw::{ChunkPicture, ValuePicture};
 use zarr_kit::report::info::ArrayInfo;
 use zarr_kit::report::stats::Stats;
@@ -421,6 +422,36 @@ impl PyArray {
             Ok(stats.json(title)?.to_string())
         };
         py.detach(|| self.during(|array| reported(stats(array))))?
+    }
+
+    /// The document of `zarr-kit advise --json` of a selection.
+    fn advise(
+        &self,
+        py: Python<'_>,
+        axes: Vec<AxisKey>,
+        title: &str,
+        goal: &str,
+        sample: u64,
+        rate: u64,
+    ) -> Done<String> {
+        let selection = selection(py, axes)?;
+        let goal = match goal {
+            "both" => Goal::Balance,
+            "read" => Goal::Read,
+            "write" => Goal::Write,
+            "size" => Goal::Size,
+            other => {
+                let text =
+                    format!("goal is {other:?}; 'both', 'read', 'write' or 'size' is allowed");
+                return Err(PyValueError::new_err(text).into());
+            }
+        };
+        let options = AdviceOptions::new().goal(goal).sample(sample).rate(rate);
+        let advise = |array: &Array| {
+            let advice = Advice::of(array, &selection, &options, &mut |_done, _all| {})?;
+            Ok(advice.json(title).to_string())
+        };
+        py.detach(|| self.during(|array| reported(advise(array))))?
     }
 }
 

@@ -177,3 +177,21 @@ def test_nothing_is_printed(array, tmp_path):
 
 def test_notebooks_stay_small(array):
     assert len(array._repr_html_()) < 20_000 and "png" not in array._repr_html_()
+
+
+def test_advice_on_arrays_of_numpy_and_of_stores(tmp_path: Path) -> None:
+    values = (np.arange(6000, dtype="u2") * 7 % 4096).reshape(60, 100)
+    found = zarr_kit.advise(values, goal="size")
+    assert found["bits"]["needed_bits"] == [0, 11]
+    sizes = [trial["bytes"] for trial in found["trials"]]
+    assert sizes == sorted(sizes) and len(sizes) > 10
+    chain = found["trials"][0]["chain"]
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=values.shape, dtype="u2", codecs=chain)
+    array[...] = values
+    assert zarr_kit.advise(array, goal="size")["trials"][0]["current"]
+    stored = sum(file.stat().st_size for file in (tmp_path / "a.zarr" / "c").rglob("*") if file.is_file())
+    assert stored == sizes[0]
+    with pytest.raises(ValueError, match="'read'"):
+        zarr_kit.advise(array, goal="speed")
+    with pytest.raises(ValueError, match="no elements"):
+        zarr_kit.advise(np.zeros(3))

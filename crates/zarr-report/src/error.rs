@@ -35,6 +35,12 @@ pub enum ReportError {
     /// A picture cannot be encoded.
     #[error("cannot encode the picture: {0}")]
     Png(io::Error),
+    /// There is nothing to report on.
+    #[error("{what}")]
+    Nothing {
+        /// What there is instead.
+        what: &'static str,
+    },
     /// Statistics of parts do not make up the whole.
     #[error("{0}")]
     Parts(String),

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`info`] | what an array is: shape, type, grid, codecs, stored chunks |
 //! | [`stats`] | number, range, mean and histogram of elements |
+//! | [`advise`] | codec chains tried on sampled chunks: sizes, speeds, which is smallest |
 //! | [`diff`] | differences between two nodes and all nodes below them |
 //! | [`draw`] | the chunk grid as a picture, and a plane of values as a picture |
 //! | [`format`](mod@format) | elements as text, lines, CSV, nested lists and `.npy` |
@@ -33,6 +34,8 @@
 
 #![forbid(unsafe_code)]
 
+pub mod advise;
+mod bits;
 pub mod diff;
 pub mod draw;
 mod error;

@@ -166,15 +166,15 @@ fn overwrite(
 }
 
 /// What `--like` names.
-struct Like {
-    shape: Vec<u64>,
-    data_type: Option<DataType>,
+pub(super) struct Like {
+    pub(super) shape: Vec<u64>,
+    pub(super) data_type: Option<DataType>,
     /// The whole of it, if it is an array.
     metadata: Option<ArrayMetadata>,
 }
 
 impl Like {
-    fn open(path: &str) -> Result<Self, CliError> {
+    pub(super) fn open(path: &str) -> Result<Self, CliError> {
         if !path.to_ascii_lowercase().ends_with(".npy") {
             let metadata = NodeStore::open(path)?.metadata()?;
             let (shape, data_type) = (metadata.shape().to_vec(), metadata.data_type().clone());

@@ -1,5 +1,6 @@
 //! The commands: each reads its arguments, calls the library and prints.
 
+mod advise;
 mod append;
 mod attrs;
 mod bench;
@@ -42,6 +43,7 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Plan(args) => plan::run(&args)?,
         Command::Draw(args) => draw::run(&args)?,
         Command::Stats(args) => stats::run(&args)?,
+        Command::Advise(args) => advise::run(&args)?,
         Command::Diff(args) => return diff::run(&args),
         Command::Bench(args) => bench::run(&args)?,
         Command::Resize(args) => resize::run(&args)?,

@@ -239,7 +239,7 @@ impl<'a> Input<'a> {
     }
 
     /// The bytes of the next elements.
-    fn take(&mut self, piece: &Selection, size: usize) -> Result<Vec<u8>, CliError> {
+    pub(super) fn take(&mut self, piece: &Selection, size: usize) -> Result<Vec<u8>, CliError> {
         let size = u64::try_from(size).unwrap_or(u64::MAX);
         let wanted = piece.elements().and_then(|elements| elements.checked_mul(size));
         let wanted = wanted.ok_or_else(|| self.wrong("more elements than fit into memory"))?;

@@ -16,6 +16,7 @@ fn every_command_explains_itself() {
         "plan",
         "draw",
         "stats",
+        "advise",
         "diff",
         "bench",
         "resize",

@@ -2,6 +2,8 @@
 
 // Clippy recognises helper functions as test code only by this attribute.
 #[cfg(test)]
+mod advise;
+#[cfg(test)]
 mod bench;
 #[cfg(all(test, unix))]
 mod book;

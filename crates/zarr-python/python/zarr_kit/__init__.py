@@ -12,6 +12,7 @@ from typing import Any
 from numpy.typing import DTypeLike
 
 from . import _create, _native, _store
+from ._advise import advise
 from ._array import Array
 from ._check import Finding, Report, check
 from ._copy import Copied, copy
@@ -41,6 +42,7 @@ __all__ = [
     "Tree",
     "UnfinishedCopyError",
     "__version__",
+    "advise",
     "check",
     "copy",
     "create",

@@ -9,6 +9,7 @@ use zarr_array::{Array, Part, Selection};
 use zarr_metadata::{ArrayMetadata, DataType, FillValue};
 
 use self::summary::{Apart, Extreme, Summary, Totals};
+use crate::bits::Bits;
 use crate::format::{element, value};
 use crate::{Numbers, PIECE, Progress, ReportError, Table, words};
 
@@ -68,7 +69,7 @@ impl Stats {
             data_type: data_type.clone(),
             fill,
             scale: Scale::of(metadata),
-            summary: Summary::new(numbers, apart),
+            summary: Summary::new(numbers, apart, Bits::of(data_type)),
             bytes: 0,
         })
     }
@@ -169,6 +170,9 @@ impl Stats {
             let which = if scale.is_one() { "" } else { ", in brackets" };
             table.row("units", format_args!("{units}{which}"));
         }
+        for (name, row) in summary.bits.iter().flat_map(Bits::rows) {
+            table.row(name, row);
+        }
         Ok(table)
     }
 
@@ -228,6 +232,7 @@ impl Stats {
             "min": of_element(&totals.least)?, "max": of_element(&totals.greatest)?,
             "mean": totals.mean(), "std": totals.deviation(),
             "histogram": rows,
+            "bits": summary.bits.as_ref().map(Bits::json),
         });
         if let (false, Some(members)) = (scale.is_one(), document.as_object_mut()) {
             let of = |extreme: &Option<Extreme>| {

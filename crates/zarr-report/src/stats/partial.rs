@@ -8,6 +8,7 @@ use zarr_array::Part;
 
 use super::histogram::Histogram;
 use super::summary::{Extreme, Moments, Summary, Totals};
+use crate::bits::Bits;
 
 fn digits(number: f64) -> Value {
     format!("{:016x}", number.to_bits()).into()
@@ -54,6 +55,7 @@ pub(super) fn document(part: Part, data_type: &str, summary: &Summary) -> Value 
             let (power, first, counts) = histogram.bins();
             json!({"power": power, "first": first, "counts": counts})
         }),
+        "bits": summary.bits.as_ref().map(Bits::part),
     })
 }
 
@@ -62,6 +64,7 @@ struct Partial {
     part: Part,
     totals: Totals,
     histogram: Option<Histogram>,
+    bits: Value,
 }
 
 impl Partial {
@@ -96,7 +99,8 @@ impl Partial {
             finite,
             moments: Moments::of_array(numbers(of("moments")?)?),
         };
-        Some(Self { part: of("part")?.as_str()?.parse().ok()?, totals, histogram })
+        let bits = of("bits")?.clone();
+        Some(Self { part: of("part")?.as_str()?.parse().ok()?, totals, histogram, bits })
     }
 }
 
@@ -104,9 +108,11 @@ impl Partial {
 fn read(name: &str, text: &str, data_type: &str, size: usize) -> Result<Partial, String> {
     let document = serde_json::from_str::<Value>(text).ok();
     let partial = document.and_then(|document| Partial::parse(&document, data_type, size));
-    partial.ok_or_else(|| {
-        format!("{name}: not the output of `stats --part --json` for an array of {data_type}")
-    })
+    partial.ok_or_else(|| refused(name, data_type))
+}
+
+fn refused(name: &str, data_type: &str) -> String {
+    format!("{name}: not the output of `stats --part --json` for an array of {data_type}")
 }
 
 /// Combines the documents of all parts, in the order of the parts, of an array of so many elements.
@@ -132,7 +138,10 @@ pub(super) fn combine(
     if let Some(missing) = (1..=of).find(|part| !parts.contains_key(part)) {
         return Err(format!("--combine: part {missing}/{of} is missing"));
     }
-    for (_, partial) in parts.into_values() {
+    for (name, partial) in parts.into_values() {
+        if let Some(bits) = &mut summary.bits {
+            bits.add_part(&partial.bits).ok_or_else(|| refused(name, data_type))?;
+        }
         summary.join(partial.totals, partial.histogram);
     }
     if summary.totals.elements != elements {

@@ -6,6 +6,7 @@
 use std::thread;
 
 use super::histogram::Histogram;
+use crate::bits::Bits;
 use crate::numbers::Numbers;
 
 /// The elements of a block.
@@ -27,6 +28,8 @@ pub(super) struct Summary {
     apart: Apart,
     pub(super) totals: Totals,
     pub(super) histogram: Option<Histogram>,
+    /// The bits of all elements, those apart included: all must be stored.
+    pub(super) bits: Option<Bits>,
 }
 
 impl Apart {
@@ -146,8 +149,8 @@ impl Totals {
 }
 
 impl Summary {
-    pub(super) fn new(numbers: Numbers, apart: Apart) -> Self {
-        Self { numbers, apart, totals: Totals::default(), histogram: None }
+    pub(super) fn new(numbers: Numbers, apart: Apart, bits: Option<Bits>) -> Self {
+        Self { numbers, apart, totals: Totals::default(), histogram: None, bits }
     }
 
     /// The bytes of an element.
@@ -170,6 +173,15 @@ impl Summary {
         let block = BLOCK * self.numbers.size();
         let blocks = elements.len().div_ceil(block);
         let share = blocks.div_ceil(threads).max(LEAST) * block;
+        if let Some(bits) = &mut self.bits {
+            let start = &*bits;
+            let counted = side_by_side(elements, share, |part| {
+                let mut bits = start.clone();
+                bits.add(part);
+                bits
+            });
+            counted.iter().for_each(|counted| bits.join(counted));
+        }
         let (numbers, apart) = (&self.numbers, &self.apart);
         let parts = side_by_side(elements, share, |part| {
             let mut list = Vec::new();

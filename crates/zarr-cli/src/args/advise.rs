@@ -1,0 +1,63 @@
+//! The arguments of `advise`.
+
+use clap::ValueEnum;
+use zarr_kit::report::advise::Goal;
+
+use super::shared::{REGION, value};
+use crate::sizes;
+
+/// Try codecs on sampled chunks: sizes, speeds, and the line to type.
+///
+/// Chains of packbits with the bits that are used, shuffle, delta, zstd, gzip, blosc and pcodec, as
+/// far as this build has them, are run on chunks from all over the array. Sizes are exact for the
+/// sample; speeds are those of one thread of this machine. Those of a sharded array are tried in its
+/// inner chunks.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zarr-kit advise weather.zarr/temp
+  zarr-kit advise frames.npy --for size
+  zarr-kit advise mask.zarr --for read --rate 5GB")]
+pub(crate) struct Advise {
+    /// The array: a folder, a URL, or a .npy file.
+    pub(crate) array: String,
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
+    pub(crate) region: Option<String>,
+    /// What the best chain is judged by.
+    #[arg(long = "for", value_enum, value_name = "GOAL", default_value = "both")]
+    pub(crate) goal: For,
+    /// Bytes of elements that are tried.
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = sizes::parse)]
+    pub(crate) sample: u64,
+    /// Bytes a second that the store moves: what a smaller chunk is worth. A disk or a server moves
+    /// some 200MB, memory several GB.
+    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = sizes::parse)]
+    pub(crate) rate: u64,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum For {
+    /// The time to write and to read once.
+    Both,
+    /// The time to read.
+    Read,
+    /// The time to write.
+    Write,
+    /// The stored bytes.
+    Size,
+}
+
+impl From<For> for Goal {
+    fn from(goal: For) -> Self {
+        match goal {
+            For::Both => Self::Balance,
+            For::Read => Self::Read,
+            For::Write => Self::Write,
+            For::Size => Self::Size,
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! `advise`: sizes that are those of the store, lines that can be typed, and refusals.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::{file, run, run_with, session, succeed, text};
+
+fn advice(folder: &Path, arguments: &[&str]) -> Value {
+    let arguments = [&["advise"], arguments, &["--json"]].concat();
+    serde_json::from_str(&text(folder, &arguments)).expect("JSON")
+}
+
+/// The bytes of all chunks of an array.
+fn stored(folder: &Path, array: &str) -> u64 {
+    fn below(folder: &Path) -> u64 {
+        let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("reads"));
+        let sizes = entries.map(|entry| match entry.path().is_dir() {
+            true => below(&entry.path()),
+            false => entry.metadata().expect("a size").len(),
+        });
+        sizes.sum()
+    }
+    below(&folder.join(array).join("c"))
+}
+
+fn create(folder: &Path, name: &str, rest: &[&str], elements: &[u8]) {
+    succeed(folder, &[&["create", name], rest].concat());
+    assert!(run_with(folder, &["write", name, "--from", "-"], elements).status.success());
+}
+
+#[test]
+fn each_line_can_be_typed_and_stores_what_it_says() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let samples: Vec<u8> = (0..3000_u32)
+        .flat_map(|n| u16::try_from(n * n % 3001).expect("12 bits").to_le_bytes())
+        .collect();
+    let shape = ["--shape", "50,60", "--dtype", "uint16", "--chunks", "30|20,60"];
+    create(folder, "a", &shape, &samples);
+    let document = advice(folder, &["a", "--for", "size"]);
+    assert_eq!(document["bits"]["needed_bits"], serde_json::json!([0, 11]));
+    let trials = document["trials"].as_array().expect("a list");
+    assert_eq!(trials.iter().filter(|trial| trial["current"] == true).count(), 1);
+    let mut before = 0;
+    for trial in trials {
+        let (codecs, bytes) = (trial["codecs"].as_str().expect("text"), &trial["bytes"]);
+        succeed(folder, &["copy", "a", "b", "--codecs", codecs, "--overwrite"]);
+        assert_eq!(stored(folder, "b"), bytes.as_u64().expect("a number"), "{codecs}");
+        let copy: Value =
+            serde_json::from_str(&fs::read_to_string(folder.join("b/zarr.json")).expect("reads"))
+                .expect("JSON");
+        assert_eq!(copy["codecs"], trial["chain"], "{codecs}");
+        assert!(before <= bytes.as_u64().expect("a number"), "the smallest is the first");
+        before = bytes.as_u64().expect("a number");
+    }
+    let said = text(folder, &["advise", "a", "--for", "size"]);
+    let line = said.lines().last().expect("a line");
+    assert_eq!(
+        line,
+        format!(
+            "zarr-kit copy a OUT.zarr --codecs {}",
+            trials[0]["codecs"].as_str().expect("text")
+        )
+    );
+}
+
+/// Shards keep their inner chunks; strings, records and values of no axis have chains as well.
+#[test]
+fn every_kind_of_array_gets_advice() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let shard = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [2], "codecs":
+        [{"name": "bytes"}], "index_codecs": [{"name": "bytes", "configuration":
+        {"endian": "little"}}]}}]"#;
+    create(
+        folder,
+        "shard",
+        &["--shape", "10", "--dtype", "uint8", "--chunks", "[[4,6]]", "--codecs", shard],
+        &[7; 10],
+    );
+    create(folder, "point", &["--shape", "", "--dtype", "int32"], &[1, 0, 0, 0]);
+    create(folder, "record", &["--shape", "3", "--dtype", "r24"], &[5; 9]);
+    succeed(folder, &["create", "text", "--shape", "2", "--dtype", "string"]);
+    file(folder, "text.json", r#"["a", "bc"]"#);
+    succeed(folder, &["write", "text", "--from", "text.json"]);
+    for name in ["shard", "point", "record", "text"] {
+        let document = advice(folder, &[name]);
+        let trials = document["trials"].as_array().expect("a list");
+        assert!(trials.len() > 3, "{name}");
+        for trial in trials {
+            let codecs = trial["codecs"].as_str().expect("text");
+            assert_eq!(codecs.contains("sharding_indexed"), name == "shard", "{codecs}");
+            succeed(folder, &["copy", name, "copy", "--codecs", codecs, "--overwrite"]);
+            succeed(folder, &["diff", name, "copy"]);
+        }
+    }
+}
+
+#[test]
+fn files_of_numpy_and_what_is_refused() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    create(folder, "a", &["--shape", "4,3", "--dtype", ">f4"], &[1; 48]);
+    succeed(folder, &["read", "a", "-o", "a.npy"]);
+    let said = text(folder, &["advise", "a.npy"]);
+    assert!(said.contains("\nzarr-kit create OUT.zarr --like a.npy --codecs "), "{said}");
+    succeed(folder, &["create", "empty", "--shape", "0,4", "--dtype", "int8"]);
+    succeed(folder, &["create", "fill", "--shape", "4", "--dtype", "int8"]);
+    succeed(folder, &["create", "g", "--group"]);
+    file(folder, "bad.npy", "not numpy");
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["advise", "empty"],
+            &["advise", "fill"],
+            &["advise", "g"],
+            &["advise", "bad.npy"],
+            &["advise", "none.npy"],
+            &["advise", "a.npy", "-r", "9"],
+            &["advise", "a", "--for", "speed"],
+            &["advise", "a", "--rate", "fast"],
+        ],
+    ));
+    assert_eq!(
+        run(folder, &["advise", "a", "--rate", "0", "--sample", "0"]).status.code(),
+        Some(0)
+    );
+}

@@ -1,0 +1,70 @@
+"""Which codecs store an array best."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import _create, _describe, _native, _store
+from ._array import Array
+
+
+def advise(
+    array: Array | NDArray[Any],
+    key: Any = ...,
+    *,
+    goal: str = "both",
+    sample: int = 4 << 20,
+    rate: int = 200_000_000,
+) -> dict[str, Any]:
+    """Tries codecs on sampled chunks, as ``zarr-kit advise --json``.
+
+    Sizes are exact for the sample; times are those of one thread of this machine. Chains of a
+    sharded array are tried in its inner chunks.
+
+    Parameters
+    ----------
+    array
+        An `Array`, or a numpy array, which gets the chunks that `create` gives it.
+    key
+        As in ``array[key]``, without lists of single elements: chunks are taken from there.
+    goal
+        What the best chain is judged by: the time to write and to read once (``"both"``), to
+        ``"read"`` or to ``"write"``, or the stored bytes (``"size"``).
+    sample
+        Bytes of elements that are tried.
+    rate
+        Bytes a second that the store moves: what a smaller chunk is worth.
+
+    Returns
+    -------
+    dict
+        ``trials``, the best one first, each with ``chain``, which `create` takes as ``codecs``,
+        ``bytes``, ``encode_seconds`` and ``decode_seconds``; ``sample``; ``bits``, those that the
+        elements need, those that are constant, and the number of distinct values.
+
+    Raises
+    ------
+    ValueError
+        If there are no elements but fill values.
+
+    Examples
+    --------
+    >>> import numpy as np, zarr_kit
+    >>> found = zarr_kit.advise(np.arange(1, 5000, dtype="u2") % 600, goal="size")
+    >>> found["bits"]["needed_bits"], found["trials"][0]["bytes"] < 2 * 4999
+    ([0, 9], True)
+    """
+    if not isinstance(array, Array):
+        values = np.asarray(array)
+        document = _create.array_document(shape=values.shape, dtype=values.dtype)
+        state = _store.state("memory:", "", None, None, False)
+        array = Array(_native.Array.create(state, document))
+        array[...] = values
+    found: dict[str, Any] = json.loads(
+        array._native.advise(_describe._axes(array, key), array._where, goal, sample, rate)
+    )
+    return found

@@ -1,0 +1,147 @@
+//! The chains that are tried: all that make sense for the type and for the bits that are used.
+
+use zarr_metadata::{
+    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, DataType, Delta, Endian,
+    Packbits, Pcodec, Shuffle,
+};
+
+use super::Goal;
+use crate::bits::Bits;
+
+/// The chains to try, each once. Those of a sharded array are for its inner chunks. The array's own
+/// chain is the first.
+pub(super) fn of(metadata: &ArrayMetadata, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec>> {
+    let codecs = metadata.codecs();
+    let mut chains: Vec<Vec<Codec>> = vec![codecs.to_vec()];
+    for chain in plain(metadata.data_type(), bits, goal) {
+        let chain = in_shards(codecs, chain);
+        if !chains.contains(&chain) {
+            chains.push(chain);
+        }
+    }
+    chains
+}
+
+/// The same shards, of which inner chunks are encoded by this chain.
+fn in_shards(codecs: &[Codec], chain: Vec<Codec>) -> Vec<Codec> {
+    let Some(at) = codecs.iter().position(|codec| matches!(codec, Codec::ShardingIndexed(_)))
+    else {
+        return chain;
+    };
+    let mut outer = codecs.to_vec();
+    if let Some(Codec::ShardingIndexed(sharding)) = outer.get_mut(at) {
+        sharding.codecs = in_shards(&sharding.codecs, chain);
+    }
+    outer
+}
+
+fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec>> {
+    let bytes = match Codec::array_to_bytes(data_type) {
+        Codec::Bytes(Bytes { endian: Some(_), .. }) => {
+            Codec::Bytes(Bytes::new(Some(Endian::Little)))
+        }
+        codec => codec,
+    };
+    let size = data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1).max(1);
+    let is_small = goal == Goal::Size;
+    let levels: &[i32] = if is_small { &[3, 9, 19] } else { &[1, 3, 9] };
+    let zstd: Vec<Codec> = levels.iter().map(|level| Codec::zstd(*level)).collect();
+    let mut chains = vec![vec![bytes.clone()]];
+    let add = |first: &[Codec], last: &[Codec], chains: &mut Vec<Vec<Codec>>| {
+        chains.extend(last.iter().map(|last| [first, std::slice::from_ref(last)].concat()));
+    };
+    let plain = [bytes.clone()];
+    add(&plain, &zstd, &mut chains);
+    add(&plain, &[Codec::gzip(6)], &mut chains);
+    add(&plain, &blosc(size, is_small), &mut chains);
+    if size > 1 {
+        let shuffled = [bytes.clone(), Codec::NumcodecsShuffle(Shuffle::new(size))];
+        add(&shuffled, &zstd, &mut chains);
+    }
+    let Some(bits) = bits else { return chains };
+    let is_integer = !data_type.is_float() && *data_type != DataType::Bool;
+    if is_integer && !data_type.is_sub_byte() && !data_type.is_complex() {
+        let delta = [Codec::NumcodecsDelta(Delta::new(data_type.clone(), None)), bytes];
+        add(&delta, &zstd, &mut chains);
+        add(&delta, &blosc(size, is_small), &mut chains);
+    }
+    if let Some(packed) = packed(data_type, bits) {
+        chains.push(vec![packed.clone()]);
+        add(&[packed], &zstd, &mut chains);
+    }
+    if size > 1 {
+        chains.push(vec![Codec::NumcodecsPcodec(Pcodec::new(8))]);
+    }
+    chains
+}
+
+/// Blosc where its filters matter: with lz4, which is fast, and with zstd, which is small.
+fn blosc(size: u64, is_small: bool) -> Vec<Codec> {
+    let mut chains = Vec::new();
+    let filters: &[BloscShuffle] = match size {
+        1 => &[BloscShuffle::BitShuffle],
+        _ => &[BloscShuffle::Shuffle, BloscShuffle::BitShuffle],
+    };
+    let levels: &[(BloscCompressor, u32)] = match is_small {
+        true => {
+            &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 5), (BloscCompressor::Zstd, 9)]
+        }
+        false => {
+            &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 1), (BloscCompressor::Zstd, 5)]
+        }
+    };
+    for filter in filters {
+        chains.extend(levels.iter().map(|(compressor, level)| {
+            Codec::Blosc(Blosc::new(*compressor, *level).with_shuffle(*filter, size))
+        }));
+    }
+    chains
+}
+
+/// Packbits, if it leaves out a bit of each element in memory.
+fn packed(data_type: &DataType, bits: &Bits) -> Option<Codec> {
+    let (first, last) = bits.kept().filter(|_| data_type.is_packable())?;
+    let layout = data_type.layout()?;
+    let in_memory = u32::try_from(layout.component_size).ok()?.checked_mul(8)?;
+    match last - first + 1 {
+        kept if kept >= in_memory => None,
+        kept if kept == bits.width() => Some(Codec::Packbits(Packbits::default())),
+        _ => Some(Codec::packbits(first.into()..=last.into())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_metadata::{ArrayBuilder, CodecKind};
+
+    use super::*;
+
+    fn has(chain: &[Codec], kind: CodecKind) -> usize {
+        chain.iter().filter(|codec| codec.kind() == Some(kind)).count()
+    }
+
+    #[test]
+    fn chains_are_whole_and_each_is_there_once() {
+        for data_type in ["bool", "int4", "uint16", "float32", "complex64", "string", "r24"] {
+            let data_type: DataType = data_type.parse().expect("a type");
+            let metadata = ArrayBuilder::new([8], data_type.clone()).build().expect("a document");
+            let bits = Bits::of(&data_type);
+            let chains = of(&metadata, bits.as_ref(), Goal::Size);
+            assert!(chains.len() > 5, "{data_type}");
+            for (at, chain) in chains.iter().enumerate() {
+                assert_eq!(has(chain, CodecKind::ArrayToBytes), 1, "{chain:?}");
+                assert!(!chains[..at].contains(chain), "{chain:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn shards_stay() {
+        let inner = Codec::sharding([2], [Codec::bytes()]);
+        let metadata = ArrayBuilder::new([8], DataType::Uint16).chunk_shape([4]).codecs([inner]);
+        let metadata = metadata.build().expect("a document");
+        for chain in of(&metadata, None, Goal::Balance) {
+            assert!(matches!(chain.as_slice(), [Codec::ShardingIndexed(_)]), "{chain:?}");
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Advice beside a trial of all chains on all chunks.
+
+use std::sync::Arc;
+
+use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, Selection};
+use zarr_metadata::{
+    ArrayBuilder, ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Codec, DataType, Delta,
+    Shuffle,
+};
+
+use super::{Advice, AdviceOptions, Goal};
+
+/// A generator of numbers: xorshift.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+/// Arrays of the kinds that people have, 8 chunks of 4,096 elements each.
+fn arrays() -> Vec<(&'static str, Array)> {
+    const COUNT: u64 = 8 * 4096;
+    let mut random = Random(0x9e37_79b9);
+    let mut noise = |most: u64| random.next() % most;
+    let wave = |n: u64, length: f64| {
+        #[expect(clippy::cast_precision_loss, reason = "small numbers")]
+        let at = n as f64 / length;
+        at.sin()
+    };
+    #[expect(clippy::cast_possible_truncation, reason = "in range")]
+    let of = |number: f64| number as i64;
+    let mut arrays = Vec::new();
+    let mut add = |name, data_type: DataType, elements: Vec<Vec<u8>>| {
+        let metadata = ArrayBuilder::new([COUNT], data_type).chunk_shape([4096]);
+        let metadata = metadata.codecs([Codec::bytes()]).build().expect("a document");
+        arrays.push((name, filled(&metadata, &elements.concat())));
+    };
+    let each = |of: &mut dyn FnMut(u64) -> Vec<u8>| (0..COUNT).map(of).collect::<Vec<_>>();
+    add(
+        "camera frames of 12 bits: a signal with noise",
+        DataType::Uint16,
+        each(&mut |n| {
+            let value =
+                of(2000.0 + 1900.0 * wave(n, 400.0)) + i64::try_from(noise(33)).expect("small");
+            u16::try_from(value).expect("12 bits").to_le_bytes().into()
+        }),
+    );
+    add(
+        "a mask of shapes",
+        DataType::Bool,
+        each(&mut |n| vec![u8::from(wave(n % 256, 40.0) + wave(n / 256, 31.0) > 0.3)]),
+    );
+    add("a counter", DataType::Int64, each(&mut |n| (1_700_000_000 + 60 * n).to_le_bytes().into()));
+    add(
+        "noise of 10 bits in 16",
+        DataType::Uint16,
+        each(&mut |_| {
+            let sample = u16::try_from(noise(1024)).expect("10 bits");
+            (sample << 2).to_le_bytes().into()
+        }),
+    );
+    add(
+        "a signal with noise",
+        DataType::Int32,
+        each(&mut |n| {
+            let value = of(20_000.0 * wave(n, 300.0)) + i64::try_from(noise(7)).expect("small");
+            i32::try_from(value).expect("small").to_le_bytes().into()
+        }),
+    );
+    add(
+        "a field",
+        DataType::Float32,
+        each(&mut |n| {
+            #[expect(clippy::cast_possible_truncation, reason = "to single precision")]
+            let value = (280.0 + 15.0 * wave(n, 900.0)) as f32;
+            value.to_le_bytes().into()
+        }),
+    );
+    add("a mask with few values", DataType::Uint8, each(&mut |n| vec![u8::from(n % 97 == 3)]));
+    add("a mask of noise", DataType::Bool, each(&mut |_| vec![u8::from(noise(2) == 1)]));
+    arrays
+}
+
+fn filled(metadata: &ArrayMetadata, elements: &[u8]) -> Array {
+    let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
+    let array = array.expect("creates");
+    array.write(Selection::whole(metadata.shape()), elements).expect("writes");
+    array
+}
+
+/// The stored bytes of the whole array with these codecs; `None` if they do not take it.
+fn stored(array: &Array, codecs: &[Codec]) -> Option<u64> {
+    let metadata = array.metadata().with_codecs(codecs).ok()?;
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let copy = Array::create(Arc::clone(&store), &Prefix::root(), metadata).ok()?;
+    let whole = Selection::whole(array.shape());
+    copy.write(&whole, &array.read(&whole).expect("reads")).ok()?;
+    let objects = store.list(&Prefix::new("c").expect("a prefix"), Links::AsObjects);
+    let sizes = objects.map(|key| store.size(&key.expect("lists")).expect("a size").unwrap_or(0));
+    Some(sizes.sum())
+}
+
+/// All chains of a filter, a packing and a compressor.
+fn all_chains(data_type: &DataType) -> Vec<Vec<Codec>> {
+    let size = u64::try_from(data_type.size().expect("fixed")).expect("small");
+    let bits = size * 8;
+    let mut filters: Vec<Vec<Codec>> = vec![vec![]];
+    if !data_type.is_float() {
+        filters.push(vec![Codec::NumcodecsDelta(Delta::new(data_type.clone(), None))]);
+    }
+    let mut packings = vec![vec![Codec::bytes()]];
+    packings.push(vec![Codec::bytes(), Codec::NumcodecsShuffle(Shuffle::new(size))]);
+    for first in [0, 2] {
+        packings.extend((first..bits.min(32)).map(|last| vec![Codec::packbits(first..=last)]));
+    }
+    let mut compressors: Vec<Vec<Codec>> = vec![vec![]];
+    compressors.extend([3, 19, 1, 9].map(|level| vec![Codec::zstd(level)]));
+    compressors.extend([1, 6, 9].map(|level| vec![Codec::gzip(level)]));
+    for compressor in [BloscCompressor::Lz4, BloscCompressor::Lz4hc, BloscCompressor::Zstd] {
+        for shuffle in [BloscShuffle::NoShuffle, BloscShuffle::Shuffle, BloscShuffle::BitShuffle] {
+            compressors.extend([1, 5, 9].map(|level| {
+                vec![Codec::Blosc(Blosc::new(compressor, level).with_shuffle(shuffle, size))]
+            }));
+        }
+    }
+    let mut chains = Vec::new();
+    for filter in &filters {
+        for packing in &packings {
+            // Of many widths, those that are too small are refused.
+            let is_packed = matches!(packing.as_slice(), [Codec::Packbits(_)]);
+            let some = if is_packed { compressors.get(..3) } else { compressors.get(..) };
+            let each = some.unwrap_or_default().iter();
+            chains.extend(each.map(|compressor| [&filter[..], packing, compressor].concat()));
+        }
+    }
+    chains
+}
+
+/// From half of the chunks, a chain is found that stores the whole in at most a twentieth more
+/// than the smallest of all, and 8 bytes for each chunk: the heads of compressors differ by as much.
+#[test]
+fn the_smallest_chain_of_a_sample_is_about_the_smallest_of_all() {
+    for (name, array) in arrays() {
+        let whole = Selection::whole(array.shape());
+        let size = u64::try_from(array.element_size()).expect("small");
+        let options = AdviceOptions::new().goal(Goal::Size).sample(4 * 4096 * size);
+        let advice = Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises");
+        let advised = stored(&array, &advice.best().codecs).expect("takes the whole");
+        let least = all_chains(array.data_type())
+            .into_iter()
+            .filter_map(|chain| Some((stored(&array, &chain)?, chain)))
+            .min_by_key(|(bytes, _)| *bytes)
+            .expect("chains");
+        assert!(
+            advised * 20 <= least.0 * 21 + 8 * 8 * 20,
+            "{name}: {advised} bytes by {:?}, {} by {:?}",
+            advice.best().codecs,
+            least.0,
+            least.1
+        );
+    }
+}
+
+/// Of a sample that is the whole array, sizes are those of the store.
+#[test]
+fn sizes_are_exact() {
+    for (name, array) in arrays() {
+        let whole = Selection::whole(array.shape());
+        let options = AdviceOptions::new().sample(u64::MAX / 8);
+        let advice = Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises");
+        for trial in advice.trials() {
+            assert_eq!(Some(trial.bytes), stored(&array, &trial.codecs), "{name} {trial:?}");
+        }
+    }
+}
+
+/// The table in the page on packing; `BOOK=write` writes it.
+#[test]
+fn the_page_on_packing_has_the_sizes() {
+    const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/packbits.md");
+    const START: &str = "<!-- made by `BOOK=write cargo test -p zarr-report page_on_packing` -->\n";
+    let mut table =
+        "| bytes of 32,768 elements | `bytes` | `packbits` | `zstd:3` | `packbits`, `zstd:3` | \
+                     `blosc:zstd:5:bitshuffle` | smallest tried | |\n\
+                     | --- | --: | --: | --: | --: | --: | --: | --- |\n"
+            .to_owned();
+    for (name, array) in arrays() {
+        let size = u64::try_from(array.element_size()).expect("small");
+        let whole = Selection::whole(array.shape());
+        let options = AdviceOptions::new().goal(Goal::Size).sample(u64::MAX / 8);
+        let advice = Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises");
+        let packed = advice.trials().iter().find_map(|trial| match trial.codecs.as_slice() {
+            [Codec::Packbits(packbits)] => Some(Codec::Packbits(*packbits)),
+            _ => None,
+        });
+        let blosc =
+            Blosc::new(BloscCompressor::Zstd, 5).with_shuffle(BloscShuffle::BitShuffle, size);
+        let cell = |chain: Option<Vec<Codec>>| match chain.and_then(|chain| stored(&array, &chain))
+        {
+            Some(bytes) => crate::words::count(bytes),
+            None => "no bit less".to_owned(),
+        };
+        let best = advice.best();
+        table.push_str(&format!(
+            "| {name} | {} | {} | {} | {} | {} | {} | `{}` |\n",
+            cell(Some(vec![Codec::bytes()])),
+            cell(packed.clone().map(|packed| vec![packed])),
+            cell(Some(vec![Codec::bytes(), Codec::zstd(3)])),
+            cell(packed.map(|packed| vec![packed, Codec::zstd(3)])),
+            cell(Some(vec![Codec::bytes(), Codec::Blosc(blosc)])),
+            crate::words::count(best.bytes),
+            super::short(&best.codecs, array.data_type()),
+        ));
+    }
+    let page = std::fs::read_to_string(PAGE).expect("a page");
+    let (before, rest) = page.split_once(START).expect("the start of the table");
+    let (_, after) = rest.split_once("\n\n").expect("the end of the table");
+    let written = format!("{before}{START}{table}\n{after}");
+    if std::env::var("BOOK").is_ok_and(|book| book == "write") {
+        std::fs::write(PAGE, written).expect("writes");
+    } else {
+        assert_eq!(page, written);
+    }
+}

@@ -1,0 +1,309 @@
+//! Which codecs store an array best: chains are tried on sampled chunks, and nothing is taken from a
+//! table of names.
+//!
+//! Sizes are exact for the sample. Speeds are those of one thread of this machine at this moment. A
+//! chain that needs fewer bits than the type has is tried with the bits that the sample needs; a
+//! value elsewhere that needs more is refused when it is written.
+
+mod candidates;
+#[cfg(test)]
+mod exhaustive;
+mod sample;
+mod short;
+mod trial;
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use zarr_array::{Array, Selection};
+use zarr_metadata::{Codec, DataType};
+
+pub use self::short::short;
+
+use self::sample::Sample;
+use crate::bits::Bits;
+use crate::{ReportError, Table, words};
+
+/// What the chains are judged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Goal {
+    /// The time to store and to read once.
+    #[default]
+    Balance,
+    /// The time to read.
+    Read,
+    /// The time to write.
+    Write,
+    /// The stored bytes; slow chains are tried as well.
+    Size,
+}
+
+/// How chains are tried.
+///
+/// # Examples
+/// ```
+/// use zarr_report::advise::{AdviceOptions, Goal};
+///
+/// let options = AdviceOptions::new().goal(Goal::Size).sample(1 << 20);
+/// ```
+#[derive(Clone, Debug)]
+pub struct AdviceOptions {
+    goal: Goal,
+    sample: u64,
+    rate: u64,
+}
+
+impl Default for AdviceOptions {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl AdviceOptions {
+    /// By the time to store and to read once, on 4 MiB, with a store of 200 MB/s.
+    #[must_use]
+    pub fn new() -> Self {
+        Self { goal: Goal::Balance, sample: 4 << 20, rate: 200_000_000 }
+    }
+
+    /// Sets what the chains are judged by.
+    #[must_use]
+    pub fn goal(mut self, goal: Goal) -> Self {
+        self.goal = goal;
+        self
+    }
+
+    /// Sets the bytes of elements that are sampled; at least one chunk is, or a part of a chunk that
+    /// is much larger.
+    #[must_use]
+    pub fn sample(mut self, bytes: u64) -> Self {
+        self.sample = bytes;
+        self
+    }
+
+    /// Sets how many bytes a second the store moves, which decides how much a smaller chunk is worth.
+    #[must_use]
+    pub fn rate(mut self, bytes: u64) -> Self {
+        self.rate = bytes.max(1);
+        self
+    }
+}
+
+/// A chain that was tried.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Trial {
+    /// The chain.
+    pub codecs: Vec<Codec>,
+    /// Stored bytes of the sample.
+    pub bytes: u64,
+    /// The time of one thread to encode the sample, and to decode it.
+    pub encode: Duration,
+    /// See `encode`.
+    pub decode: Duration,
+}
+
+impl Trial {
+    /// The time that counts for a goal, with a store of this rate; for the size, the bytes.
+    fn cost(&self, goal: Goal, rate: u64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "compared, and shown with three digits")]
+        let moved = self.bytes as f64 / rate as f64;
+        match goal {
+            Goal::Size => moved,
+            Goal::Read => moved + self.decode.as_secs_f64(),
+            Goal::Write => moved + self.encode.as_secs_f64(),
+            Goal::Balance => 2.0 * moved + self.encode.as_secs_f64() + self.decode.as_secs_f64(),
+        }
+    }
+}
+
+/// The chains that were tried on a sample of an array, the best one first.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::{Array, Selection};
+/// # use zarr_array::store::{MemoryStore, Prefix};
+/// # use zarr_metadata::{ArrayBuilder, Codec, DataType};
+/// use zarr_report::advise::{Advice, AdviceOptions, Goal};
+///
+/// let metadata = ArrayBuilder::new([4096], DataType::Uint16).codecs([Codec::bytes()]).build()?;
+/// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+/// let samples: Vec<u8> = (0..4096_u16).flat_map(|n| (n * 7 % 4096).to_le_bytes()).collect();
+/// array.write(0..4096, &samples)?;
+/// let options = AdviceOptions::new().goal(Goal::Size);
+/// let advice = Advice::of(&array, &Selection::whole(&[4096]), &options, &mut |_done, _all| {})?;
+/// let plain = advice.trials().iter().find(|trial| trial.codecs == [Codec::bytes()]);
+/// assert!(advice.best().bytes < plain.expect("is always tried").bytes);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Advice {
+    data_type: DataType,
+    options: AdviceOptions,
+    sample: Sample,
+    bits: Option<Bits>,
+    trials: Vec<Trial>,
+    /// The codecs of the array.
+    codecs: Vec<Codec>,
+}
+
+impl Advice {
+    /// Tries chains on sampled chunks of a region. `progress` is called with the bytes
+    /// tried so far and those of all chains.
+    ///
+    /// # Errors
+    /// [`ReportError::Nothing`] if the region has no elements, or no chunk other than of fill values;
+    /// the array's error while it is read.
+    pub fn of(
+        array: &Array,
+        region: &Selection,
+        options: &AdviceOptions,
+        progress: &mut dyn FnMut(u64, u64),
+    ) -> Result<Self, ReportError> {
+        let (data_type, codecs) = (array.data_type().clone(), array.metadata().codecs().to_vec());
+        let sample = Sample::read(array, region, options.sample)?;
+        let bits = sample.bits(&data_type);
+        let candidates = candidates::of(array.metadata(), bits.as_ref(), options.goal);
+        let bytes = |chains: usize| {
+            u64::try_from(chains).unwrap_or(u64::MAX).saturating_mul(sample.bytes())
+        };
+        let all = bytes(candidates.len());
+        let mut trials = Vec::new();
+        for (done, candidate) in candidates.into_iter().enumerate() {
+            progress(bytes(done), all);
+            // A chain that this build lacks, or that does not keep the values, is none.
+            trials.extend(trial::run(&sample, array.metadata(), candidate)?);
+        }
+        progress(all, all);
+        let cost = |trial: &Trial| trial.cost(options.goal, options.rate);
+        trials.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
+        match trials.is_empty() {
+            true => Err(ReportError::Nothing { what: "no chain of this build stores them" }),
+            false => Ok(Self { data_type, options: options.clone(), sample, bits, trials, codecs }),
+        }
+    }
+
+    /// The chains that were tried, the best one for the goal first.
+    #[must_use]
+    pub fn trials(&self) -> &[Trial] {
+        &self.trials
+    }
+
+    /// The type of the elements.
+    #[must_use]
+    pub fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// The best chain for the goal.
+    ///
+    /// # Panics
+    /// Never: at least one chain was tried.
+    #[must_use]
+    pub fn best(&self) -> &Trial {
+        &self.trials[0]
+    }
+
+    /// The chain that stores the fewest bytes, the one that encodes fastest and the one that decodes
+    /// fastest.
+    fn first_by<T: PartialOrd>(&self, of: impl Fn(&Trial) -> T) -> usize {
+        let numbered = self.trials.iter().enumerate();
+        let least = numbered.reduce(|one, other| if of(other.1) < of(one.1) { other } else { one });
+        least.map_or(0, |(at, _)| at)
+    }
+
+    /// What is known of the sample: chunks, bits, distinct values.
+    #[must_use]
+    pub fn evidence(&self) -> Table {
+        let mut table = Table::default();
+        let sample = &self.sample;
+        let of = words::counted(sample.of, "chunk");
+        let part = if sample.is_part { ", a part of each" } else { "" };
+        table.row(
+            "sample",
+            format_args!(
+                "{} of {of}{part}: {} of {}",
+                words::count(sample.chunks()),
+                words::bytes(sample.bytes().into()),
+                words::data_type(&self.data_type)
+            ),
+        );
+        if sample.empty > 0 {
+            let empty = words::counted(sample.empty, "chunk");
+            table.row("empty", format_args!("{empty} looked at that need not be stored"));
+        }
+        for (name, row) in self.bits.iter().flat_map(Bits::rows) {
+            table.row(name, row);
+        }
+        table
+    }
+
+    /// One line for each chain: codecs, stored bytes, their share, speeds, remarks.
+    #[must_use]
+    pub fn lines(&self) -> Vec<[String; 6]> {
+        let whole = self.sample.bytes().max(1);
+        let marks = [
+            (self.first_by(|trial| trial.bytes), "smallest"),
+            (self.first_by(|trial| trial.encode), "fastest to write"),
+            (self.first_by(|trial| trial.decode), "fastest to read"),
+        ];
+        let row = |(at, trial): (usize, &Trial)| {
+            let mut remarks: Vec<&str> =
+                marks.iter().filter(|mark| mark.0 == at).map(|mark| mark.1).collect();
+            if trial.codecs == self.codecs {
+                remarks.push("what it has now");
+            }
+            [
+                short(&trial.codecs, &self.data_type),
+                words::bytes(trial.bytes.into()),
+                format!("{}%", trial.bytes.saturating_mul(100).div_ceil(whole)),
+                speed(whole, trial.encode),
+                speed(whole, trial.decode),
+                remarks.join(", "),
+            ]
+        };
+        self.trials.iter().enumerate().map(row).collect()
+    }
+
+    /// As one document; `name` says what the array is called.
+    #[must_use]
+    pub fn json(&self, name: &str) -> Value {
+        let trials = self.trials.iter().map(|trial| {
+            json!({
+                "codecs": short(&trial.codecs, &self.data_type),
+                "chain": trial.codecs.iter().map(|codec| parsed(&codec.to_json())).collect::<Vec<_>>(),
+                "bytes": trial.bytes,
+                "encode_seconds": trial.encode.as_secs_f64(),
+                "decode_seconds": trial.decode.as_secs_f64(),
+                "current": trial.codecs == self.codecs,
+            })
+        });
+        json!({
+            "array": name,
+            "goal": format!("{:?}", self.options.goal).to_lowercase(),
+            "rate": self.options.rate,
+            "sample": {
+                "chunks": self.sample.chunks(), "of": self.sample.of, "bytes": self.sample.bytes(),
+                "is_part": self.sample.is_part, "empty": self.sample.empty,
+            },
+            "bits": self.bits.as_ref().map(Bits::json),
+            "trials": trials.collect::<Vec<_>>(),
+        })
+    }
+}
+
+fn parsed(json: &str) -> Value {
+    serde_json::from_str(json).unwrap_or(Value::Null)
+}
+
+/// Bytes per second in words.
+fn speed(bytes: u64, time: Duration) -> String {
+    let rate = u128::from(bytes).saturating_mul(1_000_000_000) / time.as_nanos().max(1);
+    match rate {
+        0..10_000_000 => format!("{}.{} MB/s", rate / 1_000_000, rate / 100_000 % 10),
+        10_000_000..1_000_000_000 => format!("{} MB/s", rate / 1_000_000),
+        _ => format!("{}.{} GB/s", rate / 1_000_000_000, rate / 100_000_000 % 10),
+    }
+}

@@ -1,0 +1,91 @@
+//! Tries one chain on a sample, in memory.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec};
+
+use super::Trial;
+use super::sample::{Elements, Sample};
+use crate::ReportError;
+
+/// A sample that takes less time than this is encoded and decoded again.
+const SHORTEST: Duration = Duration::from_millis(20);
+
+/// The most times that it is.
+const MOST: usize = 5;
+
+/// Encodes and decodes the sample. `None` if this build lacks a codec of the chain, or the chain
+/// does not take the type, the chunks or the values.
+pub(super) fn run(
+    sample: &Sample,
+    like: &ArrayMetadata,
+    codecs: Vec<Codec>,
+) -> Result<Option<Trial>, ReportError> {
+    let metadata = ArrayBuilder::new(sample.shape.clone(), like.data_type().clone())
+        .chunk_grid(sample.grid.clone())
+        .fill_value(like.fill_value().clone())
+        .codecs(codecs.clone())
+        .build();
+    let Ok(metadata) = metadata else { return Ok(None) };
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let array = Array::create(Arc::clone(&store), &Prefix::root(), metadata);
+    let Ok(array) = array else { return Ok(None) };
+    let array = array.with_threads(NonZeroUsize::MIN).with_empty_chunks_stored(true);
+    let write = || {
+        sample.taken.iter().try_for_each(|(region, elements)| match elements {
+            Elements::Fixed(elements) => array.write(region, elements),
+            Elements::Variable(strings) => array.write_byte_strings(region, strings),
+        })
+    };
+    let Some(encode) = fastest(write)? else { return Ok(None) };
+    let read = || {
+        sample.taken.iter().try_for_each(|(region, elements)| match elements {
+            Elements::Fixed(_) => array.read(region).map(drop),
+            Elements::Variable(_) => array.read_byte_strings(region).map(drop),
+        })
+    };
+    let Some(decode) = fastest(read)? else { return Ok(None) };
+    for (region, elements) in &sample.taken {
+        let same = match (elements, Elements::read(&array, region)?) {
+            (Elements::Fixed(one), Elements::Fixed(other)) => *one == other,
+            (Elements::Variable(one), Elements::Variable(other)) => *one == other,
+            _ => false,
+        };
+        // A chain that changes values, which the array itself may have, is no advice.
+        if !same {
+            return Ok(None);
+        }
+    }
+    let mut bytes = 0_u64;
+    let document = Prefix::root().key("zarr.json").map_err(ArrayError::from)?;
+    for key in store.list(&Prefix::root(), Links::AsObjects) {
+        let key: Key = key.map_err(ArrayError::from)?;
+        if key != document {
+            bytes = bytes.saturating_add(store.size(&key).map_err(ArrayError::from)?.unwrap_or(0));
+        }
+    }
+    Ok(Some(Trial { codecs, bytes, encode, decode }))
+}
+
+/// The least time of several runs; `None` if the array refuses.
+fn fastest(
+    mut run: impl FnMut() -> Result<(), ArrayError>,
+) -> Result<Option<Duration>, ReportError> {
+    let mut least = Duration::MAX;
+    for _ in 0..MOST {
+        let start = Instant::now();
+        if run().is_err() {
+            return Ok(None);
+        }
+        let time = start.elapsed();
+        least = least.min(time);
+        if time > SHORTEST {
+            break;
+        }
+    }
+    Ok(Some(least))
+}
