@@ -93,7 +93,7 @@ fn pure_rust() -> Outcome {
     for package in ["zarr-kit", "zarr-cli"] {
         let features = match package {
             "zarr-kit" => {
-                "pure-rust,check,copy,join,ndarray,half,num-complex,jiff,serde,async,\
+                "pure-rust,check,copy,virtual-join,ndarray,half,num-complex,jiff,serde,async,\
                 references,zip"
             }
             _ => "pure-rust",

@@ -20,6 +20,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-copy",
     "zarr-check",
     "zarr-join",
+    "zarr-virtual-join",
     "zarr-report",
     "zarr-kit",
 ];

@@ -56,6 +56,30 @@ fn axis_of(extent: u64, edges: &ChunkEdges) -> Result<Axis, GridError> {
     }
 }
 
+/// The grid as a document declares it: regular if it can be, else with an integer for each regular
+/// axis (SD-04, SD-09). The opposite of [`grid_of`].
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{Axis, Grid};
+///
+/// let grid = Grid::new([Axis::from_edges(59, [31, 28])?, Axis::regular(10, 5)?]);
+/// let chunks = zarr_array::chunk_grid_of(&grid);
+/// assert_eq!(zarr_array::grid_of(&[59, 10], &chunks)?, grid);
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
+#[must_use]
+pub fn chunk_grid_of(grid: &Grid) -> ChunkGrid {
+    let regular = grid.axes().iter().map(|axis| match axis.kind() {
+        AxisKind::Regular { edge } => Some(edge),
+        AxisKind::Rectilinear => None,
+    });
+    match regular.collect() {
+        Some(chunk_shape) => ChunkGrid::Regular { chunk_shape },
+        None => ChunkGrid::Rectilinear { chunk_shapes: grid.axes().iter().map(edges_of).collect() },
+    }
+}
+
 /// The edges of an axis, as a document of a rectilinear grid has them.
 pub(crate) fn edges_of(axis: &Axis) -> ChunkEdges {
     match axis.kind() {

@@ -67,7 +67,7 @@ pub use change::{
 #[cfg(feature = "jiff")]
 pub use error::TimeError;
 pub use error::{ArrayError, Loss, RearrangeError, Written};
-pub use grid::grid_of;
+pub use grid::{chunk_grid_of, grid_of};
 pub use group::Group;
 pub use layout::ChunkLayout;
 pub use members::{MemberSource, Members};

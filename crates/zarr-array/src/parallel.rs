@@ -6,8 +6,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::thread;
 
+use crate::store::Store;
+
 /// The processors that this process may use. They are counted once: a count reads files of the
 /// system, which takes as long as a small chunk.
+#[must_use]
 pub fn cores() -> NonZeroUsize {
     static CORES: LazyLock<NonZeroUsize> =
         LazyLock::new(|| thread::available_parallelism().unwrap_or(NonZeroUsize::MIN));
@@ -17,7 +20,8 @@ pub fn cores() -> NonZeroUsize {
 /// Calls `work` with ranges that make up `0..items`, on up to `threads` threads including this one;
 /// each thread has its own state.
 ///
-/// After the first error no new range begins, and that error is returned.
+/// # Errors
+/// The first, after which no new range begins.
 pub fn for_each<S, E: Send>(
     items: u64,
     threads: NonZeroUsize,
@@ -58,7 +62,39 @@ pub fn for_each<S, E: Send>(
     first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// What `work` makes of each item, in their order, or the first error.
+/// How many threads do work that waits for a store: as many as it answers at once, and not fewer
+/// than there are cores.
+#[must_use]
+pub fn requests(store: &dyn Store) -> NonZeroUsize {
+    store.capabilities().requests_in_flight.max(cores())
+}
+
+/// Calls `work` with each item, on up to `threads` threads including this one.
+///
+/// # Errors
+/// The first, after which no new range of items begins.
+pub fn each<I: Sync, E: Send>(
+    items: &[I],
+    threads: NonZeroUsize,
+    work: impl Fn(&I) -> Result<(), E> + Sync,
+) -> Result<(), E> {
+    let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
+    for_each(
+        count,
+        threads,
+        || (),
+        |(), range| {
+            let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
+            let items = items.get(at(range.start)..at(range.end)).unwrap_or_default();
+            items.iter().try_for_each(&work)
+        },
+    )
+}
+
+/// What `work` makes of each item, in their order.
+///
+/// # Errors
+/// The first.
 pub fn map<I: Sync, T: Send + Sync, E: Send>(
     items: &[I],
     threads: NonZeroUsize,

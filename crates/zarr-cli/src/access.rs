@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use zarr_kit::Store;
 use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{StoreOptions, Waiting};
-use zarr_kit::join::{OpenOptions, References};
+use zarr_kit::virtual_join::{OpenOptions, References};
 
 use crate::args::Args;
 use crate::print;

@@ -8,9 +8,10 @@ use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::array::unfinished::UnfinishedWork;
 use zarr_kit::codec::ChainErrorKind;
 use zarr_kit::copy::TransferError;
-use zarr_kit::join::{JoinError, LinkError};
+use zarr_kit::join::JoinError;
 use zarr_kit::metadata::{MetadataError, Rule};
 use zarr_kit::report::ReportError;
+use zarr_kit::virtual_join::LinkError;
 use zarr_kit::{ArrayError, DataType};
 
 use crate::chunks::ChunksError;

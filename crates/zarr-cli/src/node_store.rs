@@ -11,8 +11,8 @@ use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
-use zarr_kit::join::{self, LinkError};
 use zarr_kit::report::ReportError;
+use zarr_kit::virtual_join::{self, LinkError};
 
 use crate::access::{join_options, store_options, unlisted};
 use crate::error::CliError;
@@ -50,7 +50,7 @@ impl NodeStore {
 
     /// As [`to_change`](Self::to_change); creates the folder if there is none.
     pub(crate) fn create(path: &str) -> Result<Self, CliError> {
-        if join::is_virtual_join(path) {
+        if virtual_join::is_virtual_join(path) {
             return Err(CliError::VirtualTarget { place: store::shown_url(path) });
         }
         Self::with(path, store_options().create(true))?.in_session()
@@ -153,17 +153,17 @@ impl NodeStore {
         let path = document.map_or(path, |(path, _)| path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
         let shown = store::shown_url(path);
-        let folder = store::local_path(path).filter(|_| !join::is_virtual_join(path));
+        let folder = store::local_path(path).filter(|_| !virtual_join::is_virtual_join(path));
         let made: Vec<PathBuf> = folder
             .iter()
             .flat_map(|folder| folder.ancestors())
             .take_while(|folder| *folder != Path::new("") && is_missing(folder))
             .map(PathBuf::from)
             .collect();
-        let cause = match join::open_store(path, &join_options(options)) {
+        let cause = match virtual_join::open_store(path, &join_options(options)) {
             Ok(store) => {
                 let store = listable(path, store);
-                let is_quick = !is_remote(path) && !join::is_virtual_join(path);
+                let is_quick = !is_remote(path) && !virtual_join::is_virtual_join(path);
                 let (path, session) = (path.to_owned(), Mutex::default());
                 return Ok(Self { shown, store, folder, is_quick, path, made, session });
             }

@@ -105,7 +105,7 @@ impl ContentDigest {
                 Ok(batch) => batch,
                 Err(error) => return unlisted(error),
             };
-            let threads = from.store.capabilities().requests_in_flight.max(parallel::cores());
+            let threads = parallel::requests(&**from.store);
             let metas = parallel::map(&batch, threads, |key| match from.store.head(key) {
                 // No copy reads it.
                 Err(StoreError::OutsideRoot { .. }) => Ok(None),

@@ -6,12 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, open_node};
+use zarr_array::{Array, ArrayError, open_node, parallel};
 use zarr_copy::{ContentDigest, CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_metadata::NodeMetadata;
 
 use crate::decode::write_chunk;
-use crate::each::{for_each, threads_for};
 use crate::error::JoinError;
 use crate::members::Member;
 use crate::plan::{JoinPlan, Moved, Source, options_of};
@@ -186,11 +185,10 @@ impl JoinPlan {
             counts: Counts::default(),
             progress,
         };
-        let threads = options.threads.unwrap_or_else(|| threads_for(&**store));
-        for_each(&self.moved, threads, |_, moved| work.put(moved))?;
+        let threads = options.threads.unwrap_or_else(|| parallel::requests(&**store));
+        parallel::each(&self.moved, threads, |moved| work.put(moved))?;
         // Each thread decodes a chunk, so there are no more than cores.
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        for_each(&self.written, threads.min(cores), |_, written| {
+        parallel::each(&self.written, threads.min(parallel::cores()), |written| {
             if work.is_stored(&written.to) {
                 return Ok::<(), JoinError>(());
             }

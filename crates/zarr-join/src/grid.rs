@@ -1,26 +1,28 @@
 //! The chunk grid of a joined array, from the edges of its members.
 
-use std::num::NonZeroU64;
-
 use zarr_array::Array;
 use zarr_grid::{Axis, AxisKind, Grid, GridError, Run};
-use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 
 use crate::members::Members;
 
-/// The grid in which as many chunks of the members as possible are chunks of the joined array.
-///
-/// On each axis, a tile contributes the edges of its first member. The last chunk of a tile is cut
-/// to the tile's end, because the next tile begins there; on the last tile it may reach past the
-/// end of the array (SD-05) and keeps the length at which it is stored. An axis whose edges are
-/// then equal is regular (SD-09).
-pub(crate) fn joined_grid(members: &Members) -> Result<Grid, GridError> {
-    let counts = members.tiles().counts();
-    let axes = (0..counts.len()).map(|axis| {
-        let joined = joined_axis(members, &counts, axis);
-        joined.map_err(|error| error.on_axis(axis))
-    });
-    Ok(Grid::new(axes.collect::<Result<Vec<_>, _>>()?))
+impl Members {
+    /// The grid in which as many chunks of the members as possible are chunks of the joined array.
+    ///
+    /// On each axis, a tile contributes the edges of its first member. The last chunk of a tile is
+    /// cut to the tile's end, because the next tile begins there; on the last tile it may reach past
+    /// the end of the array (SD-05) and keeps the length at which it is stored. An axis whose edges
+    /// are then equal is regular (SD-09).
+    ///
+    /// # Errors
+    /// [`GridError`] on its axis, if edges exceed `u64`.
+    pub fn joined_grid(&self) -> Result<Grid, GridError> {
+        let counts = self.tiles().counts();
+        let axes = (0..counts.len()).map(|axis| {
+            let joined = joined_axis(self, &counts, axis);
+            joined.map_err(|error| error.on_axis(axis))
+        });
+        Ok(Grid::new(axes.collect::<Result<Vec<_>, _>>()?))
+    }
 }
 
 fn joined_axis(members: &Members, counts: &[usize], axis: usize) -> Result<Axis, GridError> {
@@ -80,40 +82,4 @@ fn push_edges(axis: &Axis, may_overhang: bool, runs: &mut Vec<Run>) {
             return;
         }
     }
-}
-
-/// The grid as a document declares it: regular if it can be, else with an integer for each regular
-/// axis (SD-04, SD-09).
-pub(crate) fn declared(grid: &Grid) -> ChunkGrid {
-    let regular = |axis: &Axis| match axis.kind() {
-        AxisKind::Regular { edge } => Some(edge),
-        AxisKind::Rectilinear => None,
-    };
-    if let Some(chunk_shape) = grid.axes().iter().map(regular).collect::<Option<Vec<_>>>() {
-        return ChunkGrid::Regular { chunk_shape };
-    }
-    let chunk_shapes = grid.axes().iter().map(|axis| match regular(axis) {
-        Some(edge) => ChunkEdges::Regular(edge),
-        None => ChunkEdges::from_runs(axis.runs().filter_map(|run| {
-            let count = NonZeroU64::new(run.count)?;
-            Some(EdgeRun::Repeat { edge: run.edge, count })
-        })),
-    });
-    ChunkGrid::Rectilinear { chunk_shapes: chunk_shapes.collect() }
-}
-
-/// The occupied chunks of an axis as a list, the last one no longer than the axis.
-pub(crate) fn clipped(axis: &Axis) -> Result<Axis, GridError> {
-    let mut left = axis.extent();
-    let mut runs = Vec::new();
-    for run in axis.runs() {
-        let whole = left.checked_div(run.edge).unwrap_or(0).min(run.count);
-        runs.push(Run { edge: run.edge, count: whole });
-        left = left.saturating_sub(run.edge.saturating_mul(whole));
-        if whole < run.count {
-            runs.push(Run { edge: left, count: 1 });
-            break;
-        }
-    }
-    Axis::from_runs(axis.extent(), runs.into_iter().filter(|run| run.edge > 0 && run.count > 0))
 }

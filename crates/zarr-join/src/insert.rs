@@ -44,8 +44,12 @@ pub fn check_group_insertion(
     Ok(())
 }
 
-/// Checks that two arrays may be joined as they are.
-pub(crate) fn check_member(
+/// Checks that two arrays may be joined as they are, and that the same attributes say what their
+/// values mean.
+///
+/// # Errors
+/// [`JoinError`] with the name of the inserted array.
+pub fn check_member(
     array: &Member,
     inserted: &Member,
     arrangement: Arrangement,
@@ -54,8 +58,11 @@ pub(crate) fn check_member(
     check_values(array, inserted)
 }
 
-/// Checks that an array that is not joined is equal to that of the other group.
-pub(crate) fn check_unjoined(array: &Member, other: &Member) -> Result<(), JoinError> {
+/// Checks that an array that is not joined is equal to that of the other group. Reads both.
+///
+/// # Errors
+/// [`JoinError`] with the name of the other array.
+pub fn check_unjoined(array: &Member, other: &Member) -> Result<(), JoinError> {
     check_equal(other, array)?;
     check_values(array, other)
 }

@@ -1,12 +1,11 @@
 //! What the joined array is: its document, and by which steps it is planned.
 
-use zarr_array::Array;
+use zarr_array::{Array, chunk_grid_of};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, GroupMetadata};
 
 use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::chain::with_axis;
 use crate::error::JoinError;
-use crate::grid::{declared, joined_grid};
 use crate::members::{Arrangement, Member, Members};
 use crate::plan::JoinPlan;
 
@@ -18,7 +17,7 @@ use crate::plan::JoinPlan;
 /// # Examples
 /// ```
 /// use std::sync::Arc;
-/// use zarr_array::Array;
+/// use zarr_array::{Array, chunk_grid_of};
 /// use zarr_array::store::{MemoryStore, Prefix, Store};
 /// use zarr_join::{Arrangement, Join, JoinOptions, Member};
 /// use zarr_metadata::{ArrayBuilder, DataType};
@@ -101,13 +100,19 @@ impl Join {
         let chosen = self.chunk_grid.take();
         let (members, metadata) = self.checked(|members| match chosen {
             Some(grid) => Ok(grid),
-            None => Ok::<_, JoinError>(declared(&joined_grid(members).map_err(JoinError::Grid)?)),
+            None => {
+                Ok::<_, JoinError>(chunk_grid_of(&members.joined_grid().map_err(JoinError::Grid)?))
+            }
         })?;
         JoinPlan::new(members, metadata)
     }
 
-    /// The checked members, and the document of an array with the chunks that `grid` gives.
-    pub(crate) fn checked<E: From<JoinError>>(
+    /// The checked members, and the document of an array with the chunks that `grid` gives: for
+    /// joins that are made in another way than by a [plan](Join::plan).
+    ///
+    /// # Errors
+    /// [`JoinError`] with the name of the first member that does not fit; those of `grid`.
+    pub fn checked<E: From<JoinError>>(
         self,
         grid: impl FnOnce(&Members) -> Result<ChunkGrid, E>,
     ) -> Result<(Members, ArrayMetadata), E> {

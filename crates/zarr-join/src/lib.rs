@@ -17,31 +17,23 @@
 mod attributes;
 mod chain;
 mod decode;
-mod document;
-mod each;
 mod error;
 mod execute;
 mod grid;
 mod group;
 mod insert;
 mod join;
-mod linked;
 mod members;
 mod nodes;
 mod plan;
 mod tiles;
 
 pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};
-pub use document::{Document, MemberReference, Missing, SUFFIX};
 pub use error::JoinError;
 pub use execute::{JoinOptions, JoinProgress, JoinSummary};
-pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups};
-pub use insert::{check_group_insertion, check_insertion};
+pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGroups};
+pub use insert::{check_group_insertion, check_insertion, check_member, check_unjoined};
 pub use join::Join;
-pub use linked::{
-    AxisOf, LinkError, LinkedArray, LinkedDocument, LinkedRearrangement, MemberSpan, OpenOptions,
-    References, is_virtual_join, open_store,
-};
 pub use members::{Arrangement, Member, Members};
 pub use nodes::{NodeMember, NodeMembers, NodePlan};
 pub use plan::{JoinPlan, Reason};

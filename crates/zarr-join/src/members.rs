@@ -25,12 +25,14 @@ impl Member {
     }
 
     /// The array at `path` in a member that is a group, whose name is also that of the store.
-    pub(crate) fn in_group(group: &Arc<str>, path: &str, array: Array) -> Self {
+    #[must_use]
+    pub fn in_group(group: &Arc<str>, path: &str, array: Array) -> Self {
         Self { name: format!("{group}/{path}"), store: Some(group.clone()), array }
     }
 
     /// The path or URL of its store.
-    pub(crate) fn store(&self) -> &str {
+    #[must_use]
+    pub fn store(&self) -> &str {
         self.store.as_deref().unwrap_or(&self.name)
     }
 

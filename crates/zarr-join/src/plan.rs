@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
-use zarr_array::Array;
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store};
+use zarr_array::{Array, parallel};
 use zarr_codec::Options;
 use zarr_copy::ContentDigest;
 use zarr_metadata::ArrayMetadata;
 
 use crate::chain::with_axis;
-use crate::each::{for_each, threads_for};
 use crate::error::JoinError;
 use crate::members::{Member, Members};
 
@@ -234,16 +233,12 @@ pub(crate) fn stored_chunks(
     let listed =
         array.stored_chunks().filter(|chunk| !matches!(chunk, Ok(chunk) if !chunk.occupied));
     let listed: Vec<_> = listed.collect::<Result<_, _>>().map_err(failed)?;
-    let found = Mutex::new(Vec::with_capacity(listed.len()));
     let store = array.store();
-    for_each(&listed, threads_for(&**store), |_, chunk| {
+    let mut found = parallel::map(&listed, parallel::requests(&**store), |chunk| {
         let meta = store.head(&chunk.key).map_err(|cause| failed(cause.into()))?;
         let meta = meta.ok_or_else(|| JoinError::changed(member.name(), &chunk.key))?;
-        let mut found = found.lock().unwrap_or_else(PoisonError::into_inner);
-        found.push((chunk.index.clone(), chunk.key.clone(), meta));
-        Ok::<(), JoinError>(())
+        Ok::<_, JoinError>((chunk.index.clone(), chunk.key.clone(), meta))
     })?;
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
     found.sort_by(|a, b| a.0.cmp(&b.0));
     Ok(found)
 }

@@ -9,6 +9,7 @@
 //! | `copy` (a feature) | copies into other chunks, other codecs, other stores |
 //! | `check` (a feature) | checks of whole hierarchies against the specifications |
 //! | `join` (a feature) | many arrays joined into one |
+//! | `virtual_join` (a feature) | documents that open as arrays made of others |
 //! | [`codec`] | codec chains, compiled to views |
 //! | [`grid`] | regular and rectilinear chunk grids |
 //! | [`metadata`] | the JSON documents, typed and lossless |
@@ -57,6 +58,8 @@ pub use zarr_packbits as packbits;
 #[cfg(feature = "report")]
 pub use zarr_report as report;
 pub use zarr_view as view;
+#[cfg(feature = "virtual-join")]
+pub use zarr_virtual_join as virtual_join;
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
 pub use zarr_array::{
@@ -77,6 +80,9 @@ mod book {
     #[cfg(feature = "join")]
     #[doc = include_str!("../../../docs/join.md")]
     struct Join;
+    #[cfg(feature = "virtual-join")]
+    #[doc = include_str!("../../../docs/virtual-join.md")]
+    struct VirtualJoin;
     #[doc = include_str!("../../../docs/array.md")]
     struct Array;
     #[doc = include_str!("../../../docs/strings.md")]

@@ -10,8 +10,9 @@ use pyo3::prelude::*;
 use zarr_kit::ArrayError;
 use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::copy::TransferError;
-use zarr_kit::join::{JoinError, LinkError};
+use zarr_kit::join::JoinError;
 use zarr_kit::metadata::MetadataError;
+use zarr_kit::virtual_join::LinkError;
 
 pyo3::create_exception!(
     _native,

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use zarr_kit::array::delete_node;
 use zarr_kit::array::store::LockScope;
 use zarr_kit::codec::Options;
-use zarr_kit::join::is_virtual_join;
 use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::virtual_join::is_virtual_join;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::array::PyArray;

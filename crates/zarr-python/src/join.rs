@@ -7,10 +7,11 @@ use pyo3::prelude::*;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{
     Arrangement, CombineAttributes, GroupArrangement, GroupMember, Join, JoinError, JoinGroups,
-    JoinOptions, JoinPlan, JoinProgress, JoinSummary, Member, Members, Missing, NodeMember,
-    NodeMembers, NodePlan,
+    JoinOptions, JoinPlan, JoinProgress, JoinSummary, Member, Members, NodeMember, NodeMembers,
+    NodePlan,
 };
 use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::virtual_join::{Document, Missing};
 use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::error::{Done, Raised};
@@ -127,8 +128,12 @@ pub(crate) fn join_virtually(
             let members = opened(&members, signals, |place, _| shown_url(&place.url))?;
             let missing = if arguments.fill_missing { Missing::Fill } else { Missing::Error };
             let document = match members {
-                NodeMembers::Arrays(members) => of_arrays(members, &arguments)?.link(&url, missing),
-                NodeMembers::Groups(members) => of_groups(members, &arguments)?.link(&url, missing),
+                NodeMembers::Arrays(members) => {
+                    Document::of_join(of_arrays(members, &arguments)?, &url, missing)
+                }
+                NodeMembers::Groups(members) => {
+                    Document::of_groups(&of_groups(members, &arguments)?, &url, missing)
+                }
             }?;
             let document = match arguments.chunks_may_change {
                 true => document.chunks_may_change(),

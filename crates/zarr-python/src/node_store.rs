@@ -10,8 +10,8 @@ use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{
     Session, StoreError, StoreOptions, archive_of, local_path, place_below, shown_url,
 };
-use zarr_kit::join::{self, OpenOptions, References};
 use zarr_kit::metadata::Printable;
+use zarr_kit::virtual_join::{self, OpenOptions, References};
 use zarr_kit::{Array, Prefix, Store};
 
 use crate::block::Block;
@@ -87,7 +87,7 @@ impl NodeStore {
         let (prefix, url) = (prefix(&path)?, absolute(&given)?);
         let (store, references) = options(&settings)?;
         let options = OpenOptions::new().store(store.create(create)).references(references);
-        let store = py.detach(|| join::open_store(&url, &options))?;
+        let store = py.detach(|| virtual_join::open_store(&url, &options))?;
         let is_http = url.starts_with("http://") || url.starts_with("https://");
         let store: Arc<dyn Store> = match is_http {
             // Most servers do not list: nodes are then those of the consolidated metadata.
@@ -152,7 +152,7 @@ impl NodeStore {
     /// Whether the store knows the size of an object without a request.
     pub(crate) fn is_quick(&self) -> bool {
         let is_archive = archive_of(&self.url).is_some() && !self.url.contains("://");
-        let is_local = local_path(&self.url).is_some() && !join::is_virtual_join(&self.url);
+        let is_local = local_path(&self.url).is_some() && !virtual_join::is_virtual_join(&self.url);
         self.is_memory() || is_archive || is_local
     }
 

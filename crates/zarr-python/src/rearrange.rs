@@ -4,10 +4,8 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::array::{GroupSpan, Span};
-use zarr_kit::join::{
-    AxisOf, GroupMember, LinkedDocument, Member, MemberSpan, NodeMember, OpenOptions,
-    check_group_insertion, check_insertion, is_virtual_join,
-};
+use zarr_kit::join::{GroupMember, Member, NodeMember, check_group_insertion, check_insertion};
+use zarr_kit::virtual_join::{AxisOf, LinkedDocument, MemberSpan, OpenOptions, is_virtual_join};
 
 use crate::array::PyArray;
 use crate::error::{Done, Raised};

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use zarr_array::Array;
 use zarr_metadata::{DataType, Layout};
 
-use super::tree::Tree;
+use super::tree::GroupTree;
 use crate::error::JoinError;
 
 /// A value of a coordinate, comparable with others of the same type.
@@ -66,7 +66,7 @@ impl Number {
 
 /// The first and last value of the coordinate of a dimension: of the array of that name, if it has
 /// only that dimension. `None` if there is none, or its values have no order.
-fn ends(tree: &Tree, dimension: &str) -> Result<Option<(Number, Number)>, JoinError> {
+fn ends(tree: &GroupTree, dimension: &str) -> Result<Option<(Number, Number)>, JoinError> {
     let Some(array) = coordinate(tree, dimension) else { return Ok(None) };
     let Some(last) = array.shape().first().and_then(|length| length.checked_sub(1)) else {
         return Ok(None);
@@ -84,7 +84,7 @@ fn ends(tree: &Tree, dimension: &str) -> Result<Option<(Number, Number)>, JoinEr
     Ok(read(0)?.zip(read(last)?))
 }
 
-fn coordinate<'a>(tree: &'a Tree, dimension: &str) -> Option<&'a Array> {
+fn coordinate<'a>(tree: &'a GroupTree, dimension: &str) -> Option<&'a Array> {
     let array = tree.arrays.get(dimension)?;
     is_coordinate(dimension, array).then_some(array)
 }
@@ -97,12 +97,12 @@ pub(super) fn is_coordinate(path: &str, array: &Array) -> bool {
 
 /// Refuses members, in their order along a dimension, whose coordinates overlap or go back and
 /// forth. Only the ends of each member are read.
-pub(super) fn check_order(trees: &[&Tree], dimension: &str) -> Result<(), JoinError> {
-    let mut before: Option<(&Tree, Number)> = None;
+pub(super) fn check_order(trees: &[&GroupTree], dimension: &str) -> Result<(), JoinError> {
+    let mut before: Option<(&GroupTree, Number)> = None;
     let mut direction: Option<Ordering> = None;
     for tree in trees {
         let Some((first, last)) = ends(tree, dimension)? else { continue };
-        let error = |found: Number, previous: &Tree, other: Number| JoinError::Coordinates {
+        let error = |found: Number, previous: &GroupTree, other: Number| JoinError::Coordinates {
             member: tree.name.as_ref().into(),
             dimension: dimension.into(),
             found: found.words(),
@@ -134,7 +134,7 @@ pub(super) fn check_order(trees: &[&Tree], dimension: &str) -> Result<(), JoinEr
 /// The number of tiles on each dimension and the place of each member, by the first values of the
 /// members' coordinates, in increasing order.
 pub(super) fn places(
-    trees: &[Tree],
+    trees: &[GroupTree],
     dimensions: &[String],
 ) -> Result<(Vec<usize>, Vec<Vec<usize>>), JoinError> {
     let mut counts = Vec::new();

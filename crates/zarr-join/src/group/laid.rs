@@ -7,7 +7,7 @@ use zarr_array::{Array, Selection};
 use zarr_metadata::GroupMetadata;
 
 use super::coordinates::is_coordinate;
-use super::tree::Tree;
+use super::tree::GroupTree;
 use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::error::JoinError;
 use crate::join::{Join, group_values};
@@ -42,7 +42,7 @@ pub(super) fn number_of(place: &[usize], counts: &[usize]) -> usize {
 
 /// The members in their places: in C order of the joined dimensions.
 pub(super) struct Laid<'a> {
-    pub(super) trees: &'a [Tree],
+    pub(super) trees: &'a [GroupTree],
     pub(super) dimensions: &'a [String],
     pub(super) counts: &'a [usize],
 }
@@ -59,7 +59,7 @@ impl<'a> Laid<'a> {
     }
 
     /// The members that are first on every joined dimension but this one.
-    pub(super) fn along(&self, axis: usize) -> Vec<&'a Tree> {
+    pub(super) fn along(&self, axis: usize) -> Vec<&'a GroupTree> {
         let is_first = |member: usize| {
             self.place(member).iter().enumerate().all(|(other, at)| other == axis || *at == 0)
         };

@@ -3,11 +3,9 @@
 mod coordinates;
 mod execute;
 mod laid;
-mod link;
 mod plan;
 mod tree;
 
 pub(crate) use laid::check_equal;
 pub use plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
-pub use tree::GroupMember;
-pub(crate) use tree::Tree;
+pub use tree::{GroupMember, GroupTree};

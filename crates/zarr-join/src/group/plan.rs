@@ -6,7 +6,7 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use super::coordinates::{check_order, places};
 use super::laid::{Laid, Places, check_count, number_of};
-use super::tree::{GroupMember, Tree};
+use super::tree::{GroupMember, GroupTree};
 use crate::attributes::CombineAttributes;
 use crate::error::JoinError;
 use crate::join::Join;
@@ -90,15 +90,18 @@ impl JoinGroups {
 
     /// Looks at all nodes of all members. `each` gets the path of each joined array and its join;
     /// the documents of the joined groups are returned, by path.
-    pub(super) fn each<E: From<JoinError>>(
+    ///
+    /// # Errors
+    /// [`JoinError`] with the name of the first member that does not fit; those of `each`.
+    pub fn each<E: From<JoinError>>(
         &self,
         mut each: impl FnMut(&str, Join) -> Result<(), E>,
     ) -> Result<BTreeMap<String, GroupMetadata>, E> {
-        let mut trees = self.members.iter().map(Tree::of).collect::<Result<Vec<_>, _>>()?;
+        let mut trees = self.members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
         let first = trees.first().ok_or(JoinError::NoMembers)?;
         trees.iter().try_for_each(|tree| tree.check_same_nodes(first))?;
         let Places { dimensions, counts, members } = self.places(&trees)?;
-        let mut slots: Vec<Option<Tree>> = trees.into_iter().map(Some).collect();
+        let mut slots: Vec<Option<GroupTree>> = trees.into_iter().map(Some).collect();
         trees = members.iter().filter_map(|at| slots.get_mut(*at)?.take()).collect();
         let laid = Laid { trees: &trees, dimensions: &dimensions, counts: &counts };
         if self.check_coordinates {
@@ -127,7 +130,7 @@ impl JoinGroups {
         Ok(groups)
     }
 
-    fn places(&self, trees: &[Tree]) -> Result<Places, JoinError> {
+    fn places(&self, trees: &[GroupTree]) -> Result<Places, JoinError> {
         let count = trees.len();
         let as_given =
             |dimensions, counts| Places { dimensions, counts, members: (0..count).collect() };

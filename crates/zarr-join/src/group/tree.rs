@@ -35,16 +35,24 @@ impl GroupMember {
     }
 }
 
-/// All nodes of a member, by their paths below it. The group itself is the empty path.
+/// All nodes of a member that is a group, by their paths below it. The group itself is the empty
+/// path.
 #[derive(Debug)]
-pub(crate) struct Tree {
-    pub(crate) name: Arc<str>,
-    pub(crate) arrays: BTreeMap<String, Array>,
-    pub(crate) groups: BTreeMap<String, GroupMetadata>,
+pub struct GroupTree {
+    /// The member's name.
+    pub name: Arc<str>,
+    /// The arrays.
+    pub arrays: BTreeMap<String, Array>,
+    /// The documents of the groups.
+    pub groups: BTreeMap<String, GroupMetadata>,
 }
 
-impl Tree {
-    pub(crate) fn of(member: &GroupMember) -> Result<Self, JoinError> {
+impl GroupTree {
+    /// Looks at every node of the member.
+    ///
+    /// # Errors
+    /// [`JoinError::Member`] with what could not be opened.
+    pub fn of(member: &GroupMember) -> Result<Self, JoinError> {
         let mut tree = Self {
             name: member.name.as_str().into(),
             arrays: BTreeMap::new(),
@@ -73,8 +81,11 @@ impl Tree {
         Ok(tree)
     }
 
-    /// Refuses a tree with other nodes than the first.
-    pub(crate) fn check_same_nodes(&self, first: &Self) -> Result<(), JoinError> {
+    /// Refuses a member with other nodes than the first.
+    ///
+    /// # Errors
+    /// [`JoinError::Missing`] with a node that only one of them has.
+    pub fn check_same_nodes(&self, first: &Self) -> Result<(), JoinError> {
         let missing = |has: &Self, lacks: &Self| {
             let arrays = has.arrays.keys().find(|path| !lacks.arrays.contains_key(*path));
             let groups = has.groups.keys().find(|path| !lacks.groups.contains_key(*path));

@@ -1,12 +1,12 @@
-//! Random arrays that can be joined, and what their join must hold.
+//! Arrays and groups that can be joined, and what their join must hold: also for the tests of
+//! zarr-virtual-join.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, Selection};
-use zarr_join::{Arrangement, Member, Members};
-use zarr_metadata::{ArrayBuilder, ChunkEdges, ChunkGrid, Codec, DataType};
+use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, Group, Selection};
+use zarr_join::{Arrangement, GroupMember, Member, Members};
+use zarr_metadata::{ArrayBuilder, ChunkEdges, ChunkGrid, Codec, DataType, GroupMetadata};
 
 /// Numbers that look random and are the same in every run.
 pub(crate) struct Random(u64);
@@ -27,16 +27,6 @@ impl Random {
     pub(crate) fn one_in(&mut self, n: u64) -> bool {
         self.below(n) == 0
     }
-}
-
-/// Every object of a store.
-pub(crate) fn objects(store: &dyn Store) -> BTreeMap<String, Vec<u8>> {
-    let keys = store.list(&Prefix::root(), Links::Follow);
-    keys.map(|key| {
-        let key = key.expect("lists");
-        (key.to_string(), store.read(&key).expect("reads").expect("is there"))
-    })
-    .collect()
 }
 
 pub(crate) fn whole(array: &Array) -> Vec<u8> {
@@ -163,4 +153,70 @@ pub(crate) fn expected(members: &Members) -> Vec<u8> {
         }
     }
     out
+}
+
+/// An array of the fixture of Seattle.
+pub(crate) fn fixture(name: &str) -> Array {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/seattle-weather.zarr");
+    let store = Arc::new(LocalStore::open(root).expect("is there"));
+    Array::open(store, &Prefix::new(name).expect("a prefix")).expect("opens")
+}
+
+/// One of the fixture's chunks as an array of its own, with the same object.
+pub(crate) fn month(of: &Array, chunk: u64) -> Member {
+    let mut index = vec![0; of.shape().len()];
+    index[0] = chunk;
+    let region = of.layout().chunk_region(&index).expect("is declared");
+    let shape: Vec<u64> = region.iter().map(|range| range.end - range.start).collect();
+    let grid = ChunkGrid::Regular { chunk_shape: shape.clone() };
+    let metadata = of.metadata().with_shape_and_grid(&shape, &grid).expect("valid");
+    let store = Arc::new(MemoryStore::new());
+    let array = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
+    let object = of.store().read(&of.chunk_key(&index).expect("a key")).expect("reads");
+    let key = array.chunk_key(&vec![0; index.len()]).expect("a key");
+    store.put(&key, &object.expect("is stored")).expect("puts");
+    Member::new(format!("month {chunk}"), array)
+}
+
+/// The first year, of twelve months.
+pub(crate) fn year(of: &Array) -> Vec<Member> {
+    (0..12).map(|chunk| month(of, chunk)).collect()
+}
+
+/// What a member has.
+pub(crate) struct Case {
+    pub(crate) name: &'static str,
+    pub(crate) time: Vec<i32>,
+    pub(crate) x: Vec<f64>,
+    /// The attributes of `time`.
+    pub(crate) attributes: &'static str,
+}
+
+pub(crate) fn case(name: &'static str, time: impl IntoIterator<Item = i32>) -> Case {
+    let time = time.into_iter().collect();
+    Case { name, time, x: vec![0.5, 1.5], attributes: r#"{"units": "days since 2020-01-01"}"# }
+}
+
+pub(crate) fn group(case: &Case) -> GroupMember {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let root = GroupMetadata::new().with_attributes(r#"{"title": "t"}"#).expect("valid");
+    let root = Group::create(store, &Prefix::root(), root).expect("creates");
+    let (days, width) = (case.time.len() as u64, case.x.len() as u64);
+    let make = |path: &str, builder: ArrayBuilder, names: &[&str]| {
+        let builder = builder.dimension_names(names.iter().copied());
+        root.create_array(path, builder.build().expect("valid")).expect("creates")
+    };
+    let time = ArrayBuilder::new([days], DataType::Int32).attributes(case.attributes);
+    let time = make("time", time.chunk_shape([days.max(1)]), &["time"]);
+    time.write_as::<i32>(0..days, &case.time).expect("writes");
+    let x = make("x", ArrayBuilder::new([width], DataType::Float64), &["x"]);
+    x.write_as::<f64>(0..width, &case.x).expect("writes");
+    root.create_group("surface", GroupMetadata::new()).expect("creates");
+    let rain = ArrayBuilder::new([width, days], DataType::Float64).chunk_shape([1, days.max(1)]);
+    let rain = make("surface/rain", rain, &["x", "time"]);
+    let values: Vec<f64> =
+        case.x.iter().flat_map(|x| case.time.iter().map(move |t| f64::from(*t) + x)).collect();
+    rain.write_as::<f64>([0..width, 0..days], &values).expect("writes");
+    make("crs", ArrayBuilder::new([], DataType::Int8).attributes(r#"{"epsg": 1}"#), &[]);
+    GroupMember::new(case.name, root)
 }

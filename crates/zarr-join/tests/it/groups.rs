@@ -9,47 +9,9 @@ use zarr_array::{ArrayError, Group, Selection};
 use zarr_join::{
     CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups, JoinOptions,
 };
-use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
+use zarr_store_tests::objects;
 
-use crate::cases::objects;
-
-/// What a member has.
-pub(crate) struct Case {
-    pub(crate) name: &'static str,
-    pub(crate) time: Vec<i32>,
-    pub(crate) x: Vec<f64>,
-    /// The attributes of `time`.
-    pub(crate) attributes: &'static str,
-}
-
-pub(crate) fn case(name: &'static str, time: impl IntoIterator<Item = i32>) -> Case {
-    let time = time.into_iter().collect();
-    Case { name, time, x: vec![0.5, 1.5], attributes: r#"{"units": "days since 2020-01-01"}"# }
-}
-
-pub(crate) fn group(case: &Case) -> GroupMember {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-    let root = GroupMetadata::new().with_attributes(r#"{"title": "t"}"#).expect("valid");
-    let root = Group::create(store, &Prefix::root(), root).expect("creates");
-    let (days, width) = (case.time.len() as u64, case.x.len() as u64);
-    let make = |path: &str, builder: ArrayBuilder, names: &[&str]| {
-        let builder = builder.dimension_names(names.iter().copied());
-        root.create_array(path, builder.build().expect("valid")).expect("creates")
-    };
-    let time = ArrayBuilder::new([days], DataType::Int32).attributes(case.attributes);
-    let time = make("time", time.chunk_shape([days.max(1)]), &["time"]);
-    time.write_as::<i32>(0..days, &case.time).expect("writes");
-    let x = make("x", ArrayBuilder::new([width], DataType::Float64), &["x"]);
-    x.write_as::<f64>(0..width, &case.x).expect("writes");
-    root.create_group("surface", GroupMetadata::new()).expect("creates");
-    let rain = ArrayBuilder::new([width, days], DataType::Float64).chunk_shape([1, days.max(1)]);
-    let rain = make("surface/rain", rain, &["x", "time"]);
-    let values: Vec<f64> =
-        case.x.iter().flat_map(|x| case.time.iter().map(move |t| f64::from(*t) + x)).collect();
-    rain.write_as::<f64>([0..width, 0..days], &values).expect("writes");
-    make("crs", ArrayBuilder::new([], DataType::Int8).attributes(r#"{"epsg": 1}"#), &[]);
-    GroupMember::new(case.name, root)
-}
+use crate::cases::{Case, case, group};
 
 fn along_time(cases: &[Case]) -> Result<GroupJoinPlan, String> {
     let members = cases.iter().map(group).collect();

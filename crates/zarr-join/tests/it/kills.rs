@@ -10,8 +10,9 @@ use zarr_array::{Array, ArrayError};
 use zarr_copy::MARKER;
 use zarr_join::{Arrangement, Join, JoinOptions, JoinPlan, Member};
 use zarr_metadata::{ArrayBuilder, DataType};
+use zarr_store_tests::objects;
 
-use crate::cases::{objects, whole};
+use crate::cases::whole;
 
 fn member(name: &str, length: u64) -> Member {
     let metadata = ArrayBuilder::new([length], DataType::Uint8).chunk_shape([4]).build();

@@ -2,39 +2,11 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Selection};
-use zarr_join::{Arrangement, Join, JoinOptions, Member};
-use zarr_metadata::ChunkGrid;
+use zarr_join::{Arrangement, Join, JoinOptions};
 
-use crate::cases::whole;
-
-pub(crate) fn fixture(name: &str) -> Array {
-    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fixtures/seattle-weather.zarr");
-    let store = Arc::new(LocalStore::open(root).expect("is there"));
-    Array::open(store, &Prefix::new(name).expect("a prefix")).expect("opens")
-}
-
-/// One of the fixture's chunks as an array of its own, with the same object.
-fn month(of: &Array, chunk: u64) -> Member {
-    let mut index = vec![0; of.shape().len()];
-    index[0] = chunk;
-    let region = of.layout().chunk_region(&index).expect("is declared");
-    let shape: Vec<u64> = region.iter().map(|range| range.end - range.start).collect();
-    let grid = ChunkGrid::Regular { chunk_shape: shape.clone() };
-    let metadata = of.metadata().with_shape_and_grid(&shape, &grid).expect("valid");
-    let store = Arc::new(MemoryStore::new());
-    let array = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
-    let object = of.store().read(&of.chunk_key(&index).expect("a key")).expect("reads");
-    let key = array.chunk_key(&vec![0; index.len()]).expect("a key");
-    store.put(&key, &object.expect("is stored")).expect("puts");
-    Member::new(format!("month {chunk}"), array)
-}
-
-/// The first year, of twelve months.
-pub(crate) fn year(of: &Array) -> Vec<Member> {
-    (0..12).map(|chunk| month(of, chunk)).collect()
-}
+use crate::cases::{fixture, month, whole, year};
 
 #[test]
 fn twelve_months_are_the_year_byte_for_byte() {

@@ -2,8 +2,9 @@
 
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
-use zarr_kit::join::{Join, JoinGroups, LinkError, Missing, NodeMembers};
+use zarr_kit::join::{Join, JoinGroups, NodeMembers};
 use zarr_kit::report::words::counted;
+use zarr_kit::virtual_join::{Document, LinkError, Missing};
 
 use super::arrange;
 use crate::access::{outside_members, store_options};
@@ -22,12 +23,16 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
             if let Some(name) = &args.new_axis {
                 join = join.new_axis_name(name.clone());
             }
-            (count, "array", join.link(output, missing))
+            (count, "array", Document::of_join(join, output, missing))
         }
         NodeMembers::Groups(members) => {
             let (count, arrangement) = (members.len(), arrange::groups(args)?);
             let join = JoinGroups::new(members, arrangement).attributes(combine);
-            (count, "group", join.check_coordinates(!args.any_order).link(output, missing))
+            (
+                count,
+                "group",
+                Document::of_groups(&join.check_coordinates(!args.any_order), output, missing),
+            )
         }
     };
     let count = u64::try_from(count).unwrap_or(u64::MAX);

@@ -3,8 +3,9 @@
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::shown_url;
-use zarr_kit::join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan, NodeMember};
+use zarr_kit::join::NodeMember;
 use zarr_kit::report::words;
+use zarr_kit::virtual_join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan};
 
 use super::asked::{Asked, asked};
 use crate::access::{join_options, store_options};

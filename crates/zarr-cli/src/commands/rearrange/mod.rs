@@ -8,9 +8,10 @@ mod moving;
 use serde_json::json;
 use zarr_kit::Array;
 use zarr_kit::array::{Rearrangement, Span};
-use zarr_kit::join::{Member, check_insertion, is_virtual_join};
+use zarr_kit::join::{Member, check_insertion};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
+use zarr_kit::virtual_join::is_virtual_join;
 
 use self::asked::{Asked, asked};
 use self::moving::{Said, execute, is_regular};

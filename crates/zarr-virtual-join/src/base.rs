@@ -1,0 +1,350 @@
+//! Where members are: references from the document's folder, and the stores that they lead to.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_array::store::{
+    Key, Prefix, Store, StoreError, archive_of, local_path, names_in, place_below, shown_url,
+};
+
+use crate::document_url::is_virtual_join;
+use crate::error::LinkError;
+use crate::options::{OpenOptions, References};
+
+/// The folder of a document, and the stores of members elsewhere.
+#[derive(Debug)]
+pub(crate) struct Base {
+    /// Its path or URL.
+    pub(crate) url: String,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) options: OpenOptions,
+    opener: Opener,
+    /// Stores of places that are not below the folder, by URL.
+    others: Mutex<HashMap<String, Arc<dyn Store>>>,
+}
+
+/// Opens the store at a path or URL that a document at this nesting depth names.
+type Open = fn(&str, &OpenOptions, usize) -> Result<Arc<dyn Store>, LinkError>;
+
+/// Opens the stores of members, which may be virtual joins themselves.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Opener {
+    pub(crate) open: Open,
+    /// The nesting depth of the document.
+    pub(crate) depth: usize,
+}
+
+/// The store that a member is in, and where it is there.
+pub(crate) struct MemberStore {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) prefix: Prefix,
+    /// The file or folder, if it is a local one.
+    pub(crate) file: Option<PathBuf>,
+}
+
+/// A reference, taken apart.
+#[derive(Debug, PartialEq, Eq)]
+enum Reference {
+    /// Names below the document's folder, as they are there: not percent-encoded.
+    Below(Vec<String>),
+    /// Names below an ancestor of the folder, this many levels up.
+    Above(usize, Vec<String>),
+    /// A path or URL that does not depend on the folder.
+    Absolute,
+}
+
+impl Base {
+    pub(crate) fn new(
+        url: String,
+        store: Arc<dyn Store>,
+        options: OpenOptions,
+        opener: Opener,
+    ) -> Self {
+        Self { url, store, options, opener, others: Mutex::default() }
+    }
+
+    /// Follows a reference.
+    pub(crate) fn resolve(&self, location: &str) -> Result<MemberStore, LinkError> {
+        let refuse = |reason: &str| LinkError::Reference {
+            location: shown_url(location),
+            reason: reason.to_owned(),
+        };
+        let parsed = parse(location).map_err(refuse)?;
+        if self.options.references == References::Below && !matches!(parsed, Reference::Below(_)) {
+            return Err(refuse(
+                "leads out of the folder of the virtual join, which must be allowed: by \
+                 --outside-members, in Python by the setting outside_members, in Rust by \
+                 References::Anywhere",
+            ));
+        }
+        let url = match &parsed {
+            Reference::Below(names) => joined(&self.url, names),
+            Reference::Above(levels, names) => {
+                let above = above(&self.url, *levels);
+                joined(&above.ok_or_else(|| refuse("leads above the root"))?, names)
+            }
+            Reference::Absolute => location.to_owned(),
+        };
+        let file = local_path(&url);
+        match parsed {
+            // All members below the folder share its store: its connections, and its care for links.
+            Reference::Below(names) if !is_other_kind(&url) => {
+                let prefix = Prefix::new(names.join("/")).map_err(StoreError::from)?;
+                Ok(MemberStore { store: self.store.clone(), prefix, file })
+            }
+            parsed => {
+                if let Reference::Below(names) = parsed {
+                    self.check_links(&names)?;
+                }
+                let (root, prefix) = match split(&url) {
+                    Some((root, prefix)) => (root, prefix),
+                    None => (url, Prefix::root()),
+                };
+                Ok(MemberStore { store: self.other(&root)?, prefix, file })
+            }
+        }
+    }
+
+    /// Refuses a document, archive or file of references to which a link leads out of the folder: it
+    /// is opened by its path, which the folder's store does not see.
+    fn check_links(&self, names: &[String]) -> Result<(), LinkError> {
+        if local_path(&self.url).is_none() {
+            return Ok(());
+        }
+        let mut starts = (1..=names.len()).filter_map(|length| names.get(..length));
+        let file = starts.find(|names| is_other_kind(&joined(&self.url, names)));
+        self.store.head(&Key::new(file.unwrap_or(names).join("/")).map_err(StoreError::from)?)?;
+        Ok(())
+    }
+
+    /// A store that is opened once.
+    fn other(&self, url: &str) -> Result<Arc<dyn Store>, LinkError> {
+        let others = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(store) = others().get(url) {
+            return Ok(store.clone());
+        }
+        let Opener { open, depth } = self.opener;
+        let store = open(url, &self.options, depth.saturating_add(1))?;
+        others().insert(url.to_owned(), store.clone());
+        Ok(store)
+    }
+}
+
+fn parse(location: &str) -> Result<Reference, &'static str> {
+    let drive = location.as_bytes().get(1) == Some(&b':');
+    if location.starts_with(['/', '\\']) || drive || scheme(location).is_some() {
+        return Ok(Reference::Absolute);
+    }
+    let (mut levels, mut names) = (0_usize, Vec::new());
+    for name in location.trim_end_matches('/').split('/') {
+        match name {
+            "." => {}
+            ".." if names.pop().is_none() => levels = levels.saturating_add(1),
+            ".." => {}
+            "" => return Err("has a name of no characters"),
+            name => names.push(name.to_owned()),
+        }
+    }
+    Ok(match levels {
+        0 => Reference::Below(names),
+        levels => Reference::Above(levels, names),
+    })
+}
+
+/// The scheme of a URL; a single letter is a drive.
+fn scheme(url: &str) -> Option<&str> {
+    let (scheme, _) = url.split_once(':')?;
+    let is_scheme = scheme.len() > 1
+        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
+        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
+    is_scheme.then_some(scheme)
+}
+
+/// Whether a path or URL leads into something other than a folder or bucket: another document, an
+/// archive, or references.
+fn is_other_kind(url: &str) -> bool {
+    is_virtual_join(url) || archive_of(url).is_some()
+}
+
+/// Appends names to a folder or URL.
+fn joined(url: &str, names: &[String]) -> String {
+    place_below(if url.is_empty() { "." } else { url }, &names.join("/"))
+}
+
+/// The ancestor this many levels up; `None` above the root of a server or bucket.
+fn above(url: &str, levels: usize) -> Option<String> {
+    if scheme(url).is_none() {
+        let steps = vec![".."; levels].join("/");
+        return Some(match url {
+            "" | "." => steps,
+            url => joined(url, &[steps]),
+        });
+    }
+    let mut rest = url.trim_end_matches('/');
+    for _ in 0..levels {
+        let (parent, name) = rest.rsplit_once('/')?;
+        if name.is_empty() || parent.ends_with('/') || parent.ends_with(':') {
+            return None;
+        }
+        rest = parent;
+    }
+    Some(rest.to_owned())
+}
+
+/// The store of a URL of object storage, so that members of one bucket share it, and the path in it.
+/// `None` for anything else.
+fn split(url: &str) -> Option<(String, Prefix)> {
+    let scheme = scheme(url).filter(|scheme| !scheme.eq_ignore_ascii_case("file"))?;
+    let rest = url.get(scheme.len()..)?.strip_prefix("://")?;
+    let (server, path) = rest.split_once('/')?;
+    if is_other_kind(url) || path.contains(['?', '#', '%']) {
+        return None;
+    }
+    Some((format!("{scheme}://{server}"), Prefix::new(path.trim_end_matches('/')).ok()?))
+}
+
+/// The reference by which a document in the folder or at the URL `base` names what is at `target`:
+/// relative if possible.
+pub(crate) fn reference(base: &str, target: &str) -> String {
+    let absolute = |path: PathBuf| std::path::absolute(path).ok();
+    let relative = match (local_path(base).and_then(absolute), local(target).and_then(absolute)) {
+        (Some(base), Some(target)) => {
+            Some(relative_path(&base, &target).unwrap_or_else(|| target.display().to_string()))
+        }
+        // Relative to a URL, the path would mean an object there.
+        (None, Some(target)) => Some(target.display().to_string()),
+        (None, None) => relative_url(base, target),
+        (Some(_), None) => None,
+    };
+    relative.unwrap_or_else(|| target.to_owned())
+}
+
+/// The local path of a folder, or of something in a local archive.
+fn local(url: &str) -> Option<PathBuf> {
+    let Some(archive) = archive_of(url) else { return local_path(url) };
+    let (parent, name) = match archive.rsplit_once('/') {
+        None => (".", archive),
+        Some(("", name)) => ("/", name),
+        Some(found) => found,
+    };
+    let within = url.get(archive.len()..)?.trim_matches('/');
+    let path = local_path(parent)?.join(names_in(url, name).ok()?);
+    Some(if within.is_empty() { path } else { path.join(names_in(url, within).ok()?) })
+}
+
+/// The relative path from one absolute path to another.
+fn relative_path(base: &Path, target: &Path) -> Option<String> {
+    let clean = |path: &Path| -> Option<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for part in path.components() {
+            match part {
+                std::path::Component::ParentDir => drop(names.pop()),
+                std::path::Component::CurDir => {}
+                part => names.push(part.as_os_str().to_str()?.to_owned()),
+            }
+        }
+        Some(names)
+    };
+    way(&clean(base)?, &clean(target)?)
+}
+
+fn relative_url(base: &str, target: &str) -> Option<String> {
+    if base.contains(['?', '#']) || target.contains(['?', '#']) {
+        return None;
+    }
+    // As they are called there, as in a folder. An encoded `/` is none of the name.
+    let names = |url: &str| -> Option<Vec<String>> {
+        let names = url.trim_end_matches('/').split('/').map(|name| {
+            let name = names_in(url, name).ok()?;
+            (!name.contains('/')).then_some(name)
+        });
+        names.collect()
+    };
+    let (base, target) = (names(base)?, names(target)?);
+    // Scheme and server are the first three.
+    (base.get(..3)? == target.get(..3)?).then(|| way(&base, &target)).flatten()
+}
+
+fn way(base: &[String], target: &[String]) -> Option<String> {
+    let common = base.iter().zip(target).take_while(|(a, b)| a == b).count();
+    // On Windows two drives have nothing in common.
+    if common == 0 {
+        return None;
+    }
+    let up = base.iter().skip(common).map(|_| "..");
+    let names: Vec<&str> = up.chain(target.iter().skip(common).map(String::as_str)).collect();
+    Some(match names.join("/") {
+        names if names.is_empty() => ".".to_owned(),
+        // A name such as `run:1` is not a URL.
+        names if parse(&names) == Ok(Reference::Absolute) => format!("./{names}"),
+        names => names,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn references_are_taken_apart() {
+        let below = |names: &[&str]| {
+            Ok(Reference::Below(names.iter().map(|name| (*name).to_owned()).collect()))
+        };
+        assert_eq!(parse("a.zarr"), below(&["a.zarr"]));
+        assert_eq!(parse("./a b/../c/"), below(&["c"]));
+        assert_eq!(parse("."), below(&[]));
+        assert_eq!(parse("a/../../b"), Ok(Reference::Above(1, vec!["b".to_owned()])));
+        assert_eq!(parse("../.."), Ok(Reference::Above(2, Vec::new())));
+        for absolute in ["/etc", "s3://bucket/a", "file:///a", "C:\\data", "\\\\host\\a", "c:a"] {
+            assert_eq!(parse(absolute), Ok(Reference::Absolute), "{absolute}");
+        }
+        assert_eq!(parse("./run:1.zarr"), below(&["run:1.zarr"]));
+        assert_eq!(parse("100%/a?b#c"), below(&["100%", "a?b#c"]));
+        assert!(parse("a//b").is_err());
+    }
+
+    #[test]
+    fn references_are_relative_where_they_can_be() {
+        for (base, target, expected) in [
+            ("/data", "/data/a.zarr", "a.zarr"),
+            ("/data/joined", "/data/a.zarr/temp", "../a.zarr/temp"),
+            ("file:///data", "/data/a.zarr", "a.zarr"),
+            ("/data/../x", "/x/a", "a"),
+            ("s3://bucket/x", "s3://bucket/x/a.zarr", "a.zarr"),
+            ("s3://bucket/x/y", "s3://bucket/a.zarr", "../../a.zarr"),
+            ("s3://bucket/x", "s3://other/x/a.zarr", "s3://other/x/a.zarr"),
+            ("/data", "s3://bucket/a.zarr", "s3://bucket/a.zarr"),
+            ("s3://bucket/x", "/data/a.zarr", "/data/a.zarr"),
+            ("/data", "/data/x.zip", "x.zip"),
+            ("/data", "/data/in/x.zip/a", "in/x.zip/a"),
+            ("/data/joined", "/data/refs.json/a", "../refs.json/a"),
+            ("s3://bucket/x", "/data/x.zip/a", "/data/x.zip/a"),
+            ("s3://bucket/x", "s3://bucket/x/y.zip/a", "y.zip/a"),
+            ("/data", "/data/100%/a?b#c.zarr", "100%/a?b#c.zarr"),
+            ("/data", "/data/run:1.zarr", "./run:1.zarr"),
+            ("/data/x", "/data/run:1.zarr", "../run:1.zarr"),
+            ("/data", "/data/a:1.zarr", "./a:1.zarr"),
+            ("s3://bucket/x", "s3://bucket/x/100%25/a%3Fb%23c.zarr", "100%/a?b#c.zarr"),
+            ("s3://bucket/a%20b", "s3://bucket/a b/c", "c"),
+            ("s3://bucket/x", "s3://bucket/x/a%2Fb", "s3://bucket/x/a%2Fb"),
+            ("s3://bucket/x", "s3://bucket/x/a%FF", "s3://bucket/x/a%FF"),
+            ("s3://bucket/x", "file:///data/a%20b.zip/c%20d", "/data/a b.zip/c d"),
+        ] {
+            assert_eq!(reference(base, target), expected, "{base} {target}");
+        }
+    }
+
+    #[test]
+    fn folders_above_are_found() {
+        assert_eq!(above("s3://bucket/a/b", 1).as_deref(), Some("s3://bucket/a"));
+        assert_eq!(above("s3://bucket/a", 1).as_deref(), Some("s3://bucket"));
+        assert_eq!(above("s3://bucket/a", 2), None);
+        assert_eq!(above("data/x", 2).as_deref(), Some("data/x/../.."));
+        assert_eq!(above(".", 1).as_deref(), Some(".."));
+        let (root, prefix) = split("s3://bucket/a/b").expect("of a bucket");
+        assert_eq!((root.as_str(), prefix.as_str()), ("s3://bucket", "a/b"));
+        assert_eq!(split("/a/b"), None);
+        assert_eq!(split("s3://bucket/a.zjoin/b"), None);
+    }
+}

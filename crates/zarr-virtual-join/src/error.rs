@@ -1,0 +1,211 @@
+//! Errors of virtual joins and their documents.
+
+use std::io;
+
+use zarr_array::ArrayError;
+use zarr_array::store::{Operation, StoreError};
+use zarr_join::JoinError;
+use zarr_metadata::Printable;
+
+/// Why a virtual join cannot be made or opened.
+///
+/// Messages are complete, without secrets of URLs; `source` returns nothing.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LinkError {
+    /// A document that is not valid.
+    #[error("{}: {}: {}", Printable(place), Printable(path), Printable(reason))]
+    Document {
+        /// The document's path or URL.
+        place: String,
+        /// Where in it, as a JSON path.
+        path: String,
+        /// What was found, and what is allowed.
+        reason: String,
+    },
+    /// There is no document at this path or URL.
+    #[error("{}: there is no virtual join here", Printable(place))]
+    NotFound {
+        /// The path or URL.
+        place: String,
+    },
+    /// There is something already where a document was to be written.
+    #[error("{}: there is already a file here", Printable(place))]
+    Exists {
+        /// The path or URL.
+        place: String,
+    },
+    /// The name of a document does not end in `.zjoin`.
+    #[error("{}: the name of a virtual join ends in .zjoin", Printable(place))]
+    Name {
+        /// The path or URL.
+        place: String,
+    },
+    /// A member is at a place that the document may not refer to.
+    #[error("the location {}: {}", Printable(location), Printable(reason))]
+    Reference {
+        /// The location that the document names.
+        location: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// Documents refer to each other, or are nested too deeply.
+    #[error(
+        "{}: virtual joins within virtual joins, {limit} deep: do they contain themselves?",
+        Printable(place)
+    )]
+    Depth {
+        /// The innermost document.
+        place: String,
+        /// The greatest allowed nesting depth.
+        limit: usize,
+    },
+    /// The members do not fit together, or cannot be looked up.
+    #[error(transparent)]
+    Join(#[from] Box<JoinError>),
+    /// The document has no node at this path.
+    #[error("{}: there is no array or group here", Printable(place))]
+    NoNode {
+        /// The path or URL, with the path in the document.
+        place: String,
+    },
+    /// No array of a group has this dimension, or the axis of a group was given by a number.
+    #[error(
+        "{}: no array here has a dimension {}; the axis of a group is given by its name",
+        Printable(place),
+        Printable(dimension)
+    )]
+    NoDimension {
+        /// The group.
+        place: String,
+        /// What was given.
+        dimension: String,
+    },
+    /// An array does not have this axis.
+    #[error("{}: axis {axis} is out of range: the array has {rank} axes", Printable(place))]
+    Axis {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The number of axes.
+        rank: usize,
+    },
+    /// Arrays of one dimension have different lengths on it.
+    #[error(
+        "{}: the dimension {} has length {found}, but {expected} in {}",
+        Printable(place),
+        Printable(dimension),
+        Printable(first)
+    )]
+    Length {
+        /// The array.
+        place: String,
+        /// The dimension.
+        dimension: Box<str>,
+        /// Its length in the array.
+        found: u64,
+        /// Its length in the other array.
+        expected: u64,
+        /// The other array.
+        first: Box<str>,
+    },
+    /// A range that is not within the axis, or ends before it starts.
+    #[error(
+        "{}: axis {axis}: found {start}:{stop}, expected a range within 0:{extent}",
+        Printable(place)
+    )]
+    Range {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The first index of the range.
+        start: u64,
+        /// The index after its last.
+        stop: u64,
+        /// The length of the axis.
+        extent: u64,
+    },
+    /// A cut through a member.
+    #[error(
+        "{}: axis {axis}: index {index} is inside a member, and members are only moved whole: the \
+         nearest edges are {before} and {after}",
+        Printable(place)
+    )]
+    Unaligned {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The index at which the cut was asked for.
+        index: u64,
+        /// The edge before it.
+        before: u64,
+        /// The edge after it.
+        after: u64,
+    },
+    /// An index in two spans.
+    #[error("{}: axis {axis}: index {index} is kept twice", Printable(place))]
+    KeptTwice {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+        /// The first such index.
+        index: u64,
+    },
+    /// The spans have no elements.
+    #[error("{}: axis {axis}: nothing would be left of it", Printable(place))]
+    Nothing {
+        /// The array.
+        place: String,
+        /// The axis.
+        axis: usize,
+    },
+    /// A member cannot be inserted here.
+    #[error("{}: {} cannot be inserted: {reason}", Printable(place), Printable(member))]
+    Insertion {
+        /// The array or group.
+        place: String,
+        /// The name of the member.
+        member: Box<str>,
+        /// Why.
+        reason: &'static str,
+    },
+    /// The document has changed since it was read.
+    #[error("{}: the document was changed or removed meanwhile", Printable(place))]
+    Changed {
+        /// The document's path or URL.
+        place: String,
+    },
+    /// The store of the document failed.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+impl From<JoinError> for LinkError {
+    fn from(error: JoinError) -> Self {
+        Self::Join(Box::new(error))
+    }
+}
+
+impl LinkError {
+    /// The error of an operation on an array.
+    pub(crate) fn into_array_error(self) -> ArrayError {
+        match self {
+            Self::Reference { location, reason } => {
+                StoreError::io(Operation::Open, location, io::Error::other(reason)).into()
+            }
+            error => error.into_store_error("the virtual join").into(),
+        }
+    }
+
+    /// The error of an operation on the object `key`.
+    pub(crate) fn into_store_error(self, key: &str) -> StoreError {
+        match self {
+            Self::Store(error) => error,
+            error => StoreError::io(Operation::Open, key, io::Error::other(error)),
+        }
+    }
+}

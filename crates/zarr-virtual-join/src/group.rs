@@ -1,0 +1,38 @@
+//! Virtual joins of groups.
+
+use zarr_array::store::Prefix;
+use zarr_join::JoinGroups;
+
+use crate::document::{Document, Missing};
+use crate::error::LinkError;
+
+impl Document {
+    /// The document of a virtual join, in place of a group: see [`of_join`](Document::of_join).
+    /// The names of the members must be the paths or URLs of their stores.
+    ///
+    /// Of an array that is equal in all members, the document names the first. There is no
+    /// consolidated metadata, since the document has that of all nodes.
+    ///
+    /// # Errors
+    /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
+    pub fn of_groups(
+        groups: &JoinGroups,
+        place: &str,
+        missing: Missing,
+    ) -> Result<Self, LinkError> {
+        let mut arrays = Vec::new();
+        let groups = groups.each(|path, join| {
+            arrays.push((path.to_owned(), Self::of_join(join, place, missing)?));
+            Ok::<(), LinkError>(())
+        })?;
+        let path = |path: &str| Prefix::new(path).map_err(zarr_array::store::StoreError::from);
+        let mut document = Self::of_group(groups.get("").cloned().unwrap_or_default());
+        // Parents before children.
+        for (name, group) in groups.into_iter().filter(|(name, _)| !name.is_empty()) {
+            document = document.with_group(&path(&name)?, group)?;
+        }
+        arrays
+            .into_iter()
+            .try_fold(document, |document, (name, array)| document.with_array(&path(&name)?, array))
+    }
+}

@@ -1,0 +1,45 @@
+//! Virtual joins of Zarr v3 arrays: a document says which arrays lie where, and opens as one array.
+//!
+//! [`Document::of_join`] makes the document of a [`Join`](zarr_join::Join), and
+//! [`Document::of_groups`] that of whole groups. Nothing of the members is copied: they may differ in
+//! lengths, chunks, codecs and fill values. [`open_store`] opens a document, whose name ends in
+//! [`.zjoin`](SUFFIX), as a store with the joined arrays and groups, and any other path or URL as
+//! [`open_url`](zarr_array::store::open_url) does. [`LinkedDocument`] removes, reorders and inserts
+//! members.
+//!
+//! # Non-goals
+//! Joined arrays are not written. Members are not watched: what has changed since the join is found
+//! when it is read.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod base;
+mod document;
+mod document_url;
+mod error;
+mod grid;
+mod group;
+mod inserted;
+mod open;
+mod options;
+mod rearrange;
+mod record;
+mod recorded;
+mod relaid;
+mod source;
+mod store;
+mod watched;
+
+pub use document::{Document, MemberReference, Missing, SUFFIX};
+pub use document_url::is_virtual_join;
+pub use error::LinkError;
+pub use open::open_store;
+pub use options::{OpenOptions, References};
+pub use rearrange::{AxisOf, LinkedArray, LinkedDocument, LinkedRearrangement, MemberSpan};
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

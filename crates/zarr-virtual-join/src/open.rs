@@ -1,0 +1,46 @@
+//! Opens stores by path or URL, virtual joins among them.
+
+use std::sync::Arc;
+
+use zarr_array::store::{Prefix, Store, StoreExt as _, open_url, shown_url};
+
+use crate::base::{Base, Opener};
+use crate::document::Document;
+use crate::document_url::DocumentUrl;
+use crate::error::LinkError;
+use crate::options::OpenOptions;
+use crate::store::JoinStore;
+
+/// The most levels of nested documents: a member may be an array of another virtual join.
+const DEPTH: usize = 8;
+
+/// Opens the store at a path or URL: as [`open_url`] does, and also virtual joins, whose names end in
+/// `.zjoin`. What follows such a name is a path in the joined hierarchy.
+///
+/// Nothing of the members is read. The store has the joined arrays and groups; it can be read and
+/// listed, but not written.
+///
+/// # Errors
+/// [`LinkError`] if there is no store or document, or the document is not valid.
+pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, LinkError> {
+    open_at(url, options, 0)
+}
+
+/// Opens the store that a document at this nesting depth names.
+fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Arc<dyn Store>, LinkError> {
+    let Some(place) = DocumentUrl::of(url) else {
+        return Ok(open_url(url, &options.store)?);
+    };
+    let shown = shown_url(&place.url);
+    if depth > DEPTH {
+        return Err(LinkError::Depth { place: shown, limit: DEPTH });
+    }
+    let store = open_url(&place.parent, &options.store)?;
+    let Some(bytes) = store.read(&place.key()?)? else {
+        return Err(LinkError::NotFound { place: shown });
+    };
+    let document = Document::from_json(&shown, &bytes)?;
+    let base = Base::new(place.parent, store, options.clone(), Opener { open: open_at, depth });
+    let inner = Prefix::new(place.inner).map_err(zarr_array::store::StoreError::from)?;
+    Ok(Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?))
+}

@@ -1,0 +1,61 @@
+//! How virtual joins are opened.
+
+use zarr_array::store::StoreOptions;
+use zarr_codec::Options;
+
+/// Which members a document may name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum References {
+    /// Those in the document's own folder and below: a document of somebody else leads to nothing
+    /// else. Symbolic links out of it are not followed, unless [`StoreOptions::outside_links`] allows
+    /// them.
+    #[default]
+    Below,
+    /// Those at any path or URL.
+    Anywhere,
+}
+
+/// How stores and virtual joins are opened.
+///
+/// # Examples
+/// ```
+/// use zarr_virtual_join::{OpenOptions, References};
+///
+/// let options = OpenOptions::new().references(References::Anywhere);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct OpenOptions {
+    pub(crate) store: StoreOptions,
+    pub(crate) references: References,
+    pub(crate) codecs: Options,
+}
+
+impl OpenOptions {
+    /// Members below the document's folder.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the options of the stores, which are those of the document's and of all members.
+    #[must_use]
+    pub fn store(mut self, options: StoreOptions) -> Self {
+        self.store = options;
+        self
+    }
+
+    /// Sets which members a document may name.
+    #[must_use]
+    pub fn references(mut self, references: References) -> Self {
+        self.references = references;
+        self
+    }
+
+    /// Sets the options with which members are opened, such as codecs of other authors.
+    #[must_use]
+    pub fn codecs(mut self, options: Options) -> Self {
+        self.codecs = options;
+        self
+    }
+}

@@ -1,0 +1,196 @@
+//! Makes the document of a virtual join from its members.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use zarr_array::parallel;
+use zarr_array::store::{
+    MemoryStore, Prefix, PutOutcome, Store as _, StoreExt as _, StoreOptions, local_path, open_url,
+    shown_url,
+};
+use zarr_array::{Array, ArrayError, chunk_grid_of};
+use zarr_codec::Options;
+use zarr_grid::{Axis, Grid, GridError, Run};
+use zarr_join::Join;
+use zarr_join::JoinError;
+use zarr_join::{Member, Members};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata};
+
+use crate::base::reference;
+use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};
+use crate::document_url::DocumentUrl;
+use crate::error::LinkError;
+use crate::grid::clipped;
+use crate::recorded::Recorded;
+use crate::source::document;
+
+impl Document {
+    /// The document of a virtual join, in place of an array: it says where the members are, and what
+    /// their documents were. `place` is the path or URL at which it will be
+    /// [written](Document::write), to which it names the members by relative references where there
+    /// are some. The names of the members must be their paths or URLs.
+    ///
+    /// Chunks, codecs and fill values of the members may all differ. The chunks of the joined array
+    /// are those of the members; where members that lie side by side have different ones, each
+    /// chunk of the joined array spans chunks up to the next edge that all neighbours share. Its
+    /// codecs are those of the first member if they fit to these chunks, and a copy of the array is
+    /// encoded with them by default.
+    ///
+    /// Reading a chunk that is modified after this call is an error, unless
+    /// [`chunks_may_change`](Document::chunks_may_change) takes the times out.
+    ///
+    /// # Errors
+    /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
+    pub fn of_join(join: Join, place: &str, missing: Missing) -> Result<Self, LinkError> {
+        let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
+        let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
+        let grid = |members: &Members| -> Result<_, LinkError> {
+            let grid = match members.shape().contains(&0) {
+                // Without elements there is nothing to divide into chunks.
+                true => members.joined_grid(),
+                false => linked_grid(members),
+            };
+            Ok(chunk_grid_of(&grid.map_err(JoinError::Grid)?))
+        };
+        let (members, metadata) = join.checked(grid)?;
+        let first = members.members().first();
+        let threads = first.map(|first| parallel::requests(&**first.array().store()));
+        let threads = threads.unwrap_or(NonZeroUsize::MIN);
+        let recorded = parallel::map(members.members(), threads, |member| {
+            record(member, &here.parent).map(Some)
+        })?;
+        // Members without elements have no place in a grid.
+        let has_elements = |tile: usize| members.region(tile).iter().all(|axis| !axis.is_empty());
+        let recorded = recorded.into_iter().enumerate();
+        let recorded = recorded.filter(|(tile, _)| has_elements(*tile)).map(|(_, member)| member);
+        Ok(Self::of_array(JoinedArray {
+            metadata: with_fitting_codecs(metadata)?,
+            grid: grid_of_members(&members).map_err(JoinError::Grid)?,
+            new_axis: members.new_axis(),
+            missing,
+            members: recorded.collect(),
+        }))
+    }
+
+    /// Writes the document to a path or URL that ends in `.zjoin`, where there must be nothing yet.
+    ///
+    /// # Errors
+    /// [`LinkError`] if the name does not end in `.zjoin`, if there is something already, or if it
+    /// cannot be written.
+    pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), LinkError> {
+        let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
+        let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
+        let store = open_url(&here.parent, options)?;
+        let (key, json) = (here.key()?, self.to_json());
+        let exists = || LinkError::Exists { place: shown_url(place) };
+        if store.capabilities().conditional_put {
+            return match store.put_if(&key, json.as_bytes(), None)? {
+                PutOutcome::Written => Ok(()),
+                PutOutcome::Changed => Err(exists()),
+            };
+        }
+        let _guard = store.lock(&key)?;
+        if store.head(&key)?.is_some() {
+            return Err(exists());
+        }
+        Ok(store.put(&key, json.as_bytes())?)
+    }
+}
+
+/// What a document says of a member.
+pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
+    let array = member.array();
+    let failed = |cause: ArrayError| {
+        let member = member.name().into();
+        JoinError::Member { member, cause: Box::new(cause) }
+    };
+    let prefix = array.prefix();
+    let folder = local_path(member.store()).map(|place| match place.is_file() {
+        true => place,
+        false => prefix.segments().fold(place, |path, name| path.join(name)),
+    });
+    // Before anything is looked up, so that no change is missed.
+    let now = SystemTime::now();
+    let found = document(&**array.store(), prefix).map_err(failed)?;
+    let Some((key, meta, _)) = found else {
+        return Err(failed(ArrayError::NotFound { path: prefix.to_string() }).into());
+    };
+    let Recorded { length, etag, last_modified } = Recorded::new(&meta, &key, folder.as_deref());
+    Ok(MemberReference {
+        location: reference(parent, member.store()),
+        path: prefix.clone(),
+        length: Some(length),
+        etag,
+        last_modified,
+        // The clock of a server may be ahead of this one.
+        chunks_last_updated_at: seconds(meta.modified.map_or(now, |modified| modified.max(now))),
+    })
+}
+
+/// The document with other codecs if its own do not fit the chunks, as those of shards may not.
+pub(crate) fn with_fitting_codecs(metadata: ArrayMetadata) -> Result<ArrayMetadata, LinkError> {
+    let store = Arc::new(MemoryStore::new());
+    if Array::with_metadata(store, &Prefix::root(), metadata.clone(), Options::new()).is_ok() {
+        return Ok(metadata);
+    }
+    let plain = ArrayBuilder::new(metadata.shape(), metadata.data_type().clone());
+    let plain = plain.build().map_err(JoinError::Metadata)?;
+    Ok(metadata.with_codecs(plain.codecs()).map_err(JoinError::Metadata)?)
+}
+
+/// The grid whose chunks are the members.
+fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
+    let tiles = members.tiles();
+    let axes = (0..tiles.counts().len()).map(|axis| {
+        let bounds = tiles.bounds(axis);
+        let lengths = bounds.iter().zip(bounds.iter().skip(1));
+        let runs = lengths.filter_map(|(start, end)| {
+            let edge = end.saturating_sub(*start);
+            (edge > 0).then_some(Run { edge, count: 1 })
+        });
+        let extent = bounds.last().copied().unwrap_or(0);
+        if extent == 0 {
+            // A list of lengths has at least one.
+            return Axis::regular(0, 1).map_err(|error| error.on_axis(axis));
+        }
+        let made = Axis::from_runs(extent, runs);
+        // Equal lengths are one number in the document.
+        made.map(|made| made.to_regular().unwrap_or(made)).map_err(|error| error.on_axis(axis))
+    });
+    Ok(Grid::new(axes.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// The grid whose chunks are chunks of the members, or several whole ones.
+fn linked_grid(members: &Members) -> Result<Grid, GridError> {
+    let tiles = members.tiles();
+    let counts = tiles.counts();
+    // The chunks of each tile on each axis, none for the axis that members do not have.
+    let mut chunks: Vec<Vec<Option<Axis>>> =
+        counts.iter().map(|count| vec![None; *count]).collect();
+    for (tile, member) in members.members().iter().enumerate() {
+        for (axis, at) in tiles.place(tile).into_iter().enumerate() {
+            let own = members.member_axis(axis);
+            let own = own.and_then(|axis| member.array().grid().axes().get(axis));
+            let known = chunks.get_mut(axis).and_then(|tiles| tiles.get_mut(at));
+            if let (Some(own), Some(known)) = (own, known) {
+                let own = clipped(own)?;
+                *known = Some(match known.take() {
+                    None => own,
+                    Some(known) if known.same_chunks(&own) => known,
+                    Some(known) => known.common_coarsening(&own)?,
+                });
+            }
+        }
+    }
+    let shape = tiles.shape();
+    let axes = chunks.into_iter().zip(shape).enumerate().map(|(number, (tiles, extent))| {
+        if members.member_axis(number).is_none() {
+            return Axis::regular(extent, 1);
+        }
+        let runs: Vec<Run> = tiles.iter().flatten().flat_map(Axis::runs).collect();
+        let joined = Axis::from_runs(extent, runs).map_err(|error| error.on_axis(number))?;
+        Ok(joined.to_regular().unwrap_or(joined))
+    });
+    Ok(Grid::new(axes.collect::<Result<Vec<_>, GridError>>()?))
+}

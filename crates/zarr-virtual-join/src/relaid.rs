@@ -1,0 +1,260 @@
+//! The arrays of a document with their members in other places.
+
+use std::ops::Range;
+
+use zarr_array::{chunk_grid_of, grid_of};
+use zarr_grid::{Axis, Grid, GridError, Run};
+use zarr_join::JoinError;
+use zarr_join::Member;
+
+use crate::document::{JoinedArray, MemberReference};
+use crate::error::LinkError;
+use crate::grid::clipped;
+use crate::record::with_fitting_codecs;
+
+/// Members that lie next to each other on the axis.
+#[derive(Debug)]
+pub(crate) enum Placed {
+    /// The array's own.
+    Own {
+        /// Their numbers on the axis.
+        members: Range<u64>,
+        /// Their indices.
+        indices: Range<u64>,
+    },
+    /// An inserted one.
+    Inserted(Box<(Member, MemberReference)>),
+}
+
+/// A span that is asked for.
+pub(crate) enum Wanted {
+    /// These indices of the array.
+    Own(Range<u64>),
+    Inserted(Box<(Member, MemberReference)>),
+}
+
+/// The members of spans.
+pub(crate) fn place_spans(
+    array: &JoinedArray,
+    axis: usize,
+    spans: Vec<Wanted>,
+    place: &dyn Fn() -> String,
+) -> Result<Vec<Placed>, LinkError> {
+    let Some(own) = array.grid.axes().get(axis) else {
+        return Err(LinkError::Axis { place: place(), axis, rank: array.grid.rank() });
+    };
+    let mut placed = Vec::new();
+    for span in spans {
+        match span {
+            // A member without elements has no place in a grid.
+            Wanted::Inserted(both) if both.0.array().shape().contains(&0) => {}
+            Wanted::Inserted(both) => placed.push(Placed::Inserted(both)),
+            Wanted::Own(indices) => {
+                let (start, stop, extent) = (indices.start, indices.end, own.extent());
+                if start > stop || stop > extent {
+                    return Err(LinkError::Range { place: place(), axis, start, stop, extent });
+                }
+                if start < stop {
+                    let members = whole(own, axis, &indices, place)?;
+                    placed.push(Placed::Own { members, indices });
+                }
+            }
+        }
+    }
+    let mut ranges: Vec<&Range<u64>> = placed
+        .iter()
+        .filter_map(|placed| match placed {
+            Placed::Own { indices, .. } => Some(indices),
+            Placed::Inserted(_) => None,
+        })
+        .collect();
+    ranges.sort_by_key(|range| range.start);
+    let overlap = ranges.iter().zip(ranges.iter().skip(1)).find(|(a, b)| a.end > b.start);
+    if let Some((_, twice)) = overlap {
+        return Err(LinkError::KeptTwice { place: place(), axis, index: twice.start });
+    }
+    if placed.is_empty() {
+        return Err(LinkError::Nothing { place: place(), axis });
+    }
+    Ok(placed)
+}
+
+/// The members or chunks of a range that cuts none.
+fn whole(
+    own: &Axis,
+    axis: usize,
+    range: &Range<u64>,
+    place: &dyn Fn() -> String,
+) -> Result<Range<u64>, LinkError> {
+    let number = |index: u64| match own.chunk_of(index) {
+        None => Ok(own.occupied()),
+        Some((chunk, 0)) => Ok(chunk),
+        Some((chunk, within)) => Err(LinkError::Unaligned {
+            place: place(),
+            axis,
+            index,
+            before: index.saturating_sub(within),
+            after: own.clipped(chunk).map_or(own.extent(), |range| range.end),
+        }),
+    };
+    Ok(number(range.start)?..number(range.end)?)
+}
+
+/// The new array, with counts of kept and inserted members.
+pub(crate) struct Relaid {
+    pub(crate) array: JoinedArray,
+    pub(crate) kept: usize,
+    pub(crate) inserted: usize,
+}
+
+impl Relaid {
+    /// The array whose axis is made of these members.
+    pub(crate) fn of(
+        array: &JoinedArray,
+        axis: usize,
+        placed: &[Placed],
+        place: &dyn Fn() -> String,
+    ) -> Result<Self, LinkError> {
+        let grid = |error: GridError| LinkError::from(JoinError::Grid(error.on_axis(axis)));
+        let chunks = grid_of(array.metadata.shape(), array.metadata.chunk_grid());
+        let chunks = chunks.map_err(JoinError::Grid)?;
+        // The chunks of each axis, clipped to the array, because members are cut at their ends.
+        let mut chunk_axes =
+            chunks.axes().iter().map(cut).collect::<Result<Vec<_>, _>>().map_err(grid)?;
+        let mut member_axes = array.grid.axes().to_vec();
+        let mut members = Vec::new();
+        let (mut member_runs, mut chunk_runs) = (Vec::new(), Vec::new());
+        let mut extent = 0_u64;
+        let own = (member_axes.get(axis).cloned(), chunk_axes.get(axis).cloned());
+        let (Some(own_members), Some(own_chunks)) = own else {
+            return Err(LinkError::Axis { place: place(), axis, rank: member_axes.len() });
+        };
+        let (mut kept, mut inserted) = (0_usize, 0_usize);
+        let (outer, inner) = around(&array.grid, axis);
+        for placed in placed {
+            let length = match placed {
+                Placed::Own { members: numbers, indices } => {
+                    let chunks = whole(&own_chunks, axis, indices, place)?;
+                    member_runs.extend(part(&own_members, numbers));
+                    chunk_runs.extend(part(&own_chunks, &chunks));
+                    indices.end.saturating_sub(indices.start)
+                }
+                Placed::Inserted(both) => {
+                    let found = both.0.array().grid().axes();
+                    for (number, found) in found.iter().enumerate() {
+                        // Where the axis of the member is in the array.
+                        let at = match array.new_axis {
+                            Some(new) if number >= new => number.saturating_add(1),
+                            _ => number,
+                        };
+                        let found = clipped(found).map_err(grid)?;
+                        if at == axis {
+                            chunk_runs.extend(found.runs());
+                        } else if let Some(slot) = chunk_axes.get_mut(at)
+                            && !slot.same_chunks(&found)
+                        {
+                            *slot = slot.common_coarsening(&found).map_err(grid)?;
+                        }
+                    }
+                    let length = match array.new_axis {
+                        Some(_) => {
+                            chunk_runs.push(Run { edge: 1, count: 1 });
+                            1
+                        }
+                        None => both.0.array().shape().get(axis).copied().unwrap_or(0),
+                    };
+                    member_runs.push(Run { edge: length, count: 1 });
+                    length
+                }
+            };
+            extent = extent.checked_add(length).ok_or_else(|| {
+                let member = place().into();
+                LinkError::from(JoinError::TooLong { member, axis })
+            })?;
+        }
+        for outermost in 0..outer {
+            for placed in placed {
+                match placed {
+                    Placed::Own { members: numbers, .. } => {
+                        let row = outermost.saturating_mul(own_members.occupied());
+                        let from = row.saturating_add(numbers.start).saturating_mul(inner);
+                        let to = row.saturating_add(numbers.end).saturating_mul(inner);
+                        let narrow = |at: u64| usize::try_from(at).unwrap_or(usize::MAX);
+                        let found = array.members.get(narrow(from)..narrow(to)).unwrap_or_default();
+                        kept = kept.saturating_add(found.len());
+                        members.extend_from_slice(found);
+                    }
+                    Placed::Inserted(both) => {
+                        inserted = inserted.saturating_add(1);
+                        members.push(Some(both.1.clone()));
+                    }
+                }
+            }
+        }
+        let made = |runs: Vec<Run>| {
+            let made = Axis::from_runs(extent, runs).map_err(grid)?;
+            Ok::<_, LinkError>(made.to_regular().unwrap_or(made))
+        };
+        let (of_members, of_chunks) = (made(member_runs)?, made(chunk_runs)?);
+        member_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_members.clone());
+        chunk_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_chunks.clone());
+        let chunk_axes = chunk_axes.into_iter().map(|axis| axis.to_regular().unwrap_or(axis));
+        let mut shape = array.metadata.shape().to_vec();
+        shape.iter_mut().skip(axis).take(1).for_each(|slot| *slot = extent);
+        let chunk_grid = chunk_grid_of(&Grid::new(chunk_axes.collect::<Vec<_>>()));
+        let metadata = array.metadata.with_shape_and_grid(&shape, &chunk_grid);
+        let metadata = with_fitting_codecs(metadata.map_err(JoinError::Metadata)?)?;
+        let grid = Grid::new(member_axes);
+        let (new_axis, missing) = (array.new_axis, array.missing);
+        Ok(Self {
+            array: JoinedArray { metadata, grid, new_axis, missing, members },
+            kept,
+            inserted,
+        })
+    }
+}
+
+/// How many members there are on the axes before an axis, and on those after it; none on either side
+/// if one of these axes is empty, since the document lists no members then, however many the others
+/// claim.
+fn around(grid: &Grid, axis: usize) -> (u64, u64) {
+    let counts = grid.occupied();
+    let product =
+        |counts: &[u64]| counts.iter().fold(1_u64, |all, count| all.saturating_mul(*count));
+    let (before, after) = (counts.get(..axis), counts.get(axis.saturating_add(1)..));
+    let around = (product(before.unwrap_or_default()), product(after.unwrap_or_default()));
+    if around.0 == 0 || around.1 == 0 { (0, 0) } else { around }
+}
+
+/// The chunks of an axis, the last one no longer than the axis; without elements, as declared.
+fn cut(axis: &Axis) -> Result<Axis, GridError> {
+    if axis.extent() == 0 { Ok(axis.clone()) } else { clipped(axis) }
+}
+
+/// The runs of some chunks of an axis, the last one no longer than the axis.
+fn part(axis: &Axis, chunks: &Range<u64>) -> Vec<Run> {
+    let mut first = 0_u64;
+    axis.runs()
+        .filter_map(|run| {
+            let start = first.max(chunks.start);
+            first = first.saturating_add(run.count);
+            let count = first.min(chunks.end).saturating_sub(start);
+            (count > 0).then_some(Run { edge: run.edge, count })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_axis_leaves_no_members_on_any_other() {
+        let axis = |extent, edge| Axis::regular(extent, edge).expect("an axis");
+        let grid = Grid::new([axis(1 << 60, 1), axis(3, 1), axis(0, 1)]);
+        assert_eq!(around(&grid, 1), (0, 0));
+        let grid = Grid::new([axis(4, 2), axis(3, 1), axis(5, 1)]);
+        assert_eq!(around(&grid, 1), (2, 5));
+        assert_eq!(around(&grid, 0), (1, 15));
+    }
+}

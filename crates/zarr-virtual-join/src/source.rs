@@ -1,0 +1,129 @@
+//! Opens the members of an array, and makes sure that they are what was joined.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zarr_array::store::{Key, ObjectMeta, Prefix, ReadRange, Store, shown_url};
+use zarr_array::{Array, ArrayError, MemberSource};
+use zarr_grid::Grid;
+use zarr_metadata::NodeMetadata;
+
+use crate::base::Base;
+use crate::document::{Latest, MemberReference, Missing};
+use crate::error::LinkError;
+use crate::recorded::Recorded;
+use crate::watched::{Joined, Watch, Watched};
+
+/// The members of one array of a document.
+#[derive(Debug)]
+pub(crate) struct Source {
+    pub(crate) base: Arc<Base>,
+    pub(crate) grid: Grid,
+    pub(crate) missing: Missing,
+    pub(crate) members: Vec<Option<MemberReference>>,
+    /// Members that were opened, each with another document, the latest last.
+    pub(crate) alike: Mutex<Vec<Array>>,
+}
+
+/// How many documents are kept to be compared with: members of a join mostly have few different ones.
+const DOCUMENTS: usize = 8;
+
+impl Source {
+    /// The member with this number on each axis.
+    fn reference(&self, member: &[u64]) -> Option<&MemberReference> {
+        let counts = self.grid.occupied();
+        let number = member
+            .iter()
+            .zip(counts)
+            .try_fold(0_u64, |number, (at, count)| number.checked_mul(*count)?.checked_add(*at))?;
+        self.members.get(usize::try_from(number).ok()?)?.as_ref()
+    }
+
+    fn alike(&self) -> MutexGuard<'_, Vec<Array>> {
+        self.alike.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn open_reference(&self, member: &MemberReference) -> Result<Option<Array>, ArrayError> {
+        let found = self.base.resolve(&member.location).map_err(LinkError::into_array_error)?;
+        let prefix = match found.prefix.is_root() {
+            true => member.path.clone(),
+            false if member.path.is_root() => found.prefix.clone(),
+            false => found.prefix.join(member.path.as_str())?,
+        };
+        let folder = found.file.as_ref().map(|file| match file.is_file() {
+            true => file.clone(),
+            false => member.path.segments().fold(file.clone(), |path, name| path.join(name)),
+        });
+        let Some((key, meta, document)) = document(&*found.store, &prefix)? else {
+            return match self.missing {
+                Missing::Fill => Ok(None),
+                Missing::Error => Err(ArrayError::NotFound { path: shown(prefix.as_str()) }),
+            };
+        };
+        Recorded::new(&meta, &key, folder.as_deref()).check(member)?;
+        let options = self.base.options.codecs.clone();
+        let joined = Joined(member.chunks_last_updated_at.as_deref().and_then(Latest::new));
+        let watch = Watch { key: key.clone(), size: meta.size, version: meta.version };
+        let watched: Arc<dyn Store> =
+            Arc::new(Watched { inner: found.store, document: Arc::new(watch), joined });
+        if key.name() != "zarr.json" {
+            // An older format, if it can be read at all.
+            return Array::open_with(watched, &prefix, options).map(Some);
+        }
+        let is_alike = |array: &&Array| array.metadata().json().as_bytes() == document;
+        let alike = self.alike().iter().find(is_alike).cloned();
+        if let Some(alike) = alike {
+            return Ok(Some(alike.at(watched, &prefix)));
+        }
+        match NodeMetadata::from_json(&document) {
+            Ok(NodeMetadata::Array(metadata)) => {
+                let array = Array::with_metadata(watched, &prefix, metadata, options)?;
+                let mut alike = self.alike();
+                if alike.len() >= DOCUMENTS {
+                    alike.remove(0);
+                }
+                alike.push(array.clone());
+                Ok(Some(array))
+            }
+            Ok(NodeMetadata::Group(_)) => {
+                Err(ArrayError::NotArray { path: shown(prefix.as_str()) })
+            }
+            Err(cause) => Err(ArrayError::Metadata { key: key.to_string(), cause }),
+        }
+    }
+}
+
+impl MemberSource for Source {
+    fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
+        match self.reference(member) {
+            Some(reference) => self.open_reference(reference),
+            None => Ok(None),
+        }
+    }
+
+    fn name(&self, member: &[u64]) -> String {
+        match self.reference(member) {
+            Some(member) if member.path.is_root() => shown_url(&member.location),
+            Some(member) => format!("{}/{}", shown_url(&member.location), member.path),
+            None => format!("{member:?}"),
+        }
+    }
+}
+
+/// The document of the array at `prefix`: its key, size and version, and bytes.
+pub(crate) fn document(
+    store: &dyn Store,
+    prefix: &Prefix,
+) -> Result<Option<(Key, ObjectMeta, Vec<u8>)>, ArrayError> {
+    for name in ["zarr.json", ".zarray"] {
+        let key = prefix.key(name)?;
+        let mut bytes = Vec::new();
+        if let Some(meta) = store.get(&key, ReadRange::All, &mut bytes)? {
+            return Ok(Some((key, meta, bytes)));
+        }
+    }
+    Ok(None)
+}
+
+fn shown(path: &str) -> String {
+    if path.is_empty() { "the root".to_owned() } else { path.to_owned() }
+}

@@ -1,0 +1,385 @@
+//! A virtual join as a store: its documents, and its chunks where members have them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, IoSlice};
+use std::iter;
+use std::sync::{Arc, Mutex};
+
+use zarr_array::store::{
+    Capabilities, DirEntry, Extension, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
+    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, until_error,
+};
+use zarr_array::{Array, ArrayError, ChunkLayout, Members, Selection};
+use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Separator};
+
+use crate::base::Base;
+use crate::document::{Document, JoinedArray, Node};
+use crate::error::LinkError;
+use crate::source::Source;
+use crate::watched::read_only;
+
+/// How many chunks of a member are looked at in one step.
+const STEP: u64 = 1024;
+
+/// The nodes of a virtual join. Reads of arrays go to the members, which the store gives as its
+/// extension; the chunks of the store itself are for listings, sizes and byte-for-byte copies.
+#[derive(Debug)]
+pub(crate) struct JoinStore {
+    shown: String,
+    nodes: BTreeMap<String, Entry>,
+    capabilities: Capabilities,
+}
+
+#[derive(Debug)]
+struct Entry {
+    prefix: Prefix,
+    document: Vec<u8>,
+    array: Option<Joined>,
+}
+
+#[derive(Debug)]
+struct Joined {
+    metadata: ArrayMetadata,
+    layout: ChunkLayout,
+    new_axis: Option<usize>,
+    members: Arc<Members>,
+}
+
+/// A chunk of a member.
+struct MemberChunk {
+    array: Array,
+    key: Key,
+    shape: Vec<u64>,
+}
+
+impl JoinStore {
+    /// The nodes at `root` and below.
+    pub(crate) fn new(
+        shown: String,
+        document: Document,
+        base: Arc<Base>,
+        root: &Prefix,
+    ) -> Result<Self, LinkError> {
+        // Members elsewhere are as far away, or no further.
+        let requests = base.store.capabilities().requests_in_flight;
+        let capabilities = Capabilities::new().requests_in_flight(requests);
+        let mut nodes = BTreeMap::new();
+        for (path, node) in document.nodes {
+            let own = match root.as_str() {
+                "" => path.as_str(),
+                root => match path.strip_prefix(root) {
+                    Some("") => "",
+                    Some(rest) if rest.starts_with('/') => rest.trim_start_matches('/'),
+                    _ => continue,
+                },
+            };
+            let prefix = Prefix::new(own).map_err(StoreError::from)?;
+            let invalid = |error: ArrayError| LinkError::Document {
+                place: shown.clone(),
+                path: format!("$.nodes[{path:?}].metadata"),
+                reason: error.to_string(),
+            };
+            let (json, array) = match node {
+                Node::Group(group) => (group.json().to_owned(), None),
+                Node::Array(array) => {
+                    let json = array.metadata.json().to_owned();
+                    (json, Some(Joined::new(*array, &base, &prefix).map_err(invalid)?))
+                }
+            };
+            nodes.insert(own.to_owned(), Entry { prefix, document: json.into_bytes(), array });
+        }
+        Ok(Self { shown, nodes, capabilities })
+    }
+
+    fn document(&self, key: &Key) -> Option<&[u8]> {
+        let parent = key.parent();
+        let entry = self.nodes.get(parent.as_str()).filter(|_| key.name() == "zarr.json");
+        entry.map(|entry| entry.document.as_slice())
+    }
+
+    /// The array that has a chunk under this key, and the chunk.
+    fn chunk(&self, key: &Key) -> Option<(&Joined, Vec<u64>)> {
+        let mut above = Some(key.parent());
+        while let Some(prefix) = above {
+            if let Some(array) = self.array(&prefix)
+                && let Some(chunk) = array.layout.chunk_of_key(key)
+                && array.layout.is_occupied(&chunk)
+            {
+                return Some((array, chunk));
+            }
+            above = prefix.parent();
+        }
+        None
+    }
+
+    fn array(&self, prefix: &Prefix) -> Option<&Joined> {
+        self.nodes.get(prefix.as_str())?.array.as_ref()
+    }
+
+    fn failed(&self, operation: Operation, key: &str, cause: ArrayError) -> StoreError {
+        StoreError::io(operation, format!("{}/{key}", self.shown), io::Error::other(cause))
+    }
+
+    /// The keys of all documents and chunks in the part of the hierarchy at or around `prefix`.
+    fn keys<'s>(&'s self, prefix: &Prefix) -> impl Iterator<Item = Result<Key, StoreError>> + 's {
+        let prefix = prefix.clone();
+        let keys = self.nodes.values().filter(move |entry| meets(&entry.prefix, &prefix)).flat_map(
+            move |entry| {
+                let document = entry.prefix.key("zarr.json").map_err(StoreError::from);
+                let chunks = entry.array.iter().flat_map(move |array| {
+                    array.chunk_keys().map(move |key| {
+                        key.map_err(|cause| {
+                            self.failed(Operation::List, entry.prefix.as_str(), cause)
+                        })
+                    })
+                });
+                iter::once(document).chain(chunks)
+            },
+        );
+        until_error(keys)
+    }
+
+    /// The document of each of these nodes, and the key of its first chunk if it has chunks.
+    fn first_keys<'s>(
+        &'s self,
+        prefix: &Prefix,
+    ) -> impl Iterator<Item = Result<Key, StoreError>> + use<'s> {
+        let prefix = prefix.clone();
+        let entries = self.nodes.values().filter(move |entry| meets(&entry.prefix, &prefix));
+        entries.flat_map(|entry| {
+            let grid = entry.array.iter().map(|array| (array, array.layout.grid()));
+            let stored = grid.filter(|(_, grid)| grid.occupied_chunks() != Some(0));
+            let chunk = stored.map(|(array, grid)| array.layout.key(&vec![0; grid.rank()]));
+            iter::once(entry.prefix.key("zarr.json")).chain(chunk).map(|key| Ok(key?))
+        })
+    }
+}
+
+/// What lies directly below `prefix` and is, or contains, this key.
+fn child(prefix: &Prefix, key: Key) -> Option<DirEntry> {
+    let relative = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
+    match relative?.split_once('/') {
+        None => Some(DirEntry::Object(key)),
+        Some((name, _)) => prefix.join(name).ok().map(DirEntry::Prefix),
+    }
+}
+
+/// Whether one of them is in the other.
+fn meets(one: &Prefix, other: &Prefix) -> bool {
+    let (mut one, mut other) = (one.segments(), other.segments());
+    loop {
+        match (one.next(), other.next()) {
+            (Some(a), Some(b)) if a == b => {}
+            (Some(_), Some(_)) => return false,
+            _ => return true,
+        }
+    }
+}
+
+impl Joined {
+    fn new(array: JoinedArray, base: &Arc<Base>, prefix: &Prefix) -> Result<Self, ArrayError> {
+        let JoinedArray { metadata, grid, new_axis, missing, members } = array;
+        let layout = ChunkLayout::new(prefix, &metadata)?;
+        let (base, alike) = (base.clone(), Mutex::default());
+        let source = Source { base, grid: grid.clone(), missing, members, alike };
+        let members = Members::new(grid, metadata.data_type().clone(), Arc::new(source));
+        let members = match new_axis {
+            Some(axis) => members.new_axis(axis),
+            None => members,
+        };
+        Ok(Self { metadata, layout, new_axis, members: Arc::new(members) })
+    }
+
+    /// The stored chunks of the member in the place of a chunk.
+    fn member_chunks(&self, chunk: &[u64]) -> Result<Vec<MemberChunk>, ArrayError> {
+        let grid = |cause| ArrayError::Selection { cause };
+        let region = self.layout.chunk_region(chunk).map_err(grid)?;
+        let origin: Vec<u64> = region.iter().map(|range| range.start).collect();
+        let (number, start) = self.members.locate(&origin)?;
+        let Some(array) = self.members.open(&number)? else { return Ok(Vec::new()) };
+        let mut lengths: Vec<u64> =
+            region.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+        if let Some(axis) = self.new_axis.filter(|axis| *axis < lengths.len()) {
+            lengths.remove(axis);
+        }
+        let axes = start.iter().zip(&lengths);
+        let selection: Selection =
+            axes.map(|(start, length)| *start..start.saturating_add(*length)).collect();
+        let plan = array.plan(selection)?;
+        let mut found = Vec::new();
+        let mut next = 0;
+        while next < plan.len() {
+            let step = next..next.saturating_add(STEP);
+            next = step.end;
+            for chunk in plan.chunks(step)? {
+                let key = Key::new(&chunk.key)?;
+                let shape = array.layout().chunk_shape(&chunk.chunk).map_err(grid)?;
+                found.push(MemberChunk { array: array.clone(), key, shape });
+            }
+        }
+        Ok(found)
+    }
+
+    /// Whether a chunk of a member is, byte for byte, what a writer of the joined array would store.
+    fn is_same(&self, chunk: &[u64], of: &MemberChunk) -> bool {
+        let own = self.layout.chunk_shape(chunk).ok();
+        let metadata = of.array.metadata();
+        own.as_ref() == Some(&of.shape)
+            && of.array.members().is_none()
+            && metadata.codecs() == self.metadata.codecs()
+            && Some(of.array.fill()) == self.metadata.fill_value().bytes()
+    }
+
+    /// The keys of the chunks of which members have stored something.
+    fn chunk_keys(&self) -> impl Iterator<Item = Result<Key, ArrayError>> + Send + '_ {
+        let count = self.members.grid().occupied_chunks().unwrap_or(u64::MAX);
+        (0..count).flat_map(|number| {
+            let (keys, error) = match self.keys_of_member(number) {
+                Ok(keys) => (keys, None),
+                Err(error) => (Vec::new(), Some(error)),
+            };
+            keys.into_iter().map(Ok).chain(error.map(Err))
+        })
+    }
+
+    fn keys_of_member(&self, number: u64) -> Result<Vec<Key>, ArrayError> {
+        let grid = |cause| ArrayError::Selection { cause };
+        let mut left = number;
+        let mut member = vec![0; self.members.grid().rank()];
+        for (at, count) in member.iter_mut().zip(self.members.grid().occupied()).rev() {
+            *at = left.checked_rem(*count).unwrap_or(0);
+            left = left.checked_div(*count).unwrap_or(0);
+        }
+        let mut origin = vec![0; member.len()];
+        self.members.grid().chunk_origin(&member, &mut origin).map_err(grid)?;
+        let Some(array) = self.members.open(&member)? else { return Ok(Vec::new()) };
+        let mut found = BTreeSet::new();
+        for stored in array.stored_chunks() {
+            let stored = stored?;
+            if !stored.occupied {
+                continue;
+            }
+            let mut region = array.layout().chunk_region(&stored.index).map_err(grid)?;
+            if let Some(axis) = self.new_axis.filter(|axis| *axis <= region.len()) {
+                region.insert(axis, 0..1);
+            }
+            let moved = region.iter().zip(&origin).map(|(range, origin)| {
+                range.start.saturating_add(*origin)..range.end.saturating_add(*origin)
+            });
+            let plan = self.layout.plan(moved.collect::<Selection>())?;
+            for chunk in plan.chunks(0..plan.len())? {
+                found.insert(Key::new(&chunk.key)?);
+            }
+        }
+        Ok(found.into_iter().collect())
+    }
+}
+
+impl Store for JoinStore {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        out.clear();
+        if let Some(document) = self.document(key) {
+            range.copy(key, document, out)?;
+            return Ok(Some(described(document)));
+        }
+        let Some((array, chunk)) = self.chunk(key) else { return Ok(None) };
+        let failed = |cause| self.failed(Operation::Get, key.as_str(), cause);
+        let chunks = array.member_chunks(&chunk).map_err(failed)?;
+        match chunks.as_slice() {
+            [] => Ok(None),
+            [only] if array.is_same(&chunk, only) => only.array.store().get(&only.key, range, out),
+            _ => Err(StoreError::Unsupported {
+                operation: Operation::Get,
+                key: key.to_string(),
+                missing: "bytes for this chunk of a virtual join: its member is encoded in another way",
+            }),
+        }
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        if let Some(document) = self.document(key) {
+            return Ok(Some(described(document)));
+        }
+        let Some((array, chunk)) = self.chunk(key) else { return Ok(None) };
+        let failed = |cause| self.failed(Operation::Head, key.as_str(), cause);
+        let mut sum: Option<ObjectMeta> = None;
+        for chunk in array.member_chunks(&chunk).map_err(failed)? {
+            let Some(found) = chunk.array.store().head(&chunk.key)? else { continue };
+            sum = Some(match sum {
+                None => found,
+                // Of several objects there is no one version.
+                Some(sum) => ObjectMeta {
+                    size: sum.size.saturating_add(found.size),
+                    version: None,
+                    modified: sum.modified.max(found.modified),
+                },
+            });
+        }
+        Ok(sum)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        _: &[IoSlice<'_>],
+        _: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        Err(read_only(Operation::Put, key))
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        Err(read_only(Operation::Delete, key))
+    }
+
+    fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
+        let prefix = prefix.clone();
+        let keys = self.keys(&prefix);
+        Box::new(keys.filter(move |key| {
+            let Ok(key) = key else { return true };
+            prefix.is_root() || prefix.strip(key).is_some()
+        }))
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        // What is directly in an array is known without a look at its members.
+        let is_plain = self.array(prefix).is_none_or(|array| {
+            let slash = ChunkKeyEncoding::Default { separator: Separator::Slash };
+            *array.metadata.chunk_key_encoding() == slash
+        });
+        let keys: Listing<'_, Key> = if is_plain && self.nodes.contains_key(prefix.as_str()) {
+            Box::new(self.first_keys(prefix))
+        } else {
+            Box::new(self.keys(prefix))
+        };
+        let prefix = prefix.clone();
+        let mut listed = BTreeSet::new();
+        Box::new(keys.filter_map(move |key| {
+            let entry = key.map(|key| child(&prefix, key)).transpose()?;
+            let is_new = entry.as_ref().map_or(true, |entry| listed.insert(entry.clone()));
+            is_new.then_some(entry)
+        }))
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        Err(read_only(Operation::Lock, key))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        self.capabilities
+    }
+
+    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
+        let members: Extension = self.array(prefix)?.members.clone();
+        Some(members)
+    }
+}
+
+fn described(document: &[u8]) -> ObjectMeta {
+    let size = u64::try_from(document.len()).unwrap_or(u64::MAX);
+    ObjectMeta { size, version: None, modified: None }
+}

@@ -1,0 +1,6 @@
+//! Tests of virtual joins.
+
+mod answers;
+#[path = "../../../zarr-join/tests/it/cases.rs"]
+mod cases;
+mod linked;
