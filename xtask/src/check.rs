@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::run::{Outcome, cargo, output, root, step as run, target, tracked};
-use crate::{api, book, conformance, fixtures, minute, python, s3, tidy};
+use crate::{api, book, conformance, fixtures, minute, python, s3, simulate, tidy};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
 struct Step {
@@ -30,7 +30,7 @@ const fn step(name: &'static str, when: When, budget: f64, run: fn() -> Outcome)
     Step { name, budget, when, run }
 }
 
-/// 20 minutes in total without those of `--quick`, with 4.5 for the README's tests, which `.ci/run`
+/// 21 minutes in total without those of `--quick`, with 4.5 for the README's tests, which `.ci/run`
 /// calls after these.
 ///
 /// Tests run twice: without debug assertions and with all features, and by the README's command with
@@ -40,6 +40,9 @@ const STEPS: &[Step] = &[
     step("clippy", When::Always, 1.5, clippy),
     step("the README's first command", When::Full, 1.0, first_command),
     step("tests, all features", When::Quick, 4.5, tests),
+    step("simulation", When::Always, 1.0, || {
+        simulate::simulate(&["--seeds".to_owned(), "5000".to_owned()])
+    }),
     step("documentation", When::Always, 0.5, documentation),
     step("public items", When::Full, 0.5, || api::api(&["--check".to_owned()])),
     step("tests, all features, optimised", When::Full, 3.5, optimised_tests),

@@ -24,6 +24,7 @@ mod records;
 mod run;
 mod rust_source;
 mod s3;
+mod simulate;
 mod sizes;
 mod suite;
 mod svg;
@@ -140,6 +141,12 @@ const COMMANDS: &[Command] = &[
         name: "mutants",
         about: "docs/mutants.md: whether tests notice a sample of small changes of the code",
         run: mutants::mutants,
+    },
+    Command {
+        name: "simulate",
+        about: "runs of clients in a store that fails, each decided by a seed: --seeds N [--seed FIRST]; \
+                --seed SEED shows one",
+        run: simulate::simulate,
     },
     Command {
         name: "s3-test",

@@ -61,6 +61,8 @@ mod runtime;
 mod scheme;
 mod session;
 mod shown;
+#[cfg(feature = "simulation")]
+pub mod simulation;
 #[cfg(any(feature = "references", feature = "zip"))]
 mod sorted;
 mod types;
@@ -108,6 +110,24 @@ pub use self::waiting::Waiting;
 pub use self::zip::ZipStore;
 
 use self::buffer::reserve;
+
+/// Marks a place that a simulation is to reach. Without the feature `simulation` it is nothing.
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! reached {
+    ($name:literal) => {
+        $crate::simulation::reach($name)
+    };
+}
+
+/// Marks a place that a simulation is to reach. Without the feature `simulation` it is nothing.
+#[cfg(not(feature = "simulation"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! reached {
+    ($name:literal) => {};
+}
 
 /// The book's page on stores, whose examples run as tests.
 #[cfg(doctest)]

@@ -90,6 +90,7 @@ pub fn update<E: From<StoreError>>(
         if guard.scope() == LockScope::Process && policy == UpdatePolicy::RequireExclusion {
             return Err(StoreError::NoExclusion { key: key.to_string() }.into());
         }
+        crate::reached!("update: under a lock");
         let exists = store.read_into(key, buffer)?;
         match change(Current { exists, can_delete: true }, buffer)? {
             Change::Keep => {}
@@ -122,6 +123,7 @@ pub fn update<E: From<StoreError>>(
                 .into());
             }
         }
+        crate::reached!("update: others were faster");
         thread::sleep(pause(attempt));
     }
     Err(StoreError::Contention { key: key.to_string(), attempts: MAX_ATTEMPTS }.into())
@@ -167,6 +169,10 @@ fn pause(attempt: u32) -> Duration {
 /// A random time from half of the given one to one and a half of it, so that writers do not keep
 /// colliding. The random hash keys of the standard library serve as its source.
 pub(crate) fn jitter(average: Duration) -> Duration {
+    #[cfg(feature = "simulation")]
+    if let Some(pause) = crate::simulation::pause(average) {
+        return pause;
+    }
     let random = RandomState::new().hash_one(average);
     // Between 0 and 1.
     let part = f64::from(u32::try_from(random >> 32).unwrap_or(u32::MAX)) / f64::from(u32::MAX);

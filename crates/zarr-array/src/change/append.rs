@@ -6,7 +6,7 @@ use zarr_grid::{GridErrorKind, Run};
 
 use super::document::{Document, Extent};
 use super::follow::{Scope, follow};
-use super::resize::{Cut, grown};
+use super::resize::grown;
 use crate::array::{Array, Element};
 use crate::error::ArrayError;
 use crate::node;
@@ -32,7 +32,8 @@ impl Array {
     /// # Without locks between processes
     /// On object storage, two appends would write the same chunks before either writes the
     /// document. There the array grows first, by a conditional put of the document, so that the second
-    /// append is [`Stale`](ArrayError::Stale) before it writes a chunk. Until they are written, the new
+    /// append is [`Stale`](ArrayError::Stale) before it writes a chunk. The document then ends with
+    /// white space that tells it from that of an append that grew the array alike. Until they are written, the new
     /// elements read as the fill value; if that fails, [`ArrayError::Grown`] says so. If the
     /// [policy](Array::with_update_policy) says that nobody else writes, the steps are those above.
     ///
@@ -158,7 +159,8 @@ impl Array {
         *slot = edges.to_vec();
         let document = match Document::lock(self, Extent::Chunks) {
             Err(ArrayError::NoLock { path }) => {
-                let grown = self.resize(&shape, &all_edges, Cut::Keep)?;
+                crate::store::reached!("append: grows before it writes");
+                let grown = self.grow_alone(&shape, &all_edges)?;
                 let failed = |cause| ArrayError::Grown { path, cause: Box::new(cause) };
                 return write(&grown, &ranges).map(|()| grown).map_err(failed);
             }

@@ -1,5 +1,7 @@
 //! The document of an array while the array changes.
 
+use std::hash::{BuildHasher, RandomState};
+
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use crate::array::Array;
@@ -62,6 +64,7 @@ impl<'a> Document<'a> {
         // Others may have changed only the attributes, which no chunk depends on.
         let bare = |metadata: &ArrayMetadata| metadata.with_attributes("{}");
         if bare(&current).map_err(wrong)? != bare(array.metadata()).map_err(wrong)? {
+            crate::store::reached!("document: stale");
             return Err(ArrayError::Stale { path: path() });
         }
         Ok(Self { array, key, current, expected, _guard: guard })
@@ -78,7 +81,23 @@ impl<'a> Document<'a> {
 
     /// Writes the new document, unless it equals the old one.
     pub(super) fn put(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
-        let text = metadata.json();
+        self.put_text(metadata.json())
+    }
+
+    /// As [`put`](Document::put), with white space at the end that no other document has. After a
+    /// lost response, a store takes equal bytes of another writer for those that were sent.
+    pub(super) fn put_unique(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
+        let text = metadata.json().trim_end();
+        if text == self.current.json().trim_end() {
+            return Ok(());
+        }
+        let random = RandomState::new().hash_one(text);
+        let space = |bit: u32| if random.rotate_right(bit) & 1 == 0 { ' ' } else { '\t' };
+        let spaces: String = (0..u64::BITS).map(space).collect();
+        self.put_text(&format!("{text}\n{spaces}\n"))
+    }
+
+    fn put_text(&self, text: &str) -> Result<(), ArrayError> {
         if text == self.current.json() {
             return Ok(());
         }
@@ -89,7 +108,10 @@ impl<'a> Document<'a> {
         };
         match store.put_if(&self.key, text.as_bytes(), Some(expected))? {
             PutOutcome::Written => Ok(()),
-            PutOutcome::Changed => Err(self.stale()),
+            PutOutcome::Changed => {
+                crate::store::reached!("document: others were faster");
+                Err(self.stale())
+            }
         }
     }
 

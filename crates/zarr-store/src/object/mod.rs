@@ -49,9 +49,9 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 ///
 /// After a loss, equal bytes from another writer cannot be told from those that were sent: both
 /// writers are then told that they have written. This is harmless for changes that set elements,
-/// attributes or a shape, since the other writer began with the same version. Changes by
-/// [`update`](super::update) that count, and must not coincide with those of others, must put
-/// something unique into the object.
+/// attributes or a shape, since the other writer began with the same version. Changes that count or
+/// claim something, and must not coincide with those of others, must put something unique into the
+/// object.
 ///
 /// # After a fork
 /// A forked process creates its own client at first use, by the same URL and options. A store made

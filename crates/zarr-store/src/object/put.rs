@@ -144,8 +144,14 @@ impl Client {
             }
             let is_ours = unanswered.is_set().then_some(&payload);
             match self.stored(&key, &path, is_ours, expected.as_ref(), &tries).await {
-                Ok(Stored::Ours) => return Ok(PutOutcome::Written),
-                Ok(Stored::Other) if cause.is_some() => return Ok(PutOutcome::Changed),
+                Ok(Stored::Ours) => {
+                    crate::reached!("conditional put: lost, and stored");
+                    return Ok(PutOutcome::Written);
+                }
+                Ok(Stored::Other) if cause.is_some() => {
+                    crate::reached!("conditional put: others were faster");
+                    return Ok(PutOutcome::Changed);
+                }
                 // Whether it was written is unknown.
                 Err(unread) if cause == Some(Cause::Conflict) => {
                     return Err(remote(Operation::Put, &key, unread));
@@ -153,7 +159,9 @@ impl Client {
                 Ok(_) | Err(_) => {}
             }
             match cause {
-                Some(cause) if tries.next(cause).await => {}
+                Some(cause) if tries.next(cause).await => {
+                    crate::reached!("conditional put: again");
+                }
                 _ => return Err(remote(Operation::Put, &key, error)),
             }
         }

@@ -51,6 +51,25 @@ fn changes_are_done_once_whatever_answer_is_lost() {
     }
 }
 
+/// Two appends that grow an array alike would both put their elements in the same place.
+#[test]
+fn an_append_does_not_take_over_that_of_another() {
+    for fault in LOST {
+        let server = Server::start();
+        let store = soon(&server);
+        let array = Array::create(store.clone(), &Prefix::root(), metadata(8)).unwrap();
+        let other = array.metadata().with_shape(&[9]).unwrap().json().as_bytes().to_vec();
+        server.plan("PUT", "zarr.json", 1, fault);
+        server.change("PUT", "zarr.json", |objects| {
+            objects.insert("base/zarr.json".to_owned(), other);
+        });
+        let error = array.append(0, 1, &[1], &[]).unwrap_err();
+        assert!(matches!(error, ArrayError::Stale { .. }), "{fault:?}: {error}");
+        assert!(server.is_done());
+        assert_eq!(Array::open(store, &Prefix::root()).unwrap().read(8..9).unwrap(), [0]);
+    }
+}
+
 /// Only a put with a lost answer can be our own: otherwise the same document was put by somebody
 /// else.
 #[test]

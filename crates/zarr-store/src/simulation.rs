@@ -1,0 +1,34 @@
+//! What a simulation of this library decides instead of the process, which is how long pauses are, and
+//! what it counts: how often marked places were reached.
+//!
+//! Only for `cargo xtask simulate`. Without a simulation, pauses are as long as they are otherwise.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+static PAUSES: OnceLock<fn(Duration) -> Duration> = OnceLock::new();
+
+static REACHED: Mutex<BTreeMap<&str, u64>> = Mutex::new(BTreeMap::new());
+
+/// Lets `pauses` say how long each pause is that has a random length, given its average. The first
+/// call in a process counts.
+pub fn set_pauses(pauses: fn(Duration) -> Duration) {
+    PAUSES.get_or_init(|| pauses);
+}
+
+pub(crate) fn pause(average: Duration) -> Option<Duration> {
+    PAUSES.get().map(|pauses| pauses(average))
+}
+
+/// Counts that a place was reached; [`reached!`](crate::reached) calls it.
+pub fn reach(name: &'static str) {
+    let mut reached = REACHED.lock().unwrap_or_else(PoisonError::into_inner);
+    let count = reached.entry(name).or_default();
+    *count = count.saturating_add(1);
+}
+
+/// How often each place was reached in this process.
+pub fn counts() -> BTreeMap<&'static str, u64> {
+    REACHED.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}

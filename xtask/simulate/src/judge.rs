@@ -1,0 +1,125 @@
+//! The oracles: what documents and chunks may have held, given the history.
+
+use crate::history::{Document, Event, What};
+use crate::order::{Timed, Verdict, explain};
+
+/// What a client did with one chunk, or saw in it: the elements that it covers.
+#[derive(Clone, Debug)]
+enum Touch {
+    Set(Vec<bool>, u16),
+    Saw(Vec<Option<u16>>),
+}
+
+/// The first thing that no order of the operations explains, and whether all was decided.
+pub(crate) fn judge(first: Document, chunk: u64, events: &[Event]) -> Result<bool, String> {
+    let timed: Vec<Timed<What>> = events
+        .iter()
+        .map(|Event { start, end, what, is_sure }| Timed {
+            start: *start,
+            end: *end,
+            op: what.clone(),
+            is_sure: *is_sure,
+        })
+        .collect();
+    let of_document: Vec<_> =
+        timed.iter().filter(|timed| is_of_document(&timed.op)).cloned().collect();
+    let mut decided = match explain(first, &of_document, after) {
+        Verdict::Impossible => {
+            return Err(format!("the document is not explained:{}", shown(&of_document)));
+        }
+        verdict => verdict == Verdict::Explained,
+    };
+    let longest = timed.iter().map(|timed| end_of(&timed.op)).max().unwrap_or(0);
+    for start in (0..longest).step_by(usize::try_from(chunk).unwrap_or(1)) {
+        let touches: Vec<Timed<Touch>> = timed
+            .iter()
+            .filter_map(|Timed { start: begin, end, op, is_sure }| {
+                let op = touch(op, start, chunk)?;
+                Some(Timed { start: *begin, end: *end, op, is_sure: *is_sure })
+            })
+            .collect();
+        let empty = vec![0_u16; usize::try_from(chunk).unwrap_or(0)];
+        match explain(empty, &touches, touched) {
+            Verdict::Impossible => {
+                return Err(format!(
+                    "elements {start}..{} are not explained:{}",
+                    start + chunk,
+                    shown(&touches)
+                ));
+            }
+            verdict => decided &= verdict == Verdict::Explained,
+        }
+    }
+    Ok(decided)
+}
+
+fn shown<O: std::fmt::Debug>(ops: &[Timed<O>]) -> String {
+    let mut lines: Vec<_> = ops
+        .iter()
+        .map(|Timed { start, end, op, is_sure }| {
+            let perhaps = if *is_sure { "" } else { " perhaps" };
+            (*start, format!("\n    {start:>4} to {end:>4}{perhaps} {op:?}"))
+        })
+        .collect();
+    lines.sort();
+    lines.into_iter().map(|(_, line)| line).collect()
+}
+
+fn is_of_document(what: &What) -> bool {
+    matches!(what, What::Opened(_) | What::Resized(..) | What::Set(..))
+}
+
+/// The document after an operation.
+fn after(document: &Document, what: &What) -> Option<Document> {
+    let mut new = *document;
+    match what {
+        What::Opened(seen) => return (seen == document).then_some(new),
+        What::Resized(from, to) if *from == document.length => new.length = *to,
+        What::Resized(..) => return None,
+        What::Set(name, value) => new.attributes[*name] = *value,
+        What::Read(_) | What::Wrote(..) | What::Discarded(_) => {}
+    }
+    Some(new)
+}
+
+/// The end of the elements that an operation names.
+fn end_of(what: &What) -> u64 {
+    match what {
+        What::Read(values) => values.len() as u64,
+        What::Wrote(range, _) => range.end,
+        _ => 0,
+    }
+}
+
+fn touch(what: &What, start: u64, chunk: u64) -> Option<Touch> {
+    let indices = start..start + chunk;
+    match what {
+        What::Read(values) => {
+            let value = |index| values.get(usize::try_from(index).ok()?).copied();
+            let seen: Vec<_> = indices.map(value).collect();
+            seen.iter().any(Option::is_some).then_some(Touch::Saw(seen))
+        }
+        What::Wrote(range, value) => {
+            let set: Vec<_> = indices.map(|index| range.contains(&index)).collect();
+            set.contains(&true).then_some(Touch::Set(set, *value))
+        }
+        What::Discarded(from) => {
+            let set: Vec<_> = indices.map(|index| index >= *from).collect();
+            set.contains(&true).then_some(Touch::Set(set, 0))
+        }
+        What::Opened(_) | What::Resized(..) | What::Set(..) => None,
+    }
+}
+
+fn touched(elements: &Vec<u16>, touch: &Touch) -> Option<Vec<u16>> {
+    match touch {
+        Touch::Saw(seen) => {
+            let same = |(seen, is): (&Option<u16>, &u16)| seen.is_none_or(|seen| seen == *is);
+            seen.iter().zip(elements).all(same).then(|| elements.clone())
+        }
+        Touch::Set(set, value) => {
+            let new = set.iter().zip(elements);
+            Some(new.map(|(is_set, old)| if *is_set { *value } else { *old }).collect())
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! The objects that all clients share, and what goes wrong with their requests.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::schedule::{Schedule, Stuck, Turn};
+
+/// What holds the objects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// Object storage with conditional puts, through `RemoteStore`.
+    Objects,
+    /// Object storage without conditional puts, through `RemoteStore`.
+    Plain,
+    /// A store with locks between processes and no conditional puts, as local files are.
+    Files,
+}
+
+/// What goes wrong with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum FaultKind {
+    /// The client's process ends before the request.
+    CrashBefore,
+    /// The client's process ends after the request, before its response.
+    CrashAfter,
+    /// A request that writes is lost.
+    LostBefore,
+    /// The response to a request that writes is lost.
+    LostAfter,
+    /// A request that writes is refused because of another one (409).
+    Conflict,
+    /// The request fails, and has no effect: a server's error after all retries, or a full disk.
+    Fail,
+    /// The response to a read breaks off.
+    Truncated,
+}
+
+impl FaultKind {
+    /// Whether the store repeats the request, so that its caller does not notice.
+    pub(crate) fn is_mended(self) -> bool {
+        matches!(self, Self::LostBefore | Self::LostAfter | Self::Conflict)
+    }
+
+    pub(crate) fn is_crash(self) -> bool {
+        matches!(self, Self::CrashBefore | Self::CrashAfter)
+    }
+}
+
+/// A fault at one of a client's requests, by the number of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub(crate) client: usize,
+    pub(crate) request: u64,
+    pub(crate) kind: FaultKind,
+}
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Does {
+    Read,
+    Write,
+    List,
+    Lock,
+}
+
+/// How a request fails.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// The client's process has ended.
+    Dead,
+    Lost,
+    Conflict,
+    Failed,
+    Stuck(Stuck),
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dead => f.write_str("simulated: the process has ended"),
+            Self::Lost => f.write_str("simulated: the response was lost"),
+            Self::Conflict => f.write_str("simulated: 409 Conflict"),
+            Self::Failed => f.write_str("simulated: the request failed"),
+            Self::Stuck(stuck) => write!(f, "simulated: {stuck:?}"),
+        }
+    }
+}
+
+impl std::error::Error for Failure {}
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) bytes: Arc<[u8]>,
+    /// When it was written: a number that no other write has.
+    pub(crate) written: u64,
+}
+
+/// What the requests change.
+#[derive(Default)]
+pub(crate) struct Content {
+    pub(crate) objects: BTreeMap<String, Stored>,
+    /// By key: the client and its incarnation.
+    locks: BTreeMap<String, (usize, u32)>,
+    writes: u64,
+    requests: Vec<u64>,
+    incarnations: Vec<u32>,
+    /// The faults of each client since it asked for them.
+    met: Vec<Vec<FaultKind>>,
+    faults: Vec<Fault>,
+    all_met: Vec<FaultKind>,
+    /// A hash of all requests and their outcomes.
+    hash: u64,
+    lines: Option<Vec<String>>,
+}
+
+impl Content {
+    pub(crate) fn put(&mut self, key: &str, bytes: Arc<[u8]>) -> u64 {
+        self.writes += 1;
+        self.objects.insert(key.to_owned(), Stored { bytes, written: self.writes });
+        self.writes
+    }
+
+    fn note(&mut self, line: &str) {
+        self.hash = line
+            .bytes()
+            .fold(self.hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
+        if let Some(lines) = &mut self.lines {
+            lines.push(line.to_owned());
+        }
+    }
+}
+
+/// All that a run shares.
+pub(crate) struct World {
+    pub(crate) schedule: Schedule,
+    pub(crate) storage: Storage,
+    /// Whether the ETag of an object follows from its bytes.
+    pub(crate) tag_by_content: bool,
+    /// Tells runs of this process apart.
+    pub(crate) number: u64,
+    content: Mutex<Content>,
+}
+
+impl World {
+    pub(crate) fn new(
+        schedule: Schedule,
+        clients: usize,
+        storage: Storage,
+        tag_by_content: bool,
+        faults: Vec<Fault>,
+        has_lines: bool,
+    ) -> Self {
+        static NUMBER: AtomicU64 = AtomicU64::new(0);
+        let content = Content {
+            requests: vec![0; clients],
+            incarnations: vec![0; clients],
+            met: vec![Vec::new(); clients],
+            faults,
+            hash: 0xcbf2_9ce4_8422_2325,
+            lines: has_lines.then(Vec::new),
+            ..Content::default()
+        };
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        Self { schedule, storage, tag_by_content, number, content: Mutex::new(content) }
+    }
+
+    pub(crate) fn content(&self) -> MutexGuard<'_, Content> {
+        self.content.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Adds a line to what the run has done.
+    pub(crate) fn note(&self, line: &str) {
+        self.content().note(line);
+    }
+
+    /// A hash of all requests, and the requests themselves if they were kept.
+    pub(crate) fn trace(&self) -> (u64, Vec<String>) {
+        let mut content = self.content();
+        (content.hash, content.lines.take().unwrap_or_default())
+    }
+
+    /// The faults that a client has met since the last call.
+    pub(crate) fn take_met(&self, client: usize) -> Vec<FaultKind> {
+        std::mem::take(&mut self.content().met[client])
+    }
+
+    /// All faults that clients have met.
+    pub(crate) fn all_met(&self) -> Vec<FaultKind> {
+        self.content().all_met.clone()
+    }
+
+    /// How many requests there have been.
+    pub(crate) fn requests(&self) -> u64 {
+        self.content().requests.iter().sum()
+    }
+
+    /// A new process of the client.
+    pub(crate) fn connect(self: &Arc<Self>, client: usize) -> Connection {
+        let incarnation = self.content().incarnations[client];
+        Connection { world: self.clone(), client, incarnation }
+    }
+}
+
+/// What the process of a client reaches the objects by.
+#[derive(Clone)]
+pub(crate) struct Connection {
+    pub(crate) world: Arc<World>,
+    pub(crate) client: usize,
+    incarnation: u32,
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "simulated-{}-{}-{}", self.world.number, self.client, self.incarnation)
+    }
+}
+
+impl Connection {
+    fn is_alive(&self) -> bool {
+        self.world.content().incarnations[self.client] == self.incarnation
+    }
+
+    /// Waits until the client is to make its next request.
+    pub(crate) fn turn(&self) -> Result<(), Failure> {
+        match self.is_alive() {
+            true => self.world.schedule.turn(self.client).map_err(Failure::Stuck),
+            false => Err(Failure::Dead),
+        }
+    }
+
+    /// As [`turn`](Self::turn), for a task on behalf of the client; `None` for a dead client.
+    pub(crate) fn turn_async(&self) -> Option<Turn> {
+        self.is_alive().then(|| self.world.schedule.turn_async(self.client))
+    }
+
+    /// Makes a request, whose turn it is. `line` describes it.
+    pub(crate) fn request<T>(
+        &self,
+        does: Does,
+        line: &str,
+        effect: impl FnOnce(&mut Content) -> T,
+    ) -> Result<(T, Option<FaultKind>), Failure> {
+        let mut content = self.world.content();
+        let request = content.requests[self.client];
+        content.requests[self.client] += 1;
+        let is_here = |fault: &Fault| fault.client == self.client && fault.request == request;
+        let fault = content.faults.iter().find(|fault| is_here(fault)).map(|fault| fault.kind);
+        let fault = fault.filter(|kind| applies(*kind, does, self.world.storage));
+        let shown = fault.map_or_else(String::new, |kind| format!(" {kind:?}"));
+        content.note(&format!("client {} {line}{shown}", self.client));
+        content.met[self.client].extend(fault);
+        content.all_met.extend(fault);
+        match fault {
+            Some(FaultKind::CrashBefore) => {
+                self.die(&mut content);
+                return Err(Failure::Dead);
+            }
+            Some(FaultKind::LostBefore) => return Err(Failure::Lost),
+            Some(FaultKind::Conflict) => return Err(Failure::Conflict),
+            Some(FaultKind::Fail) => return Err(Failure::Failed),
+            _ => {}
+        }
+        let done = effect(&mut content);
+        match fault {
+            Some(FaultKind::CrashAfter) => {
+                self.die(&mut content);
+                Err(Failure::Dead)
+            }
+            Some(FaultKind::LostAfter) => Err(Failure::Lost),
+            fault => Ok((done, fault)),
+        }
+    }
+
+    /// Ends the process: its locks are free, and none of its requests reaches the store.
+    fn die(&self, content: &mut Content) {
+        content.incarnations[self.client] += 1;
+        content.locks.retain(|_, holder| *holder != (self.client, self.incarnation));
+        self.world.schedule.release();
+    }
+
+    /// Waits for the lock of a key and takes it.
+    pub(crate) fn lock(&self, key: &str) -> Result<Held, Failure> {
+        self.turn()?;
+        let mine = (self.client, self.incarnation);
+        self.request(Does::Lock, &format!("lock {key}"), |_| ())?;
+        loop {
+            let mut content = self.world.content();
+            if !content.locks.contains_key(key) {
+                content.locks.insert(key.to_owned(), mine);
+                return Ok(Held { world: self.world.clone(), key: key.to_owned(), mine });
+            }
+            drop(content);
+            self.world.schedule.wait_for_lock(self.client).map_err(Failure::Stuck)?;
+        }
+    }
+}
+
+fn applies(kind: FaultKind, does: Does, storage: Storage) -> bool {
+    match kind {
+        FaultKind::CrashBefore | FaultKind::CrashAfter | FaultKind::Fail => true,
+        // Reads whose responses are lost are repeated by clients below the simulation.
+        FaultKind::LostBefore | FaultKind::LostAfter | FaultKind::Conflict => {
+            does == Does::Write && storage != Storage::Files
+        }
+        FaultKind::Truncated => does == Does::Read && storage != Storage::Files,
+    }
+}
+
+/// A lock, until it is dropped.
+pub(crate) struct Held {
+    world: Arc<World>,
+    key: String,
+    mine: (usize, u32),
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        let mut content = self.world.content();
+        if content.locks.get(&self.key) == Some(&self.mine) {
+            content.locks.remove(&self.key);
+            self.world.schedule.release();
+        }
+    }
+}
