@@ -81,7 +81,8 @@ pub fn chunk_grid_of(grid: &Grid) -> ChunkGrid {
 }
 
 /// The edges of an axis, as a document of a rectilinear grid has them.
-pub(crate) fn edges_of(axis: &Axis) -> ChunkEdges {
+#[must_use]
+pub fn edges_of(axis: &Axis) -> ChunkEdges {
     match axis.kind() {
         AxisKind::Regular { edge } => ChunkEdges::Regular(edge),
         AxisKind::Rectilinear => ChunkEdges::from_runs(axis.runs().filter_map(|run| {

@@ -53,7 +53,7 @@ impl Group {
     /// [`ArrayError`] if there is none, or its metadata is not valid.
     pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
         match node::open(&store, prefix)? {
-            NodeMetadata::Group(metadata) => Ok(Self::new(store, prefix, metadata)),
+            NodeMetadata::Group(metadata) => Ok(Self::with_metadata(store, prefix, metadata)),
             NodeMetadata::Array(_) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
         }
     }
@@ -102,7 +102,9 @@ impl Group {
         }
     }
 
-    pub(crate) fn new(store: Arc<dyn Store>, prefix: &Prefix, metadata: GroupMetadata) -> Self {
+    /// The group with this document at `prefix`. Does not access the store.
+    #[must_use]
+    pub fn with_metadata(store: Arc<dyn Store>, prefix: &Prefix, metadata: GroupMetadata) -> Self {
         Self {
             store,
             prefix: prefix.clone(),
@@ -127,7 +129,7 @@ impl Group {
         node::refuse_unfinished(&store, prefix)?;
         node::create(&store, prefix, metadata.json().as_bytes())?;
         follow(&store, prefix, Scope::Node, UpdatePolicy::default());
-        Ok(Self::new(store, prefix, metadata))
+        Ok(Self::with_metadata(store, prefix, metadata))
     }
 
     /// With other [`Options`] for the arrays that are opened and created from it: bounds on what
@@ -146,11 +148,15 @@ impl Group {
         self
     }
 
-    pub(crate) fn update_policy(&self) -> UpdatePolicy {
+    /// The policy for partial updates.
+    #[must_use]
+    pub fn update_policy(&self) -> UpdatePolicy {
         self.policy
     }
 
-    pub(crate) fn options(&self) -> &Options {
+    /// The options with which its arrays are opened.
+    #[must_use]
+    pub fn options(&self) -> &Options {
         &self.options
     }
 
@@ -256,7 +262,7 @@ impl Group {
         let prefix = self.prefix.join(path)?;
         match self.node(path)? {
             NodeMetadata::Group(metadata) => {
-                let group = Self::new(self.store.clone(), &prefix, metadata);
+                let group = Self::with_metadata(self.store.clone(), &prefix, metadata);
                 let snapshot = self.snapshot.as_ref().and_then(|snapshot| snapshot.below(path));
                 let options = self.options.clone();
                 Ok(Self { snapshot, policy: self.policy, options, ..group })

@@ -60,14 +60,12 @@ mod without_key;
 
 pub use array::{Array, ChunkOf, ChunksOf, Element, StoredChunk};
 pub use change::{
-    Cut, GroupMarker, GroupRearrangement, GroupSpan, REARRANGE_MARKER, RearrangeCounts,
-    RearrangeMarker, RearrangeProgress, RearrangeStep, Rearrangement, Settled, Span, away,
-    delete_node, refresh_consolidated,
+    Cut, Extent, LockedDocument, delete_node, refresh_consolidated, refresh_consolidated_of,
 };
 #[cfg(feature = "jiff")]
 pub use error::TimeError;
-pub use error::{ArrayError, Loss, RearrangeError, Written};
-pub use grid::{chunk_grid_of, grid_of};
+pub use error::{ArrayError, Loss, Written};
+pub use grid::{chunk_grid_of, edges_of, grid_of};
 pub use group::Group;
 pub use layout::ChunkLayout;
 pub use members::{MemberSource, Members};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zarr_grid::GridError;
 use zarr_metadata::NodeMetadata;
 
-use crate::error::{ArrayError, RearrangeError};
+use crate::error::ArrayError;
 use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
 use crate::unfinished::{Unfinished, UnfinishedParts, UnfinishedWork};
 use crate::version_2;
@@ -136,7 +136,10 @@ pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Resu
 }
 
 /// Refuses to change a node of Zarr version 2.
-pub(crate) fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<(), ArrayError> {
+///
+/// # Errors
+/// [`ArrayError::Version2`].
+pub fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<(), ArrayError> {
     match is_version_2 {
         true => Err(ArrayError::Version2 { path: display(prefix) }),
         false => Ok(()),
@@ -167,11 +170,6 @@ pub fn display(prefix: &Prefix) -> String {
 #[must_use]
 pub fn is_of_array(name: &str, is_version_2: bool) -> bool {
     name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name))
-}
-
-/// The error of a node that cannot be rearranged, or is being rearranged.
-pub(crate) fn rearrange_error(prefix: &Prefix, cause: RearrangeError) -> ArrayError {
-    ArrayError::Rearrange { path: display(prefix), cause: Box::new(cause) }
 }
 
 /// The error of an array's chunk grid, at its document.

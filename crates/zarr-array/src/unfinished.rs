@@ -14,6 +14,10 @@ use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
 /// finished.
 pub const MARKER: &str = "zarr-kit-copy.json";
 
+/// The object next to an array's or group's `zarr.json` as long as moving its chunks is not finished,
+/// by the crate `zarr-join`. Until then the array may have chunks with keys of another encoding.
+pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
+
 /// What one part of a copy records, each in an object beside the marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {

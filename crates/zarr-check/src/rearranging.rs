@@ -2,7 +2,7 @@
 
 use zarr_array::ArrayError;
 use zarr_array::ChunkLayout;
-use zarr_array::{GroupMarker, RearrangeMarker, RearrangeStep, away};
+use zarr_join::rearrange::{Interrupted, InterruptedGroup};
 use zarr_metadata::ChunkKeyEncoding;
 use zarr_store::{Key, Prefix, Store};
 
@@ -18,35 +18,23 @@ pub(crate) fn array_of(
     layout: &ChunkLayout,
     key: &Key,
 ) -> Result<(Finding, Option<ChunkKeyEncoding>), ArrayError> {
-    let marker = understood(RearrangeMarker::at(store, layout.prefix()))?;
-    let now = layout.key_encoding();
-    let (message, other) = match marker {
-        // Whether it is undone or completed depends on the other arrays.
-        Some(RearrangeMarker { home, step: RearrangeStep::Leaving, share: Some(_) })
-            if now == home =>
-        {
-            let message = "with those of other arrays of a group: this one is as it was before, and \
-                           --repair of the group undoes or completes it";
-            (message, Some(away(home)))
+    let state = Interrupted::of(store, layout)?;
+    let message = match state {
+        Interrupted::Before(_) => {
+            "the array is as it was before, and --repair removes what is left over"
         }
-        Some(RearrangeMarker { home, step, .. }) if now == home => {
-            let message = match step {
-                RearrangeStep::Leaving => {
-                    "the array is as it was before, and --repair removes what is left over"
-                }
-                RearrangeStep::Returning => {
-                    "the array is rearranged, and --repair removes what is left over"
-                }
-            };
-            (message, Some(away(home)))
+        Interrupted::InGroup(_) => {
+            "with those of other arrays of a group: this one is as it was before, and --repair of \
+             the group undoes or completes it"
         }
-        Some(RearrangeMarker { home, .. }) if now == away(home) => {
-            ("the array is rearranged, with keys of another encoding until --repair", Some(home))
+        Interrupted::After(_) => "the array is rearranged, and --repair removes what is left over",
+        Interrupted::Away(_) => {
+            "the array is rearranged, with keys of another encoding until --repair"
         }
-        _ => (NOT_UNDERSTOOD, None),
+        _ => NOT_UNDERSTOOD,
     };
     let message = format!("moving its chunks was interrupted: {message}");
-    Ok((Finding::new(REARRANGING, message).with_key(key.as_str()), other))
+    Ok((Finding::new(REARRANGING, message).with_key(key.as_str()), state.other_keys()))
 }
 
 /// The finding of a group with the marker of a rearrangement.
@@ -55,26 +43,18 @@ pub(crate) fn group_of(
     prefix: &Prefix,
     marker: &Key,
 ) -> Result<Finding, ArrayError> {
-    let (rule, message) = match understood(GroupMarker::at(store, prefix))? {
-        Some(GroupMarker::Leaving) => {
+    let (rule, message) = match InterruptedGroup::of(store, prefix)? {
+        InterruptedGroup::Before => {
             (REARRANGING, "all are as they were before, and --repair removes what is left over")
         }
-        Some(GroupMarker::Switching) => {
+        InterruptedGroup::Half => {
             (HALF, "some may be rearranged and others not, until --repair completes it")
         }
-        Some(GroupMarker::Returning) => {
+        InterruptedGroup::After => {
             (REARRANGING, "all are rearranged, and --repair removes what is left")
         }
-        None => (REARRANGING, NOT_UNDERSTOOD),
+        _ => (REARRANGING, NOT_UNDERSTOOD),
     };
     let message = format!("rearranging its arrays was interrupted: {message}");
     Ok(Finding::new(rule, message).with_key(marker.as_str()))
-}
-
-/// A marker that was read; `None` if it is not understood, or was removed meanwhile.
-fn understood<M>(marker: Result<Option<M>, ArrayError>) -> Result<Option<M>, ArrayError> {
-    match marker {
-        Err(ArrayError::Rearrange { .. }) => Ok(None),
-        marker => marker,
-    }
 }

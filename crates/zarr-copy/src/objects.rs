@@ -7,10 +7,9 @@ use std::thread;
 
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::parallel;
-use zarr_array::unfinished::MARKER;
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
 use zarr_array::version_2;
 use zarr_array::{Array, ArrayError};
-use zarr_array::{REARRANGE_MARKER, RearrangeError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use zarr_store::{Key, Links, StoreExt as _};
 
@@ -232,8 +231,8 @@ pub(crate) fn copy_beside_chunks(
 
 /// Refuses an array among whose objects are chunks that are not its own.
 fn rearranging(from: Endpoint<'_>) -> TransferError {
-    let cause = Box::new(RearrangeError::Unfinished);
-    source(ArrayError::Rearrange { path: from.path(), cause })
+    let cause = "its chunks were being rearranged when that was interrupted: repair it first";
+    source(ArrayError::Refused { path: from.path(), cause: cause.into() })
 }
 
 struct Batch<'a> {

@@ -1,18 +1,19 @@
 //! Whether an array can be inserted into another as it is.
 
-use zarr_array::{Array, GroupRearrangement};
+use zarr_array::Array;
 
 use crate::attributes::{self, Attributes};
 use crate::error::JoinError;
 use crate::group::check_equal;
 use crate::join::values;
 use crate::members::{Arrangement, Member, Members};
+use crate::rearrange::GroupRearrangement;
 
 /// Checks that an array may be put between the chunks of another along an axis: rank, data type,
 /// dimension names and lengths on the other axes are equal, and so are the attributes that say what
 /// values mean, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Nothing of either is read.
 ///
-/// [`Array::rearrange`](zarr_array::Array::rearrange) inserts it, and compares what decides how
+/// [`Rearrangement`](crate::rearrange::Rearrangement) inserts it, and compares what decides how
 /// chunks are stored.
 ///
 /// # Errors

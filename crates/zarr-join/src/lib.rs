@@ -4,7 +4,8 @@
 //! [`Members`] are such arrays, checked to fit together: each has a place in the joined array.
 //! [`Join`] plans an array whose rectilinear grid has their chunks, so that objects are linked or
 //! copied, and only chunks that must change are decoded. [`JoinGroups`] does this for all arrays of
-//! groups.
+//! groups. [`rearrange`] removes, reorders and inserts whole chunks of an array that exists, or of all
+//! arrays of a group.
 //!
 //! # Non-goals
 //! No interpolation, no alignment by coordinates, no arithmetic on values: members are laid side by
@@ -26,6 +27,7 @@ mod join;
 mod members;
 mod nodes;
 mod plan;
+pub mod rearrange;
 mod tiles;
 
 pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};

@@ -80,6 +80,9 @@ mod book {
     #[cfg(feature = "join")]
     #[doc = include_str!("../../../docs/join.md")]
     struct Join;
+    #[cfg(feature = "join")]
+    #[doc = include_str!("../../../docs/rearrange.md")]
+    struct Rearrange;
     #[cfg(feature = "virtual-join")]
     #[doc = include_str!("../../../docs/virtual-join.md")]
     struct VirtualJoin;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use zarr_kit::array::delete_node;
 use zarr_kit::array::store::LockScope;
 use zarr_kit::codec::Options;
+use zarr_kit::join::rearrange::refuse_half_rearranged;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::virtual_join::is_virtual_join;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
@@ -171,7 +172,7 @@ impl PyGroup {
 
     /// Refuses a group some of whose arrays may have been rearranged while others have not.
     fn refuse_half_rearranged(&self, py: Python<'_>) -> Done<()> {
-        let refused = py.detach(|| self.reading().refuse_half_rearranged());
+        let refused = py.detach(|| refuse_half_rearranged(&self.reading()));
         self.place.named(self.prefix(), refused.map_err(Into::into))
     }
 

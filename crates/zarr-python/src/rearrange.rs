@@ -3,7 +3,9 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
-use zarr_kit::array::{GroupSpan, Span};
+use zarr_kit::join::rearrange::{
+    GroupRearrangement, GroupSpan, Rearrangement, Span, dimension_length as length_of_dimension,
+};
 use zarr_kit::join::{GroupMember, Member, NodeMember, check_group_insertion, check_insertion};
 use zarr_kit::virtual_join::{AxisOf, LinkedDocument, MemberSpan, OpenOptions, is_virtual_join};
 
@@ -48,7 +50,7 @@ pub(crate) fn rearrange(
             }
         });
     }
-    py.detach(|| array.changed(|own| own.rearrange(axis, spans)?.execute(&|_| {})))
+    py.detach(|| array.changed(|own| Rearrangement::plan(own, axis, spans)?.execute(&|_| {})))
 }
 
 /// As [`rearrange`], in the document of a virtual join.
@@ -121,7 +123,7 @@ pub(crate) fn dimension_length(
     if let Some(url) = group.virtual_join() {
         return py.detach(|| Ok(document(&group.place, &url)?.length(AxisOf::Named(dimension))?));
     }
-    let length = py.detach(|| group.reading().dimension_length(dimension));
+    let length = py.detach(|| length_of_dimension(&group.reading(), dimension));
     group.place.named(group.prefix(), length.map_err(Into::into))
 }
 
@@ -164,7 +166,7 @@ pub(crate) fn rearrange_group(
         Signals::during(|signals| {
             group.place.change(signals, |store| {
                 let whole = group.group().clone().with_store(store);
-                let plan = whole.rearrange(dimension, spans)?;
+                let plan = GroupRearrangement::plan(&whole, dimension, spans)?;
                 check_group_insertion(&plan, &shown, &inserted)?;
                 Ok::<_, Raised>(plan.execute(&|_| {})?)
             })

@@ -193,7 +193,10 @@ impl Array {
     }
 
     /// The same array with another document and the same settings.
-    pub(crate) fn with_document(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
+    ///
+    /// # Errors
+    /// As [`with_metadata`](Array::with_metadata).
+    pub fn with_document(&self, metadata: ArrayMetadata) -> Result<Self, ArrayError> {
         self.rebound(metadata, self.shared.compiled.options.clone())
     }
 
@@ -218,7 +221,9 @@ impl Array {
         self
     }
 
-    pub(crate) fn update_policy(&self) -> UpdatePolicy {
+    /// The policy for partial updates.
+    #[must_use]
+    pub fn update_policy(&self) -> UpdatePolicy {
         self.policy
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use zarr_grid::{GridErrorKind, Run};
 
-use super::document::{Document, Extent};
+use super::document::{Extent, LockedDocument};
 use super::follow::{Scope, follow};
 use super::resize::grown;
 use crate::array::{Array, Element};
@@ -157,7 +157,7 @@ impl Array {
         *range = *length..end;
         *length = end;
         *slot = edges.to_vec();
-        let document = match Document::lock(self, Extent::Chunks) {
+        let document = match LockedDocument::lock(self, Extent::Chunks) {
             Err(ArrayError::NoLock { path }) => {
                 crate::store::reached!("append: grows before it writes");
                 let grown = self.grow_alone(&shape, &all_edges)?;

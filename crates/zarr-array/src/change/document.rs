@@ -14,7 +14,7 @@ use crate::store::{
 
 /// The objects that a change writes besides the document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Extent {
+pub enum Extent {
     /// None: a conditional put excludes others if locks do not.
     Document,
     /// Chunks, which no conditional put of the document protects.
@@ -25,7 +25,8 @@ pub(super) enum Extent {
 ///
 /// The lock of the document is taken before the lock of any chunk, and never while one is held, so
 /// no two changes deadlock.
-pub(super) struct Document<'a> {
+#[derive(Debug)]
+pub struct LockedDocument<'a> {
     array: &'a Array,
     key: Key,
     /// The document as it is stored.
@@ -35,8 +36,15 @@ pub(super) struct Document<'a> {
     _guard: LockGuard,
 }
 
-impl<'a> Document<'a> {
-    pub(super) fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
+impl<'a> LockedDocument<'a> {
+    /// Locks the document of an array, and reads it.
+    ///
+    /// # Errors
+    /// [`ArrayError::Stale`] if others have changed the array since it was opened;
+    /// [`ArrayError::NoLock`] if no lock keeps others from changing it, unless the
+    /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Version2`]; or an error of the
+    /// store.
+    pub fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
         array.refuse_version_2()?;
         let key = array.prefix().key(METADATA_KEY)?;
         let store = array.store();
@@ -71,20 +79,26 @@ impl<'a> Document<'a> {
     }
 
     /// The document as it is stored.
-    pub(super) fn current(&self) -> &ArrayMetadata {
+    #[must_use]
+    pub fn current(&self) -> &ArrayMetadata {
         &self.current
     }
 
-    pub(super) fn key(&self) -> &Key {
+    /// Its key.
+    #[must_use]
+    pub fn key(&self) -> &Key {
         &self.key
     }
 
     /// Writes the new document, unless it equals the old one.
-    pub(super) fn put(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
+    ///
+    /// # Errors
+    /// [`ArrayError::Stale`] if others have changed it meanwhile; or an error of the store.
+    pub fn put(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
         self.put_text(metadata.json())
     }
 
-    /// As [`put`](Document::put), with white space at the end that no other document has. After a
+    /// As [`put`](LockedDocument::put), with white space at the end that no other document has. After a
     /// lost response, a store takes equal bytes of another writer for those that were sent.
     pub(super) fn put_unique(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
         let text = metadata.json().trim_end();
@@ -115,8 +129,11 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// As [`put`](Document::put), for a change that writes the document again.
-    pub(super) fn put_and_go_on(&mut self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
+    /// As [`put`](LockedDocument::put), for a change that writes the document again.
+    ///
+    /// # Errors
+    /// As [`put`](LockedDocument::put).
+    pub fn put_and_go_on(&mut self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
         self.put(metadata)?;
         if self.expected.is_some() {
             let mut document = Vec::new();

@@ -54,7 +54,7 @@ pub fn refresh_consolidated(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(
 }
 
 /// As [`follow`], and returns the first error. All groups are tried.
-pub(super) fn each_above(
+fn each_above(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
     scope: Scope,
@@ -70,9 +70,12 @@ pub(super) fn each_above(
     result
 }
 
-/// As [`each_above`] after changes of several nodes: each group above any of them gets one new
-/// document for all.
-pub(super) fn together(
+/// As [`refresh_consolidated`] after changes of the documents of several nodes, not of nodes below
+/// them: each group above any of them gets one new document for all.
+///
+/// # Errors
+/// The first error of the store. All groups are tried.
+pub fn refresh_consolidated_of(
     store: &Arc<dyn Store>,
     prefixes: &[&Prefix],
     policy: UpdatePolicy,

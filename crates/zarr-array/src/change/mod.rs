@@ -1,4 +1,4 @@
-//! Changes of existing arrays and groups: shape, appended elements, rearranged chunks, attributes.
+//! Changes of existing arrays and groups: shape, appended elements, attributes.
 
 mod append;
 mod attributes;
@@ -6,15 +6,10 @@ mod consolidate;
 mod delete;
 mod document;
 mod follow;
-mod rearrange;
 mod resize;
 
 pub use delete::delete_node;
-pub use follow::refresh_consolidated;
+pub use document::{Extent, LockedDocument};
 pub(crate) use follow::{Scope, follow};
-pub use rearrange::{GroupMarker, Marker as RearrangeMarker, Step as RearrangeStep, away};
-pub use rearrange::{
-    GroupRearrangement, GroupSpan, MARKER as REARRANGE_MARKER, RearrangeCounts, RearrangeProgress,
-    Rearrangement, Settled, Span,
-};
+pub use follow::{refresh_consolidated, refresh_consolidated_of};
 pub use resize::Cut;

@@ -3,7 +3,7 @@
 use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid};
 
-use super::document::{Document, Extent};
+use super::document::{Extent, LockedDocument};
 use super::follow::{Scope, follow};
 use crate::array::Array;
 use crate::error::ArrayError;
@@ -75,7 +75,7 @@ impl Array {
             Cut::Keep => Extent::Document,
             Cut::Discard => Extent::Chunks,
         };
-        let document = Document::lock(self, extent)?;
+        let document = LockedDocument::lock(self, extent)?;
         let resized = grown(self, &document, shape, edges)?;
         document.put(resized.metadata())?;
         follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
@@ -88,7 +88,7 @@ impl Array {
     /// The array with another shape and the same chunks, of which no other writer is told as well
     /// that it made it, whatever response is lost.
     pub(super) fn grow_alone(&self, shape: &[u64], edges: &[Vec<Run>]) -> Result<Self, ArrayError> {
-        let document = Document::lock(self, Extent::Document)?;
+        let document = LockedDocument::lock(self, Extent::Document)?;
         let resized = grown(self, &document, shape, edges)?;
         document.put_unique(resized.metadata())?;
         follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
@@ -135,7 +135,7 @@ impl Array {
 /// The array with the grid for other lengths and added edges. Nothing is written.
 pub(super) fn grown(
     array: &Array,
-    document: &Document<'_>,
+    document: &LockedDocument<'_>,
     shape: &[u64],
     edges: &[Vec<Run>],
 ) -> Result<Array, ArrayError> {

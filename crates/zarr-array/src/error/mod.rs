@@ -1,7 +1,6 @@
 //! Errors of arrays and groups.
 
 mod loss;
-mod rearrange;
 #[cfg(feature = "jiff")]
 mod times;
 mod written;
@@ -14,7 +13,6 @@ use crate::store::{KeyError, StoreError};
 use crate::unfinished::{UnfinishedParts, UnfinishedWork};
 
 pub use loss::Loss;
-pub use rearrange::RearrangeError;
 #[cfg(feature = "jiff")]
 pub use times::TimeError;
 pub(crate) use written::Touched;
@@ -149,13 +147,13 @@ pub enum ArrayError {
         /// Why they are not written.
         cause: Box<ArrayError>,
     },
-    /// The chunks along an axis cannot be rearranged.
+    /// A change that another crate makes is refused, such as that chunks are rearranged.
     #[error("{}: {cause}", Printable(path))]
-    Rearrange {
-        /// The array's path.
+    Refused {
+        /// The path of the array or group.
         path: String,
-        /// What keeps them from it.
-        cause: Box<RearrangeError>,
+        /// What keeps it from being changed so. Its message has no control characters.
+        cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A write of several chunks failed before all were written.
     #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]

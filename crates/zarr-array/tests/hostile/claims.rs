@@ -6,10 +6,11 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Cut, Part, Points, Selection, Span};
+use zarr_array::{Array, ArrayError, Cut, Part, Points, Selection};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, copy_array};
 use zarr_grid::{Axis, AxisSelection, Grid, Growth, Run};
+use zarr_join::rearrange::{Rearrangement, Span};
 use zarr_metadata::ArrayMetadata;
 use zarr_view::View;
 
@@ -247,7 +248,8 @@ fn an_array_of_many_chunks_answers_in_little_memory() {
             let shrunk = array.resize(&halves, &edges, Cut::Discard).expect("shrinks");
             let grown = shrunk.resize(shape, &edges, Cut::Keep).expect("grows");
             let _ = black_box(grown.append(0, 1 << 30, &[], &[]));
-            let _ = black_box(grown.rearrange(0, [Span::Kept(1..grown.shape()[0].max(1))]));
+            let _ =
+                black_box(Rearrangement::plan(&grown, 0, [Span::Kept(1..grown.shape()[0].max(1))]));
         });
     }
 }

@@ -27,8 +27,6 @@ mod partial;
 #[cfg(test)]
 mod points;
 #[cfg(test)]
-mod rearrange;
-#[cfg(test)]
 mod regions;
 #[cfg(test)]
 mod resize;

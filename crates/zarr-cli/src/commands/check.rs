@@ -2,8 +2,10 @@
 
 use serde_json::json;
 use zarr_kit::array::store::{Links, LocalStore};
-use zarr_kit::array::{Part, REARRANGE_MARKER, Settled, open_node};
+use zarr_kit::array::unfinished::REARRANGE_MARKER;
+use zarr_kit::array::{Part, open_node};
 use zarr_kit::check::{self, CheckOptions, Finding, Severity};
+use zarr_kit::join::rearrange::{Repair, repair as repair_array, repair_group};
 use zarr_kit::metadata::{NodeMetadata, Printable};
 use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, Group, Prefix};
@@ -172,12 +174,12 @@ fn settle(place: &NodeStore, args: &Check, out: &mut Out) -> Result<Vec<Repaired
         let policy = policy(args.sole_writer);
         let done = match is_group {
             true => Group::open(store.clone(), &prefix)
-                .and_then(|group| group.with_update_policy(policy).settle_rearrangement()),
+                .and_then(|group| repair_group(&group.with_update_policy(policy))),
             false => Array::open(store.clone(), &prefix)
-                .and_then(|array| array.with_update_policy(policy).settle_rearrangement()),
+                .and_then(|array| repair_array(&array.with_update_policy(policy))),
         };
         let how = match done {
-            Ok(Some(Settled::Undone)) => "undone",
+            Ok(Some(Repair::Undone)) => "undone",
             Ok(Some(_)) => "completed",
             Ok(None) => continue,
             // The check finds that it is still there.

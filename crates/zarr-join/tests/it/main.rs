@@ -9,5 +9,6 @@ mod kills;
 mod links;
 mod members;
 mod oracle;
+mod rearrange;
 mod seattle;
 mod version_2;

@@ -7,10 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use zarr_array::store::{Prefix, Store, StoreOptions, UpdatePolicy, open_url};
-use zarr_array::{
-    Array, Cut, Group, GroupSpan, Part, Span, create_parents, delete_node, refresh_consolidated,
-};
+use zarr_array::{Array, Cut, Group, Part, create_parents, delete_node, refresh_consolidated};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree, create_over};
+use zarr_join::rearrange::{GroupRearrangement, GroupSpan, Rearrangement, Span};
 use zarr_join::{
     Arrangement, GroupArrangement, GroupMember, Join, JoinGroups, JoinOptions, Member,
 };
@@ -145,13 +144,15 @@ const OPERATIONS: [Operation; 20] = [
         Ok(())
     }),
     ("rearrange", |place| {
-        let plan = place.array("g/a")?.rearrange(0, [Span::Kept(4..8), Span::Kept(0..4)])?;
+        let array = place.array("g/a")?;
+        let plan = Rearrangement::plan(&array, 0, [Span::Kept(4..8), Span::Kept(0..4)])?;
         plan.execute(&|_| {})?;
         Ok(())
     }),
     ("rearrange a group", |place| {
-        let plan = place.group()?;
-        let plan = plan.rearrange("x", [GroupSpan::Kept(4..8), GroupSpan::Kept(0..4)])?;
+        let group = place.group()?;
+        let plan =
+            GroupRearrangement::plan(&group, "x", [GroupSpan::Kept(4..8), GroupSpan::Kept(0..4)])?;
         plan.execute(&|_| {})?;
         Ok(())
     }),

@@ -1,8 +1,8 @@
 //! `zarr-kit rearrange` of a group: all its arrays with a dimension together.
 
 use serde_json::json;
-use zarr_kit::array::{GroupRearrangement, GroupSpan};
 use zarr_kit::join::check_group_insertion;
+use zarr_kit::join::rearrange::{GroupRearrangement, GroupSpan, dimension_length};
 use zarr_kit::metadata::Printable;
 use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
@@ -25,7 +25,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let Around { top, prefix } = place.hierarchy()?;
     let group = Group::open(top.store.clone(), &prefix).map_err(|cause| place.failed(cause))?;
     let group = group.with_update_policy(policy(args.sole_writer));
-    let length = group.dimension_length(&args.axis).map_err(|cause| place.failed(cause))?;
+    let length = dimension_length(&group, &args.axis).map_err(|cause| place.failed(cause))?;
     let (spans, inserted) = match asked(args, length)? {
         Asked::Kept(ranges) => (ranges.into_iter().map(GroupSpan::Kept).collect(), None),
         Asked::Inserted { path, at } => {
@@ -40,7 +40,8 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
             (spans, Some(from.shown))
         }
     };
-    let plan = group.rearrange(&args.axis, spans).map_err(|cause| place.failed(cause))?;
+    let plan =
+        GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, inserted.as_slice())
         .map_err(|cause| CliError::Join(Box::new(cause)))?;
     if !args.dry_run {

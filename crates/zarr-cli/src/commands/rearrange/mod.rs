@@ -7,7 +7,7 @@ mod moving;
 
 use serde_json::json;
 use zarr_kit::Array;
-use zarr_kit::array::{Rearrangement, Span};
+use zarr_kit::join::rearrange::{Rearrangement, Span};
 use zarr_kit::join::{Member, check_insertion};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
@@ -48,7 +48,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;
     let length = array.shape().get(axis).copied().unwrap_or(0);
     let spans = spans(args, &place, &array, axis, length)?;
-    let plan = array.rearrange(axis, spans).map_err(|cause| place.failed(cause))?;
+    let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {
         execute(&place, &top, array.prefix(), &SAID, |report| plan.execute(report).map(drop))?;
     }

@@ -1,6 +1,7 @@
 //! Moving the chunks, with a progress bar and what is said of an interruption.
 
-use zarr_kit::array::{REARRANGE_MARKER, RearrangeProgress};
+use zarr_kit::array::unfinished::REARRANGE_MARKER;
+use zarr_kit::join::rearrange::RearrangeProgress;
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::{Array, ArrayError, Prefix};
 

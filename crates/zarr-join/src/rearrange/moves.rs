@@ -1,10 +1,12 @@
 //! Which object goes where.
 
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::store::{Key, Links};
+
 use super::marker::away;
 use super::{RearrangeCounts, Rearrangement};
-use crate::array::Array;
-use crate::error::{ArrayError, RearrangeError};
-use crate::store::{Key, Links};
+use crate::rearrange::error::{RearrangeError, refused};
 
 /// A stored chunk that the rearranged array has.
 #[derive(Debug)]
@@ -77,13 +79,13 @@ impl Rearrangement {
                     && prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some())
                 {
                     let key = key.to_string();
-                    return Err(self.array.rearrange_error(RearrangeError::InTheWay { key }));
+                    return Err(refused(self.array.prefix(), RearrangeError::InTheWay { key }));
                 }
                 continue;
             };
             if !layout.is_occupied(&index) {
                 let key = key.to_string();
-                return Err(self.array.rearrange_error(RearrangeError::PastEnd { key }));
+                return Err(refused(self.array.prefix(), RearrangeError::PastEnd { key }));
             }
             let number = index.get(self.axis).copied().unwrap_or(0);
             let after = own.partition_point(|placed| placed.chunks.start <= number);

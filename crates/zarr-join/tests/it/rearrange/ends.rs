@@ -5,7 +5,8 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Cut, Group, Settled, Span};
+use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_join::rearrange::{Rearrangement, Repair, Span, repair};
 use zarr_metadata::GroupMetadata;
 use zarr_store_tests::{Objects, objects, restore};
 
@@ -29,7 +30,7 @@ fn open(store: &Arc<dyn Store>) -> Result<Array, ArrayError> {
 }
 
 fn run(store: &Arc<dyn Store>, spans: &[Span]) -> Result<(), ArrayError> {
-    open(store)?.rearrange(0, spans.iter().cloned())?.execute(&|_| {}).map(drop)
+    Rearrangement::plan(&open(store)?, 0, spans.iter().cloned())?.execute(&|_| {}).map(drop)
 }
 
 /// What readers find, by the array's document and by consolidated metadata.
@@ -76,11 +77,11 @@ impl Ends<'_> {
                     self.ends_of_repair(&|| interrupted().0, state, &what);
                 }
                 match settle(&store) {
-                    Some(Settled::Undone) => {
+                    Some(Repair::Undone) => {
                         self.undone += 1;
                         assert!(objects(&*store) == old && !now, "{what}: undone");
                     }
-                    Some(Settled::Completed) => {
+                    Some(Repair::Completed) => {
                         self.completed += 1;
                         assert!(objects(&*store) == new && now, "{what}: completed");
                     }
@@ -117,7 +118,7 @@ impl Ends<'_> {
                     Arc::new(FaultStore::new(store.clone()).at(number, fault));
                 let before = assert_whole(&store, state, &what);
                 if let Ok(array) = open(&dying) {
-                    let _ended = array.settle_rearrangement();
+                    let _ended = repair(&array);
                 }
                 let now = assert_whole(&store, state, &what);
                 assert_eq!(now, before, "{what}: repairing goes neither back nor on");
@@ -129,8 +130,8 @@ impl Ends<'_> {
     }
 }
 
-fn settle(store: &Arc<dyn Store>) -> Option<Settled> {
-    open(store).expect("opens").settle_rearrangement().expect("settles")
+fn settle(store: &Arc<dyn Store>) -> Option<Repair> {
+    repair(&open(store).expect("opens")).expect("settles")
 }
 
 /// Whether all that readers see is the new array; the old one otherwise. A check finds no error.
@@ -209,10 +210,9 @@ fn in_local_files_it_ends_old_or_new_with_a_repair() {
     );
 }
 
-#[cfg(feature = "object_store")]
 #[test]
 fn on_object_storage_it_ends_old_or_new_with_a_repair() {
-    ends(&crate::workload::remote, false);
+    ends(&super::remote, false);
 }
 
 /// What is appended or written to an array that was left half-way stays when that is repaired.
@@ -236,7 +236,7 @@ fn an_array_that_was_left_can_be_used_and_repaired_later() {
         let array = array.append(0, 2, &[200, 201], &edges).expect("appends");
         array.write(0..1, &[202]).expect("writes");
         array.update_attributes(&[("new", Some("true"))]).expect("changes");
-        let again = open(&store).expect("opens").rearrange(0, [Span::Kept(0..11)]);
+        let again = Rearrangement::plan(&open(&store).expect("opens"), 0, [Span::Kept(0..11)]);
         let settled = settle(&store);
         match again {
             Err(error) => {

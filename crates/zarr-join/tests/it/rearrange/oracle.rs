@@ -3,8 +3,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
+use zarr_array::Array;
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, Span};
+use zarr_join::rearrange::{Rearrangement, Span};
 
 use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
 
@@ -67,7 +68,7 @@ fn any_order_of_any_chunks_is_that_of_rows() {
                 let what = format!("{document} {axis} {sequence:?}");
                 let array = new();
                 let spans = sequence.iter().map(|chunk| Span::Kept(ranges[*chunk].clone()));
-                let plan = array.rearrange(axis, spans);
+                let plan = Rearrangement::plan(&array, axis, spans);
                 let last = sequence.iter().position(|chunk| *chunk + 1 == ranges.len());
                 let overhangs = cut && last.is_some_and(|at| at + 1 != sequence.len());
                 if sequence.is_empty() || overhangs {
@@ -106,7 +107,8 @@ fn any_order_of_any_chunks_is_that_of_rows() {
 fn a_regular_grid_stays_regular_while_it_can() {
     let grid = |document: &str, spans: &[Range<u64>]| {
         let array = filled(Arc::new(MemoryStore::new()), &Prefix::root(), document, 0);
-        let plan = array.rearrange(0, spans.iter().cloned().map(Span::Kept)).expect("fits");
+        let plan =
+            Rearrangement::plan(&array, 0, spans.iter().cloned().map(Span::Kept)).expect("fits");
         plan.rearranged().metadata().chunk_grid().to_json()
     };
     let same = document(&[11], &regular(&[3]), SLASH, BYTES);
@@ -151,7 +153,7 @@ fn another_array_is_inserted_at_every_edge() {
             let what = format!("{inserted} in {document} at {at}");
             let array = new();
             let spans = [Span::Kept(0..at), Span::Inserted(other.clone()), Span::Kept(at..length)];
-            let plan = array.rearrange(0, spans);
+            let plan = Rearrangement::plan(&array, 0, spans);
             let overhangs =
                 |array: &Array| array.grid().axes()[0].occupied_end() != array.shape()[0];
             if (at == length && overhangs(&array)) || (at < length && overhangs(&other)) {
@@ -181,7 +183,7 @@ fn strings_move_as_they_are() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
     array.write_strings(0..5, &["a", "bb", "", "dddd", "e"]).expect("writes");
-    let plan = array.rearrange(0, [Span::Kept(2..4), Span::Kept(0..2)]).expect("fits");
+    let plan = Rearrangement::plan(&array, 0, [Span::Kept(2..4), Span::Kept(0..2)]).expect("fits");
     let after = plan.execute(&|_| {}).expect("moves");
     assert!(after.read_strings(0..4).expect("reads").iter().eq(["", "dddd", "a", "bb"]));
 }

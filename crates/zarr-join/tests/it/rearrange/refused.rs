@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Cut, Span};
+use zarr_array::{Array, ArrayError, Cut};
+use zarr_join::rearrange::{Rearrangement, Span, repair};
 use zarr_store_tests::objects;
 
 use super::{BYTES, SLASH, document, filled, rectilinear, regular, rows};
@@ -20,7 +21,8 @@ fn months() -> Array {
 #[test]
 fn what_is_not_made_of_whole_chunks_is_refused_with_the_place() {
     let array = months();
-    let error = |spans: Vec<Span>| array.rearrange(0, spans).expect_err("refused").to_string();
+    let error =
+        |spans: Vec<Span>| Rearrangement::plan(&array, 0, spans).expect_err("refused").to_string();
     assert_eq!(
         error(vec![Span::Kept(4..9)]),
         "the root: axis 0: index 4 is inside a chunk, and chunks are only moved whole: the nearest \
@@ -49,7 +51,7 @@ fn what_is_not_made_of_whole_chunks_is_refused_with_the_place() {
         error(vec![Span::Kept(2..2)]),
         "the root: axis 0: nothing would be left of it: delete the array, or resize it"
     );
-    let axis = array.rearrange(1, []).expect_err("one axis").to_string();
+    let axis = Rearrangement::plan(&array, 1, []).expect_err("one axis").to_string();
     assert_eq!(axis, "axis 1: the array has 1 axis");
 }
 
@@ -60,11 +62,11 @@ fn an_array_that_does_not_fit_is_not_inserted() {
     let error = |document: &str| {
         let other = filled(memory(), &Prefix::root(), document, 0);
         let spans = [Span::Inserted(other), Span::Kept(0..6)];
-        array.rearrange(0, spans).expect_err("differs").to_string()
+        Rearrangement::plan(&array, 0, spans).expect_err("differs").to_string()
     };
     let fits = document(&[2, 5], &regular(&[2, 3]), SLASH, BYTES);
     let spans = [Span::Inserted(filled(memory(), &Prefix::root(), &fits, 0)), Span::Kept(0..6)];
-    array.rearrange(0, spans).expect("fits");
+    Rearrangement::plan(&array, 0, spans).expect("fits");
     for (document, expected) in [
         (fits.replace("uint8", "int8"), "data type: found int8, expected uint8"),
         (fits.replace("\"fill_value\": 0", "\"fill_value\": 1"), "fill value: found 1, expected 0"),
@@ -108,7 +110,7 @@ fn objects_that_are_not_the_arrays_are_neither_lost_nor_shown() {
         let key = Key::new(key).expect("a key");
         store.put(&key, b"precious").expect("puts");
         let before = objects(&*store);
-        let error = array.rearrange(0, spans()).expect_err("refused");
+        let error = Rearrangement::plan(&array, 0, spans()).expect_err("refused");
         assert_eq!(error.to_string(), expected);
         assert!(objects(&*store) == before);
         store.delete(&key).expect("deletes");
@@ -119,14 +121,14 @@ fn objects_that_are_not_the_arrays_are_neither_lost_nor_shown() {
     // What is no chunk of either stays where it is.
     let note = Key::new("notes.txt").expect("a key");
     store.put(&note, b"mine").expect("puts");
-    array.rearrange(0, spans()).expect("fits").execute(&|_| {}).expect("moves");
+    Rearrangement::plan(&array, 0, spans()).expect("fits").execute(&|_| {}).expect("moves");
     assert_eq!(store.read(&note).expect("reads").as_deref(), Some(&b"mine"[..]));
 }
 
 #[test]
 fn an_old_handle_can_change_nothing_by_mistake() {
     let array = months();
-    let plan = array.rearrange(0, [Span::Kept(2..9)]).expect("fits");
+    let plan = Rearrangement::plan(&array, 0, [Span::Kept(2..9)]).expect("fits");
     plan.execute(&|_| {}).expect("moves");
     assert!(matches!(plan.execute(&|_| {}), Err(ArrayError::Stale { .. })));
     assert!(matches!(array.append(0, 1, &[1], &[]), Err(ArrayError::Stale { .. })));
@@ -139,7 +141,7 @@ fn a_write_while_chunks_are_copied_is_noticed_and_kept() {
         let spans = [Span::Kept(5..9), Span::Kept(0..5)];
         let array = months();
         let region = zarr_array::Selection::parse(region, &[9]).expect("a region");
-        let plan = array.rearrange(0, spans).expect("fits");
+        let plan = Rearrangement::plan(&array, 0, spans).expect("fits");
         let before = rows(&array, 0);
         let writer = array.clone();
         let result = plan.execute(&|at| {
@@ -165,9 +167,10 @@ fn what_another_program_marks_is_left_alone() {
     let store = array.store().clone();
     let marker = Key::new("zarr-kit-rearrange.json").expect("a key");
     store.put(&marker, b"{}").expect("puts");
-    let error = array.rearrange(0, [Span::Kept(2..9)]).expect_err("refused").to_string();
+    let error =
+        Rearrangement::plan(&array, 0, [Span::Kept(2..9)]).expect_err("refused").to_string();
     assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
-    let error = array.settle_rearrangement().expect_err("refused").to_string();
+    let error = repair(&array).expect_err("refused").to_string();
     assert!(error.contains("is not understood"), "{error}");
     assert_eq!(super::found(&store), ["unfinished-rearrangement"]);
 }

@@ -1,9 +1,11 @@
 //! What keeps the chunks of an axis from being rearranged.
 
+use zarr_array::store::Prefix;
+use zarr_array::{ArrayError, node};
 use zarr_metadata::Printable;
 
-/// Why the chunks along an axis cannot be rearranged as asked; see
-/// [`Array::rearrange`](crate::Array::rearrange).
+/// Why the chunks along an axis cannot be rearranged as asked: the cause of an
+/// [`ArrayError::Refused`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RearrangeError {
@@ -178,4 +180,9 @@ pub enum RearrangeError {
         /// The chunk's key.
         key: String,
     },
+}
+
+/// The error of a node that cannot be rearranged, or is being rearranged.
+pub(super) fn refused(prefix: &Prefix, cause: RearrangeError) -> ArrayError {
+    ArrayError::Refused { path: node::display(prefix), cause: Box::new(cause) }
 }

@@ -7,7 +7,10 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Cut, Group, GroupSpan, Settled};
+use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_join::rearrange::{
+    GroupRearrangement, GroupSpan, Repair, refuse_half_rearranged, repair, repair_group,
+};
 use zarr_metadata::GroupMetadata;
 use zarr_store_tests::{Objects, objects, restore};
 
@@ -69,11 +72,11 @@ fn open_group(store: &Arc<dyn Store>) -> Result<Group, ArrayError> {
 }
 
 fn run(store: &Arc<dyn Store>, spans: &[GroupSpan]) -> Result<(), ArrayError> {
-    open_group(store)?.rearrange("time", spans.iter().cloned())?.execute(&|_| {})
+    GroupRearrangement::plan(&open_group(store)?, "time", spans.iter().cloned())?.execute(&|_| {})
 }
 
-fn settle(store: &Arc<dyn Store>) -> Result<Option<Settled>, ArrayError> {
-    open_group(store)?.settle_rearrangement()
+fn settle(store: &Arc<dyn Store>) -> Result<Option<Repair>, ArrayError> {
+    repair_group(&open_group(store)?)
 }
 
 type Rows = Vec<Vec<Vec<u8>>>;
@@ -111,7 +114,7 @@ fn assert_whole(store: &Arc<dyn Store>, states: &States, what: &str) -> bool {
     let ids = found(store);
     let allowed = ["unfinished-rearrangement", "stale-consolidated", "half-rearranged-group"];
     assert!(ids.iter().all(|id| allowed.contains(id)), "{what}: {ids:?}");
-    let told = open_group(store).expect("opens").refuse_half_rearranged();
+    let told = refuse_half_rearranged(&open_group(store).expect("opens"));
     assert_eq!(ids.contains(&"half-rearranged-group"), told.is_err(), "{what}: {ids:?}");
     assert!(!mixed || told.is_err(), "{what}: {ids:?}");
     if ids.is_empty() {
@@ -171,11 +174,11 @@ fn ends(make: &dyn Fn() -> Arc<dyn Store>, faults: &[Fault]) {
                 assert!(result.is_err() || now == states.objects[1], "{what} is not reported");
                 mixed += u32::from(assert_whole(&store, &states, &what));
                 match settle(&store).expect("settles") {
-                    Some(Settled::Undone) => {
+                    Some(Repair::Undone) => {
                         undone += 1;
                         assert!(objects(&*store) == states.objects[0], "{what}: undone");
                     }
-                    Some(Settled::Completed) => {
+                    Some(Repair::Completed) => {
                         completed += 1;
                         assert!(objects(&*store) == states.objects[1], "{what}: completed");
                     }
@@ -212,10 +215,9 @@ fn in_local_files_all_arrays_end_old_or_new_with_a_repair() {
     ends(&make, &[Fault::DieAfter]);
 }
 
-#[cfg(feature = "object_store")]
 #[test]
 fn on_object_storage_all_arrays_end_old_or_new_with_a_repair() {
-    ends(&crate::workload::remote, &[Fault::DieAfter]);
+    ends(&super::remote, &[Fault::DieAfter]);
 }
 
 #[test]
@@ -237,10 +239,10 @@ fn the_repair_can_end_anywhere_too() {
             let _ended = settle(&dying);
             assert_whole(&store, &states, &what);
             // By way of an array, which leads to its group.
-            let by_array = open(&store, "g/temp").expect("opens").settle_rearrangement();
+            let by_array = repair(&open(&store, "g/temp").expect("opens"));
             by_array.unwrap_or_else(|error| panic!("{what}: {error}"));
             settle(&store).unwrap_or_else(|error| panic!("{what}: {error}"));
-            let now = usize::from(expected == Some(Settled::Completed));
+            let now = usize::from(expected == Some(Repair::Completed));
             if expected.is_some() {
                 assert!(objects(&*store) == states.objects[now], "{what}");
             }
@@ -280,8 +282,8 @@ fn writes_before_the_repair_are_kept() {
                 let array = open(&store, path).expect("opens");
                 let after = array.shape()[*axis];
                 let is_new = after != 9;
-                assert!(!(settled == Some(Settled::Undone) && is_new), "{what}");
-                assert!(after == length || settled == Some(Settled::Completed), "{what}");
+                assert!(!(settled == Some(Repair::Undone) && is_new), "{what}");
+                assert!(after == length || settled == Some(Repair::Completed), "{what}");
                 let index = if is_new { usize::try_from(moved).unwrap() } else { 8 };
                 let row = &rows(&array, *axis)[index];
                 assert_eq!(row[0], 99, "{what}: {path} {:?}", rows(&array, *axis));
@@ -300,7 +302,7 @@ fn an_old_array_that_grew_among_new_ones_is_named() {
     let mut refused = 0;
     for number in 0..operations {
         let (store, _) = interrupted(&make, &states, &spans, number, Fault::DieAfter);
-        let half = open_group(&store).expect("opens").refuse_half_rearranged().is_err();
+        let half = refuse_half_rearranged(&open_group(&store).expect("opens")).is_err();
         let time = open(&store, "g/time").expect("opens");
         let was_old = time.shape() == [9];
         let edges = [zarr_grid::Run { edge: 1, count: 1 }];
@@ -313,7 +315,7 @@ fn an_old_array_that_grew_among_new_ones_is_named() {
                 "{error}"
             );
             grown.resize(&[9], &[vec![]], Cut::Discard).expect("shrinks");
-            assert_eq!(settle(&store).expect("settles"), Some(Settled::Completed));
+            assert_eq!(settle(&store).expect("settles"), Some(Repair::Completed));
         } else {
             settle(&store).expect("settles");
             let now = open(&store, "g/time").expect("opens");
@@ -349,7 +351,8 @@ fn all_arrays_with_the_dimension_are_rearranged_alike() {
         let [before, ..] = seen(&store);
         let other = open(&store, "g/other").expect("opens");
         let other = (other.metadata().json().to_owned(), rows(&other, 0));
-        let plan = open_group(&store).expect("opens").rearrange("time", spans).expect("fits");
+        let plan = GroupRearrangement::plan(&open_group(&store).expect("opens"), "time", spans)
+            .expect("fits");
         let paths: Vec<&str> =
             plan.arrays().iter().map(|plan| plan.array().prefix().as_str()).collect();
         assert_eq!(paths, ARRAYS.map(|(path, _)| path));
@@ -381,7 +384,8 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
     let group = open_group(&store).expect("opens");
     let kept = |range| vec![GroupSpan::Kept(range)];
     let error = |dimension: &str, spans: Vec<GroupSpan>| {
-        let error = group.rearrange(dimension, spans).expect_err("refused").to_string();
+        let error =
+            GroupRearrangement::plan(&group, dimension, spans).expect_err("refused").to_string();
         assert!(objects(&*store) == before);
         error
     };
@@ -425,12 +429,16 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
         "g/time: has the length 5 on the dimension time, and inner/rain has 4"
     );
     // What keeps everything changes nothing.
-    group.rearrange("time", kept(0..9)).expect("fits").execute(&|_| {}).expect("does nothing");
+    GroupRearrangement::plan(&group, "time", kept(0..9))
+        .expect("fits")
+        .execute(&|_| {})
+        .expect("does nothing");
     assert!(objects(&*store) == before);
     let squares =
         named(&document(&[9, 9], &regular(&[9, 9]), SLASH, BYTES), "[\"time\", \"time\"]");
     filled(store.clone(), &at("g/squares"), &squares, 0);
-    let twice = group.rearrange("time", kept(2..9)).expect_err("refused").to_string();
+    let twice =
+        GroupRearrangement::plan(&group, "time", kept(2..9)).expect_err("refused").to_string();
     assert_eq!(twice, "g/squares: two axes have the dimension time");
 }
 
@@ -445,11 +453,11 @@ fn an_array_alone_does_not_undo_what_its_group_completes() {
             Arc::new(LocalStore::create(folder.path()).expect("makes a store"))
         };
         let (store, _) = interrupted(&make, &states, &spans, number, Fault::DieAfter);
-        let half = open_group(&store).expect("opens").refuse_half_rearranged().is_err();
+        let half = refuse_half_rearranged(&open_group(&store).expect("opens")).is_err();
         let alone: Arc<dyn Store> =
             Arc::new(LocalStore::open(folder.path().join("g/time")).expect("opens"));
         let array = Array::open(alone, &Prefix::root()).expect("opens");
-        if let Err(error) = array.settle_rearrangement() {
+        if let Err(error) = repair(&array) {
             let error = error.to_string();
             assert!(error.ends_with("repair the group, which is 1 level above it"), "{error}");
         } else {

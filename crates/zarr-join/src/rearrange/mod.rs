@@ -7,23 +7,27 @@
 //! array of them. Then they are copied back in the same way, to the keys that the array had before.
 //! At each moment the document belongs to a whole array, the old or the new one.
 
+mod error;
+mod interrupted;
 mod marker;
 mod moves;
 mod plan;
-mod settle;
+mod repair;
 mod steps;
 mod together;
 
 use std::ops::Range;
 
-use crate::array::Array;
+use zarr_array::Array;
 
-pub use marker::MARKER;
-pub use marker::{Marker, Step, away};
-pub use together::GroupMarker;
-pub use together::{GroupRearrangement, GroupSpan};
+pub use error::RearrangeError;
+pub use interrupted::{Interrupted, InterruptedGroup};
+pub use repair::repair;
+pub use together::{
+    GroupRearrangement, GroupSpan, dimension_length, refuse_half_rearranged, repair_group,
+};
 
-/// A part of an axis as it is to be: see [`Array::rearrange`].
+/// A part of an axis as it is to be: see [`Rearrangement::plan`].
 #[derive(Clone, Debug)]
 pub enum Span {
     /// Indices of the array itself. Both ends are edges of chunks, or the array's end.
@@ -74,10 +78,10 @@ pub struct RearrangeCounts {
     pub copies: u64,
 }
 
-/// How an interrupted rearrangement was settled.
+/// How an interrupted rearrangement was repaired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Settled {
+pub enum Repair {
     /// The array is as it was before.
     Undone,
     /// The array is rearranged.

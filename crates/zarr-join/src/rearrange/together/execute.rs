@@ -1,19 +1,21 @@
 //! Carries out the rearrangement of several arrays, in steps between which it can be undone or
 //! completed.
 
-use super::super::marker::{MARKER, Marker, Step, away};
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::refresh_consolidated_of;
+use zarr_array::store::{Prefix, Store, UpdatePolicy};
+use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+use zarr_array::{Extent, LockedDocument};
+
+use super::super::marker::{Marker, Step, away};
 use super::super::moves::Moves;
 use super::super::steps::{Report, Tally, checked, come_home, leave};
 use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
 use super::marker::GroupMarker;
 use super::share::Share;
-use crate::array::Array;
-use crate::change::document::{Document, Extent};
-use crate::change::follow::together;
-use crate::error::{ArrayError, RearrangeError};
-use crate::node;
-use crate::store::{Prefix, Store, UpdatePolicy};
+use crate::rearrange::error::{RearrangeError, refused};
 
 impl GroupRearrangement {
     /// Moves the chunks of all arrays; see [`Rearrangement::execute`].
@@ -28,12 +30,12 @@ impl GroupRearrangement {
     ///    keys, as one that is rearranged alone, and at last the group's marker is removed.
     ///
     /// An interruption before step 4 leaves the old arrays, after step 4 the new ones. In step 4 it
-    /// may leave some of each, which [`Group::refuse_half_rearranged`] and `check` tell, and
-    /// [`Group::settle_rearrangement`] completes. Readers by consolidated metadata find all old or
+    /// may leave some of each, which [`refuse_half_rearranged`] and `check` tell, and
+    /// [`repair_group`] completes. Readers by consolidated metadata find all old or
     /// all new ones at every moment.
     ///
-    /// [`Group::refuse_half_rearranged`]: crate::Group::refuse_half_rearranged
-    /// [`Group::settle_rearrangement`]: crate::Group::settle_rearrangement
+    /// [`refuse_half_rearranged`]: super::refuse_half_rearranged
+    /// [`repair_group`]: super::repair_group
     ///
     /// # Errors
     /// As [`Rearrangement::execute`]. Up to step 4 everything is as before, as far as the store lets
@@ -46,12 +48,12 @@ impl GroupRearrangement {
         let marker_key = prefix.key(MARKER)?;
         let _guard = store.lock(&marker_key)?;
         if GroupMarker::at(store, prefix)?.is_some() {
-            return Err(node::rearrange_error(prefix, RearrangeError::Unfinished));
+            return Err(refused(prefix, RearrangeError::Unfinished));
         }
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         let mut documents = Vec::with_capacity(arrays.len());
         for array in &arrays {
-            documents.push(Document::lock(array, Extent::Chunks)?);
+            documents.push(LockedDocument::lock(array, Extent::Chunks)?);
         }
         let mut all = Vec::with_capacity(arrays.len());
         for plan in &self.arrays {
@@ -136,7 +138,7 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
         }
         Some(_) => {
             let key = prefix.key(MARKER)?.to_string();
-            Err(array.rearrange_error(RearrangeError::Marker { key }))
+            Err(refused(array.prefix(), RearrangeError::Marker { key }))
         }
         None => Ok(()),
     }
@@ -146,5 +148,5 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
 pub(super) fn follow(arrays: &[Array], policy: UpdatePolicy) -> Result<(), ArrayError> {
     let Some(first) = arrays.first() else { return Ok(()) };
     let prefixes: Vec<&Prefix> = arrays.iter().map(Array::prefix).collect();
-    together(first.store(), &prefixes, policy)
+    refresh_consolidated_of(first.store(), &prefixes, policy)
 }

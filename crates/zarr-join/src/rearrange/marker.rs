@@ -1,19 +1,16 @@
 //! The object that marks an array whose chunks are being rearranged.
 
+use zarr_array::ArrayError;
+use zarr_array::store::{Key, Prefix, Store, StoreExt as _};
+use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
 use super::together::share::Share;
-use crate::error::{ArrayError, RearrangeError};
-use crate::node;
-use crate::store::{Key, Prefix, Store, StoreExt as _};
-
-/// The name of the object next to an array's `zarr.json` as long as a
-/// [rearrangement](crate::Array::rearrange) of its chunks is not finished.
-pub const MARKER: &str = "zarr-kit-rearrange.json";
+use crate::rearrange::error::{RearrangeError, refused};
 
 /// How far a rearrangement has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub(super) enum Step {
     /// The chunks are being copied to other keys. While the document names the array's own keys, it
     /// is that of the old array.
     Leaving,
@@ -24,18 +21,18 @@ pub enum Step {
 
 /// The contents of a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Marker {
+pub(super) struct Marker {
     /// The key encoding of the array before and after.
-    pub home: ChunkKeyEncoding,
+    pub(super) home: ChunkKeyEncoding,
     /// How far it has come.
-    pub step: Step,
+    pub(super) step: Step,
     /// What is to be done with it if it leaves together with other arrays of a group.
-    pub share: Option<Box<Share>>,
+    pub(super) share: Option<Box<Share>>,
 }
 
 /// The key encoding that the chunks have while an array with keys of another encoding is
 /// rearranged. No key is one of both encodings.
-pub fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
+pub(super) fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
     let separator = match home {
         ChunkKeyEncoding::Default { separator: Separator::Dot } => Separator::Slash,
         _ => Separator::Dot,
@@ -45,15 +42,15 @@ pub fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
 
 impl Marker {
     /// The marker of the array at `prefix`, if there is one.
-    pub fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+    pub(super) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let Some(size) = store.size(&key)? else { return Ok(None) };
         let text = if size > LONGEST { None } else { store.read(&key)? };
         let marker = text.and_then(|text| Self::read(&text));
-        marker.map(Some).ok_or_else(|| {
-            node::rearrange_error(prefix, RearrangeError::Marker { key: key.to_string() })
-        })
+        marker
+            .map(Some)
+            .ok_or_else(|| refused(prefix, RearrangeError::Marker { key: key.to_string() }))
     }
 
     /// That of an array that is rearranged on its own.
@@ -111,7 +108,7 @@ const LONGEST: u64 = 1 << 26;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MemoryStore;
+    use zarr_array::store::MemoryStore;
 
     #[test]
     fn every_marker_is_read_back_and_is_json() {

@@ -8,25 +8,26 @@
 
 mod execute;
 mod marker;
-mod settle;
+mod repair;
 pub(super) mod share;
 
 use std::ops::Range;
 
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::Group;
+use zarr_array::node;
 use zarr_metadata::NodeMetadata;
 
 use self::share::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
-use crate::array::Array;
-use crate::children::children;
-use crate::error::{ArrayError, RearrangeError};
-use crate::group::Group;
-use crate::node;
+use crate::rearrange::error::{RearrangeError, refused};
 
-pub use self::marker::GroupMarker;
-pub(super) use self::settle::settle_group_of;
+pub(super) use self::marker::GroupMarker;
+pub use self::repair::repair_group;
+pub(super) use self::repair::repair_group_of;
 
-/// A part of a dimension as it is to be: see [`Group::rearrange`].
+/// A part of a dimension as it is to be: see [`GroupRearrangement::plan`].
 #[derive(Clone, Debug)]
 pub enum GroupSpan {
     /// Indices of the dimension. Both ends are edges of chunks in each array, or its end.
@@ -81,22 +82,23 @@ impl GroupRearrangement {
     }
 }
 
-impl Group {
-    /// Plans to make a dimension of these spans, one after another, in all arrays below this group
-    /// that have a dimension of this name; see [`Array::rearrange`]. An inserted group has the same
+impl GroupRearrangement {
+    /// Plans to make a dimension of these spans, one after another, in all arrays below a group
+    /// that have a dimension of this name; see [`Rearrangement::plan`]. An inserted group has the same
     /// arrays with this dimension, at the same paths. Its other arrays are not looked at.
     ///
     /// # Errors
-    /// [`ArrayError::Rearrange`] with the path of the array or group if there is no such array, if
+    /// [`ArrayError::Refused`] with the path of the array or group if there is no such array, if
     /// they do not all have one length on it, or if one of them cannot be rearranged so; otherwise
-    /// as [`Array::rearrange`]. Nothing is changed.
+    /// as [`Rearrangement::plan`]. Nothing is changed.
     ///
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
     /// # use zarr_array::store::{MemoryStore, Prefix, Store};
     /// # use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
-    /// use zarr_array::{Group, GroupSpan};
+    /// use zarr_array::Group;
+    /// use zarr_join::rearrange::{GroupRearrangement, GroupSpan};
     ///
     /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     /// let group = Group::create(store, &Prefix::root(), GroupMetadata::new())?;
@@ -105,22 +107,22 @@ impl Group {
     ///     group.create_array(name, metadata.dimension_names(["time"]).build()?)?;
     /// }
     /// group.array("temp")?.write(31..32, &[5])?;
-    /// let plan = group.rearrange("time", [GroupSpan::Kept(31..90)])?;
+    /// let plan = GroupRearrangement::plan(&group, "time", [GroupSpan::Kept(31..90)])?;
     /// assert_eq!(plan.arrays().len(), 2);
     /// plan.execute(&|_| {})?;
     /// assert_eq!(group.array("time")?.shape(), [59]);
     /// assert_eq!(group.array("temp")?.read(0..2)?, [5, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn rearrange(
-        &self,
+    pub fn plan(
+        group: &Group,
         dimension: &str,
         spans: impl IntoIterator<Item = GroupSpan>,
-    ) -> Result<GroupRearrangement, ArrayError> {
-        self.refuse_version_2()?;
-        self.refuse_unfinished()?;
-        let own = arrays_with(self, dimension)?;
-        length_of(self, dimension, &own)?;
+    ) -> Result<Self, ArrayError> {
+        node::refuse_version_2(group.metadata().is_version_2(), group.prefix())?;
+        refuse_unfinished(group)?;
+        let own = arrays_with(group, dimension)?;
+        length_of(group, dimension, &own)?;
         let (mut placements, mut inserted) = (Vec::new(), Vec::new());
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
         for span in spans {
@@ -132,7 +134,7 @@ impl Group {
                 GroupSpan::Inserted(other) => {
                     let theirs = arrays_with(&other, dimension)?;
                     let added = length_of(&other, dimension, &theirs)?;
-                    check_paths(self, &own, &theirs)?;
+                    check_paths(group, &own, &theirs)?;
                     let theirs: Vec<Array> = theirs.into_iter().map(|found| found.array).collect();
                     for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(&theirs))
                     {
@@ -145,43 +147,44 @@ impl Group {
             }
         }
         let arrays = own.iter().zip(of_arrays);
-        let arrays = arrays.map(|(found, spans)| found.array.rearrange(found.axis, spans));
+        let arrays =
+            arrays.map(|(found, spans)| Rearrangement::plan(&found.array, found.axis, spans));
         let arrays = arrays.collect::<Result<_, _>>()?;
         let paths = own.into_iter().map(|found| found.path).collect();
-        Ok(GroupRearrangement { group: self.clone(), paths, arrays, placements, inserted })
+        Ok(Self { group: group.clone(), paths, arrays, placements, inserted })
     }
+}
 
-    /// The length of a dimension, which is the same in all arrays below this group that have it.
-    ///
-    /// # Errors
-    /// As [`rearrange`](Group::rearrange).
-    pub fn dimension_length(&self, dimension: &str) -> Result<u64, ArrayError> {
-        self.refuse_unfinished()?;
-        length_of(self, dimension, &arrays_with(self, dimension)?)
-    }
+/// The length of a dimension, which is the same in all arrays below a group that have it.
+///
+/// # Errors
+/// As [`GroupRearrangement::plan`].
+pub fn dimension_length(group: &Group, dimension: &str) -> Result<u64, ArrayError> {
+    refuse_unfinished(group)?;
+    length_of(group, dimension, &arrays_with(group, dimension)?)
+}
 
-    /// Refuses a group some of whose arrays may have been rearranged while others have not, because
-    /// that was interrupted just then, or is being done. It looks for the marker in this group and
-    /// in those above it in the store: a request for each. Opening a group does not do this.
-    ///
-    /// # Errors
-    /// [`ArrayError::Rearrange`] with the path of the marked group, or an error of the store.
-    pub fn refuse_half_rearranged(&self) -> Result<(), ArrayError> {
-        let mut next = Some(self.prefix().clone());
-        while let Some(prefix) = next {
-            if GroupMarker::at(&**self.store(), &prefix)? == Some(GroupMarker::Switching) {
-                return Err(node::rearrange_error(&prefix, RearrangeError::Half));
-            }
-            next = prefix.parent();
+/// Refuses a group some of whose arrays may have been rearranged while others have not, because
+/// that was interrupted just then, or is being done. It looks for the marker in this group and
+/// in those above it in the store: a request for each. Opening a group does not do this.
+///
+/// # Errors
+/// [`ArrayError::Refused`] with the path of the marked group, or an error of the store.
+pub fn refuse_half_rearranged(group: &Group) -> Result<(), ArrayError> {
+    let mut next = Some(group.prefix().clone());
+    while let Some(prefix) = next {
+        if GroupMarker::at(&**group.store(), &prefix)? == Some(GroupMarker::Switching) {
+            return Err(refused(&prefix, RearrangeError::Half));
         }
-        Ok(())
+        next = prefix.parent();
     }
+    Ok(())
+}
 
-    fn refuse_unfinished(&self) -> Result<(), ArrayError> {
-        match GroupMarker::at(&**self.store(), self.prefix())? {
-            Some(_) => Err(node::rearrange_error(self.prefix(), RearrangeError::Unfinished)),
-            None => Ok(()),
-        }
+fn refuse_unfinished(group: &Group) -> Result<(), ArrayError> {
+    match GroupMarker::at(&**group.store(), group.prefix())? {
+        Some(_) => Err(refused(group.prefix(), RearrangeError::Unfinished)),
+        None => Ok(()),
     }
 }
 
@@ -205,7 +208,8 @@ fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
                 found.push((path, array.with_update_policy(group.update_policy())));
             }
             Ok(NodeMetadata::Group(metadata)) => {
-                let names = children(&**group.store(), &prefix, &metadata)?;
+                let names =
+                    Group::with_metadata(group.store().clone(), &prefix, metadata).children()?;
                 waiting.extend(names.iter().map(|name| match path.as_str() {
                     "" => name.clone(),
                     path => format!("{path}/{name}"),
@@ -229,7 +233,7 @@ fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<DimensionArray>, Ar
         let Some((axis, _)) = axes.next() else { continue };
         if axes.next().is_some() {
             let dimension = dimension.to_owned();
-            return Err(array.rearrange_error(RearrangeError::TwoAxes { dimension }));
+            return Err(refused(array.prefix(), RearrangeError::TwoAxes { dimension }));
         }
         found.push(DimensionArray { path, array, axis });
     }
@@ -241,7 +245,7 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     let dimension = || dimension.to_owned();
     let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
     let Some(first) = arrays.first() else {
-        return Err(node::rearrange_error(
+        return Err(refused(
             group.prefix(),
             RearrangeError::NoDimension { dimension: dimension() },
         ));
@@ -249,12 +253,15 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     let expected = length(first);
     match arrays.iter().find(|found| length(found) != expected) {
         None => Ok(expected),
-        Some(other) => Err(other.array.rearrange_error(RearrangeError::Lengths {
-            dimension: dimension(),
-            found: length(other),
-            other: first.path.clone(),
-            expected,
-        })),
+        Some(other) => Err(refused(
+            other.array.prefix(),
+            RearrangeError::Lengths {
+                dimension: dimension(),
+                found: length(other),
+                other: first.path.clone(),
+                expected,
+            },
+        )),
     }
 }
 
@@ -274,7 +281,7 @@ fn check_paths(
         (None, None) => return Ok(()),
     };
     let path = path.clone();
-    Err(node::rearrange_error(group.prefix(), RearrangeError::InsertedPaths { what, path }))
+    Err(refused(group.prefix(), RearrangeError::InsertedPaths { what, path }))
 }
 
 /// Arrays of the same shapes may mean different things by their axes.
@@ -288,7 +295,7 @@ fn check_names(ours: &Array, theirs: &Array) -> Result<(), ArrayError> {
         true => Ok(()),
         false => {
             let what = "dimension names";
-            Err(ours.rearrange_error(RearrangeError::Inserted { what, found, expected }))
+            Err(refused(ours.prefix(), RearrangeError::Inserted { what, found, expected }))
         }
     }
 }

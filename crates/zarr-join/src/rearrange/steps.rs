@@ -3,19 +3,23 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::ChunkLayout;
+use zarr_array::node;
+use zarr_array::parallel;
+use zarr_array::refresh_consolidated_of;
+use zarr_array::store::{
+    Key, Links, ObjectMeta, PutFrom, ReadRange, Sharing, Store, StoreExt as _,
+};
+use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+use zarr_array::{Extent, LockedDocument};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 
-use super::marker::{MARKER, Marker, Step, away};
+use super::marker::{Marker, Step, away};
 use super::moves::{ChunkMove, Moves};
 use super::{RearrangeProgress, Rearrangement};
-use crate::array::Array;
-use crate::change::document::{Document, Extent};
-use crate::change::follow::{Scope, each_above};
-use crate::error::{ArrayError, RearrangeError};
-use crate::layout::ChunkLayout;
-use crate::node;
-use crate::parallel;
-use crate::store::{Key, Links, ObjectMeta, PutFrom, ReadRange, Sharing, Store, StoreExt as _};
+use crate::rearrange::error::{RearrangeError, refused};
 
 /// Receives progress, from several threads at once.
 pub(super) type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
@@ -43,7 +47,7 @@ impl Rearrangement {
     ///    removed.
     ///
     /// An interruption before step 4 leaves the old array, afterwards the new one; `check` names the
-    /// marker, and [`Array::settle_rearrangement`] removes what is not the array's, or completes
+    /// marker, and [`repair`](super::repair) removes what is not the array's, or completes
     /// steps 5 to 7.
     ///
     /// If it is [in place](Rearrangement::is_in_place), inserted chunks are put after the last one,
@@ -52,11 +56,11 @@ impl Rearrangement {
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
     /// [`ArrayError::NoLock`] if no lock keeps others from changing it, unless the
-    /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Rearrange`]; or an error of a
+    /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Refused`]; or an error of a
     /// store. Up to step 4 everything is as before, as far as the store lets remove the copies.
     pub fn execute(&self, progress: Report<'_>) -> Result<Array, ArrayError> {
         let array = checked(&self.array);
-        let mut document = Document::lock(&array, Extent::Chunks)?;
+        let mut document = LockedDocument::lock(&array, Extent::Chunks)?;
         self.refuse_unfinished()?;
         let moves = self.moves()?;
         // A group that cannot be written is found out now, and not half-way.
@@ -73,7 +77,7 @@ impl Rearrangement {
 
     pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
         match Marker::at(&**self.array.store(), self.array.prefix())? {
-            Some(_) => Err(self.array.rearrange_error(RearrangeError::Unfinished)),
+            Some(_) => Err(refused(self.array.prefix(), RearrangeError::Unfinished)),
             None => Ok(()),
         }
     }
@@ -82,7 +86,7 @@ impl Rearrangement {
     fn in_place(
         &self,
         array: &Array,
-        document: &Document<'_>,
+        document: &LockedDocument<'_>,
         moves: &Moves,
         tally: &Tally<'_>,
     ) -> Result<(), ArrayError> {
@@ -102,7 +106,7 @@ impl Rearrangement {
     fn by_other_keys(
         &self,
         array: &Array,
-        document: &mut Document<'_>,
+        document: &mut LockedDocument<'_>,
         moves: &Moves,
         tally: &Tally<'_>,
     ) -> Result<(), ArrayError> {
@@ -189,7 +193,7 @@ impl Rearrangement {
     }
 
     fn written(&self, key: &Key) -> ArrayError {
-        self.array.rearrange_error(RearrangeError::Written { key: key.to_string() })
+        refused(self.array.prefix(), RearrangeError::Written { key: key.to_string() })
     }
 }
 
@@ -197,7 +201,7 @@ impl Rearrangement {
 /// the encoding `home`, which `metadata` names.
 pub(super) fn come_home(
     gone: &Array,
-    document: &mut Document<'_>,
+    document: &mut LockedDocument<'_>,
     metadata: &ArrayMetadata,
     home: ChunkKeyEncoding,
     tally: &Tally<'_>,
@@ -231,9 +235,9 @@ pub(super) fn leave(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), Arr
 
 /// Removes what is left over of an array that has its own keys, or brings it back to them. `array` is
 /// the one of `document`.
-pub(super) fn settle_at(
+pub(super) fn repair_at(
     array: &Array,
-    document: &mut Document<'_>,
+    document: &mut LockedDocument<'_>,
     home: ChunkKeyEncoding,
 ) -> Result<(), ArrayError> {
     let now = array.layout().key_encoding();
@@ -242,7 +246,7 @@ pub(super) fn settle_at(
     }
     if now != away(home) {
         let key = array.prefix().key(MARKER)?.to_string();
-        return Err(array.rearrange_error(RearrangeError::Marker { key }));
+        return Err(refused(array.prefix(), RearrangeError::Marker { key }));
     }
     let metadata = document.current().with_chunk_key_encoding(&home);
     let metadata = metadata
@@ -252,7 +256,7 @@ pub(super) fn settle_at(
 
 /// Before chunks are removed, nobody may find them by consolidated metadata any more.
 fn follow(array: &Array) -> Result<(), ArrayError> {
-    each_above(array.store(), array.prefix(), Scope::Node, array.update_policy())
+    refresh_consolidated_of(array.store(), &[array.prefix()], array.update_policy())
 }
 
 /// The array in its store with puts that are verified: chunks are removed once they are copied.
@@ -270,7 +274,7 @@ fn copy_object(
     sharing: Sharing,
 ) -> Result<ObjectMeta, ArrayError> {
     let (source_store, store) = (&**source.store(), &**target.store());
-    let written = || target.rearrange_error(RearrangeError::Written { key: from.to_string() });
+    let written = || refused(target.prefix(), RearrangeError::Written { key: from.to_string() });
     let meta = source_store.head(from)?.ok_or_else(written)?;
     match store.put_from(to, source_store, from, &meta, sharing)? {
         PutFrom::Linked | PutFrom::Reflinked | PutFrom::Copied => {}

@@ -86,3 +86,12 @@ fn found(store: &Arc<dyn Store>) -> Vec<&'static str> {
     check(store, &Prefix::root(), &options, &mut |finding| ids.push(finding.id())).expect("checks");
     ids
 }
+
+/// An empty store of a client of object storage.
+fn remote() -> Arc<dyn Store> {
+    use object_store::memory::InMemory;
+    use object_store::path::Path;
+    use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
+    let (backend, options) = (Arc::new(InMemory::new()), StoreOptions::new());
+    Arc::new(RemoteStore::new(backend, Path::default(), ConditionalPut::Supported, &options))
+}

@@ -1,13 +1,14 @@
 //! The object that marks a group whose arrays are being rearranged.
 
-use super::super::marker::MARKER;
-use crate::error::{ArrayError, RearrangeError};
-use crate::node;
-use crate::store::{Prefix, Store, StoreExt as _};
+use zarr_array::ArrayError;
+use zarr_array::store::{Prefix, Store, StoreExt as _};
+use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+
+use crate::rearrange::error::{RearrangeError, refused};
 
 /// How far the rearrangement of a group has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum GroupMarker {
+pub(in crate::rearrange) enum GroupMarker {
     /// Chunks are being copied. All arrays are the old ones.
     Leaving,
     /// The documents are being put: arrays that are still the old ones will be the new ones.
@@ -21,7 +22,10 @@ const ALL: [GroupMarker; 3] =
 
 impl GroupMarker {
     /// The marker of the group at `prefix`, if there is one.
-    pub fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
+    pub(in crate::rearrange) fn at(
+        store: &dyn Store,
+        prefix: &Prefix,
+    ) -> Result<Option<Self>, ArrayError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let Some(size) = store.size(&key)? else { return Ok(None) };
@@ -33,9 +37,9 @@ impl GroupMarker {
         let marker = text.and_then(|text| {
             ALL.into_iter().find(|marker| marker.text().as_bytes() == text.as_slice())
         });
-        marker.map(Some).ok_or_else(|| {
-            node::rearrange_error(prefix, RearrangeError::Marker { key: key.to_string() })
-        })
+        marker
+            .map(Some)
+            .ok_or_else(|| refused(prefix, RearrangeError::Marker { key: key.to_string() }))
     }
 
     pub(super) fn put(self, store: &dyn Store, prefix: &Prefix) -> Result<(), ArrayError> {
@@ -59,7 +63,7 @@ impl GroupMarker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{Key, MemoryStore};
+    use zarr_array::store::{Key, MemoryStore};
 
     #[test]
     fn every_marker_is_read_back_and_nothing_else_is_one() {

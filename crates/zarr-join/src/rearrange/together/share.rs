@@ -3,14 +3,15 @@
 use std::fmt::Write as _;
 use std::ops::Range;
 
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::node;
+use zarr_array::store::Prefix;
 use zarr_metadata::ArrayMetadata;
 
 use super::super::plan::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement};
-use crate::array::Array;
-use crate::error::{ArrayError, RearrangeError};
-use crate::node;
-use crate::store::Prefix;
+use crate::rearrange::error::{RearrangeError, refused};
 
 /// A span of the dimension, without the group that is inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,7 +24,7 @@ pub(super) enum Placement {
 /// With it, an array whose document has not been put yet can still be rearranged: its chunks are
 /// copied again, as they are then, and the inserted ones are there already.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Share {
+pub(in crate::rearrange) struct Share {
     /// How many levels above the array the group is.
     pub(super) levels: usize,
     pub(super) axis: usize,
@@ -41,7 +42,7 @@ impl Share {
     }
 
     /// The members of a marker's JSON after its first two.
-    pub(crate) fn text(&self) -> String {
+    pub(in crate::rearrange) fn text(&self) -> String {
         let Self { levels, axis, length, placements, document } = self;
         let group = vec![".."; *levels].join("/");
         let mut spans = String::new();
@@ -62,7 +63,7 @@ impl Share {
     }
 
     /// Parses what [`text`](Self::text) writes. Anybody may have put other text there.
-    pub(crate) fn read(text: &str) -> Option<Self> {
+    pub(in crate::rearrange) fn read(text: &str) -> Option<Self> {
         let rest = text.strip_prefix(",\n  \"group\": \"")?;
         let (group, rest) = rest.split_once("\",\n  \"axis\": ")?;
         let (axis, rest) = rest.split_once(",\n  \"length\": ")?;
@@ -94,7 +95,7 @@ impl Share {
         let document = self.document.with_attributes(now.attributes());
         let document = document.and_then(|document| document.with_chunk_key_encoding(&home));
         let rearranged = array.with_document(document.map_err(wrong)?)?;
-        let changed = |what| array.rearrange_error(RearrangeError::Changed { what });
+        let changed = |what| refused(array.prefix(), RearrangeError::Changed { what });
         let (old, new) = (array.grid().axes(), rearranged.grid().axes());
         let mut others = old.iter().zip(new).enumerate().filter(|(axis, _)| *axis != self.axis);
         if old.len() != new.len()
@@ -115,7 +116,7 @@ impl Share {
                 Placement::Inserted(length) => *length,
                 Placement::Kept(range) => {
                     let chunks = whole_chunks(old, self.axis, range);
-                    let chunks = chunks.map_err(|cause| array.rearrange_error(cause))?;
+                    let chunks = chunks.map_err(|cause| refused(array.prefix(), cause))?;
                     if !chunks.is_empty() {
                         let Some((at, 0)) = new.chunk_of(offset) else {
                             return Err(changed("the chunks of the dimension"));

@@ -1,0 +1,93 @@
+//! What an interrupted rearrangement has left, for reports.
+
+use zarr_array::store::{Prefix, Store};
+use zarr_array::{ArrayError, ChunkLayout};
+use zarr_metadata::ChunkKeyEncoding;
+
+use super::marker::{Marker, Step, away};
+use super::together::GroupMarker;
+
+/// What an interrupted rearrangement has left of an array that has the marker
+/// [`REARRANGE_MARKER`](zarr_array::unfinished::REARRANGE_MARKER).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Interrupted {
+    /// The array is as it was before. Chunks with keys of this encoding are left over.
+    Before(ChunkKeyEncoding),
+    /// As [`Before`](Self::Before), and whether that is undone or completed depends on the other
+    /// arrays of a group.
+    InGroup(ChunkKeyEncoding),
+    /// The array is rearranged. Chunks with keys of this encoding are left over.
+    After(ChunkKeyEncoding),
+    /// The array is rearranged, and has keys of another encoding than before, which is this one.
+    Away(ChunkKeyEncoding),
+    /// The marker is not understood, or was removed meanwhile.
+    Unknown,
+}
+
+impl Interrupted {
+    /// Reads the marker of the array with these chunks.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn of(store: &dyn Store, layout: &ChunkLayout) -> Result<Self, ArrayError> {
+        let now = layout.key_encoding();
+        Ok(match understood(Marker::at(store, layout.prefix()))? {
+            Some(Marker { home, step, share }) if now == home => match (step, share) {
+                (Step::Leaving, Some(_)) => Self::InGroup(away(home)),
+                (Step::Leaving, None) => Self::Before(away(home)),
+                (Step::Returning, _) => Self::After(away(home)),
+            },
+            Some(Marker { home, .. }) if now == away(home) => Self::Away(home),
+            _ => Self::Unknown,
+        })
+    }
+
+    /// The encoding of the keys of chunks that are not the array's because of it.
+    #[must_use]
+    pub fn other_keys(self) -> Option<ChunkKeyEncoding> {
+        match self {
+            Self::Before(keys) | Self::InGroup(keys) | Self::After(keys) | Self::Away(keys) => {
+                Some(keys)
+            }
+            Self::Unknown => None,
+        }
+    }
+}
+
+/// What an interrupted rearrangement has left of the arrays of a group that has the marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum InterruptedGroup {
+    /// All arrays are as they were before.
+    Before,
+    /// Some may be rearranged and others not.
+    Half,
+    /// All are rearranged.
+    After,
+    /// The marker is not understood, or was removed meanwhile.
+    Unknown,
+}
+
+impl InterruptedGroup {
+    /// Reads the marker of the group at `prefix`.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn of(store: &dyn Store, prefix: &Prefix) -> Result<Self, ArrayError> {
+        Ok(match understood(GroupMarker::at(store, prefix))? {
+            Some(GroupMarker::Leaving) => Self::Before,
+            Some(GroupMarker::Switching) => Self::Half,
+            Some(GroupMarker::Returning) => Self::After,
+            None => Self::Unknown,
+        })
+    }
+}
+
+/// A marker that was read; `None` if it is not understood, or was removed meanwhile.
+fn understood<M>(marker: Result<Option<M>, ArrayError>) -> Result<Option<M>, ArrayError> {
+    match marker {
+        Err(ArrayError::Refused { .. }) => Ok(None),
+        marker => marker,
+    }
+}

@@ -1,0 +1,256 @@
+//! Plans a rearrangement: looks at everything, and changes nothing.
+
+use std::ops::Range;
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::edges_of;
+use zarr_array::node;
+use zarr_grid::{Axis, AxisKind, GridErrorKind};
+use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
+
+use super::error::{RearrangeError, refused};
+use super::{Placed, RearrangeCounts, Rearrangement, Span};
+
+impl Rearrangement {
+    /// Plans to make an axis of these spans, one after another: parts of the array, which begin
+    /// and end at edges of chunks, and other arrays. What no span keeps is removed.
+    /// [`Rearrangement::execute`] does it.
+    ///
+    /// Objects are moved, and no chunk is decoded; absent chunks stay absent. A regular axis stays
+    /// regular if all chunks still have one length, otherwise it becomes rectilinear. An inserted
+    /// array has the same data type, codecs, fill value, and the same chunks on the other axes. Its
+    /// attributes are not compared.
+    ///
+    /// # Errors
+    /// [`ArrayError::Refused`] if the spans cannot be made of whole chunks, an inserted array does
+    /// not fit, or an earlier rearrangement was interrupted; [`ArrayError::Axis`],
+    /// [`ArrayError::Version2`]; [`ArrayError::Chain`] if the codecs do not fit the new grid; or an
+    /// error of a store. Nothing is changed.
+    ///
+    /// # Examples
+    /// A rolling archive: January is dropped, and April follows March.
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// use zarr_join::rearrange::{Rearrangement, Span};
+    /// # let of = |days, edges: &[u64]| {
+    /// #     let metadata = ArrayBuilder::new([days], DataType::Uint8).chunks([edges.into()]).build()?;
+    /// #     Ok::<_, Box<dyn std::error::Error>>(Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?)
+    /// # };
+    /// let archive: Array = // January, February and March
+    /// #     of(90, &[31, 28, 31])?;
+    /// # archive.write(31..33, &[2, 2])?;
+    /// let april: Array = // ...
+    /// #     of(30, &[30])?;
+    /// # april.write(0..1, &[4])?;
+    /// let spans = [Span::Kept(31..90), Span::Inserted(april)];
+    /// let archive = Rearrangement::plan(&archive, 0, spans)?.execute(&|_| {})?;
+    /// assert_eq!(archive.shape(), [28 + 31 + 30]);
+    /// assert_eq!(archive.read(0..3)?, [2, 2, 0]);
+    /// assert_eq!(archive.read(58..61)?, [0, 4, 0]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn plan(
+        array: &Array,
+        axis: usize,
+        spans: impl IntoIterator<Item = Span>,
+    ) -> Result<Self, ArrayError> {
+        node::refuse_version_2(array.metadata().is_version_2(), array.prefix())?;
+        if array.members().is_some() {
+            return Err(refused(array.prefix(), RearrangeError::Joined { what: "the array" }));
+        }
+        let rank = array.shape().len();
+        let own = array.grid().axes().get(axis).ok_or(ArrayError::Axis { axis, rank })?;
+        let (placed, joined) = place(array, axis, own, spans)?;
+        let metadata = rearranged_metadata(array.metadata(), axis, &joined);
+        let metadata = metadata.map_err(|cause| ArrayError::Metadata {
+            key: node::metadata_key(array.prefix()),
+            cause,
+        })?;
+        let rearranged = array.with_document(metadata)?;
+        let counts = RearrangeCounts::default();
+        let mut plan = Self { array: array.clone(), axis, placed, rearranged, counts };
+        plan.refuse_unfinished()?;
+        plan.counts = plan.moves()?.counts(plan.is_in_place());
+        Ok(plan)
+    }
+}
+
+/// The chunks of the spans, and the axis that they make.
+fn place(
+    array: &Array,
+    axis: usize,
+    own: &Axis,
+    spans: impl IntoIterator<Item = Span>,
+) -> Result<(Vec<Placed>, Axis), ArrayError> {
+    let grid = |cause: zarr_grid::GridError| ArrayError::Grid {
+        key: node::metadata_key(array.prefix()),
+        cause: cause.on_axis(axis),
+    };
+    let mut placed: Vec<Placed> = Vec::new();
+    for span in spans {
+        match span {
+            Span::Kept(range) => {
+                let chunks = whole_chunks(own, axis, &range)
+                    .map_err(|cause| refused(array.prefix(), cause))?;
+                match placed.last_mut().filter(|last| last.is_own()) {
+                    _ if chunks.is_empty() => {}
+                    Some(last) if last.chunks.end == chunks.start => {
+                        last.chunks.end = chunks.end;
+                    }
+                    _ => placed.push(Placed { inserted: None, chunks, at: 0 }),
+                }
+            }
+            Span::Inserted(other) => {
+                check_inserted(array, axis, &other)
+                    .map_err(|cause| refused(array.prefix(), cause))?;
+                let occupied = other.grid().occupied().get(axis).copied().unwrap_or(0);
+                if occupied > 0 {
+                    let inserted = Some(other);
+                    placed.push(Placed { inserted, chunks: 0..occupied, at: 0 });
+                }
+            }
+        }
+    }
+    let mut kept: Vec<&Range<u64>> =
+        placed.iter().filter(|placed| placed.is_own()).map(|placed| &placed.chunks).collect();
+    kept.sort_by_key(|chunks| chunks.start);
+    let overlap = kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start);
+    if let Some((_, twice)) = overlap {
+        let index = own.start(twice.start).unwrap_or(0);
+        return Err(refused(array.prefix(), RearrangeError::KeptTwice { axis, index }));
+    }
+    let mut pieces = Vec::with_capacity(placed.len());
+    let mut at = 0_u64;
+    for Placed { inserted, chunks, at: slot } in &mut placed {
+        *slot = at;
+        let count = chunks.end.saturating_sub(chunks.start);
+        at = at.checked_add(count).ok_or_else(|| grid(GridErrorKind::EdgeOverflow.into()))?;
+        pieces.push(match inserted {
+            Some(other) => other.grid().axes().get(axis).cloned(),
+            // What is declared past the end stays declared.
+            None if chunks.end == own.occupied() => Some(own.shift(chunks.start).map_err(grid)?),
+            None => Some(own.permute(std::slice::from_ref(&*chunks)).map_err(grid)?),
+        });
+    }
+    let pieces: Vec<&Axis> = pieces.iter().flatten().collect();
+    if pieces.is_empty() {
+        return Err(refused(array.prefix(), RearrangeError::Nothing { axis }));
+    }
+    let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
+        GridErrorKind::ClippedPiece { piece, extent, end } => {
+            let is_own = placed.get(piece).is_some_and(Placed::is_own);
+            let what = if is_own { "what is kept" } else { "the inserted array" };
+            refused(array.prefix(), RearrangeError::Overhang { axis, what, extent, end })
+        }
+        _ => grid(error),
+    })?;
+    Ok((placed, joined))
+}
+
+/// Refuses an array whose chunks cannot be chunks of this one.
+fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), RearrangeError> {
+    if other.members().is_some() {
+        return Err(RearrangeError::Joined { what: "the inserted array" });
+    }
+    let same = |what: &'static str, found: String, expected: String| match found == expected {
+        true => Ok(()),
+        false => Err(RearrangeError::Inserted { what, found, expected }),
+    };
+    let (theirs, ours) = (other.metadata(), array.metadata());
+    let rank = |array: &Array| array.shape().len().to_string();
+    same("number of axes", rank(other), rank(array))?;
+    same("data type", theirs.data_type().to_string(), ours.data_type().to_string())?;
+    if theirs.codecs() != ours.codecs() {
+        let codecs = |metadata: &ArrayMetadata| {
+            let names = metadata.codecs().iter().map(zarr_metadata::Codec::name);
+            names.collect::<Vec<_>>().join(", ")
+        };
+        let (found, expected) = (codecs(theirs), codecs(ours));
+        // The names may be equal, and the configurations not.
+        let found =
+            if found == expected { format!("{found}, configured otherwise") } else { found };
+        return Err(RearrangeError::Inserted { what: "codecs", found, expected });
+    }
+    if other.fill() != array.fill() {
+        let (found, expected) = (theirs.fill_value().json(), ours.fill_value().json());
+        let what = "fill value";
+        let (found, expected) = (found.to_owned(), expected.to_owned());
+        return Err(RearrangeError::Inserted { what, found, expected });
+    }
+    let axes = other.grid().axes().iter().zip(array.grid().axes()).enumerate();
+    for (number, (found, expected)) in axes.filter(|(number, _)| *number != axis) {
+        same("length on another axis", on(number, found.extent()), on(number, expected.extent()))?;
+        if !found.same_chunks(expected) {
+            let what = "chunks on another axis";
+            let edges = |axis: &Axis| {
+                let edges: Vec<String> = axis
+                    .runs()
+                    .take(8)
+                    .map(|run| format!("{} x {}", run.count, run.edge))
+                    .collect();
+                format!("{} on axis {number}", edges.join(", "))
+            };
+            let (found, expected) = (edges(found), edges(expected));
+            return Err(RearrangeError::Inserted { what, found, expected });
+        }
+    }
+    Ok(())
+}
+
+fn on(axis: usize, length: u64) -> String {
+    format!("{length} on axis {axis}")
+}
+
+/// The chunks of a range that cuts none.
+pub(super) fn whole_chunks(
+    own: &Axis,
+    axis: usize,
+    range: &Range<u64>,
+) -> Result<Range<u64>, RearrangeError> {
+    let extent = own.extent();
+    let (start, stop) = (range.start, range.end);
+    if start > stop || stop > extent {
+        return Err(RearrangeError::Range { axis, start, stop, extent });
+    }
+    if start == stop {
+        return Ok(0..0);
+    }
+    let number = |index: u64| match own.chunk_of(index) {
+        None => Ok(own.occupied()),
+        Some((chunk, 0)) => Ok(chunk),
+        Some((chunk, within)) => Err(RearrangeError::Unaligned {
+            axis,
+            index,
+            before: index.saturating_sub(within),
+            after: own.clipped(chunk).map_or(extent, |range| range.end),
+        }),
+    };
+    Ok(number(start)?..number(stop)?)
+}
+
+/// The document with another axis. What does not change keeps its spelling, and a regular grid stays
+/// one if it can.
+fn rearranged_metadata(
+    metadata: &ArrayMetadata,
+    axis: usize,
+    joined: &Axis,
+) -> Result<ArrayMetadata, MetadataError> {
+    let mut shape = metadata.shape().to_vec();
+    shape.iter_mut().skip(axis).take(1).for_each(|length| *length = joined.extent());
+    let mut chunk_shapes: Vec<ChunkEdges> = match metadata.chunk_grid() {
+        ChunkGrid::Regular { chunk_shape } => {
+            let old = chunk_shape.get(axis).copied();
+            if matches!(joined.kind(), AxisKind::Regular { edge } if Some(edge) == old) {
+                return metadata.with_shape(&shape);
+            }
+            chunk_shape.iter().map(|edge| ChunkEdges::Regular(*edge)).collect()
+        }
+        ChunkGrid::Rectilinear { chunk_shapes } => chunk_shapes.clone(),
+    };
+    chunk_shapes.iter_mut().skip(axis).take(1).for_each(|edges| *edges = edges_of(joined));
+    metadata.with_shape_and_grid(&shape, &ChunkGrid::Rectilinear { chunk_shapes })
+}

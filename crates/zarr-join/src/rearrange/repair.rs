@@ -1,0 +1,37 @@
+//! What is to be done about a rearrangement that was interrupted.
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::{Extent, LockedDocument};
+
+use super::Repair;
+use super::marker::{Marker, Step};
+use super::steps::{checked, repair_at};
+use super::together::repair_group_of;
+
+/// Undoes or completes a rearrangement of the array that was interrupted, `None` if there is
+/// none. It is undone if the array was still the old one. What was changed since then, by writes,
+/// appends or resizes, is kept. If it was rearranged together with other arrays of a group, this
+/// repairs [the group](super::repair_group).
+///
+/// The handle must be opened again afterwards.
+///
+/// # Errors
+/// As [`Rearrangement::execute`](super::Rearrangement::execute). It can be repeated.
+pub fn repair(array: &Array) -> Result<Option<Repair>, ArrayError> {
+    let Some(marker) = Marker::at(&**array.store(), array.prefix())? else { return Ok(None) };
+    if let Some(share) = &marker.share
+        && let Some(repair) = repair_group_of(array, share)?
+    {
+        return Ok(Some(repair));
+    }
+    let array = checked(array);
+    let mut document = LockedDocument::lock(&array, Extent::Chunks)?;
+    // another process may have repaired it before the lock was given.
+    let Some(Marker { home, step, .. }) = Marker::at(&**array.store(), array.prefix())? else {
+        return Ok(None);
+    };
+    let is_undone = step == Step::Leaving && array.layout().key_encoding() == home;
+    repair_at(&array, &mut document, home)?;
+    Ok(Some(if is_undone { Repair::Undone } else { Repair::Completed }))
+}

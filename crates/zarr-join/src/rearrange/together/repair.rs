@@ -1,0 +1,131 @@
+//! What is to be done about the arrays of a group whose rearrangement was interrupted.
+
+use zarr_array::Array;
+use zarr_array::ArrayError;
+use zarr_array::Group;
+use zarr_array::store::{Links, Prefix};
+use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+use zarr_array::{Extent, LockedDocument};
+
+use super::super::marker::{Marker, Step};
+use super::super::steps::{Tally, checked, remove, repair_at};
+use super::super::{Placed, Rearrangement, Repair};
+use super::arrays_below;
+use super::execute::{follow, undo};
+use super::marker::GroupMarker;
+use super::share::Share;
+use crate::rearrange::error::{RearrangeError, refused};
+
+/// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if
+/// there is none. It is undone if all arrays were still the old ones, and completed otherwise:
+/// the chunks of those that were still the old ones are copied again, as they are now.
+///
+/// Handles of the arrays must be opened again afterwards.
+///
+/// # Errors
+/// [`ArrayError::Refused`] if an array was resized since, while it was still the old one and
+/// others were not; otherwise as [`GroupRearrangement::execute`](super::GroupRearrangement::execute).
+/// It can be repeated.
+pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
+    let (store, prefix) = (&**group.store(), group.prefix());
+    if GroupMarker::at(store, prefix)?.is_none() {
+        return Ok(None);
+    }
+    let _guard = store.lock(&prefix.key(MARKER)?)?;
+    // another process may have repaired it before the lock was given.
+    let Some(reached) = GroupMarker::at(store, prefix)? else { return Ok(None) };
+    let mut arrays = Vec::new();
+    for (_, array) in arrays_below(group)? {
+        let marker = Marker::at(store, array.prefix())?;
+        if marker.is_some_and(|marker| is_of(&marker, &array, prefix)) {
+            arrays.push(checked(&array));
+        }
+    }
+    let mut documents = Vec::with_capacity(arrays.len());
+    for array in &arrays {
+        documents.push(LockedDocument::lock(array, Extent::Chunks)?);
+    }
+    if reached == GroupMarker::Leaving {
+        arrays.iter().try_for_each(|array| undo(array, prefix))?;
+        GroupMarker::remove(store, prefix)?;
+        return Ok(Some(Repair::Undone));
+    }
+    for (array, document) in arrays.iter().zip(&mut documents) {
+        if let Some(Marker { home, step: Step::Leaving, share: Some(share) }) =
+            Marker::at(store, array.prefix())?
+            && array.layout().key_encoding() == home
+        {
+            let gone = copy_again(array, &share)?;
+            document.put_and_go_on(gone.metadata())?;
+        }
+    }
+    follow(&arrays, group.update_policy())?;
+    if reached == GroupMarker::Switching {
+        GroupMarker::Returning.put(store, prefix)?;
+    }
+    for (array, document) in arrays.iter().zip(&mut documents) {
+        return_home(array, document)?;
+    }
+    GroupMarker::remove(store, prefix)?;
+    Ok(Some(Repair::Completed))
+}
+
+/// Settles the group with which an array is rearranged. `None` if that group is not marked any more.
+pub(in crate::rearrange) fn repair_group_of(
+    array: &Array,
+    share: &Share,
+) -> Result<Option<Repair>, ArrayError> {
+    let Some(prefix) = share.group(array.prefix()) else {
+        let levels = share.levels;
+        return Err(refused(array.prefix(), RearrangeError::WithGroup { levels }));
+    };
+    if GroupMarker::at(&**array.store(), &prefix)?.is_none() {
+        return Ok(None);
+    }
+    let group = Group::open(array.store().clone(), &prefix)?;
+    let group = group.with_options(array.options().clone());
+    repair_group(&group.with_update_policy(array.update_policy()))
+}
+
+/// Whether an array with this marker is rearranged with the group at `group`. One that returns does
+/// so alone.
+fn is_of(marker: &Marker, array: &Array, group: &Prefix) -> bool {
+    match &marker.share {
+        Some(share) => share.group(array.prefix()).as_ref() == Some(group),
+        None => marker.step == Step::Returning,
+    }
+}
+
+/// Copies the chunks of an array to keys of the other encoding, as they are now. Those of inserted
+/// arrays are there. Returns the array that they make.
+fn copy_again(array: &Array, share: &Share) -> Result<Array, ArrayError> {
+    let plan = share.again(array)?;
+    let gone = plan.gone()?;
+    let is_kept = |number: u64| {
+        plan.placed.iter().any(|Placed { chunks, at, .. }| {
+            let count = chunks.end.saturating_sub(chunks.start);
+            number.checked_sub(*at).is_some_and(|within| within < count)
+        })
+    };
+    let mut outdated = Vec::new();
+    for key in array.store().list(array.prefix(), Links::Follow) {
+        let key = key?;
+        let index = gone.layout().chunk_of_key(&key);
+        let number = index.and_then(|index| index.get(plan.axis).copied());
+        if number.is_some_and(is_kept) {
+            outdated.push(key);
+        }
+    }
+    remove(array, outdated)?;
+    let moves = Rearrangement::moves_again(&plan)?;
+    let copied = plan.copy(array, &moves.moves, gone.layout(), &Tally::new(0, &|_| {}))?;
+    plan.check_all(&moves, &copied)?;
+    Ok(gone)
+}
+
+/// Brings an array that is the new one back to its own keys, or removes what is left of that.
+fn return_home(array: &Array, document: &mut LockedDocument<'_>) -> Result<(), ArrayError> {
+    let marker = Marker::at(&**array.store(), array.prefix())?;
+    let Some(Marker { home, .. }) = marker else { return Ok(()) };
+    repair_at(&array.with_document(document.current().clone())?, document, home)
+}
