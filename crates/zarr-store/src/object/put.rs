@@ -10,7 +10,7 @@ use object_store::{
 use tokio::time::timeout;
 
 use super::client::{Client, describe, remote};
-use super::retry::{Cause, Tries, Unanswered};
+use super::retry::{Cause, Tries, Unanswered, is_unsupported};
 use crate::{Key, Operation, PutFrom, PutOutcome, StoreError, Version};
 
 /// The reverse of [`describe`](super::client::describe), for conditional puts.
@@ -37,7 +37,8 @@ impl Client {
     }
 
     /// Copies an object of the same bucket within the server. [`PutFrom::Unsupported`] if the server
-    /// did not do it, for whatever reason: the caller then reads and puts it, which says more.
+    /// did not do it, for whatever reason: the caller then reads and puts it, which says more. Only a
+    /// server that cannot copy is not asked again.
     pub(super) async fn copy(self, from: Path, key: Key, size: u64) -> Result<PutFrom, StoreError> {
         /// The largest object that S3 copies in one request.
         const MOST: u64 = 5 << 30;
@@ -56,15 +57,21 @@ impl Client {
         match copied {
             Ok(()) => {}
             Err(Error::NotFound { .. }) => return Ok(PutFrom::Changed),
-            Err(_) => {
-                let _known = self.copies.set(false);
+            Err(error) => {
+                if is_unsupported(&error) {
+                    let _known = self.copies.set(false);
+                }
                 return Ok(PutFrom::Unsupported);
             }
         }
-        // Servers without copies ignore what is to be copied, and store the empty body of the request.
         let unseen = self.checked || known.is_none();
         if unseen && self.check(&key, &path, size, None).await.is_err() {
-            let _known = self.copies.set(false);
+            // Servers without copies ignore what is to be copied, and store the empty body of the
+            // request.
+            let found = self.backend.head(&path).await;
+            if size > 0 && found.is_ok_and(|found| found.size == 0) {
+                let _known = self.copies.set(false);
+            }
             drop(permit);
             self.delete(key).await?;
             return Ok(PutFrom::Unsupported);

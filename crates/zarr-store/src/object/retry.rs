@@ -1,6 +1,7 @@
 //! Retries, and detecting requests whose response was lost.
 
 use std::error::Error as _;
+use std::iter;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -98,14 +99,14 @@ impl Tries {
 
 /// Whether an error means that a request was sent and its response did not arrive completely.
 pub(super) fn is_lost(error: &Error) -> bool {
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        if watch::is_lost(error) {
-            return true;
-        }
-        cause = error.source();
-    }
-    false
+    iter::successors(error.source(), |&cause| cause.source()).any(watch::is_lost)
+}
+
+/// Whether the server, or the backend, says that it does not know such requests.
+pub(super) fn is_unsupported(error: &Error) -> bool {
+    let mut causes = iter::successors(error.source(), |&cause| cause.source());
+    matches!(error, Error::NotImplemented { .. } | Error::NotSupported { .. })
+        || causes.any(watch::is_unsupported)
 }
 
 /// Set once a request may have been executed although its response does not say so. It is attached
@@ -142,10 +143,14 @@ mod watch {
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
         // Without a connection, nothing was sent.
         let lost = |error: &HttpError| {
-            error.kind() != HttpErrorKind::Connect
-                && !error.source().is_some_and(|cause| cause.is::<NotImplemented>())
+            error.kind() != HttpErrorKind::Connect && !error.source().is_some_and(is_unsupported)
         };
         error.downcast_ref().is_some_and(lost)
+    }
+
+    /// Whether it is the status 501.
+    pub(super) fn is_unsupported(error: &(dyn Error + 'static)) -> bool {
+        error.is::<NotImplemented>()
     }
 
     /// The status 501: the server does not support such requests, and never will. The backend would
@@ -223,6 +228,10 @@ mod watch {
 #[cfg(not(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http")))]
 mod watch {
     pub(super) fn is_lost(_: &(dyn std::error::Error + 'static)) -> bool {
+        false
+    }
+
+    pub(super) fn is_unsupported(_: &(dyn std::error::Error + 'static)) -> bool {
         false
     }
 }

@@ -158,6 +158,35 @@ fn copies_that_are_not_made_are_unsupported() {
     assert_eq!(server.count("HEAD", "base/c"), 0);
 }
 
+/// Only what a server does not support is not asked for again: a copy that failed otherwise says
+/// nothing about the next one.
+#[test]
+fn copies_go_on_after_one_that_failed() {
+    let refused = |method, status| (method, ServerFault::Refuses(status), 100);
+    let faults = [
+        refused("PUT", "403 Forbidden"),
+        refused("PUT", "503 Service Unavailable"),
+        ("PUT", ServerFault::Resets, 100),
+        // The copy is made, and not seen.
+        refused("HEAD", "503 Service Unavailable"),
+        // The first copy is not stored, although the server says so.
+        ("PUT", ServerFault::Lost, 1),
+    ];
+    for (method, fault, times) in faults {
+        let server = Server::start();
+        let options = Server::options(&server.endpoint).retries(1, Duration::from_secs(20));
+        let store = open_url("s3://bucket/base", &options).unwrap();
+        store.put(&key("a"), b"1").unwrap();
+        let meta = store.head(&key("a")).unwrap().unwrap();
+        server.plan(method, "base/b", times, fault);
+        let copied = |name| store.put_from(&key(name), &*store, &key("a"), &meta, Sharing::Never);
+        assert_eq!(copied("b").unwrap(), PutFrom::Unsupported, "{method} {fault:?}");
+        assert_eq!(server.object("b"), None, "{method} {fault:?}");
+        assert_eq!(copied("c").unwrap(), PutFrom::Copied, "{method} {fault:?}");
+        assert_eq!(server.object("c").unwrap(), b"1");
+    }
+}
+
 /// What a server does not support is asked for once.
 #[test]
 fn what_is_not_implemented_is_not_retried() {
