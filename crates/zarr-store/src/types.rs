@@ -153,6 +153,9 @@ pub struct Capabilities {
     /// How many requests to have in flight at once, where there is enough work: more than there are
     /// cores for a remote store. A hint, which costs only time if it is wrong.
     pub requests_in_flight: NonZeroUsize,
+    /// Whether puts take effect only when a session is committed: an operation that fails before has
+    /// stored nothing.
+    pub uncommitted: bool,
 }
 
 impl Capabilities {
@@ -160,7 +163,12 @@ impl Capabilities {
     /// as a thread can ask.
     #[must_use]
     pub fn new() -> Self {
-        Self { conditional_put: false, vectored_put: false, requests_in_flight: NonZeroUsize::MIN }
+        Self {
+            conditional_put: false,
+            vectored_put: false,
+            requests_in_flight: NonZeroUsize::MIN,
+            uncommitted: false,
+        }
     }
 
     /// Sets [`conditional_put`](Capabilities::conditional_put).
@@ -181,6 +189,13 @@ impl Capabilities {
     #[must_use]
     pub fn requests_in_flight(mut self, requests: NonZeroUsize) -> Self {
         self.requests_in_flight = requests;
+        self
+    }
+
+    /// Sets [`uncommitted`](Capabilities::uncommitted).
+    #[must_use]
+    pub fn uncommitted(mut self, uncommitted: bool) -> Self {
+        self.uncommitted = uncommitted;
         self
     }
 }

@@ -41,6 +41,8 @@ pub(crate) struct MemberStore {
     pub(crate) prefix: Prefix,
     /// The file or folder, if it is a local one.
     pub(crate) file: Option<PathBuf>,
+    /// Whether it is a folder by its name, and no virtual join, archive or file of references.
+    pub(crate) is_folder: bool,
 }
 
 /// A reference, taken apart.
@@ -86,12 +88,12 @@ impl Base {
             }
             Reference::Absolute => location.to_owned(),
         };
-        let file = local_path(&url);
+        let (file, is_folder) = (local_path(&url), !is_other_kind(&url));
         match parsed {
             // All members below the folder share its store: its connections, and its care for links.
-            Reference::Below(names) if !is_other_kind(&url) => {
+            Reference::Below(names) if is_folder => {
                 let prefix = Prefix::new(names.join("/")).map_err(StoreError::from)?;
-                Ok(MemberStore { store: self.store.clone(), prefix, file })
+                Ok(MemberStore { store: self.store.clone(), prefix, file, is_folder })
             }
             parsed => {
                 if let Reference::Below(names) = parsed {
@@ -101,7 +103,7 @@ impl Base {
                     Some((root, prefix)) => (root, prefix),
                     None => (url, Prefix::root()),
                 };
-                Ok(MemberStore { store: self.other(&root)?, prefix, file })
+                Ok(MemberStore { store: self.other(&root)?, prefix, file, is_folder })
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Opens the members of an array, and makes sure that they are what was joined.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_array::store::{Key, ObjectMeta, Prefix, ReadRange, Store, shown_url};
@@ -54,9 +55,14 @@ impl Source {
             false => member.path.segments().fold(file.clone(), |path, name| path.join(name)),
         });
         let Some((key, meta, document)) = document(&*found.store, &prefix)? else {
+            // A file is a member of a kind that nobody knows, not one that is missing.
+            let is_file = found.is_folder
+                && folder.as_deref().is_some_and(|folder| folder.ancestors().any(Path::is_file));
             return match self.missing {
-                Missing::Fill => Ok(None),
-                Missing::Error => Err(ArrayError::NotFound { path: shown(prefix.as_str()) }),
+                Missing::Fill if !is_file => Ok(None),
+                Missing::Fill | Missing::Error => {
+                    Err(ArrayError::NotFound { path: shown(prefix.as_str()) })
+                }
             };
         };
         Recorded::new(&meta, &key, folder.as_deref()).check(member)?;

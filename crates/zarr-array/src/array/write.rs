@@ -36,9 +36,9 @@ impl Array {
     ///
     /// # Errors
     /// [`ArrayError`] names the axis, or the chunk that could not be written; each chunk is then
-    /// old or new. If there are several chunks, [`ArrayError::Incomplete`] lists those that were
-    /// written. [`ArrayError::Loss`] names the first element that would not read back unchanged,
-    /// unless loss is [allowed](zarr_codec::Options::allow_loss). [`ArrayError::FillValue`] does
+    /// old or new. If there are several chunks, and no session that stores all or none,
+    /// [`ArrayError::Incomplete`] lists those that were written. [`ArrayError::Loss`] names the first
+    /// element that would not read back unchanged, unless loss is [allowed](zarr_codec::Options::allow_loss). [`ArrayError::FillValue`] does
     /// so for the fill value, if a chunk would be stored with elements that were never written.
     pub fn write(
         &self,

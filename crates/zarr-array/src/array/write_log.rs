@@ -28,13 +28,19 @@ impl Log {
         cause: ArrayError,
     ) -> ArrayError {
         let touched = Touched::Selected(Box::new((array.grid().clone(), selection.clone())));
-        self.incomplete(touched, total, cause)
+        self.incomplete(array, touched, total, cause)
     }
 
     /// The error of a write to these chunks, `total` in number, that failed with `cause`. For a
-    /// single chunk, `cause` is enough.
-    pub(super) fn incomplete(self, touched: Touched, total: u64, cause: ArrayError) -> ArrayError {
-        if total <= 1 {
+    /// single chunk, `cause` is enough, and in a session, which has stored none of them.
+    pub(super) fn incomplete(
+        self,
+        array: &Array,
+        touched: Touched,
+        total: u64,
+        cause: ArrayError,
+    ) -> ArrayError {
+        if total <= 1 || array.store().capabilities().uncommitted {
             return cause;
         }
         let mut done: Vec<Range<u64>> = Vec::new();

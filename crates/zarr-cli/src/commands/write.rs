@@ -96,6 +96,9 @@ fn write(
         let elements = input.take(&piece, size)?;
         let elements = in_memory(elements, &header, array.data_type());
         array.write(&piece, &elements).map_err(|cause| {
+            if array.store().capabilities().uncommitted {
+                return place.failed(cause);
+            }
             let (of_piece, cause) = match cause {
                 ArrayError::Incomplete { written, cause } => (written.count(), *cause),
                 cause => (0, cause),

@@ -97,6 +97,24 @@ fn arrays_are_created_and_written_in_an_archive() {
     assert_eq!(fs::read(&archive).expect("reads"), old);
 }
 
+/// Of a write that fails midway nothing is stored, and no chunk is said to be.
+#[test]
+fn a_write_that_fails_stores_and_claims_nothing() {
+    let (_folder, path) = folder();
+    let codecs = r#"[{"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+    let create = ["--shape", "6", "--dtype", "uint8", "--chunks", "2", "--codecs", codecs];
+    for (place, claims) in [(path("a.zip"), false), (path("a.zarr"), true)] {
+        succeed(&root(), &[&["create", &place][..], &create].concat());
+        let output = run_with(&root(), &["write", &place, "--from", "-"], &[1, 2, 3, 4, 5, 255]);
+        let stderr = String::from_utf8(output.stderr).expect("UTF-8");
+        assert_eq!(output.status.code(), Some(2), "{stderr}");
+        assert!(stderr.contains("255"), "{stderr}");
+        assert_eq!(stderr.contains("of 3 chunks were written"), claims, "{stderr}");
+        let stored = stdout(&root(), &["read", &place, "-f", "raw"]);
+        assert!(claims || stored == [0; 6], "{stored:?}");
+    }
+}
+
 #[test]
 fn an_archive_that_is_missing_or_damaged_is_said() {
     let (_folder, path) = folder();

@@ -1,16 +1,22 @@
 //! What an archive holds: its entries by key.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::sync::OnceLock;
 
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
-use super::source::{Source, WINDOW};
+use super::source::{Reader, Source, WINDOW};
 use crate::{Key, ObjectMeta, Operation, StoreError, Version};
 
 /// The length of a local header without its name and extra fields.
 pub(super) const LOCAL_HEADER: u64 = 30;
+/// The signature of an entry of the directory, and its length without what follows it.
+const CENTRAL: &[u8; 4] = b"PK\x01\x02";
+const CENTRAL_HEADER: u64 = 46;
+/// The signature of the record behind the directory.
+const END: &[u8] = b"PK\x05\x06";
 
 /// One version of an archive, and where its objects are.
 #[derive(Debug)]
@@ -78,12 +84,14 @@ impl Archive {
         let directory = zip.central_directory_start();
         let (mut entries, mut without_key) = (BTreeMap::new(), BTreeSet::new());
         let mut extents = Vec::with_capacity(zip.len());
+        let mut last = directory;
         for index in 0..zip.len() {
             let entry = zip.by_index_data(index).map_err(|error| store_error(error, &fail))?;
             let (header_start, compressed) = (entry.header_start(), entry.compressed_size());
             let header = LOCAL_HEADER.saturating_add(entry.name_raw().len() as u64);
             let end = header_start.saturating_add(header).saturating_add(compressed);
             extents.push((header_start, end));
+            last = last.max(entry.central_header_start());
             if !entry.is_file() {
                 continue;
             }
@@ -103,8 +111,39 @@ impl Archive {
             entries.insert(key.to_string(), entry);
         }
         refuse_overlaps(extents, directory).map_err(fail)?;
+        let count = zip.len();
+        if goes_on(zip.into_inner(), last).map_err(|error| store_error(error.into(), &fail))? {
+            return Err(fail(format!(
+                "its directory goes on after the {count} entries that it counts, as programs without \
+                 zip64 write it; copy it by a program that reads all of them, such as Python's zipfile"
+            )));
+        }
         Ok(Self { source, entries, without_key, directory })
     }
+}
+
+/// Whether another entry of the directory follows the one at `last`, or, where none is counted and the
+/// directory's end is there, whether it has a length: writers without zip64 count modulo 2^16, and what
+/// is not counted would read as absent.
+fn goes_on(mut file: Reader, last: u64) -> io::Result<bool> {
+    let mut header = Vec::new();
+    file.seek(SeekFrom::Start(last))?;
+    file.by_ref().take(CENTRAL_HEADER).read_to_end(&mut header)?;
+    if header.starts_with(END) {
+        return Ok(header.get(12..16).is_some_and(|length| length != [0; 4]));
+    }
+    if !header.starts_with(CENTRAL) {
+        return Ok(false);
+    }
+    file.seek(SeekFrom::Start(last.saturating_add(CENTRAL_HEADER)))?;
+    let length = |at: usize| match header.get(at..) {
+        Some([low, high, ..]) => i64::from(u16::from_le_bytes([*low, *high])),
+        _ => 0,
+    };
+    // The lengths of the name, the extra fields and the comment.
+    file.seek(SeekFrom::Current(length(28) + length(30) + length(32)))?;
+    let mut next = [0; CENTRAL.len()];
+    Ok(file.read_exact(&mut next).is_ok() && next == *CENTRAL)
 }
 
 /// Refuses entries that share bytes: a small archive could otherwise unpack to any size.

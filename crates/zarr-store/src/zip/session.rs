@@ -253,7 +253,7 @@ impl Store for ZipSession {
     }
 
     fn capabilities(&self) -> Capabilities {
-        self.zip.capabilities()
+        self.zip.capabilities().uncommitted(true)
     }
 
     /// Removes what dead writers of this archive left beside it.

@@ -344,6 +344,26 @@ fn paths_lead_into_archives() {
     assert!(Path::new(&plain.join("a")).is_file());
 }
 
+/// Writers without zip64 count modulo 2^16: the rest would read as absent.
+#[test]
+fn entries_that_are_not_counted_are_not_absent() {
+    let text = b"text".as_slice();
+    let names = ["a", "b", "c"].map(|name| Entry::stored(name, text));
+    let good = archive(&names);
+    assert_eq!(keys_below(&within(&good).unwrap(), "").len(), 3);
+    let end = good.len() - 22;
+    for (count, prefix) in [(0_u16, 0), (1, 0), (2, 0), (2, 1000)] {
+        let mut archive = good.clone();
+        for at in [end + 8, end + 10] {
+            archive[at..at + 2].copy_from_slice(&count.to_le_bytes());
+        }
+        // Bytes before the archive, as of programs that unpack themselves.
+        archive.splice(0..0, vec![0; prefix]);
+        let Err(error) = within(&archive) else { panic!("{count}, {prefix}") };
+        assert!(error.to_string().contains("its directory goes on after"), "{count}: {error}");
+    }
+}
+
 /// More entries than the directory of a plain zip can count: zip64.
 #[test]
 fn more_entries_than_16_bits_count() {

@@ -160,7 +160,7 @@ impl Array {
             Ok::<(), ArrayError>(())
         };
         parallel::for_each(wide(groups.len()), threads, Worker::default, work).map_err(|cause| {
-            log.incomplete(self.touched(points, &groups), wide(groups.len()), cause)
+            log.incomplete(self, self.touched(points, &groups), wide(groups.len()), cause)
         })
     }
 

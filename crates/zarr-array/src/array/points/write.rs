@@ -80,7 +80,7 @@ impl Array {
             |cause| {
                 let index = |element| points.index(element).collect();
                 let cause = self.explain_loss(cause, elements, index);
-                log.incomplete(self.touched(points, &groups), wide(groups.len()), cause)
+                log.incomplete(self, self.touched(points, &groups), wide(groups.len()), cause)
             },
         )
     }

@@ -1,18 +1,27 @@
 //! Sessions of several processes, and of killed ones.
 
+use std::env;
+use std::fs;
 use std::io::{Read as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
+use std::process::Command;
 
 use zarr_store::StoreExt as _;
 use zarr_store_tests::child::{say, wait_for};
 use zarr_store_tests::key;
 
 use super::{add, beside, keys, session};
-use crate::processes::start;
+use crate::processes::{start, start_as};
 use crate::zip::temporary;
 
 /// Before the session, before each of two puts, before the commit, and after it.
 const STEPS: [&str; 5] = ["step-0", "step-1", "step-2", "step-3", "step-4"];
+
+/// So many objects that the archive's directory, which a commit writes, is half of the archive.
+fn many() -> impl Iterator<Item = String> {
+    (0..40).map(|n| format!("{n}/{}", "n".repeat(200)))
+}
 
 /// What processes of this binary do.
 pub(crate) fn job(words: &[&str]) {
@@ -37,6 +46,10 @@ pub(crate) fn job(words: &[&str]) {
             step(STEPS[3]);
             session.commit().unwrap();
             step(STEPS[4]);
+        }
+        ["many", path] => {
+            let names: Vec<String> = many().collect();
+            add(Path::new(path), &names.iter().map(String::as_str).collect::<Vec<_>>());
         }
         _ => panic!("no such job: {words:?}"),
     }
@@ -80,4 +93,39 @@ fn a_writer_may_be_killed_at_any_step() {
         assert_eq!(keys(&path).len(), expected.len() + 1);
         assert_eq!(beside(&folder), ["x.zip"], "{stop}");
     }
+}
+
+/// Killed at any write of its objects or of its commit, the old archive is there; the next session removes
+/// what is left. What kills is a limit of the size of files, which is 512 bytes higher each time.
+#[test]
+fn a_writer_may_be_killed_at_any_write() {
+    let mut kills = 0;
+    loop {
+        let (folder, path) = temporary();
+        add(&path, &["old"]);
+        let old = fs::read(&path).unwrap();
+        let mut limited = Command::new("sh");
+        let script = format!("ulimit -f {kills}; exec \"$0\" \"$@\"");
+        limited.args(["-c", &script]);
+        limited.arg(env::current_exe().unwrap());
+        let (mut child, mut output) =
+            start_as(&mut limited, &format!("zip many {}", path.display()));
+        output.read_to_end(&mut Vec::new()).unwrap();
+        let status = child.wait().unwrap();
+        if status.success() {
+            assert_eq!(keys(&path).len(), 1 + many().count());
+            break;
+        }
+        // SIGXFSZ, on Linux and macOS.
+        assert_eq!(status.signal(), Some(25));
+        kills += 1;
+        assert_eq!(fs::read(&path).unwrap(), old);
+        assert!(beside(&folder).len() > 1);
+        add(&path, &["z"]);
+        assert_eq!(keys(&path), ["old", "z"]);
+        assert_eq!(beside(&folder), ["x.zip"]);
+    }
+    // More than half of them while the directory is written.
+    let objects = many().map(|name| 31 + name.len()).sum::<usize>() / 512;
+    assert!(kills > objects + objects / 2, "{kills}, {objects}");
 }
