@@ -267,6 +267,10 @@ pub(crate) struct Create {
     /// nearest group, down.
     #[arg(long)]
     pub(crate) parents: bool,
+    /// Refuse what another program does not read: rectilinear grids, packbits, and types that
+    /// zarr-python, Xarray, zarrs, TensorStore or GDAL lacks.
+    #[arg(long, conflicts_with = "group")]
+    pub(crate) portable: bool,
     /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
@@ -339,6 +343,10 @@ pub(crate) struct Copy {
     /// other values. By default they are refused.
     #[arg(long)]
     pub(crate) allow_loss: bool,
+    /// Make arrays that other programs read without a setting: chunks of one length, and codecs that
+    /// all have.
+    #[arg(long)]
+    pub(crate) portable: bool,
     /// Leave out objects that belong to no node, such as a README beside an array.
     #[arg(long)]
     pub(crate) nodes_only: bool,

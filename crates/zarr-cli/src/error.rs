@@ -116,6 +116,8 @@ pub(crate) enum CliError {
     LargeChunk { place: String, bytes: u64, limit: u64 },
     #[error("{place}: {cause}")]
     Report { place: String, cause: ReportError },
+    #[error("{place}: --portable: read by {readers}{hint}")]
+    NotPortable { place: String, readers: String, hint: &'static str },
     #[error("{format} is not text: use -o FILE or a pipe")]
     Terminal { format: &'static str },
 }

@@ -13,6 +13,7 @@ use zarr_kit::array::store::without_secrets;
 use zarr_kit::metadata::{Printable, is_printable};
 use zarr_kit::report::draw::Screen;
 use zarr_kit::report::format::pretty::pretty;
+use zarr_kit::report::readers::Readers;
 use zarr_kit::report::{Table, wrapped};
 
 use crate::error::CliError;
@@ -154,6 +155,13 @@ pub(crate) fn error(message: &str) {
     let message = without_numbers(&shown(message));
     // Nobody is left to tell.
     let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+}
+
+/// Says on standard error who reads arrays, unless all do.
+pub(crate) fn readers(readers: &Readers, json: bool) {
+    if !json && !readers.are_all() {
+        note(format_args!("read by {}", readers.line()));
+    }
 }
 
 /// Prints a message on standard error, in one line.

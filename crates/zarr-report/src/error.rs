@@ -41,6 +41,14 @@ pub enum ReportError {
         /// What there is instead.
         what: &'static str,
     },
+    /// A program lacks the data type of an array that all shall read.
+    #[error("elements of type {data_type} are not read by all programs: {readers}")]
+    NotPortable {
+        /// The data type.
+        data_type: String,
+        /// Who reads the array.
+        readers: String,
+    },
     /// Statistics of parts do not make up the whole.
     #[error("{0}")]
     Parts(String),

@@ -7,6 +7,7 @@
 //! | module | report |
 //! | --- | --- |
 //! | [`info`] | what an array is: shape, type, grid, codecs, stored chunks |
+//! | [`readers`] | which other programs read an array as it is |
 //! | [`stats`] | number, range, mean and histogram of elements |
 //! | [`advise`] | codec chains tried on sampled chunks: sizes, speeds, which is smallest |
 //! | [`diff`] | differences between two nodes and all nodes below them |
@@ -42,6 +43,7 @@ mod error;
 pub mod format;
 pub mod info;
 mod numbers;
+pub mod readers;
 pub mod stats;
 mod table;
 pub mod words;

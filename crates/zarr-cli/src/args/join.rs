@@ -51,6 +51,10 @@ pub(crate) struct Join {
     /// The chunks of the joined array, if not those of the members. Not for groups.
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
+    /// Refuse a result that another program does not read: --chunks with one length makes one that
+    /// all read, for the price that --dry-run names.
+    #[arg(long, conflicts_with = "only_document")]
+    pub(crate) portable: bool,
     /// What becomes of attributes that differ. units, calendar, scale_factor, add_offset,
     /// _FillValue and missing_value must always be equal.
     #[arg(long, value_enum, value_name = "RULE", default_value = "override")]

@@ -7,6 +7,7 @@ use zarr_kit::array::{Part, open_node};
 use zarr_kit::check::{self, CheckOptions, Finding, Severity};
 use zarr_kit::join::rearrange::{Repair, repair as repair_array, repair_group};
 use zarr_kit::metadata::{NodeMetadata, Printable};
+use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
@@ -14,7 +15,7 @@ use super::resize::policy;
 use crate::args::Check;
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore};
-use crate::print::{Out, note};
+use crate::print::{self, Out, note};
 use crate::progress::Bar;
 
 /// Exit status if `check` found an error or a warning; notes need no action.
@@ -132,6 +133,9 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
             }
             _ => note("more in docs/check.md, which has an entry for each [id]"),
         }
+    }
+    if let Ok(NodeMetadata::Array(metadata)) = open_node(&place.store, &Prefix::root()) {
+        print::readers(&Readers::of(&metadata), args.json);
     }
     let any = summary.errors > 0 || summary.warnings > 0;
     Ok(if any { FOUND } else { 0 })

@@ -7,13 +7,15 @@ use zarr_kit::copy::{
     CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, source_arrays,
 };
 use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::report::ReportError;
+use zarr_kit::report::readers::{Readers, portable};
 use zarr_kit::report::words;
 
 use crate::args::{Copy, Rules};
 use crate::error::{CliError, memory_for_chunks};
 use crate::interrupt::Interrupt;
 use crate::node_store::NodeStore;
-use crate::print::{done, note};
+use crate::print::{self, done, note};
 use crate::progress::Bar;
 
 /// How many of the files are named that are not in the copy.
@@ -65,12 +67,19 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     };
     let interrupt = Interrupt::saying(how, &bar);
     let root = Prefix::root();
+    let mut readers = Readers::new();
     let result = copy_tree(
         Endpoint::new(&source.store, &root),
         Endpoint::new(&target.store, &root),
         &mut |prefix, metadata| {
             let path = is_group.then(|| prefix.as_str());
-            args.rules.apply(path, metadata).map_err(Into::into)
+            let mut changed = args.rules.apply(path, metadata)?;
+            if args.portable {
+                let refused = |cause: ReportError| CliError::Usage { message: cause.to_string() };
+                changed = portable(&changed).map_err(refused)?;
+            }
+            readers.add(&changed);
+            Ok(changed)
         },
         &options,
         &mut |prefix, progress| {
@@ -154,6 +163,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             "arrays": summary.arrays, "groups": summary.groups, "bytes": summary.bytes,
             "other_objects": summary.others, "left_out": summary.left_out,
             "without_key": without_key,
+            "read_by": readers.json(),
             "tasks": summary.tasks, "tasks_done_before": summary.skipped,
             "kept": summary.kept.iter().map(|array| {
                 json!({"array": array.path, "reason": array.reason})
@@ -163,6 +173,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             }).collect::<Vec<_>>(),
         })
     })?;
+    print::readers(&readers, args.json);
     match missing {
         0 => Ok(()),
         // Whoever removes the source after a copy must not lose them.

@@ -11,6 +11,7 @@ use zarr_kit::copy::{TransferError, create_over};
 use zarr_kit::metadata::{Codec, Endian, FillValue, MetadataError, Rule};
 use zarr_kit::report::format::npy;
 use zarr_kit::report::format::value::count_of_time;
+use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words;
 use zarr_kit::{
     Array, ArrayBuilder, ArrayError, ArrayMetadata, DataType, Group, GroupMetadata, MemoryStore,
@@ -23,7 +24,7 @@ use crate::codecs::{Preset, check_order};
 use crate::dtype::{self, Typed};
 use crate::error::CliError;
 use crate::node_store::{Around, NodeStore, around, around_new};
-use crate::print::{done, note};
+use crate::print::{self, done, note};
 
 pub(super) fn run(args: &Create) -> Result<(), CliError> {
     if args.group {
@@ -41,6 +42,11 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
         }
         None => metadata(args)?,
     };
+    let readers = Readers::of(&metadata);
+    if args.portable && !readers.are_all() {
+        let (place, readers, hint) = (shown_url(&args.path), readers.line(), "");
+        return Err(CliError::NotPortable { place, readers, hint });
+    }
     // Find all mistakes before a folder is created.
     let checked = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata.clone());
     checked.map_err(|cause| CliError::Node { place: shown_url(&args.path), cause })?;
@@ -60,9 +66,11 @@ pub(super) fn run(args: &Create) -> Result<(), CliError> {
     done(args.json, message, || {
         json!({
             "array": shown, "data_type": array.data_type().name(), "shape": array.shape(),
-            "chunks": chunk_counts(array.grid()),
+            "chunks": chunk_counts(array.grid()), "read_by": readers.json(),
         })
-    })
+    })?;
+    print::readers(&readers, args.json);
+    Ok(())
 }
 
 fn group(args: &Create) -> Result<(), CliError> {

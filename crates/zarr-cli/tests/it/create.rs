@@ -318,3 +318,51 @@ fn the_byte_order_of_a_type_is_that_of_its_bytes() {
     ));
     assert!(!at.join("x").exists());
 }
+
+/// What another program lacks is said, and refused or avoided where that is asked for.
+#[test]
+fn who_else_reads_it() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let months = ["--shape", "6", "--chunks", "1|2|3", "--dims", "t"];
+    let create = |name: &str, data_type: &str, rest: &[&str]| {
+        succeed(folder, &[&["create", name, "--dtype", data_type], &months[..], rest].concat());
+        file(folder, "in.raw", vec![1; if data_type == "int16" { 12 } else { 6 }]);
+        succeed(folder, &["write", name, "--from", "in.raw"]);
+    };
+    create("a", "int16", &[]);
+    create("m", "bool", &["--codecs", "packbits"]);
+    create("i", "int4", &[]);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["create", "p", "--dtype", "int16", "--shape", "6", "--chunks", "1|2|3", "--portable"],
+            &["create", "p", "--dtype", "int16", "--shape", "6", "--chunks", "3", "--portable"],
+            &["create", "q", "--dtype", "bool", "--shape", "6", "--preset", "mask"],
+            &["copy", "a", "b", "--portable", "--verify"],
+            &["copy", "m", "n", "--portable", "--verify"],
+            &["copy", "m", "o"],
+            &["copy", "i", "j", "--portable"],
+            &["info", "n"],
+            &["diff", "m", "n"],
+            &["check", "m"],
+            &["join", "a", "b", "--along", "t", "-o", "c", "--portable"],
+            &[
+                "join",
+                "a",
+                "b",
+                "--along",
+                "t",
+                "-o",
+                "c",
+                "--portable",
+                "--chunks",
+                "3",
+                "--dry-run"
+            ],
+            &["join", "a", "b", "--along", "t", "-o", "c", "--portable", "--chunks", "3"],
+            &["join", "a", "b", "--along", "t", "-o", "d"],
+        ],
+    ));
+    assert!(!folder.join("j").exists());
+}

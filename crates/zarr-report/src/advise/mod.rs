@@ -16,12 +16,13 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use zarr_array::{Array, Selection};
-use zarr_metadata::{Codec, DataType};
+use zarr_metadata::{ArrayMetadata, Codec, DataType};
 
 pub use self::short::short;
 
 use self::sample::Sample;
 use crate::bits::Bits;
+use crate::readers::Readers;
 use crate::{ReportError, Table, words};
 
 /// What the chains are judged by.
@@ -145,8 +146,7 @@ pub struct Advice {
     sample: Sample,
     bits: Option<Bits>,
     trials: Vec<Trial>,
-    /// The codecs of the array.
-    codecs: Vec<Codec>,
+    metadata: ArrayMetadata,
 }
 
 impl Advice {
@@ -162,7 +162,7 @@ impl Advice {
         options: &AdviceOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, ReportError> {
-        let (data_type, codecs) = (array.data_type().clone(), array.metadata().codecs().to_vec());
+        let (data_type, metadata) = (array.data_type().clone(), array.metadata().clone());
         let sample = Sample::read(array, region, options.sample)?;
         let bits = sample.bits(&data_type);
         let candidates = candidates::of(array.metadata(), bits.as_ref(), options.goal);
@@ -181,7 +181,9 @@ impl Advice {
         trials.sort_by(|one, other| cost(one).total_cmp(&cost(other)));
         match trials.is_empty() {
             true => Err(ReportError::Nothing { what: "no chain of this build stores them" }),
-            false => Ok(Self { data_type, options: options.clone(), sample, bits, trials, codecs }),
+            false => {
+                Ok(Self { data_type, options: options.clone(), sample, bits, trials, metadata })
+            }
         }
     }
 
@@ -252,8 +254,14 @@ impl Advice {
         let row = |(at, trial): (usize, &Trial)| {
             let mut remarks: Vec<&str> =
                 marks.iter().filter(|mark| mark.0 == at).map(|mark| mark.1).collect();
-            if trial.codecs == self.codecs {
+            if trial.codecs == self.metadata.codecs() {
                 remarks.push("what it has now");
+            }
+            let mut remarks = remarks.join(", ");
+            let lacking = self.readers(trial).map(|readers| readers.lacking());
+            if let Some(lacking) = lacking.filter(|lacking| !lacking.is_empty()) {
+                let separator = if remarks.is_empty() { "" } else { "; " };
+                remarks.push_str(&format!("{separator}not read by {}", lacking.join(", ")));
             }
             [
                 short(&trial.codecs, &self.data_type),
@@ -261,10 +269,17 @@ impl Advice {
                 format!("{}%", trial.bytes.saturating_mul(100).div_ceil(whole)),
                 speed(whole, trial.encode),
                 speed(whole, trial.decode),
-                remarks.join(", "),
+                remarks,
             ]
         };
         self.trials.iter().enumerate().map(row).collect()
+    }
+
+    /// Which other programs read an array that is stored with a chain of the trials.
+    #[must_use]
+    pub fn readers(&self, trial: &Trial) -> Option<Readers> {
+        let metadata = self.metadata.with_codecs(&trial.codecs).ok()?;
+        Some(Readers::of(&metadata))
     }
 
     /// As one document; `name` says what the array is called.
@@ -277,7 +292,8 @@ impl Advice {
                 "bytes": trial.bytes,
                 "encode_seconds": trial.encode.as_secs_f64(),
                 "decode_seconds": trial.decode.as_secs_f64(),
-                "current": trial.codecs == self.codecs,
+                "current": trial.codecs == self.metadata.codecs(),
+                "read_by": self.readers(trial).map(|readers| readers.json()),
             })
         });
         json!({

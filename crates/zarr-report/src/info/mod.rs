@@ -17,6 +17,7 @@ use self::stored::{Stored, stored};
 use crate::format::element;
 use crate::format::pretty::raw;
 use crate::format::quoted::unescaped;
+use crate::readers::Readers;
 use crate::{Table, words};
 
 /// The most fields of a record that are listed.
@@ -116,6 +117,11 @@ fn table(
             }
         }
         Err(error) => table.row("not readable", error.to_string()),
+    }
+    // Of version 2 and of virtual joins the table of programs says nothing.
+    let is_joined = bound.as_ref().is_ok_and(|array| array.members().is_some());
+    if !metadata.is_version_2() && !is_joined {
+        table.row("read by", Readers::of(metadata).line());
     }
     attribute_rows(metadata.attributes(), &mut table);
     for finding in metadata.findings() {

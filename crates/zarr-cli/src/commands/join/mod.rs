@@ -7,11 +7,13 @@ mod members;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
+use zarr_kit::array::store::shown_url;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::{
     Join, JoinError, JoinGroups, JoinOptions, JoinProgress, JoinSummary, Member, Members,
     NodeMembers, NodePlan,
 };
+use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words::{bytes, counted};
 use zarr_kit::{ArrayError, Prefix};
 
@@ -20,7 +22,7 @@ use crate::chunks;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::node_store::NodeStore;
-use crate::print::{Out, done, note};
+use crate::print::{self, Out, done, note};
 use crate::progress::Bar;
 
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
@@ -33,8 +35,20 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
         return linked::run(args, members::open(&names)?);
     }
     let plan = plan(args, members::open(&names)?)?;
+    let mut readers = Readers::new();
+    plan.arrays().iter().for_each(|(_, array)| readers.add(array.metadata()));
+    if args.portable && !readers.are_all() {
+        let place = shown_url(args.output.as_deref().unwrap_or_default());
+        let hint = match plan {
+            NodePlan::Array(_) => "; --chunks with one length makes chunks that all read",
+            _ => "; join without --portable, and `copy --portable` the result",
+        };
+        return Err(CliError::NotPortable { place, readers: readers.line(), hint });
+    }
     if args.dry_run {
-        return show(args, &plan, names.len());
+        show(args, &plan, names.len())?;
+        print::readers(&readers, args.json);
+        return Ok(());
     }
     let output = args.output.as_deref().unwrap_or_default();
     let target = NodeStore::create(output)?;
@@ -70,9 +84,11 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
             "target": target.shown, "members": names.len(), "arrays": plan.arrays().len(),
             "linked": did.linked, "reflinked": did.reflinked, "copied": did.copied,
             "copied_bytes": did.copied_bytes, "written": did.written,
-            "chunks_done_before": did.skipped,
+            "chunks_done_before": did.skipped, "read_by": readers.json(),
         })
-    })
+    })?;
+    print::readers(&readers, args.json);
+    Ok(())
 }
 
 fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {

@@ -1,0 +1,141 @@
+//! The table beside the results of the conformance suite, `docs/matrix.md`.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::{AFTER_SHARDS, Needs, SNAPPY, programs};
+
+const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+
+/// Valid cases that a program is said to read by its features and does not read, at most, for each
+/// level: faults of its own, which the matrix lists one by one.
+const FAULTS: usize = 8;
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(format!("{ROOT}/{path}")).expect(path)
+}
+
+/// What a case of the manifest needs.
+fn needs(case: &Value) -> Needs {
+    let mut needs = Needs {
+        grid: if case["chunk_grid"] == "rectilinear" { "rectilinear" } else { "regular" },
+        data_type: case["data_type"]
+            .as_str()
+            .or(case["data_type"]["name"].as_str())
+            .expect("a type")
+            .to_owned(),
+        is_unknown: false,
+        codecs: Vec::new(),
+        others: Vec::new(),
+    };
+    flat(&case["codecs"], &mut needs);
+    if case["id"].as_str().expect("an id").contains("snappy") {
+        needs.others.push(SNAPPY);
+    }
+    needs
+}
+
+/// Codecs are names, and after `sharding_indexed` the list of those inside.
+fn flat(chain: &Value, needs: &mut Needs) {
+    let chain = chain.as_array().expect("a list");
+    for (at, codec) in chain.iter().enumerate() {
+        match codec.as_str() {
+            Some(name) => needs.codecs.push(name.to_owned()),
+            None => {
+                flat(codec, needs);
+                if at + 1 < chain.len() {
+                    needs.others.push(AFTER_SHARDS);
+                }
+            }
+        }
+    }
+}
+
+/// By level: the number of cases, and the cell of each program.
+type Rows = BTreeMap<String, (usize, Vec<String>)>;
+
+/// The first table: the names of the programs, and its rows.
+fn matrix() -> (Vec<String>, Rows) {
+    let page = read("docs/matrix.md");
+    let (_, table) = page.split_once("## Stores that must be read").expect("the table");
+    let mut rows = table.lines().filter(|line| line.starts_with('|')).map(|line| {
+        let cells = line.trim_matches('|').split(" | ").map(|cell| cell.trim().to_owned());
+        cells.collect::<Vec<String>>()
+    });
+    let head = rows.next().expect("a head");
+    let rows = rows.skip(1).take_while(|row| row.first().is_some_and(|level| level != "level"));
+    let rows =
+        rows.filter_map(|row| Some((row[0].clone(), (row[1].parse().ok()?, row[2..].to_vec()))));
+    (head[2..].to_vec(), rows.collect())
+}
+
+/// The number of a verdict in a cell such as `46 right, 1 refused`.
+fn count(cell: &str, verdict: &str) -> usize {
+    let cell = cell.replace('*', "");
+    let found = cell.split(", ").find_map(|part| part.strip_suffix(verdict)?.trim().parse().ok());
+    found.unwrap_or(0)
+}
+
+#[test]
+fn the_table_agrees_with_the_matrix() {
+    let manifest: Value =
+        serde_json::from_str(&read("fixtures/conformance/manifest.json")).expect("JSON");
+    let cases = manifest["cases"].as_array().expect("a list");
+    let levels_of = |case: &Value| -> Vec<String> {
+        let all = case["levels"].as_array().expect("a list").iter();
+        let all: Vec<String> =
+            all.map(|level| level.as_str().expect("a name").to_owned()).collect();
+        let special =
+            all.iter().filter(|level| !["core", "regular-edges"].contains(&level.as_str()));
+        match special.cloned().collect::<Vec<_>>() {
+            special if special.is_empty() => all.into_iter().next_back().into_iter().collect(),
+            special => special,
+        }
+    };
+    let is_array = |case: &&Value| case["codecs"].is_array() && case["fails"].is_null();
+    let (names, rows) = matrix();
+    let mut compared = 0;
+    for program in programs() {
+        let Some(column) = names.iter().position(|name| *name == program.name) else { continue };
+        for (level, (total, cells)) in &rows {
+            let of_level: Vec<&Value> = cases
+                .iter()
+                .filter(is_array)
+                .filter(|case| levels_of(case).contains(level))
+                .collect();
+            // A level with groups, or with cases since the page was made.
+            if of_level.len() != *total {
+                continue;
+            }
+            let lacking =
+                of_level.iter().filter(|case| !needs(case).lacking(program).is_empty()).count();
+            let cell = &cells[column];
+            let (right, refused) = (count(cell, "right"), count(cell, "refused"));
+            let what = format!("{} {level}: {lacking} of {total} lacked, {cell}", program.name);
+            assert!(lacking <= refused, "{what}");
+            assert!(total - lacking >= right, "{what}");
+            if program.faulty.is_empty() {
+                assert!(total - lacking <= right + FAULTS, "{what}");
+            }
+            compared += 1;
+        }
+    }
+    assert!(compared > 15, "{compared} cells");
+}
+
+/// `BOOK=write` writes it.
+#[test]
+fn the_page_on_other_programs_has_the_table() {
+    const START: &str =
+        "<!-- made by `BOOK=write cargo test -p zarr-report page_on_other_programs` -->\n";
+    let page = read("docs/interop-programs.md");
+    let (before, rest) = page.split_once(START).expect("the start of the table");
+    let (_, after) = rest.split_once("\n\n").expect("the end of the table");
+    let written = format!("{before}{START}{}\n{after}", super::table());
+    if std::env::var("BOOK").is_ok_and(|book| book == "write") {
+        std::fs::write(format!("{ROOT}/docs/interop-programs.md"), written).expect("writes");
+    } else {
+        assert_eq!(page, written);
+    }
+}

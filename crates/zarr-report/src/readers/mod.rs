@@ -1,0 +1,359 @@
+//! Which other programs read an array as it is.
+//!
+//! One table of programs, versions and features, `programs.json`, says it; the interoperability
+//! tests read the same table, and the results of the conformance suite are compared with it.
+
+#[cfg(test)]
+mod evidence;
+mod portable;
+
+use std::sync::OnceLock;
+
+use serde::Deserialize;
+use serde_json::{Value, json};
+use zarr_metadata::{ArrayMetadata, BloscCompressor, ChunkGrid, Codec};
+
+pub use self::portable::portable;
+
+/// The table.
+const PROGRAMS: &str = include_str!("programs.json");
+
+#[derive(Deserialize)]
+struct Programs {
+    programs: Vec<Program>,
+}
+
+/// A program, and what it reads.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    name: String,
+    version: String,
+    /// How that is known.
+    known_by: String,
+    /// The program by which it reads, whose data types and codecs it has.
+    #[serde(default, rename = "as")]
+    reader: Option<String>,
+    grids: Vec<String>,
+    /// The setting that a feature needs.
+    #[serde(default)]
+    setting: std::collections::BTreeMap<String, String>,
+    /// What reads a feature in place of the program's default.
+    #[serde(default)]
+    instead: std::collections::BTreeMap<String, String>,
+    #[serde(default)]
+    data_types: Vec<String>,
+    #[serde(default)]
+    codecs: Vec<String>,
+    /// Features that it lacks though it has the codecs.
+    #[serde(default)]
+    lacks: Vec<String>,
+    /// Features that it reads, but not all arrays with them right.
+    #[serde(default)]
+    faulty: Vec<String>,
+}
+
+fn programs() -> &'static [Program] {
+    static TABLE: OnceLock<Vec<Program>> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        // The table is a part of the program: a test reads it.
+        serde_json::from_str::<Programs>(PROGRAMS).map_or_else(|_| Vec::new(), |all| all.programs)
+    })
+}
+
+const RECTILINEAR: &str = "rectilinear";
+const AFTER_SHARDS: &str = "codecs after shards";
+const SNAPPY: &str = "snappy";
+
+/// What an array needs of its readers.
+struct Needs {
+    grid: &'static str,
+    data_type: String,
+    /// Whether the type is one that this project does not know, so that it knows of no reader.
+    is_unknown: bool,
+    codecs: Vec<String>,
+    /// Others, by the names of the table.
+    others: Vec<&'static str>,
+}
+
+impl Needs {
+    fn of(metadata: &ArrayMetadata) -> Self {
+        let mut codecs = Vec::new();
+        let mut others = Vec::new();
+        walk(metadata.codecs(), &mut codecs, &mut others);
+        let grid = match metadata.chunk_grid() {
+            ChunkGrid::Regular { .. } => "regular",
+            ChunkGrid::Rectilinear { .. } => RECTILINEAR,
+        };
+        let data_type = metadata.data_type();
+        let is_unknown = data_type.is_unknown();
+        Self { grid, data_type: data_type.name().into_owned(), is_unknown, codecs, others }
+    }
+
+    /// What of it a program lacks.
+    fn lacking(&self, program: &Program) -> Vec<String> {
+        let of = programs().iter().find(|other| program.reader.as_ref() == Some(&other.name));
+        let of = of.unwrap_or(program);
+        let has = |list: &[String], name: &str| {
+            list.iter().any(|known| match known.strip_suffix('*') {
+                Some(start) => name.starts_with(start),
+                None => known == name,
+            })
+        };
+        let mut lacking = Vec::new();
+        if self.is_unknown || !has(&of.data_types, &self.data_type) {
+            lacking.push(self.data_type.clone());
+        }
+        if !has(&program.grids, self.grid) {
+            lacking.push(self.grid.to_owned());
+        }
+        lacking.extend(self.codecs.iter().filter(|codec| !has(&of.codecs, codec)).cloned());
+        let others = self.others.iter().filter(|other| has(&of.lacks, other));
+        lacking.extend(others.map(|other| (*other).to_owned()));
+        lacking
+    }
+}
+
+/// The names of all codecs, also of those in shards, each once.
+fn walk(chain: &[Codec], names: &mut Vec<String>, others: &mut Vec<&'static str>) {
+    for (at, codec) in chain.iter().enumerate() {
+        if !names.iter().any(|name| name == codec.name()) {
+            names.push(codec.name().to_owned());
+        }
+        match codec {
+            Codec::ShardingIndexed(sharding) => {
+                if at + 1 < chain.len() && !others.contains(&AFTER_SHARDS) {
+                    others.push(AFTER_SHARDS);
+                }
+                walk(&sharding.codecs, names, others);
+            }
+            Codec::Blosc(blosc)
+                if blosc.cname == BloscCompressor::Snappy && !others.contains(&SNAPPY) =>
+            {
+                others.push(SNAPPY);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Which programs read one or several arrays as they are.
+///
+/// # Examples
+/// ```
+/// # use zarr_metadata::{ArrayBuilder, DataType};
+/// # use zarr_report::readers::Readers;
+/// let months = ArrayBuilder::new([90], DataType::Int16).chunks([[31, 28, 31].into()]).build()?;
+/// let readers = Readers::of(&months);
+/// assert!(readers.line().starts_with("zarr-python with array.rectilinear_chunks, zarrs; not Xarray"));
+/// assert!(!readers.are_all());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Readers {
+    verdicts: Vec<Verdict>,
+}
+
+/// What a program makes of the arrays.
+#[derive(Debug, Clone)]
+struct Verdict {
+    name: &'static str,
+    version: &'static str,
+    setting: Option<&'static str>,
+    instead: Option<&'static str>,
+    /// A feature of which it does not read all arrays right.
+    faulty: Option<String>,
+    lacking: Vec<String>,
+}
+
+impl Default for Readers {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Readers {
+    /// Of no array yet.
+    #[must_use]
+    pub fn new() -> Self {
+        let verdicts = programs().iter().map(|program| Verdict {
+            name: &program.name,
+            version: &program.version,
+            setting: None,
+            instead: None,
+            faulty: None,
+            lacking: Vec::new(),
+        });
+        Self { verdicts: verdicts.collect() }
+    }
+
+    /// Of one array.
+    #[must_use]
+    pub fn of(metadata: &ArrayMetadata) -> Self {
+        let mut readers = Self::new();
+        readers.add(metadata);
+        readers
+    }
+
+    /// Adds an array that is to be read as well.
+    pub fn add(&mut self, metadata: &ArrayMetadata) {
+        let needs = Needs::of(metadata);
+        for (verdict, program) in self.verdicts.iter_mut().zip(programs()) {
+            for lacking in needs.lacking(program) {
+                verdict.instead =
+                    verdict.instead.or(program.instead.get(&lacking).map(String::as_str));
+                if !verdict.lacking.contains(&lacking) {
+                    verdict.lacking.push(lacking);
+                }
+            }
+            let setting = program.setting.get(needs.grid).map(String::as_str);
+            verdict.setting = verdict.setting.or(setting);
+            let mut faulty = program.faulty.iter().filter(|name| needs.codecs.contains(name));
+            if verdict.faulty.is_none() {
+                verdict.faulty = faulty.next().cloned();
+            }
+        }
+    }
+
+    /// Whether all programs read all arrays without a setting.
+    #[must_use]
+    pub fn are_all(&self) -> bool {
+        self.verdicts.iter().all(Verdict::is_plain)
+    }
+
+    /// The programs that do not read all of them.
+    #[must_use]
+    pub fn lacking(&self) -> Vec<&'static str> {
+        let lacking = self.verdicts.iter().filter(|verdict| !verdict.lacking.is_empty());
+        lacking.map(|verdict| verdict.name).collect()
+    }
+
+    /// One line: who reads them, with which setting, and who does not, because of what.
+    #[must_use]
+    pub fn line(&self) -> String {
+        let reading: Vec<String> = self
+            .verdicts
+            .iter()
+            .filter(|verdict| verdict.lacking.is_empty())
+            .map(|verdict| match (&verdict.setting, &verdict.faulty) {
+                (Some(setting), _) => format!("{} with {setting}", verdict.name),
+                (None, Some(faulty)) => format!("{} (not all of {faulty})", verdict.name),
+                (None, None) => verdict.name.to_owned(),
+            })
+            .collect();
+        let mut line = match reading.is_empty() {
+            true => "no other program that is known here".to_owned(),
+            false => reading.join(", "),
+        };
+        let mut separator = "; not";
+        let mut rest: Vec<&Verdict> =
+            self.verdicts.iter().filter(|verdict| !verdict.lacking.is_empty()).collect();
+        while let Some(first) = rest.first().copied() {
+            let alike = |verdict: &Verdict| {
+                verdict.lacking == first.lacking && verdict.instead == first.instead
+            };
+            let names: Vec<&str> = rest
+                .iter()
+                .copied()
+                .filter(|verdict| alike(verdict))
+                .map(|verdict| verdict.name)
+                .collect();
+            rest.retain(|verdict| !alike(verdict));
+            let instead = first.instead.map_or_else(String::new, |with| format!("; {with} does"));
+            line.push_str(&format!(
+                "{separator} {} ({}{instead})",
+                names.join(", "),
+                first.lacking.join(", ")
+            ));
+            separator = ",";
+        }
+        line
+    }
+
+    /// As a list of documents.
+    #[must_use]
+    pub fn json(&self) -> Value {
+        let each = self.verdicts.iter().map(|verdict| {
+            json!({
+                "program": verdict.name, "version": verdict.version,
+                "reads": verdict.lacking.is_empty(), "lacks": verdict.lacking,
+                "setting": verdict.setting, "instead": verdict.instead, "faulty": verdict.faulty,
+            })
+        });
+        each.collect()
+    }
+}
+
+impl Verdict {
+    fn is_plain(&self) -> bool {
+        self.lacking.is_empty() && self.setting.is_none() && self.faulty.is_none()
+    }
+}
+
+/// The table as Markdown: programs, versions, features, and how that is known.
+#[must_use]
+pub fn table() -> String {
+    let mut text =
+        "| program | grids | types | codecs | known by |\n| --- | --- | --- | --- | --- |\n"
+            .to_owned();
+    for program in programs() {
+        let grids = program.grids.iter().map(|grid| match program.setting.get(grid) {
+            Some(setting) => format!("{grid} with its setting `{setting}`"),
+            None => grid.clone(),
+        });
+        let listed = |list: &[String]| match list {
+            [] => format!("those of {}", program.reader.as_deref().unwrap_or("none")),
+            [all] if all == "*" => "all".to_owned(),
+            list => list.join(", "),
+        };
+        let mut codecs = listed(&program.codecs);
+        if !program.lacks.is_empty() {
+            codecs.push_str(&format!("; not {}", program.lacks.join(", ")));
+        }
+        if !program.faulty.is_empty() {
+            codecs.push_str(&format!("; not all arrays right of {}", program.faulty.join(", ")));
+        }
+        text.push_str(&format!(
+            "| {} {} | {} | {} | {codecs} | {} |\n",
+            program.name,
+            program.version,
+            grids.collect::<Vec<_>>().join(", "),
+            listed(&program.data_types),
+            program.known_by
+        ));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_metadata::{ArrayBuilder, DataType, Packbits};
+
+    use super::*;
+
+    fn line(data_type: DataType, codecs: Vec<Codec>) -> String {
+        let array = ArrayBuilder::new([4], data_type).chunk_shape([4]).codecs(codecs);
+        Readers::of(&array.build().expect("a document")).line()
+    }
+
+    #[test]
+    fn lines_name_the_programs_that_lack_something() {
+        assert_eq!(
+            line(DataType::Int16, vec![Codec::bytes(), Codec::zstd(3)]),
+            "zarr-python, Xarray, zarrs, TensorStore, GDAL"
+        );
+        assert_eq!(
+            line(DataType::Bool, vec![Codec::Packbits(Packbits::default())]),
+            "zarrs (not all of packbits); not zarr-python, Xarray, TensorStore, GDAL (packbits)"
+        );
+        assert_eq!(
+            line(DataType::Int4, vec![Codec::bytes()]),
+            "zarrs, TensorStore; not zarr-python, Xarray, GDAL (int4)"
+        );
+        let shard = Codec::sharding([2], [Codec::bytes()]);
+        assert_eq!(
+            line(DataType::Int8, vec![shard, Codec::zstd(1)]),
+            "zarr-python, Xarray, zarrs; not TensorStore, GDAL (codecs after shards)"
+        );
+    }
+}
