@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use zarr_kit::Store;
 use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{StoreOptions, Waiting};
-use zarr_kit::virtual_join::{OpenOptions, References};
+use zarr_kit::virtual_join::{AllowedMembers, OpenOptions};
 
 use crate::args::Args;
 use crate::print;
@@ -89,11 +89,11 @@ pub(crate) fn outside_members() -> bool {
 
 /// How virtual joins are opened, with these options of stores.
 pub(crate) fn join_options(options: StoreOptions) -> OpenOptions {
-    let references = match outside_members() {
-        true => References::Anywhere,
-        false => References::Below,
+    let members = match outside_members() {
+        true => AllowedMembers::Anywhere,
+        false => AllowedMembers::Below,
     };
-    OpenOptions::new().store(options).references(references)
+    OpenOptions::new().store(options).allowed_members(members)
 }
 
 /// The store of a server, whose nodes are those of its metadata if it does not list.

@@ -11,7 +11,7 @@ use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 use zarr_kit::metadata::{MetadataError, Rule};
 use zarr_kit::report::ReportError;
-use zarr_kit::virtual_join::LinkError;
+use zarr_kit::virtual_join::VirtualJoinError;
 use zarr_kit::{ArrayError, DataType};
 
 use crate::chunks::ChunksError;
@@ -27,7 +27,7 @@ pub(crate) enum CliError {
     #[error("{}", opening(place, cause))]
     Store { place: String, cause: StoreError },
     #[error(transparent)]
-    VirtualJoin(LinkError),
+    VirtualJoin(VirtualJoinError),
     #[error("{}", at(place, cause))]
     Node { place: String, cause: ArrayError },
     #[error("{cause}{}", written_of(*written, *total))]

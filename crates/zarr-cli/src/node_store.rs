@@ -12,7 +12,7 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
 
 use zarr_kit::codec::Options;
 use zarr_kit::report::ReportError;
-use zarr_kit::virtual_join::{self, LinkError};
+use zarr_kit::virtual_join::{self, VirtualJoinError};
 
 use crate::access::{join_options, store_options, unlisted};
 use crate::error::CliError;
@@ -167,8 +167,8 @@ impl NodeStore {
                 let (path, session) = (path.to_owned(), Mutex::default());
                 return Ok(Self { shown, store, folder, is_quick, path, made, session });
             }
-            Err(LinkError::Store(cause)) => cause,
-            Err(LinkError::NotFound { .. }) => {
+            Err(VirtualJoinError::Store(cause)) => cause,
+            Err(VirtualJoinError::NotFound { .. }) => {
                 return Err(CliError::Missing {
                     place: shown,
                     near: nearest::neighbour(path, is_node),

@@ -90,7 +90,7 @@ pub fn copy_array(
             withdraw(there, error);
         }
     })?;
-    there.follow();
+    there.refresh_above();
     Ok((prepared.to, summary))
 }
 

@@ -48,10 +48,10 @@ pub(crate) fn begin(
     let found = marker.find()?;
     let document = to.store.read(&to.document()?)?;
     let occupied = match (found, &document) {
-        (None, None) => match stranger(to, metadata)? {
-            Stranger::Nothing => false,
-            Stranger::Chunk(_) if replace => true,
-            Stranger::Chunk(key) | Stranger::Other(key) => {
+        (None, None) => match content_of_target(to, metadata)? {
+            TargetContent::Nothing => false,
+            TargetContent::Chunk(_) if replace => true,
+            TargetContent::Chunk(key) | TargetContent::Other(key) => {
                 return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
             }
         },
@@ -152,30 +152,30 @@ fn is_of_store(cause: &ArrayError) -> bool {
 }
 
 /// What is at a target that has neither a document nor a marker.
-pub(crate) enum Stranger {
+pub(crate) enum TargetContent {
     Nothing,
     /// Only chunks of an earlier array. This is one of them.
     Chunk(Key),
     Other(Key),
 }
 
-pub(crate) fn stranger(
+pub(crate) fn content_of_target(
     to: Endpoint<'_>,
     metadata: Option<&ArrayMetadata>,
-) -> Result<Stranger, TransferError> {
+) -> Result<TargetContent, TransferError> {
     let is_chunk = |key: &Key| {
         let name = to.prefix.strip(key).unwrap_or_default();
         metadata.is_some_and(|metadata| {
             metadata.chunk_key_encoding().decode(name, metadata.shape().len()).is_some()
         })
     };
-    let mut found = Stranger::Nothing;
+    let mut found = TargetContent::Nothing;
     for key in to.store.list(to.prefix, Links::Follow) {
         let key = key?;
         if !is_chunk(&key) {
-            return Ok(Stranger::Other(key));
+            return Ok(TargetContent::Other(key));
         }
-        found = Stranger::Chunk(key);
+        found = TargetContent::Chunk(key);
     }
     Ok(found)
 }

@@ -79,6 +79,6 @@ pub fn create_over(
     let options = CopyOptions::new().overwrite(true);
     let found = begin(&marker, &[], Some(array.metadata()), &options, &mut || Ok(()))?;
     marker.finish(found, || Ok(CopySummary::default()))?;
-    to.follow();
+    to.refresh_above();
     Ok(array)
 }

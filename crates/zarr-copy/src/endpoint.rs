@@ -66,7 +66,7 @@ impl<'a> Endpoint<'a> {
     }
 
     /// Updates the consolidated metadata of the groups above after a finished copy.
-    pub(crate) fn follow(self) {
+    pub(crate) fn refresh_above(self) {
         // The copy is done: what fails here is out of date, as after a change by another program.
         let _out_of_date = refresh_consolidated(self.store, self.prefix);
     }

@@ -36,21 +36,18 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod array;
+mod array_copy;
 mod begin;
 mod content;
 mod creation;
 mod endpoint;
 mod error;
-mod first_visit;
-mod job;
 mod marker;
 mod new_node;
 mod objects;
 mod parts;
 mod sparse;
 mod tree;
-mod tree_parts;
-mod walk;
 
 use zarr_array::Part;
 use zarr_codec::Codecs;

@@ -165,7 +165,7 @@ impl<'a> Marker<'a> {
 
     /// Puts the target's document: last, so that there is no node until it is complete.
     pub(crate) fn put_document(&self) -> Result<(), TransferError> {
-        put_seen(self.to, &self.to.document()?, self.document.as_bytes())
+        put_verified(self.to, &self.to.document()?, self.document.as_bytes())
     }
 
     /// Whether the target's document is there. A different document belongs to another copy.
@@ -299,7 +299,11 @@ fn without_content(text: &str) -> impl Iterator<Item = &str> {
 
 /// Puts a document of a target where there must be none, unless it is this one, and reads what is
 /// then stored: no copy is called complete whose documents were not seen.
-pub(crate) fn put_seen(to: Endpoint<'_>, key: &Key, document: &[u8]) -> Result<(), TransferError> {
+pub(crate) fn put_verified(
+    to: Endpoint<'_>,
+    key: &Key,
+    document: &[u8],
+) -> Result<(), TransferError> {
     let put = put_new(&**to.store, key, document)?;
     match (to.store.read(key)?.as_deref() == Some(document), put) {
         (true, _) => Ok(()),

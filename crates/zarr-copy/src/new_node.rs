@@ -86,7 +86,7 @@ impl<'a> NewNode<'a> {
         }
         self.marker.remove()?;
         if !self.is_within {
-            self.marker.to.follow();
+            self.marker.to.refresh_above();
         }
         Ok(())
     }

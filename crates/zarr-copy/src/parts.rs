@@ -35,10 +35,10 @@ use zarr_grid::{Grid, GridError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
 
-use crate::begin::{Stranger, stranger};
+use crate::begin::{TargetContent, content_of_target};
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, grid_error, target};
-use crate::marker::{Marker, Step, TargetState, below, put_seen};
+use crate::marker::{Marker, Step, TargetState, below, put_verified};
 use crate::{CopyOptions, CopySummary, PartStatus};
 
 /// How often a part looks again at a target where others begin or end at the same time.
@@ -92,7 +92,9 @@ impl<'a> PartRun<'a> {
                     false => Err(TransferError::Exists { path: to.path() }),
                 };
             }
-            if let Stranger::Chunk(key) | Stranger::Other(key) = stranger(to, metadata)? {
+            if let TargetContent::Chunk(key) | TargetContent::Other(key) =
+                content_of_target(to, metadata)?
+            {
                 // Perhaps of parts that have begun since, or even completed the copy.
                 let document = to.document()?;
                 if self.marker.find()?.is_some() || to.store.head(&document)?.is_some() {
@@ -194,7 +196,7 @@ impl<'a> PartRun<'a> {
         }
         self.remove_all_records()?;
         self.marker.remove()?;
-        to.follow();
+        to.refresh_above();
         Ok(match joined {
             Joined::Complete => PartStatus::WasComplete,
             _ => PartStatus::Completed,
@@ -205,7 +207,7 @@ impl<'a> PartRun<'a> {
     pub(crate) fn put_document(&self, key: &Key, document: &[u8]) -> Result<(), TransferError> {
         let is_open = || Ok::<_, TransferError>(self.marker.find()? == Some(Some(Step::Copying)));
         if is_open()? {
-            match put_seen(self.marker.to, key, document) {
+            match put_verified(self.marker.to, key, document) {
                 // Perhaps another part has completed the copy, and it has changed since.
                 Err(_) if !is_open()? => {}
                 done => return done,

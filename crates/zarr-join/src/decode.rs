@@ -7,8 +7,8 @@ use zarr_grid::AxisSelection;
 use zarr_view::{CopyElement, CopyError, View};
 
 use crate::error::JoinError;
+use crate::join_plan::{JoinPlan, Written, product};
 use crate::members::Member;
-use crate::plan::{JoinPlan, Written, product};
 
 /// Writes one chunk, in one step: a chunk that is stored is complete.
 pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Result<(), JoinError> {
@@ -51,7 +51,7 @@ fn failed(member: &Member, cause: ArrayError) -> JoinError {
 }
 
 /// The part of a region that is of one member.
-struct Part<'a> {
+struct MemberPart<'a> {
     member: &'a Member,
     /// Within the region.
     within: Vec<Range<u64>>,
@@ -60,7 +60,7 @@ struct Part<'a> {
 }
 
 /// The parts of a region, which cover it.
-fn parts<'a>(plan: &'a JoinPlan, region: &[Range<u64>]) -> Vec<Part<'a>> {
+fn parts<'a>(plan: &'a JoinPlan, region: &[Range<u64>]) -> Vec<MemberPart<'a>> {
     let tiles = plan.members.tiles();
     let wide = |range: Range<usize>| {
         let wide = |at| u64::try_from(at).unwrap_or(u64::MAX);
@@ -74,7 +74,7 @@ fn parts<'a>(plan: &'a JoinPlan, region: &[Range<u64>]) -> Vec<Part<'a>> {
         let place: Option<Vec<usize>> = place.iter().map(|at| usize::try_from(*at).ok()).collect();
         let number = tiles.tile(&place.unwrap_or_default());
         let Some(member) = plan.members.members().get(number) else { continue };
-        let mut part = Part { member, within: Vec::new(), selection: Vec::new() };
+        let mut part = MemberPart { member, within: Vec::new(), selection: Vec::new() };
         for (axis, (tile, range)) in tiles.region(number).iter().zip(region).enumerate() {
             let start = tile.start.max(range.start);
             let end = tile.end.min(range.end).max(start);
@@ -91,8 +91,12 @@ fn parts<'a>(plan: &'a JoinPlan, region: &[Range<u64>]) -> Vec<Part<'a>> {
     parts
 }
 
-fn bytes(region: &[Range<u64>], parts: &[Part<'_>], size: usize) -> Result<Vec<u8>, JoinError> {
-    let read = |part: &Part<'_>| {
+fn bytes(
+    region: &[Range<u64>],
+    parts: &[MemberPart<'_>],
+    size: usize,
+) -> Result<Vec<u8>, JoinError> {
+    let read = |part: &MemberPart<'_>| {
         let array = part.member.array().clone().with_threads(std::num::NonZeroUsize::MIN);
         array.read(part.selection.clone()).map_err(|cause| failed(part.member, cause))
     };
@@ -125,7 +129,7 @@ fn bytes(region: &[Range<u64>], parts: &[Part<'_>], size: usize) -> Result<Vec<u
     Ok(out)
 }
 
-fn strings(region: &[Range<u64>], parts: &[Part<'_>]) -> Result<Vec<Vec<u8>>, JoinError> {
+fn strings(region: &[Range<u64>], parts: &[MemberPart<'_>]) -> Result<Vec<Vec<u8>>, JoinError> {
     let lengths: Vec<u64> =
         region.iter().map(|range| range.end.saturating_sub(range.start)).collect();
     let count = lengths.iter().fold(1, |count: u64, length| count.saturating_mul(*length));

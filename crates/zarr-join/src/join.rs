@@ -6,8 +6,8 @@ use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, GroupMetadata};
 use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::chain::with_axis;
 use crate::error::JoinError;
+use crate::join_plan::JoinPlan;
 use crate::members::{Arrangement, Member, Members};
-use crate::plan::JoinPlan;
 
 /// A join of arrays, to be planned and then executed.
 ///

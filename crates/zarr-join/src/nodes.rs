@@ -10,8 +10,8 @@ use zarr_metadata::NodeMetadata;
 use crate::error::JoinError;
 use crate::execute::{JoinOptions, JoinProgress, JoinSummary};
 use crate::group::{GroupJoinPlan, GroupMember};
+use crate::join_plan::JoinPlan;
 use crate::members::Member;
-use crate::plan::JoinPlan;
 
 /// An array or a group that is to be joined.
 #[derive(Clone, Debug)]

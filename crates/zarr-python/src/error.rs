@@ -12,7 +12,7 @@ use zarr_kit::array::store::{KeyError, StoreError};
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 use zarr_kit::metadata::MetadataError;
-use zarr_kit::virtual_join::LinkError;
+use zarr_kit::virtual_join::VirtualJoinError;
 
 pyo3::create_exception!(
     _native,
@@ -81,17 +81,17 @@ impl From<StoreError> for Raised {
     }
 }
 
-impl From<LinkError> for Raised {
-    fn from(error: LinkError) -> Self {
+impl From<VirtualJoinError> for Raised {
+    fn from(error: VirtualJoinError) -> Self {
         let text = error.to_string();
         Self(match &error {
-            LinkError::Store(error) => of_store(error, text),
-            LinkError::NotFound { .. } => PyFileNotFoundError::new_err(text),
-            LinkError::Exists { .. } => PyFileExistsError::new_err(text),
-            LinkError::Join(error) => of_join(error, text),
-            LinkError::Changed { .. } => ConflictError::new_err(text),
-            LinkError::Axis { .. } => PyIndexError::new_err(text),
-            LinkError::NoNode { .. } => PyFileNotFoundError::new_err(text),
+            VirtualJoinError::Store(error) => of_store(error, text),
+            VirtualJoinError::NotFound { .. } => PyFileNotFoundError::new_err(text),
+            VirtualJoinError::Exists { .. } => PyFileExistsError::new_err(text),
+            VirtualJoinError::Join(error) => of_join(error, text),
+            VirtualJoinError::Changed { .. } => ConflictError::new_err(text),
+            VirtualJoinError::Axis { .. } => PyIndexError::new_err(text),
+            VirtualJoinError::NoNode { .. } => PyFileNotFoundError::new_err(text),
             _ => PyValueError::new_err(text),
         })
     }

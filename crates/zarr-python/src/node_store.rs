@@ -11,7 +11,7 @@ use zarr_kit::array::store::{
     Session, StoreError, StoreOptions, archive_of, local_path, place_below, shown_url,
 };
 use zarr_kit::metadata::Printable;
-use zarr_kit::virtual_join::{self, OpenOptions, References};
+use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
 use zarr_kit::{Array, Prefix, Store};
 
 use crate::block::Block;
@@ -85,8 +85,8 @@ impl NodeStore {
         let (given, path, settings, count, stores_empty) = state;
         let handling = Handling { threads: threads(count)?, stores_empty };
         let (prefix, url) = (prefix(&path)?, absolute(&given)?);
-        let (store, references) = options(&settings)?;
-        let options = OpenOptions::new().store(store.create(create)).references(references);
+        let (store, members) = options(&settings)?;
+        let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
         let store = py.detach(|| virtual_join::open_store(&url, &options))?;
         let is_http = url.starts_with("http://") || url.starts_with("https://");
         let store: Arc<dyn Store> = match is_http {
@@ -203,9 +203,9 @@ impl NodeStore {
 }
 
 /// The options that settings stand for.
-pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, References)> {
+pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMembers)> {
     let mut options = StoreOptions::new();
-    let mut references = References::Below;
+    let mut members = AllowedMembers::Below;
     for (name, value) in settings {
         match (name.as_str(), value) {
             (TARGETS, Setting::Places(places)) => {
@@ -213,7 +213,7 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, References
             }
             (OUTSIDE_MEMBERS, Setting::Text(value)) => {
                 if is_true(name, value)? {
-                    references = References::Anywhere;
+                    members = AllowedMembers::Anywhere;
                 }
             }
             (OUTSIDE_LINKS, Setting::Text(value)) => {
@@ -232,7 +232,7 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, References
             }
         }
     }
-    Ok((options, references))
+    Ok((options, members))
 }
 
 fn is_true(name: &str, value: &str) -> PyResult<bool> {

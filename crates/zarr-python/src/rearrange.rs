@@ -7,7 +7,7 @@ use zarr_kit::join::rearrange::{
     GroupRearrangement, GroupSpan, Rearrangement, Span, dimension_length as length_of_dimension,
 };
 use zarr_kit::join::{GroupMember, Member, NodeMember, check_group_insertion, check_insertion};
-use zarr_kit::virtual_join::{AxisOf, LinkedDocument, MemberSpan, OpenOptions, is_virtual_join};
+use zarr_kit::virtual_join::{AxisOf, MemberSpan, OpenOptions, StoredDocument, is_virtual_join};
 
 use crate::array::PyArray;
 use crate::error::{Done, Raised};
@@ -80,10 +80,10 @@ fn member_name(place: &NodeStore) -> Done<String> {
 }
 
 /// Opens the document of a virtual join.
-fn document(place: &NodeStore, url: &str) -> Done<LinkedDocument> {
-    let (store, references) = options(&place.settings)?;
-    let options = OpenOptions::new().store(store).references(references);
-    Ok(LinkedDocument::open(url, &options)?)
+fn document(place: &NodeStore, url: &str) -> Done<StoredDocument> {
+    let (store, members) = options(&place.settings)?;
+    let options = OpenOptions::new().store(store).allowed_members(members);
+    Ok(StoredDocument::open(url, &options)?)
 }
 
 /// Rearranges the members of a virtual join in its document.

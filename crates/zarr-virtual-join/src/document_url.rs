@@ -3,7 +3,7 @@
 use zarr_array::store::{Key, local_path, names_in};
 
 use crate::document::SUFFIX;
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 
 /// Whether a path or URL names a virtual join, or something in one.
 #[must_use]
@@ -54,7 +54,7 @@ impl DocumentUrl {
         None
     }
 
-    pub(crate) fn key(&self) -> Result<Key, LinkError> {
+    pub(crate) fn key(&self) -> Result<Key, VirtualJoinError> {
         Ok(Key::new(&self.name).map_err(zarr_array::store::StoreError::from)?)
     }
 }

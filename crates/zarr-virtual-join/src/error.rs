@@ -12,7 +12,7 @@ use zarr_metadata::Printable;
 /// Messages are complete, without secrets of URLs; `source` returns nothing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum LinkError {
+pub enum VirtualJoinError {
     /// A document that is not valid.
     #[error("{}: {}: {}", Printable(place), Printable(path), Printable(reason))]
     Document {
@@ -184,13 +184,13 @@ pub enum LinkError {
     Store(#[from] StoreError),
 }
 
-impl From<JoinError> for LinkError {
+impl From<JoinError> for VirtualJoinError {
     fn from(error: JoinError) -> Self {
         Self::Join(Box::new(error))
     }
 }
 
-impl LinkError {
+impl VirtualJoinError {
     /// The error of an operation on an array.
     pub(crate) fn into_array_error(self) -> ArrayError {
         match self {

@@ -4,7 +4,7 @@ use zarr_array::store::Prefix;
 use zarr_join::JoinGroups;
 
 use crate::document::{Document, Missing};
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 
 impl Document {
     /// The document of a virtual join, in place of a group: see [`of_join`](Document::of_join).
@@ -14,16 +14,16 @@ impl Document {
     /// consolidated metadata, since the document has that of all nodes.
     ///
     /// # Errors
-    /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
+    /// [`VirtualJoinError`] with the name of the first member that does not fit or cannot be looked up.
     pub fn of_groups(
         groups: &JoinGroups,
         place: &str,
         missing: Missing,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, VirtualJoinError> {
         let mut arrays = Vec::new();
         let groups = groups.each(|path, join| {
             arrays.push((path.to_owned(), Self::of_join(join, place, missing)?));
-            Ok::<(), LinkError>(())
+            Ok::<(), VirtualJoinError>(())
         })?;
         let path = |path: &str| Prefix::new(path).map_err(zarr_array::store::StoreError::from);
         let mut document = Self::of_group(groups.get("").cloned().unwrap_or_default());

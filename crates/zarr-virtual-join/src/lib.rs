@@ -4,7 +4,7 @@
 //! [`Document::of_groups`] that of whole groups. Nothing of the members is copied: they may differ in
 //! lengths, chunks, codecs and fill values. [`open_store`] opens a document, whose name ends in
 //! [`.zjoin`](SUFFIX), as a store with the joined arrays and groups, and any other path or URL as
-//! [`open_url`](zarr_array::store::open_url) does. [`LinkedDocument`] removes, reorders and inserts
+//! [`open_url`](zarr_array::store::open_url) does. [`StoredDocument`] removes, reorders and inserts
 //! members.
 //!
 //! # Non-goals
@@ -15,29 +15,27 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod base;
 mod document;
+mod document_folder;
 mod document_url;
 mod error;
 mod grid;
 mod group;
-mod inserted;
 mod open;
 mod options;
 mod rearrange;
 mod record;
 mod recorded;
-mod relaid;
 mod source;
 mod store;
 mod watched;
 
 pub use document::{Document, MemberReference, Missing, SUFFIX};
 pub use document_url::is_virtual_join;
-pub use error::LinkError;
+pub use error::VirtualJoinError;
 pub use open::open_store;
-pub use options::{OpenOptions, References};
-pub use rearrange::{AxisOf, LinkedArray, LinkedDocument, LinkedRearrangement, MemberSpan};
+pub use options::{AllowedMembers, OpenOptions};
+pub use rearrange::{AxisOf, MemberRearrangement, MemberSpan, RearrangedMembers, StoredDocument};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use zarr_array::store::{Prefix, Store, StoreExt as _, open_url, shown_url};
 
-use crate::base::{Base, Opener};
 use crate::document::Document;
+use crate::document_folder::{DocumentFolder, Opener};
 use crate::document_url::DocumentUrl;
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 use crate::options::OpenOptions;
 use crate::store::JoinStore;
 
@@ -21,26 +21,31 @@ const DEPTH: usize = 8;
 /// listed, but not written.
 ///
 /// # Errors
-/// [`LinkError`] if there is no store or document, or the document is not valid.
-pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, LinkError> {
+/// [`VirtualJoinError`] if there is no store or document, or the document is not valid.
+pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, VirtualJoinError> {
     open_at(url, options, 0)
 }
 
 /// Opens the store that a document at this nesting depth names.
-fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Arc<dyn Store>, LinkError> {
+fn open_at(
+    url: &str,
+    options: &OpenOptions,
+    depth: usize,
+) -> Result<Arc<dyn Store>, VirtualJoinError> {
     let Some(place) = DocumentUrl::of(url) else {
         return Ok(open_url(url, &options.store)?);
     };
     let shown = shown_url(&place.url);
     if depth > DEPTH {
-        return Err(LinkError::Depth { place: shown, limit: DEPTH });
+        return Err(VirtualJoinError::Depth { place: shown, limit: DEPTH });
     }
     let store = open_url(&place.parent, &options.store)?;
     let Some(bytes) = store.read(&place.key()?)? else {
-        return Err(LinkError::NotFound { place: shown });
+        return Err(VirtualJoinError::NotFound { place: shown });
     };
     let document = Document::from_json(&shown, &bytes)?;
-    let base = Base::new(place.parent, store, options.clone(), Opener { open: open_at, depth });
+    let base =
+        DocumentFolder::new(place.parent, store, options.clone(), Opener { open: open_at, depth });
     let inner = Prefix::new(place.inner).map_err(zarr_array::store::StoreError::from)?;
     Ok(Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?))
 }

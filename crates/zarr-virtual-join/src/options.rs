@@ -6,7 +6,7 @@ use zarr_codec::Options;
 /// Which members a document may name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum References {
+pub enum AllowedMembers {
     /// Those in the document's own folder and below: a document of somebody else leads to nothing
     /// else. Symbolic links out of it are not followed, unless [`StoreOptions::outside_links`] allows
     /// them.
@@ -20,14 +20,14 @@ pub enum References {
 ///
 /// # Examples
 /// ```
-/// use zarr_virtual_join::{OpenOptions, References};
+/// use zarr_virtual_join::{OpenOptions, AllowedMembers};
 ///
-/// let options = OpenOptions::new().references(References::Anywhere);
+/// let options = OpenOptions::new().allowed_members(AllowedMembers::Anywhere);
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct OpenOptions {
     pub(crate) store: StoreOptions,
-    pub(crate) references: References,
+    pub(crate) members: AllowedMembers,
     pub(crate) codecs: Options,
 }
 
@@ -47,8 +47,8 @@ impl OpenOptions {
 
     /// Sets which members a document may name.
     #[must_use]
-    pub fn references(mut self, references: References) -> Self {
-        self.references = references;
+    pub fn allowed_members(mut self, members: AllowedMembers) -> Self {
+        self.members = members;
         self
     }
 

@@ -17,10 +17,10 @@ use zarr_join::JoinError;
 use zarr_join::{Member, Members};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 
-use crate::base::reference;
 use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};
+use crate::document_folder::reference;
 use crate::document_url::DocumentUrl;
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 use crate::grid::clipped;
 use crate::recorded::Recorded;
 use crate::source::document;
@@ -41,11 +41,11 @@ impl Document {
     /// [`chunks_may_change`](Document::chunks_may_change) takes the times out.
     ///
     /// # Errors
-    /// [`LinkError`] with the name of the first member that does not fit or cannot be looked up.
-    pub fn of_join(join: Join, place: &str, missing: Missing) -> Result<Self, LinkError> {
+    /// [`VirtualJoinError`] with the name of the first member that does not fit or cannot be looked up.
+    pub fn of_join(join: Join, place: &str, missing: Missing) -> Result<Self, VirtualJoinError> {
         let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
-        let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
-        let grid = |members: &Members| -> Result<_, LinkError> {
+        let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;
+        let grid = |members: &Members| -> Result<_, VirtualJoinError> {
             let grid = match members.shape().contains(&0) {
                 // Without elements there is nothing to divide into chunks.
                 true => members.joined_grid(),
@@ -76,14 +76,14 @@ impl Document {
     /// Writes the document to a path or URL that ends in `.zjoin`, where there must be nothing yet.
     ///
     /// # Errors
-    /// [`LinkError`] if the name does not end in `.zjoin`, if there is something already, or if it
+    /// [`VirtualJoinError`] if the name does not end in `.zjoin`, if there is something already, or if it
     /// cannot be written.
-    pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), LinkError> {
+    pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), VirtualJoinError> {
         let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
-        let here = here.ok_or_else(|| LinkError::Name { place: shown_url(place) })?;
+        let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;
         let store = open_url(&here.parent, options)?;
         let (key, json) = (here.key()?, self.to_json());
-        let exists = || LinkError::Exists { place: shown_url(place) };
+        let exists = || VirtualJoinError::Exists { place: shown_url(place) };
         if store.capabilities().conditional_put {
             return match store.put_if(&key, json.as_bytes(), None)? {
                 PutOutcome::Written => Ok(()),
@@ -99,7 +99,7 @@ impl Document {
 }
 
 /// What a document says of a member.
-pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, LinkError> {
+pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, VirtualJoinError> {
     let array = member.array();
     let failed = |cause: ArrayError| {
         let member = member.name().into();
@@ -129,7 +129,9 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, L
 }
 
 /// The document with other codecs if its own do not fit the chunks, as those of shards may not.
-pub(crate) fn with_fitting_codecs(metadata: ArrayMetadata) -> Result<ArrayMetadata, LinkError> {
+pub(crate) fn with_fitting_codecs(
+    metadata: ArrayMetadata,
+) -> Result<ArrayMetadata, VirtualJoinError> {
     let store = Arc::new(MemoryStore::new());
     if Array::with_metadata(store, &Prefix::root(), metadata.clone(), Options::new()).is_ok() {
         return Ok(metadata);

@@ -8,16 +8,16 @@ use zarr_array::{Array, ArrayError, MemberSource};
 use zarr_grid::Grid;
 use zarr_metadata::NodeMetadata;
 
-use crate::base::Base;
 use crate::document::{Latest, MemberReference, Missing};
-use crate::error::LinkError;
+use crate::document_folder::DocumentFolder;
+use crate::error::VirtualJoinError;
 use crate::recorded::Recorded;
 use crate::watched::{Joined, Watch, Watched};
 
 /// The members of one array of a document.
 #[derive(Debug)]
 pub(crate) struct Source {
-    pub(crate) base: Arc<Base>,
+    pub(crate) base: Arc<DocumentFolder>,
     pub(crate) grid: Grid,
     pub(crate) missing: Missing,
     pub(crate) members: Vec<Option<MemberReference>>,
@@ -44,7 +44,8 @@ impl Source {
     }
 
     fn open_reference(&self, member: &MemberReference) -> Result<Option<Array>, ArrayError> {
-        let found = self.base.resolve(&member.location).map_err(LinkError::into_array_error)?;
+        let found =
+            self.base.resolve(&member.location).map_err(VirtualJoinError::into_array_error)?;
         let prefix = match found.prefix.is_root() {
             true => member.path.clone(),
             false if member.path.is_root() => found.prefix.clone(),

@@ -12,9 +12,9 @@ use zarr_array::store::{
 use zarr_array::{Array, ArrayError, ChunkLayout, Members, Selection};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Separator};
 
-use crate::base::Base;
 use crate::document::{Document, JoinedArray, Node};
-use crate::error::LinkError;
+use crate::document_folder::DocumentFolder;
+use crate::error::VirtualJoinError;
 use crate::source::Source;
 use crate::watched::read_only;
 
@@ -57,9 +57,9 @@ impl JoinStore {
     pub(crate) fn new(
         shown: String,
         document: Document,
-        base: Arc<Base>,
+        base: Arc<DocumentFolder>,
         root: &Prefix,
-    ) -> Result<Self, LinkError> {
+    ) -> Result<Self, VirtualJoinError> {
         // Members elsewhere are as far away, or no further.
         let requests = base.store.capabilities().requests_in_flight;
         let capabilities = Capabilities::new().requests_in_flight(requests);
@@ -74,7 +74,7 @@ impl JoinStore {
                 },
             };
             let prefix = Prefix::new(own).map_err(StoreError::from)?;
-            let invalid = |error: ArrayError| LinkError::Document {
+            let invalid = |error: ArrayError| VirtualJoinError::Document {
                 place: shown.clone(),
                 path: format!("$.nodes[{path:?}].metadata"),
                 reason: error.to_string(),
@@ -177,7 +177,11 @@ fn meets(one: &Prefix, other: &Prefix) -> bool {
 }
 
 impl Joined {
-    fn new(array: JoinedArray, base: &Arc<Base>, prefix: &Prefix) -> Result<Self, ArrayError> {
+    fn new(
+        array: JoinedArray,
+        base: &Arc<DocumentFolder>,
+        prefix: &Prefix,
+    ) -> Result<Self, ArrayError> {
         let JoinedArray { metadata, grid, new_axis, missing, members } = array;
         let layout = ChunkLayout::new(prefix, &metadata)?;
         let (base, alike) = (base.clone(), Mutex::default());

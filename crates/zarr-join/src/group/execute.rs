@@ -8,7 +8,7 @@ use zarr_array::{ArrayError, Group};
 use zarr_copy::{ContentDigest, Endpoint, NewNode};
 use zarr_metadata::NodeMetadata;
 
-use super::plan::GroupJoinPlan;
+use super::group_plan::GroupJoinPlan;
 use crate::error::JoinError;
 use crate::execute::{JoinOptions, JoinProgress, JoinSummary, make};
 

@@ -1,11 +1,11 @@
 //! Joins of whole groups, whose arrays are matched by name.
 
+mod arranged;
 mod coordinates;
 mod execute;
-mod laid;
-mod plan;
+mod group_plan;
 mod tree;
 
-pub(crate) use laid::check_equal;
-pub use plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
+pub(crate) use arranged::check_equal;
+pub use group_plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
 pub use tree::{GroupMember, GroupTree};

@@ -4,8 +4,8 @@ use zarr_array::store::{Prefix, Store};
 use zarr_array::{ArrayError, ChunkLayout};
 use zarr_metadata::ChunkKeyEncoding;
 
-use super::marker::{Marker, Step, away};
-use super::together::GroupMarker;
+use super::array_marker::{ArrayMarker, Step, away};
+use super::group::GroupMarker;
 
 /// What an interrupted rearrangement has left of an array that has the marker
 /// [`REARRANGE_MARKER`](zarr_array::unfinished::REARRANGE_MARKER).
@@ -32,13 +32,13 @@ impl Interrupted {
     /// Those of the store.
     pub fn of(store: &dyn Store, layout: &ChunkLayout) -> Result<Self, ArrayError> {
         let now = layout.key_encoding();
-        Ok(match understood(Marker::at(store, layout.prefix()))? {
-            Some(Marker { home, step, share }) if now == home => match (step, share) {
+        Ok(match understood(ArrayMarker::at(store, layout.prefix()))? {
+            Some(ArrayMarker { home, step, share }) if now == home => match (step, share) {
                 (Step::Leaving, Some(_)) => Self::InGroup(away(home)),
                 (Step::Leaving, None) => Self::Before(away(home)),
                 (Step::Returning, _) => Self::After(away(home)),
             },
-            Some(Marker { home, .. }) if now == away(home) => Self::Away(home),
+            Some(ArrayMarker { home, .. }) if now == away(home) => Self::Away(home),
             _ => Self::Unknown,
         })
     }

@@ -7,25 +7,25 @@
 //! array of them. Then they are copied back in the same way, to the keys that the array had before.
 //! At each moment the document belongs to a whole array, the old or the new one.
 
+mod array_marker;
 mod error;
+mod group;
 mod interrupted;
-mod marker;
 mod moves;
 mod plan;
 mod repair;
 mod steps;
-mod together;
 
 use std::ops::Range;
 
 use zarr_array::Array;
 
 pub use error::RearrangeError;
-pub use interrupted::{Interrupted, InterruptedGroup};
-pub use repair::repair;
-pub use together::{
+pub use group::{
     GroupRearrangement, GroupSpan, dimension_length, refuse_half_rearranged, repair_group,
 };
+pub use interrupted::{Interrupted, InterruptedGroup};
+pub use repair::repair;
 
 /// A part of an axis as it is to be: see [`Rearrangement::plan`].
 #[derive(Clone, Debug)]

@@ -4,7 +4,7 @@ use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::store::{Key, Links};
 
-use super::marker::away;
+use super::array_marker::away;
 use super::{RearrangeCounts, Rearrangement};
 use crate::rearrange::error::{RearrangeError, refused};
 
@@ -20,7 +20,7 @@ pub(super) struct ChunkMove {
 
 /// What objects with keys of the other encoding are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Others {
+enum OtherKeys {
     InTheWay,
     Inserted,
 }
@@ -57,15 +57,15 @@ impl Rearrangement {
     /// Lists the stored chunks of the array and of those that are inserted: time and memory in
     /// proportion to their number.
     pub(super) fn moves(&self) -> Result<Moves, ArrayError> {
-        self.listed(Others::InTheWay)
+        self.listed(OtherKeys::InTheWay)
     }
 
     /// As [`moves`](Self::moves) while chunks of inserted arrays are at keys of the other encoding.
     pub(super) fn moves_again(&self) -> Result<Moves, ArrayError> {
-        self.listed(Others::Inserted)
+        self.listed(OtherKeys::Inserted)
     }
 
-    fn listed(&self, others: Others) -> Result<Moves, ArrayError> {
+    fn listed(&self, others: OtherKeys) -> Result<Moves, ArrayError> {
         let mut moves = Moves::default();
         let mut own: Vec<_> = self.placed.iter().filter(|placed| placed.is_own()).collect();
         own.sort_by_key(|placed| placed.chunks.start);
@@ -75,7 +75,7 @@ impl Rearrangement {
         for key in self.array.store().list(prefix, Links::Follow) {
             let key = key?;
             let Some(index) = layout.chunk_of_key(&key) else {
-                if others == Others::InTheWay
+                if others == OtherKeys::InTheWay
                     && prefix.strip(&key).is_some_and(|name| away.decode(name, rank).is_some())
                 {
                     let key = key.to_string();

@@ -5,9 +5,9 @@ use zarr_array::ArrayError;
 use zarr_array::{Extent, LockedDocument};
 
 use super::Repair;
-use super::marker::{Marker, Step};
+use super::array_marker::{ArrayMarker, Step};
+use super::group::repair_group_of;
 use super::steps::{checked, repair_at};
-use super::together::repair_group_of;
 
 /// Undoes or completes a rearrangement of the array that was interrupted, `None` if there is
 /// none. It is undone if the array was still the old one. What was changed since then, by writes,
@@ -19,7 +19,7 @@ use super::together::repair_group_of;
 /// # Errors
 /// As [`Rearrangement::execute`](super::Rearrangement::execute). It can be repeated.
 pub fn repair(array: &Array) -> Result<Option<Repair>, ArrayError> {
-    let Some(marker) = Marker::at(&**array.store(), array.prefix())? else { return Ok(None) };
+    let Some(marker) = ArrayMarker::at(&**array.store(), array.prefix())? else { return Ok(None) };
     if let Some(share) = &marker.share
         && let Some(repair) = repair_group_of(array, share)?
     {
@@ -28,7 +28,8 @@ pub fn repair(array: &Array) -> Result<Option<Repair>, ArrayError> {
     let array = checked(array);
     let mut document = LockedDocument::lock(&array, Extent::Chunks)?;
     // another process may have repaired it before the lock was given.
-    let Some(Marker { home, step, .. }) = Marker::at(&**array.store(), array.prefix())? else {
+    let Some(ArrayMarker { home, step, .. }) = ArrayMarker::at(&**array.store(), array.prefix())?
+    else {
         return Ok(None);
     };
     let is_undone = step == Step::Leaving && array.layout().key_encoding() == home;

@@ -16,7 +16,7 @@ use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_array::{Extent, LockedDocument};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 
-use super::marker::{Marker, Step, away};
+use super::array_marker::{ArrayMarker, Step, away};
 use super::moves::{ChunkMove, Moves};
 use super::{RearrangeProgress, Rearrangement};
 use crate::rearrange::error::{RearrangeError, refused};
@@ -66,17 +66,17 @@ impl Rearrangement {
         // A group that cannot be written is found out now, and not half-way.
         follow(&array)?;
         let in_place = self.is_in_place();
-        let tally = Tally::new(moves.counts(in_place).copies, progress);
+        let counter = CopyCounter::new(moves.counts(in_place).copies, progress);
         if in_place {
-            self.in_place(&array, &document, &moves, &tally)?;
+            self.in_place(&array, &document, &moves, &counter)?;
         } else {
-            self.by_other_keys(&array, &mut document, &moves, &tally)?;
+            self.by_other_keys(&array, &mut document, &moves, &counter)?;
         }
         Ok(self.rearranged.clone())
     }
 
     pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
-        match Marker::at(&**self.array.store(), self.array.prefix())? {
+        match ArrayMarker::at(&**self.array.store(), self.array.prefix())? {
             Some(_) => Err(refused(self.array.prefix(), RearrangeError::Unfinished)),
             None => Ok(()),
         }
@@ -88,9 +88,9 @@ impl Rearrangement {
         array: &Array,
         document: &LockedDocument<'_>,
         moves: &Moves,
-        tally: &Tally<'_>,
+        counter: &CopyCounter<'_>,
     ) -> Result<(), ArrayError> {
-        let copied = self.copy(array, moves.inserted(), self.rearranged.layout(), tally);
+        let copied = self.copy(array, moves.inserted(), self.rearranged.layout(), counter);
         if let Err(error) = copied.and_then(|copied| self.check(moves.inserted(), &copied)) {
             // They are past the end, where the array has nothing.
             let keys = moves.inserted().iter();
@@ -108,15 +108,15 @@ impl Rearrangement {
         array: &Array,
         document: &mut LockedDocument<'_>,
         moves: &Moves,
-        tally: &Tally<'_>,
+        counter: &CopyCounter<'_>,
     ) -> Result<(), ArrayError> {
         let store = &**array.store();
         let home = array.layout().key_encoding();
-        let marker = Marker::alone(home, Step::Leaving);
+        let marker = ArrayMarker::alone(home, Step::Leaving);
         let marker_key = array.prefix().key(MARKER)?;
         let gone = self.gone()?;
         marker.put(store, &marker_key)?;
-        let copied = self.copy(array, &moves.moves, gone.layout(), tally);
+        let copied = self.copy(array, &moves.moves, gone.layout(), counter);
         if let Err(error) = copied.and_then(|copied| self.check_all(moves, &copied)) {
             // As if the process had ended here, if they cannot be removed.
             let removed = remove_encoded(array, gone.layout().key_encoding());
@@ -126,7 +126,7 @@ impl Rearrangement {
         // A failure does not tell whether the document was put. So everything stays.
         document.put_and_go_on(gone.metadata())?;
         let gone = gone.with_store(array.store().clone());
-        come_home(&gone, document, self.rearranged.metadata(), home, tally)
+        copy_back(&gone, document, self.rearranged.metadata(), home, counter)
     }
 
     /// The rearranged array as it is with keys of the other encoding.
@@ -146,7 +146,7 @@ impl Rearrangement {
         array: &Array,
         moves: &[ChunkMove],
         layout: &ChunkLayout,
-        tally: &Tally<'_>,
+        counter: &CopyCounter<'_>,
     ) -> Result<Vec<ObjectMeta>, ArrayError> {
         let copied: Vec<OnceLock<ObjectMeta>> = moves.iter().map(|_| OnceLock::new()).collect();
         each(array, moves, |number, moved| {
@@ -160,7 +160,7 @@ impl Rearrangement {
             if let Some(slot) = copied.get(number) {
                 slot.get_or_init(|| meta);
             }
-            tally.done();
+            counter.done();
             Ok(())
         })?;
         Ok(copied.into_iter().filter_map(OnceLock::into_inner).collect())
@@ -199,17 +199,17 @@ impl Rearrangement {
 
 /// Brings the chunks of the array `gone`, whose document names the other encoding, back to keys of
 /// the encoding `home`, which `metadata` names.
-pub(super) fn come_home(
+pub(super) fn copy_back(
     gone: &Array,
     document: &mut LockedDocument<'_>,
     metadata: &ArrayMetadata,
     home: ChunkKeyEncoding,
-    tally: &Tally<'_>,
+    counter: &CopyCounter<'_>,
 ) -> Result<(), ArrayError> {
     let (store, prefix) = (&**gone.store(), gone.prefix());
     let marker_key = prefix.key(MARKER)?;
     follow(gone)?;
-    Marker::alone(home, Step::Returning).put(store, &marker_key)?;
+    ArrayMarker::alone(home, Step::Returning).put(store, &marker_key)?;
     remove_encoded(gone, home)?;
     let layout = ChunkLayout::new(prefix, metadata)?;
     let mut chunks = Vec::new();
@@ -219,7 +219,7 @@ pub(super) fn come_home(
     }
     each(gone, &chunks, |_, (to, from)| {
         copy_object(gone, from, gone, to, Sharing::HardLink)?;
-        tally.done();
+        counter.done();
         Ok(())
     })?;
     document.put_and_go_on(metadata)?;
@@ -251,7 +251,7 @@ pub(super) fn repair_at(
     let metadata = document.current().with_chunk_key_encoding(&home);
     let metadata = metadata
         .map_err(|cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause })?;
-    come_home(array, document, &metadata, home, &Tally::new(0, &|_| {}))
+    copy_back(array, document, &metadata, home, &CopyCounter::new(0, &|_| {}))
 }
 
 /// Before chunks are removed, nobody may find them by consolidated metadata any more.
@@ -333,13 +333,13 @@ fn each<T: Sync>(
 }
 
 /// Counts copies.
-pub(super) struct Tally<'a> {
+pub(super) struct CopyCounter<'a> {
     done: AtomicU64,
     total: u64,
     report: Report<'a>,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> CopyCounter<'a> {
     pub(super) fn new(total: u64, report: Report<'a>) -> Self {
         Self { done: AtomicU64::new(0), total, report }
     }

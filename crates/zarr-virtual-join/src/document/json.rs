@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{self, Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 
 /// A value of a document, and where it is.
 #[derive(Clone, Debug)]
@@ -31,8 +31,8 @@ pub(super) fn node_path(path: &str) -> String {
 
 impl<'a> Value<'a> {
     /// The document in `place`.
-    pub(super) fn parse(place: &'a str, text: &'a [u8]) -> Result<Self, LinkError> {
-        let wrong = |reason: String| LinkError::Document {
+    pub(super) fn parse(place: &'a str, text: &'a [u8]) -> Result<Self, VirtualJoinError> {
+        let wrong = |reason: String| VirtualJoinError::Document {
             place: place.to_owned(),
             path: "$".to_owned(),
             reason,
@@ -44,8 +44,8 @@ impl<'a> Value<'a> {
         Ok(Self { place, path: "$".to_owned(), raw })
     }
 
-    pub(super) fn wrong(&self, reason: impl Into<String>) -> LinkError {
-        LinkError::Document {
+    pub(super) fn wrong(&self, reason: impl Into<String>) -> VirtualJoinError {
+        VirtualJoinError::Document {
             place: self.place.to_owned(),
             path: self.path.clone(),
             reason: reason.into(),
@@ -58,7 +58,7 @@ impl<'a> Value<'a> {
     }
 
     /// An error about a value of another kind.
-    pub(super) fn expected(&self, what: &str) -> LinkError {
+    pub(super) fn expected(&self, what: &str) -> VirtualJoinError {
         self.wrong(format!("found {}, expected {what}", found(self.text())))
     }
 
@@ -66,7 +66,7 @@ impl<'a> Value<'a> {
         self.text() == "null"
     }
 
-    pub(super) fn object(self) -> Result<Object<'a>, LinkError> {
+    pub(super) fn object(self) -> Result<Object<'a>, VirtualJoinError> {
         if !self.text().starts_with('{') {
             return Err(self.expected("an object"));
         }
@@ -76,7 +76,7 @@ impl<'a> Value<'a> {
         Ok(Object { place: self.place, path: self.path, members, known: Vec::new() })
     }
 
-    pub(super) fn list(self) -> Result<Vec<Self>, LinkError> {
+    pub(super) fn list(self) -> Result<Vec<Self>, VirtualJoinError> {
         if !self.text().starts_with('[') {
             return Err(self.expected("a list"));
         }
@@ -90,11 +90,11 @@ impl<'a> Value<'a> {
         Ok(values.into_iter().enumerate().map(value).collect())
     }
 
-    pub(super) fn string(&self) -> Result<String, LinkError> {
+    pub(super) fn string(&self) -> Result<String, VirtualJoinError> {
         serde_json::from_str(self.text()).map_err(|_| self.expected("a string"))
     }
 
-    pub(super) fn integer(&self) -> Result<u64, LinkError> {
+    pub(super) fn integer(&self) -> Result<u64, VirtualJoinError> {
         serde_json::from_str(self.text())
             .map_err(|_| self.expected("an integer of at least 0 and less than 2^64"))
     }
@@ -110,8 +110,8 @@ impl<'a> Object<'a> {
     }
 
     /// Takes a member that must be there.
-    pub(super) fn need(&mut self, name: &'static str) -> Result<Value<'a>, LinkError> {
-        self.take(name).ok_or_else(|| LinkError::Document {
+    pub(super) fn need(&mut self, name: &'static str) -> Result<Value<'a>, VirtualJoinError> {
+        self.take(name).ok_or_else(|| VirtualJoinError::Document {
             place: self.place.to_owned(),
             path: self.path.clone(),
             reason: format!("{name:?} is missing"),
@@ -128,9 +128,9 @@ impl<'a> Object<'a> {
     }
 
     /// Refuses members that were not taken.
-    pub(super) fn end(self) -> Result<(), LinkError> {
+    pub(super) fn end(self) -> Result<(), VirtualJoinError> {
         let Some((name, _)) = self.members.first() else { return Ok(()) };
-        Err(LinkError::Document {
+        Err(VirtualJoinError::Document {
             place: self.place.to_owned(),
             path: self.path.clone(),
             reason: format!("{name:?} is not known; known are {}", self.known.join(", ")),

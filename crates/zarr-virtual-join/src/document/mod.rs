@@ -13,7 +13,7 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 pub(crate) use self::time::{Latest, same_time, seconds};
 
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 
 /// How the name of a document of a virtual join ends.
 pub const SUFFIX: &str = ".zjoin";
@@ -46,7 +46,7 @@ pub const SUFFIX: &str = ".zjoin";
 ///     error.to_string(),
 ///     "months.zjoin: $.zarr_kit_join: found 2, expected 1, the only version that is read"
 /// );
-/// # Ok::<(), zarr_virtual_join::LinkError>(())
+/// # Ok::<(), zarr_virtual_join::VirtualJoinError>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Document {
@@ -117,18 +117,22 @@ impl Document {
     /// Adds a group, which is in one that was added before.
     ///
     /// # Errors
-    /// [`LinkError::Document`] if there is a node at `path` already, or if there is no group above
+    /// [`VirtualJoinError::Document`] if there is a node at `path` already, or if there is no group above
     /// it.
-    pub fn with_group(self, path: &Prefix, metadata: GroupMetadata) -> Result<Self, LinkError> {
+    pub fn with_group(
+        self,
+        path: &Prefix,
+        metadata: GroupMetadata,
+    ) -> Result<Self, VirtualJoinError> {
         self.with_node(path, Node::Group(metadata))
     }
 
     /// Adds the array of another document, in a group that was added before.
     ///
     /// # Errors
-    /// [`LinkError::Document`] if there is a node at `path` already, if there is no group above it,
+    /// [`VirtualJoinError::Document`] if there is a node at `path` already, if there is no group above it,
     /// or if the other document is not of one array.
-    pub fn with_array(self, path: &Prefix, array: Self) -> Result<Self, LinkError> {
+    pub fn with_array(self, path: &Prefix, array: Self) -> Result<Self, VirtualJoinError> {
         let mut nodes = array.nodes.into_iter();
         match (nodes.next(), nodes.next()) {
             (Some((root, node @ Node::Array(_))), None) if root.is_empty() => {
@@ -138,7 +142,7 @@ impl Document {
         }
     }
 
-    fn with_node(mut self, path: &Prefix, node: Node) -> Result<Self, LinkError> {
+    fn with_node(mut self, path: &Prefix, node: Node) -> Result<Self, VirtualJoinError> {
         let parent = path.parent().map(|parent| self.nodes.get(parent.as_str()));
         if !matches!(parent, Some(Some(Node::Group(_)))) {
             return Err(refused(path, "there is no group above it"));
@@ -182,8 +186,8 @@ impl Document {
     }
 }
 
-fn refused(path: &Prefix, reason: &str) -> LinkError {
-    LinkError::Document {
+fn refused(path: &Prefix, reason: &str) -> VirtualJoinError {
+    VirtualJoinError::Document {
         place: "a virtual join".to_owned(),
         path: json::node_path(path.as_str()),
         reason: reason.to_owned(),

@@ -10,7 +10,7 @@ use zarr_metadata::{ArrayMetadata, ChunkGrid, NodeMetadata};
 use super::json::{Object, Value};
 use super::time::is_time;
 use super::{Document, JoinedArray, MemberReference, Missing, Node};
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 
 /// The version of documents that are read and written.
 pub(super) const VERSION: u64 = 1;
@@ -19,8 +19,8 @@ impl Document {
     /// Reads a document; `place` is its path or URL, for messages.
     ///
     /// # Errors
-    /// [`LinkError::Document`] with the JSON path of what is wrong, and what is allowed.
-    pub fn from_json(place: &str, json: &[u8]) -> Result<Self, LinkError> {
+    /// [`VirtualJoinError::Document`] with the JSON path of what is wrong, and what is allowed.
+    pub fn from_json(place: &str, json: &[u8]) -> Result<Self, VirtualJoinError> {
         let mut document = Value::parse(place, json)?.object()?;
         let version = document.need("zarr_kit_join")?;
         // First: another version may have other members.
@@ -49,7 +49,7 @@ impl Document {
     }
 }
 
-fn node(value: Value<'_>) -> Result<Node, LinkError> {
+fn node(value: Value<'_>) -> Result<Node, VirtualJoinError> {
     let mut node = value.object()?;
     let metadata = node.need("metadata")?;
     let parsed = NodeMetadata::from_json(metadata.text().as_bytes());
@@ -64,7 +64,10 @@ fn node(value: Value<'_>) -> Result<Node, LinkError> {
     }
 }
 
-fn joined_array(mut node: Object<'_>, metadata: ArrayMetadata) -> Result<JoinedArray, LinkError> {
+fn joined_array(
+    mut node: Object<'_>,
+    metadata: ArrayMetadata,
+) -> Result<JoinedArray, VirtualJoinError> {
     let shapes = node.need("member_shapes")?;
     let grid = member_grid(&shapes, metadata.shape())?;
     let new_axis = node.take("new_axis").map(|value| {
@@ -113,7 +116,7 @@ fn members_of_whole_chunks(members: &Grid, metadata: &ArrayMetadata) -> Result<(
 }
 
 /// The grid of which each chunk is a member, from the same notation as that of `rectilinear` grids.
-fn member_grid(shapes: &Value<'_>, shape: &[u64]) -> Result<Grid, LinkError> {
+fn member_grid(shapes: &Value<'_>, shape: &[u64]) -> Result<Grid, VirtualJoinError> {
     let text = format!(
         r#"{{"name": "rectilinear", "configuration": {{"kind": "inline", "chunk_shapes": {}}}}}"#,
         shapes.text()
@@ -138,7 +141,7 @@ fn member_grid(shapes: &Value<'_>, shape: &[u64]) -> Result<Grid, LinkError> {
     Ok(grid)
 }
 
-fn member(value: Value<'_>) -> Result<Option<MemberReference>, LinkError> {
+fn member(value: Value<'_>) -> Result<Option<MemberReference>, VirtualJoinError> {
     if value.is_null() {
         return Ok(None);
     }
@@ -167,7 +170,7 @@ fn member(value: Value<'_>) -> Result<Option<MemberReference>, LinkError> {
 }
 
 /// A time, as it is written.
-fn time(value: Value<'_>) -> Result<String, LinkError> {
+fn time(value: Value<'_>) -> Result<String, VirtualJoinError> {
     match is_time(value.text()) {
         true => Ok(value.text().to_owned()),
         false => {

@@ -4,7 +4,7 @@ use serde_json::json;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{Join, JoinGroups, NodeMembers};
 use zarr_kit::report::words::counted;
-use zarr_kit::virtual_join::{Document, LinkError, Missing};
+use zarr_kit::virtual_join::{Document, Missing, VirtualJoinError};
 
 use super::arrange;
 use crate::access::{outside_members, store_options};
@@ -61,9 +61,9 @@ fn is_outside(location: &str) -> bool {
     location.starts_with("..") || location.starts_with('/') || location.contains(':')
 }
 
-fn failed(error: LinkError) -> CliError {
+fn failed(error: VirtualJoinError) -> CliError {
     match error {
-        LinkError::Join(cause) => CliError::Join(cause),
+        VirtualJoinError::Join(cause) => CliError::Join(cause),
         error => CliError::VirtualJoin(error),
     }
 }

@@ -5,7 +5,7 @@ use zarr_kit::Prefix;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::NodeMember;
 use zarr_kit::report::words;
-use zarr_kit::virtual_join::{AxisOf, LinkedDocument, LinkedRearrangement, MemberSpan};
+use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, MemberSpan, StoredDocument};
 
 use super::asked::{Asked, asked};
 use crate::access::{join_options, store_options};
@@ -17,7 +17,7 @@ use crate::node_store::NodeStore;
 use crate::print::done;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
-    let document = LinkedDocument::open(&args.array, &join_options(store_options()));
+    let document = StoredDocument::open(&args.array, &join_options(store_options()));
     let document = document.map_err(CliError::VirtualJoin)?;
     let axis = match document.array() {
         None => AxisOf::Named(&args.axis),
@@ -51,7 +51,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
 fn report(
     args: &Rearrange,
     is_array: bool,
-    plan: &LinkedRearrangement<'_>,
+    plan: &MemberRearrangement<'_>,
 ) -> Result<(), CliError> {
     let shown = shown_url(&args.array);
     let verb = if args.dry_run { "would rearrange" } else { "rearranged" };

@@ -5,7 +5,7 @@ use std::fs;
 use zarr_array::Array;
 use zarr_array::store::{Prefix, StoreOptions};
 use zarr_join::Arrangement;
-use zarr_virtual_join::{Document, LinkError, OpenOptions, open_store};
+use zarr_virtual_join::{Document, OpenOptions, VirtualJoinError, open_store};
 
 use super::{link, on_disk, open, open_anywhere};
 use crate::cases::{fixture, year};
@@ -164,11 +164,11 @@ fn an_existing_document_stays() {
     let document = link(members, Arrangement::Along(0), &place).expect("links");
     let text = place.to_str().expect("UTF-8");
     let again = document.write(text, &StoreOptions::new());
-    assert!(matches!(again, Err(LinkError::Exists { .. })), "{again:?}");
+    assert!(matches!(again, Err(VirtualJoinError::Exists { .. })), "{again:?}");
     let named = document.write("year.json", &StoreOptions::new());
-    assert!(matches!(named, Err(LinkError::Name { .. })), "{named:?}");
+    assert!(matches!(named, Err(VirtualJoinError::Name { .. })), "{named:?}");
     let missing = open_store(&text.replace("year", "none"), &OpenOptions::new());
-    assert!(matches!(missing, Err(LinkError::NotFound { .. })), "{missing:?}");
+    assert!(matches!(missing, Err(VirtualJoinError::NotFound { .. })), "{missing:?}");
     let within = open_store(&format!("{text}/temp"), &OpenOptions::new()).expect("opens");
     assert!(Array::open(within, &Prefix::root()).is_err());
 }

@@ -13,7 +13,8 @@ use zarr_join::{
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use zarr_store_tests::objects;
 use zarr_virtual_join::{
-    AxisOf, Document, LinkError, LinkedDocument, MemberSpan, Missing, OpenOptions, open_store,
+    AxisOf, Document, MemberSpan, Missing, OpenOptions, StoredDocument, VirtualJoinError,
+    open_store,
 };
 
 use super::without_times;
@@ -35,7 +36,7 @@ fn on_disk(cases: &[Case], folder: &Path) -> Vec<GroupMember> {
 }
 
 /// Writes the document of a join, and opens it.
-fn linked(join: JoinGroups, folder: &Path) -> Result<Group, LinkError> {
+fn linked(join: JoinGroups, folder: &Path) -> Result<Group, VirtualJoinError> {
     let place = folder.join("all.zjoin");
     let place = place.to_str().expect("UTF-8");
     Document::of_groups(&join, place, Missing::Error)?.write(place, &StoreOptions::new())?;
@@ -148,8 +149,13 @@ fn groups_that_do_not_fit_are_named() {
 }
 
 /// Puts a group before an index of a dimension.
-fn insert(place: &Path, dimension: &str, member: NodeMember, at: u64) -> Result<(), LinkError> {
-    let document = LinkedDocument::open(place.to_str().expect("UTF-8"), &OpenOptions::new())?;
+fn insert(
+    place: &Path,
+    dimension: &str,
+    member: NodeMember,
+    at: u64,
+) -> Result<(), VirtualJoinError> {
+    let document = StoredDocument::open(place.to_str().expect("UTF-8"), &OpenOptions::new())?;
     let axis = AxisOf::Named(dimension);
     let end = document.length(axis)?;
     let spans = [MemberSpan::Kept(0..at), MemberSpan::Inserted(member), MemberSpan::Kept(at..end)];

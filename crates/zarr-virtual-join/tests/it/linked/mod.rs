@@ -15,7 +15,9 @@ use zarr_array::store::{Key, LocalStore, Prefix, StoreExt as _, StoreOptions};
 use zarr_array::{Array, ArrayError};
 use zarr_join::{Arrangement, Join, Member};
 use zarr_store_tests::objects;
-use zarr_virtual_join::{Document, LinkError, Missing, OpenOptions, References, open_store};
+use zarr_virtual_join::{
+    AllowedMembers, Document, Missing, OpenOptions, VirtualJoinError, open_store,
+};
 
 /// The members as stores of their own in `folder`, named by their numbers.
 pub(crate) fn on_disk(members: &[Member], folder: &Path) -> Vec<Member> {
@@ -37,7 +39,7 @@ pub(crate) fn link(
     members: Vec<Member>,
     arrangement: Arrangement,
     place: &Path,
-) -> Result<Document, LinkError> {
+) -> Result<Document, VirtualJoinError> {
     let place = place.to_str().expect("UTF-8");
     let document = Document::of_join(Join::new(members, arrangement), place, Missing::Error)?;
     document.write(place, &StoreOptions::new())?;
@@ -57,7 +59,7 @@ pub(crate) fn open(place: &Path) -> Result<Array, ArrayError> {
 
 /// As [`open`], for documents whose members are elsewhere.
 pub(crate) fn open_anywhere(place: &Path) -> Result<Array, ArrayError> {
-    let options = OpenOptions::new().references(References::Anywhere);
+    let options = OpenOptions::new().allowed_members(AllowedMembers::Anywhere);
     let store = open_store(place.to_str().expect("UTF-8"), &options);
     Array::open(store.expect("a valid document"), &Prefix::root())
 }

@@ -13,7 +13,7 @@ use zarr_check::{CheckOptions, check};
 use zarr_join::{Arrangement, Member, NodeMember};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
 use zarr_store_tests::executor::block_on;
-use zarr_virtual_join::{AxisOf, Document, LinkedDocument, MemberSpan, OpenOptions};
+use zarr_virtual_join::{AxisOf, Document, MemberSpan, OpenOptions, StoredDocument};
 
 use super::{link, on_disk, open};
 use crate::cases::whole;
@@ -267,7 +267,7 @@ fn an_inserted_member_has_its_own_time_unless_no_member_has_one() {
     let place = folder.path().join("some.zjoin");
     let url = place.to_str().expect("UTF-8");
     let insert = || {
-        let document = LinkedDocument::open(url, &OpenOptions::new()).expect("is there");
+        let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
         let member = NodeMember::Array(members[2].clone());
         let spans = [MemberSpan::Kept(0..12), MemberSpan::Inserted(member)];
         let plan = document.rearrange(AxisOf::Number(0), &spans).expect("fits");

@@ -8,7 +8,9 @@ use zarr_array::store::{MemoryStore, Prefix, UpdatePolicy};
 use zarr_array::{Array, AxisSelection, Selection};
 use zarr_join::{Arrangement, Member, Members, NodeMember};
 use zarr_metadata::{ArrayBuilder, DataType};
-use zarr_virtual_join::{AxisOf, Document, LinkError, LinkedDocument, MemberSpan, OpenOptions};
+use zarr_virtual_join::{
+    AxisOf, Document, MemberSpan, OpenOptions, StoredDocument, VirtualJoinError,
+};
 
 use super::{link, on_disk, open};
 use crate::cases::{Random, expected, random_members, whole};
@@ -58,7 +60,7 @@ fn members_in_another_order_are_rows_in_another_order() {
         let url = place.to_str().expect("UTF-8");
         let axis = random.below(shape.len() as u64) as usize;
         let kept = some(&mut random, laid.tiles().bounds(axis));
-        let document = LinkedDocument::open(url, &OpenOptions::new()).expect("is there");
+        let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
         let spans: Vec<MemberSpan> = kept.iter().cloned().map(MemberSpan::Kept).collect();
         let plan = document.rearrange(AxisOf::Number(axis), &spans).expect("fits");
         let before = whole(&open(&place).expect("opens"));
@@ -110,7 +112,7 @@ fn an_inserted_member_is_where_a_join_of_all_has_it() {
         }
         link(others, arrangement, &place).expect("links");
         let url = place.to_str().expect("UTF-8");
-        let document = LinkedDocument::open(url, &OpenOptions::new()).expect("is there");
+        let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
         let length = document.length(AxisOf::Number(axis)).expect("an axis");
         let spans = [
             MemberSpan::Kept(0..at),
@@ -148,7 +150,7 @@ fn what_is_not_whole_members_is_refused_and_nothing_is_written() {
     let before = fs::read(&place).expect("reads");
     let url = |place: &std::path::Path| place.to_str().expect("UTF-8").to_owned();
     let error = |place: &std::path::Path, axis: AxisOf<'_>, spans: &[MemberSpan]| {
-        let document = LinkedDocument::open(&url(place), &OpenOptions::new()).expect("is there");
+        let document = StoredDocument::open(&url(place), &OpenOptions::new()).expect("is there");
         let error = document.rearrange(axis, spans).expect_err("does not fit");
         error.to_string().replace(&format!("{}/", folder.display()), "")
     };
@@ -180,7 +182,7 @@ fn what_is_not_whole_members_is_refused_and_nothing_is_written() {
         (folder.join("a"), "a: the name of a virtual join ends in .zjoin"),
     ] {
         let url = url.to_str().expect("UTF-8");
-        let error = LinkedDocument::open(url, &OpenOptions::new()).expect_err(message);
+        let error = StoredDocument::open(url, &OpenOptions::new()).expect_err(message);
         assert!(error.to_string().ends_with(message), "{error}");
     }
 }
@@ -193,18 +195,18 @@ fn a_document_that_others_have_changed_is_not_overwritten() {
     let members = ["a", "b", "c"].map(|name| bytes(folder, name, &[2], &["x"])).to_vec();
     link(members, Arrangement::Along(0), &place).expect("links");
     let url = place.to_str().expect("UTF-8");
-    let open = || LinkedDocument::open(url, &OpenOptions::new()).expect("is there");
+    let open = || StoredDocument::open(url, &OpenOptions::new()).expect("is there");
     let (one, other) = (open(), open());
-    let plan = |document: &LinkedDocument, range: Range<u64>| {
+    let plan = |document: &StoredDocument, range: Range<u64>| {
         let spans = [MemberSpan::Kept(range)];
         document.rearrange(AxisOf::Named("x"), &spans).and_then(|plan| plan.write(SOLE))
     };
     plan(&one, 2..6).expect("writes");
     let written = fs::read(&place).expect("reads");
     let refused = plan(&other, 0..4).expect_err("has changed");
-    assert!(matches!(refused, LinkError::Changed { .. }), "{refused}");
+    assert!(matches!(refused, VirtualJoinError::Changed { .. }), "{refused}");
     assert_eq!(fs::read(&place).expect("reads"), written);
     fs::remove_file(&place).expect("removes");
-    assert!(matches!(plan(&other, 0..4), Err(LinkError::Changed { .. })));
+    assert!(matches!(plan(&other, 0..4), Err(VirtualJoinError::Changed { .. })));
     assert!(!place.exists());
 }

@@ -41,13 +41,13 @@ pub(super) fn number_of(place: &[usize], counts: &[usize]) -> usize {
 }
 
 /// The members in their places: in C order of the joined dimensions.
-pub(super) struct Laid<'a> {
+pub(super) struct ArrangedGroups<'a> {
     pub(super) trees: &'a [GroupTree],
     pub(super) dimensions: &'a [String],
     pub(super) counts: &'a [usize],
 }
 
-impl<'a> Laid<'a> {
+impl<'a> ArrangedGroups<'a> {
     fn place(&self, member: usize) -> Vec<usize> {
         let mut left = member;
         let mut place = vec![0; self.counts.len()];

@@ -24,7 +24,7 @@ pub(super) enum Placement {
 /// With it, an array whose document has not been put yet can still be rearranged: its chunks are
 /// copied again, as they are then, and the inserted ones are there already.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(in crate::rearrange) struct Share {
+pub(in crate::rearrange) struct RecordedPlan {
     /// How many levels above the array the group is.
     pub(super) levels: usize,
     pub(super) axis: usize,
@@ -35,7 +35,7 @@ pub(in crate::rearrange) struct Share {
     pub(super) document: ArrayMetadata,
 }
 
-impl Share {
+impl RecordedPlan {
     /// The group of the array at this prefix; `None` if it is above the store's root.
     pub(super) fn group(&self, array: &Prefix) -> Option<Prefix> {
         (0..self.levels).try_fold(array.clone(), |prefix, _| prefix.parent())

@@ -8,7 +8,7 @@ use zarr_join::JoinError;
 use zarr_join::Member;
 
 use crate::document::{JoinedArray, MemberReference};
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 use crate::grid::clipped;
 use crate::record::with_fitting_codecs;
 
@@ -39,9 +39,9 @@ pub(crate) fn place_spans(
     axis: usize,
     spans: Vec<Wanted>,
     place: &dyn Fn() -> String,
-) -> Result<Vec<Placed>, LinkError> {
+) -> Result<Vec<Placed>, VirtualJoinError> {
     let Some(own) = array.grid.axes().get(axis) else {
-        return Err(LinkError::Axis { place: place(), axis, rank: array.grid.rank() });
+        return Err(VirtualJoinError::Axis { place: place(), axis, rank: array.grid.rank() });
     };
     let mut placed = Vec::new();
     for span in spans {
@@ -52,7 +52,13 @@ pub(crate) fn place_spans(
             Wanted::Own(indices) => {
                 let (start, stop, extent) = (indices.start, indices.end, own.extent());
                 if start > stop || stop > extent {
-                    return Err(LinkError::Range { place: place(), axis, start, stop, extent });
+                    return Err(VirtualJoinError::Range {
+                        place: place(),
+                        axis,
+                        start,
+                        stop,
+                        extent,
+                    });
                 }
                 if start < stop {
                     let members = whole(own, axis, &indices, place)?;
@@ -71,10 +77,10 @@ pub(crate) fn place_spans(
     ranges.sort_by_key(|range| range.start);
     let overlap = ranges.iter().zip(ranges.iter().skip(1)).find(|(a, b)| a.end > b.start);
     if let Some((_, twice)) = overlap {
-        return Err(LinkError::KeptTwice { place: place(), axis, index: twice.start });
+        return Err(VirtualJoinError::KeptTwice { place: place(), axis, index: twice.start });
     }
     if placed.is_empty() {
-        return Err(LinkError::Nothing { place: place(), axis });
+        return Err(VirtualJoinError::Nothing { place: place(), axis });
     }
     Ok(placed)
 }
@@ -85,11 +91,11 @@ fn whole(
     axis: usize,
     range: &Range<u64>,
     place: &dyn Fn() -> String,
-) -> Result<Range<u64>, LinkError> {
+) -> Result<Range<u64>, VirtualJoinError> {
     let number = |index: u64| match own.chunk_of(index) {
         None => Ok(own.occupied()),
         Some((chunk, 0)) => Ok(chunk),
-        Some((chunk, within)) => Err(LinkError::Unaligned {
+        Some((chunk, within)) => Err(VirtualJoinError::Unaligned {
             place: place(),
             axis,
             index,
@@ -101,21 +107,21 @@ fn whole(
 }
 
 /// The new array, with counts of kept and inserted members.
-pub(crate) struct Relaid {
+pub(crate) struct RearrangedArray {
     pub(crate) array: JoinedArray,
     pub(crate) kept: usize,
     pub(crate) inserted: usize,
 }
 
-impl Relaid {
+impl RearrangedArray {
     /// The array whose axis is made of these members.
     pub(crate) fn of(
         array: &JoinedArray,
         axis: usize,
         placed: &[Placed],
         place: &dyn Fn() -> String,
-    ) -> Result<Self, LinkError> {
-        let grid = |error: GridError| LinkError::from(JoinError::Grid(error.on_axis(axis)));
+    ) -> Result<Self, VirtualJoinError> {
+        let grid = |error: GridError| VirtualJoinError::from(JoinError::Grid(error.on_axis(axis)));
         let chunks = grid_of(array.metadata.shape(), array.metadata.chunk_grid());
         let chunks = chunks.map_err(JoinError::Grid)?;
         // The chunks of each axis, clipped to the array, because members are cut at their ends.
@@ -127,7 +133,7 @@ impl Relaid {
         let mut extent = 0_u64;
         let own = (member_axes.get(axis).cloned(), chunk_axes.get(axis).cloned());
         let (Some(own_members), Some(own_chunks)) = own else {
-            return Err(LinkError::Axis { place: place(), axis, rank: member_axes.len() });
+            return Err(VirtualJoinError::Axis { place: place(), axis, rank: member_axes.len() });
         };
         let (mut kept, mut inserted) = (0_usize, 0_usize);
         let (outer, inner) = around(&array.grid, axis);
@@ -169,7 +175,7 @@ impl Relaid {
             };
             extent = extent.checked_add(length).ok_or_else(|| {
                 let member = place().into();
-                LinkError::from(JoinError::TooLong { member, axis })
+                VirtualJoinError::from(JoinError::TooLong { member, axis })
             })?;
         }
         for outermost in 0..outer {
@@ -193,7 +199,7 @@ impl Relaid {
         }
         let made = |runs: Vec<Run>| {
             let made = Axis::from_runs(extent, runs).map_err(grid)?;
-            Ok::<_, LinkError>(made.to_regular().unwrap_or(made))
+            Ok::<_, VirtualJoinError>(made.to_regular().unwrap_or(made))
         };
         let (of_members, of_chunks) = (made(member_runs)?, made(chunk_runs)?);
         member_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_members.clone());

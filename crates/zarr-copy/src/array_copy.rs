@@ -21,7 +21,7 @@ pub(crate) type Change<'a> =
     dyn FnMut(&Prefix, &ArrayMetadata) -> Result<ArrayMetadata, Box<dyn Error + Send + Sync>> + 'a;
 
 /// The copy of one array, checked as far as possible before anything is written.
-pub(crate) struct Job<'a> {
+pub(crate) struct ArrayCopy<'a> {
     from: Endpoint<'a>,
     to: Endpoint<'a>,
     pub(crate) metadata: ArrayMetadata,
@@ -32,7 +32,7 @@ pub(crate) struct Job<'a> {
     pub(crate) unfit: Option<TransferError>,
 }
 
-impl<'a> Job<'a> {
+impl<'a> ArrayCopy<'a> {
     pub(crate) fn new(
         from: Endpoint<'a>,
         to: Endpoint<'a>,

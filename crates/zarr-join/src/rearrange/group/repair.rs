@@ -7,13 +7,13 @@ use zarr_array::store::{Links, Prefix};
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_array::{Extent, LockedDocument};
 
-use super::super::marker::{Marker, Step};
-use super::super::steps::{Tally, checked, remove, repair_at};
+use super::super::array_marker::{ArrayMarker, Step};
+use super::super::steps::{CopyCounter, checked, remove, repair_at};
 use super::super::{Placed, Rearrangement, Repair};
 use super::arrays_below;
 use super::execute::{follow, undo};
-use super::marker::GroupMarker;
-use super::share::Share;
+use super::group_marker::GroupMarker;
+use super::recorded_plan::RecordedPlan;
 use crate::rearrange::error::{RearrangeError, refused};
 
 /// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if
@@ -36,7 +36,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
     let Some(reached) = GroupMarker::at(store, prefix)? else { return Ok(None) };
     let mut arrays = Vec::new();
     for (_, array) in arrays_below(group)? {
-        let marker = Marker::at(store, array.prefix())?;
+        let marker = ArrayMarker::at(store, array.prefix())?;
         if marker.is_some_and(|marker| is_of(&marker, &array, prefix)) {
             arrays.push(checked(&array));
         }
@@ -51,8 +51,8 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
         return Ok(Some(Repair::Undone));
     }
     for (array, document) in arrays.iter().zip(&mut documents) {
-        if let Some(Marker { home, step: Step::Leaving, share: Some(share) }) =
-            Marker::at(store, array.prefix())?
+        if let Some(ArrayMarker { home, step: Step::Leaving, share: Some(share) }) =
+            ArrayMarker::at(store, array.prefix())?
             && array.layout().key_encoding() == home
         {
             let gone = copy_again(array, &share)?;
@@ -64,7 +64,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
         GroupMarker::Returning.put(store, prefix)?;
     }
     for (array, document) in arrays.iter().zip(&mut documents) {
-        return_home(array, document)?;
+        return_to_own_keys(array, document)?;
     }
     GroupMarker::remove(store, prefix)?;
     Ok(Some(Repair::Completed))
@@ -73,7 +73,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
 /// Settles the group with which an array is rearranged. `None` if that group is not marked any more.
 pub(in crate::rearrange) fn repair_group_of(
     array: &Array,
-    share: &Share,
+    share: &RecordedPlan,
 ) -> Result<Option<Repair>, ArrayError> {
     let Some(prefix) = share.group(array.prefix()) else {
         let levels = share.levels;
@@ -89,7 +89,7 @@ pub(in crate::rearrange) fn repair_group_of(
 
 /// Whether an array with this marker is rearranged with the group at `group`. One that returns does
 /// so alone.
-fn is_of(marker: &Marker, array: &Array, group: &Prefix) -> bool {
+fn is_of(marker: &ArrayMarker, array: &Array, group: &Prefix) -> bool {
     match &marker.share {
         Some(share) => share.group(array.prefix()).as_ref() == Some(group),
         None => marker.step == Step::Returning,
@@ -98,7 +98,7 @@ fn is_of(marker: &Marker, array: &Array, group: &Prefix) -> bool {
 
 /// Copies the chunks of an array to keys of the other encoding, as they are now. Those of inserted
 /// arrays are there. Returns the array that they make.
-fn copy_again(array: &Array, share: &Share) -> Result<Array, ArrayError> {
+fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> {
     let plan = share.again(array)?;
     let gone = plan.gone()?;
     let is_kept = |number: u64| {
@@ -118,14 +118,14 @@ fn copy_again(array: &Array, share: &Share) -> Result<Array, ArrayError> {
     }
     remove(array, outdated)?;
     let moves = Rearrangement::moves_again(&plan)?;
-    let copied = plan.copy(array, &moves.moves, gone.layout(), &Tally::new(0, &|_| {}))?;
+    let copied = plan.copy(array, &moves.moves, gone.layout(), &CopyCounter::new(0, &|_| {}))?;
     plan.check_all(&moves, &copied)?;
     Ok(gone)
 }
 
 /// Brings an array that is the new one back to its own keys, or removes what is left of that.
-fn return_home(array: &Array, document: &mut LockedDocument<'_>) -> Result<(), ArrayError> {
-    let marker = Marker::at(&**array.store(), array.prefix())?;
-    let Some(Marker { home, .. }) = marker else { return Ok(()) };
+fn return_to_own_keys(array: &Array, document: &mut LockedDocument<'_>) -> Result<(), ArrayError> {
+    let marker = ArrayMarker::at(&**array.store(), array.prefix())?;
+    let Some(ArrayMarker { home, .. }) = marker else { return Ok(()) };
     repair_at(&array.with_document(document.current().clone())?, document, home)
 }

@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
+use super::arranged::{ArrangedGroups, Places, check_count, number_of};
 use super::coordinates::{check_order, places};
-use super::laid::{Laid, Places, check_count, number_of};
 use super::tree::{GroupMember, GroupTree};
 use crate::attributes::CombineAttributes;
 use crate::error::JoinError;
 use crate::join::Join;
-use crate::plan::JoinPlan;
+use crate::join_plan::JoinPlan;
 
 /// How groups lie in the joined group.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,7 +103,7 @@ impl JoinGroups {
         let Places { dimensions, counts, members } = self.places(&trees)?;
         let mut slots: Vec<Option<GroupTree>> = trees.into_iter().map(Some).collect();
         trees = members.iter().filter_map(|at| slots.get_mut(*at)?.take()).collect();
-        let laid = Laid { trees: &trees, dimensions: &dimensions, counts: &counts };
+        let laid = ArrangedGroups { trees: &trees, dimensions: &dimensions, counts: &counts };
         if self.check_coordinates {
             for (axis, dimension) in dimensions.iter().enumerate() {
                 check_order(&laid.along(axis), dimension)?;

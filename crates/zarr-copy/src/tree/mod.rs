@@ -1,21 +1,25 @@
 //! Copies a node and everything below it.
 
+mod first_visit;
+mod in_parts;
+mod walk;
+
 use zarr_array::names_without_key;
 use zarr_array::node;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::Prefix;
 
+use crate::array_copy::{ArrayCopy, Change};
 use crate::begin::{begin, withdraw};
 use crate::content::ContentDigest;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
-use crate::first_visit::FirstVisit;
-use crate::job::{Change, Job};
 use crate::marker::TargetState;
 use crate::objects::{copy_below, copy_others};
 use crate::parts::{Share, copy_part_of_array};
-use crate::tree_parts::copy_group_in_parts;
-use crate::walk::{Step, Visit, Walk};
+use crate::tree::first_visit::FirstVisit;
+use crate::tree::in_parts::copy_group_in_parts;
+use crate::tree::walk::{Step, Visit, Walk};
 use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
@@ -87,7 +91,7 @@ fn copy_node(
 ) -> Result<CopySummary, TransferError> {
     match node::open(from.store, from.prefix).map_err(source)? {
         NodeMetadata::Array(metadata) => {
-            let job = Job::new(from, to, metadata, change, options)?;
+            let job = ArrayCopy::new(from, to, metadata, change, options)?;
             let part = options.checked_part()?;
             let marker = job.marker()?.with_content(ContentDigest::of(from)?);
             let progress = &mut |done| progress(from.prefix, done);
@@ -100,7 +104,7 @@ fn copy_node(
             let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
             let all = Share::all(to.prefix);
             let result = marker.finish(found, || job.run(found, &all, options, progress));
-            result.inspect(|_| to.follow()).inspect_err(|error| {
+            result.inspect(|_| to.refresh_above()).inspect_err(|error| {
                 if found == TargetState::Fresh {
                     withdraw(to, error);
                 }
@@ -142,7 +146,7 @@ fn copy_node(
                         summary.add(marker.finish(found, || Ok(one))?);
                     }
                     Visit::Array(metadata) => {
-                        let job = Job::within(here, there, *metadata, change, options)?;
+                        let job = ArrayCopy::within(here, there, *metadata, change, options)?;
                         let marker = job.marker()?;
                         let found = marker.begin_within(tree)?;
                         let progress = &mut |done| progress(here.prefix, done);
@@ -177,7 +181,7 @@ fn copy_node(
                 withdraw(to, error);
             }
             walked.map(|()| {
-                to.follow();
+                to.refresh_above();
                 summary
             })
         }

@@ -5,7 +5,7 @@ use zarr_array::store::{Key, Prefix, Store, StoreExt as _};
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
-use super::together::share::Share;
+use super::group::recorded_plan::RecordedPlan;
 use crate::rearrange::error::{RearrangeError, refused};
 
 /// How far a rearrangement has come.
@@ -21,13 +21,13 @@ pub(super) enum Step {
 
 /// The contents of a marker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Marker {
+pub(super) struct ArrayMarker {
     /// The key encoding of the array before and after.
     pub(super) home: ChunkKeyEncoding,
     /// How far it has come.
     pub(super) step: Step,
     /// What is to be done with it if it leaves together with other arrays of a group.
-    pub(super) share: Option<Box<Share>>,
+    pub(super) share: Option<Box<RecordedPlan>>,
 }
 
 /// The key encoding that the chunks have while an array with keys of another encoding is
@@ -40,7 +40,7 @@ pub(super) fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
     ChunkKeyEncoding::Default { separator }
 }
 
-impl Marker {
+impl ArrayMarker {
     /// The marker of the array at `prefix`, if there is one.
     pub(super) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
         // If the key would be too long, there is no marker: none could have been put.
@@ -75,7 +75,7 @@ impl Marker {
             let Some(rest) = text.strip_prefix(&marker.start()) else { continue };
             let rest = rest.strip_suffix(END)?;
             if !rest.is_empty() {
-                marker.share = Some(Box::new(Share::read(rest)?));
+                marker.share = Some(Box::new(RecordedPlan::read(rest)?));
             }
             return Some(marker);
         }
@@ -114,15 +114,18 @@ mod tests {
     fn every_marker_is_read_back_and_is_json() {
         let (store, root) = (MemoryStore::new(), Prefix::root());
         let key = root.key(MARKER).expect("a key");
-        assert!(matches!(Marker::at(&store, &root), Ok(None)));
+        assert!(matches!(ArrayMarker::at(&store, &root), Ok(None)));
         for separator in [Separator::Slash, Separator::Dot] {
             for home in
                 [ChunkKeyEncoding::Default { separator }, ChunkKeyEncoding::V2 { separator }]
             {
                 for step in [Step::Leaving, Step::Returning] {
-                    let marker = Marker::alone(home, step);
+                    let marker = ArrayMarker::alone(home, step);
                     marker.put(&store, &key).expect("puts");
-                    assert_eq!(Marker::at(&store, &root).expect("reads").as_ref(), Some(&marker));
+                    assert_eq!(
+                        ArrayMarker::at(&store, &root).expect("reads").as_ref(),
+                        Some(&marker)
+                    );
                     let json: serde_json::Value =
                         serde_json::from_str(&marker.text()).expect("is JSON");
                     assert!(json["unfinished_rearrangement"]["step"].is_string());
@@ -143,7 +146,7 @@ mod tests {
         let key = root.key(MARKER).expect("a key");
         for text in [&b""[..], b"{}", b"\0\xff", &[b' '; 5000]] {
             store.put(&key, text).expect("puts");
-            let error = Marker::at(&store, &root).expect_err("is no marker").to_string();
+            let error = ArrayMarker::at(&store, &root).expect_err("is no marker").to_string();
             assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
         }
     }

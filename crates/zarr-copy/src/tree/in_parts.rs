@@ -4,14 +4,14 @@ use zarr_array::Part;
 use zarr_metadata::GroupMetadata;
 use zarr_store::{Key, Prefix, StoreExt as _};
 
+use crate::array_copy::{ArrayCopy, Change};
 use crate::content::ContentDigest;
 use crate::error::{TransferError, source};
-use crate::first_visit::FirstVisit;
-use crate::job::{Change, Job};
 use crate::marker::Marker;
 use crate::objects::{copy_below, copy_others, documents_below};
 use crate::parts::{Joined, PartRun};
-use crate::walk::{Step, Visit, Walk};
+use crate::tree::first_visit::FirstVisit;
+use crate::tree::walk::{Step, Visit, Walk};
 use crate::{CopyProgress, CopySummary, UnfitArray};
 
 /// Copies a part of a group.
@@ -74,7 +74,7 @@ pub(crate) fn copy_group_in_parts(
                 }
                 Visit::GroupEnd(_) => summary.groups = summary.groups.saturating_add(1),
                 Visit::Array(metadata) => {
-                    let job = Job::within(here, there, *metadata, change, options)?;
+                    let job = ArrayCopy::within(here, there, *metadata, change, options)?;
                     let progress = &mut |done| progress(here.prefix, done);
                     summary.kept.extend(job.kept());
                     summary.add(job.run(found, share, options, progress)?);
@@ -124,7 +124,7 @@ fn documents(
                 visit(Document::Node(first.group_marker(here, there, &group, change)?))?;
             }
             Visit::Array(metadata) => {
-                let job = Job::within(here, there, *metadata, change, options)?;
+                let job = ArrayCopy::within(here, there, *metadata, change, options)?;
                 visit(Document::Node(job.marker()?))?;
             }
             Visit::Invalid(_) => {

@@ -12,7 +12,7 @@ use zarr_join::{check_member, check_unjoined};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 
 use crate::document::JoinedArray;
-use crate::error::LinkError;
+use crate::error::VirtualJoinError;
 
 /// An array of a document that is rearranged.
 pub(crate) struct Rearranged<'a> {
@@ -28,7 +28,7 @@ pub(crate) fn check_group(
     group: &GroupTree,
     joined: &GroupTree,
     rearranged: &[Rearranged<'_>],
-) -> Result<(), LinkError> {
+) -> Result<(), VirtualJoinError> {
     group.check_same_nodes(joined)?;
     if let Some(path) =
         group.arrays.iter().find_map(|(path, array)| array.members().and(Some(path)))
@@ -46,7 +46,7 @@ pub(crate) fn check_group(
         if found != expected {
             let names = array.metadata.dimension_names().unwrap_or_default();
             let name = names.get(*axis).and_then(Option::as_deref).unwrap_or_default();
-            return Err(LinkError::Length {
+            return Err(VirtualJoinError::Length {
                 place: format!("{}/{path}", group.name),
                 dimension: name.into(),
                 found,
@@ -64,7 +64,7 @@ pub(crate) fn check_group(
 }
 
 /// The array at a path of a group.
-pub(crate) fn member_at(group: &GroupTree, path: &str) -> Result<Member, LinkError> {
+pub(crate) fn member_at(group: &GroupTree, path: &str) -> Result<Member, VirtualJoinError> {
     let array = group.arrays.get(path).ok_or_else(|| JoinError::Member {
         member: group.name.as_ref().into(),
         cause: Box::new(zarr_array::ArrayError::NotFound { path: path.to_owned() }),
@@ -78,7 +78,7 @@ pub(crate) fn check_array(
     array: &JoinedArray,
     axis: usize,
     member: &Member,
-) -> Result<(), LinkError> {
+) -> Result<(), VirtualJoinError> {
     let refuse = |reason| Err(refused(place, member.name(), reason));
     let counts = array.grid.occupied();
     let mut others = counts.iter().enumerate().filter(|(number, _)| *number != axis);
@@ -106,14 +106,18 @@ pub(crate) fn check_array(
 const NESTED: &str = "it is a virtual join itself, which may contain this one: copy it first";
 
 /// The error for something that cannot be inserted at `place`.
-pub(crate) fn refused(place: &str, member: &str, reason: &'static str) -> LinkError {
-    LinkError::Insertion { place: place.to_owned(), member: shown_url(member).into(), reason }
+pub(crate) fn refused(place: &str, member: &str, reason: &'static str) -> VirtualJoinError {
+    VirtualJoinError::Insertion {
+        place: place.to_owned(),
+        member: shown_url(member).into(),
+        reason,
+    }
 }
 
 /// An array with the data type, dimensions and attributes that a member of another has. Where the
 /// joined array has no names for its dimensions, those of `member` count, if it has none either: a
 /// stack does not show whether its members have a list without names, or no list.
-fn unstacked(array: &JoinedArray, member: &ArrayMetadata) -> Result<Array, LinkError> {
+fn unstacked(array: &JoinedArray, member: &ArrayMetadata) -> Result<Array, VirtualJoinError> {
     let metadata = match array.new_axis {
         None => array.metadata.clone(),
         Some(axis) => {

@@ -9,12 +9,12 @@ use zarr_array::store::{
 };
 
 use crate::document_url::is_virtual_join;
-use crate::error::LinkError;
-use crate::options::{OpenOptions, References};
+use crate::error::VirtualJoinError;
+use crate::options::{AllowedMembers, OpenOptions};
 
 /// The folder of a document, and the stores of members elsewhere.
 #[derive(Debug)]
-pub(crate) struct Base {
+pub(crate) struct DocumentFolder {
     /// Its path or URL.
     pub(crate) url: String,
     pub(crate) store: Arc<dyn Store>,
@@ -25,7 +25,7 @@ pub(crate) struct Base {
 }
 
 /// Opens the store at a path or URL that a document at this nesting depth names.
-type Open = fn(&str, &OpenOptions, usize) -> Result<Arc<dyn Store>, LinkError>;
+type Open = fn(&str, &OpenOptions, usize) -> Result<Arc<dyn Store>, VirtualJoinError>;
 
 /// Opens the stores of members, which may be virtual joins themselves.
 #[derive(Clone, Copy, Debug)]
@@ -56,7 +56,7 @@ enum Reference {
     Absolute,
 }
 
-impl Base {
+impl DocumentFolder {
     pub(crate) fn new(
         url: String,
         store: Arc<dyn Store>,
@@ -67,17 +67,17 @@ impl Base {
     }
 
     /// Follows a reference.
-    pub(crate) fn resolve(&self, location: &str) -> Result<MemberStore, LinkError> {
-        let refuse = |reason: &str| LinkError::Reference {
+    pub(crate) fn resolve(&self, location: &str) -> Result<MemberStore, VirtualJoinError> {
+        let refuse = |reason: &str| VirtualJoinError::Reference {
             location: shown_url(location),
             reason: reason.to_owned(),
         };
         let parsed = parse(location).map_err(refuse)?;
-        if self.options.references == References::Below && !matches!(parsed, Reference::Below(_)) {
+        if self.options.members == AllowedMembers::Below && !matches!(parsed, Reference::Below(_)) {
             return Err(refuse(
                 "leads out of the folder of the virtual join, which must be allowed: by \
                  --outside-members, in Python by the setting outside_members, in Rust by \
-                 References::Anywhere",
+                 AllowedMembers::Anywhere",
             ));
         }
         let url = match &parsed {
@@ -110,7 +110,7 @@ impl Base {
 
     /// Refuses a document, archive or file of references to which a link leads out of the folder: it
     /// is opened by its path, which the folder's store does not see.
-    fn check_links(&self, names: &[String]) -> Result<(), LinkError> {
+    fn check_links(&self, names: &[String]) -> Result<(), VirtualJoinError> {
         if local_path(&self.url).is_none() {
             return Ok(());
         }
@@ -121,7 +121,7 @@ impl Base {
     }
 
     /// A store that is opened once.
-    fn other(&self, url: &str) -> Result<Arc<dyn Store>, LinkError> {
+    fn other(&self, url: &str) -> Result<Arc<dyn Store>, VirtualJoinError> {
         let others = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = others().get(url) {
             return Ok(store.clone());

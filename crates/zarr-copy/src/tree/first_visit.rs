@@ -8,11 +8,11 @@ use zarr_array::unfinished::Kind;
 use zarr_metadata::{ConsolidatedMetadata, GroupMetadata, NodeMetadata};
 
 use crate::CopyOptions;
+use crate::array_copy::{ArrayCopy, Change};
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source, target};
-use crate::job::{Change, Job};
 use crate::marker::Marker;
-use crate::walk::{Step, Visit, Walk};
+use crate::tree::walk::{Step, Visit, Walk};
 
 /// The documents of arrays that change, by their prefix in the source.
 type Changed = HashMap<String, String>;
@@ -52,7 +52,7 @@ impl<'a> FirstVisit<'a> {
             match visit {
                 Visit::Array(metadata) => {
                     let (here, there) = (self.from.at(&prefix), self.to.at(&new));
-                    let job = Job::within(here, there, *metadata, change, self.options)?;
+                    let job = ArrayCopy::within(here, there, *metadata, change, self.options)?;
                     is_taken |= job.is_re_encoded();
                     if job.metadata.json() != job.changed.json() {
                         changed.insert(prefix.as_str().to_owned(), job.changed.json().to_owned());

@@ -7,9 +7,9 @@
 //! every moment. Who reads the arrays' own documents meanwhile may find some of each.
 
 mod execute;
-mod marker;
+mod group_marker;
+pub(super) mod recorded_plan;
 mod repair;
-pub(super) mod share;
 
 use std::ops::Range;
 
@@ -19,11 +19,11 @@ use zarr_array::Group;
 use zarr_array::node;
 use zarr_metadata::NodeMetadata;
 
-use self::share::Placement;
+use self::recorded_plan::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::rearrange::error::{RearrangeError, refused};
 
-pub(super) use self::marker::GroupMarker;
+pub(super) use self::group_marker::GroupMarker;
 pub use self::repair::repair_group;
 pub(super) use self::repair::repair_group_of;
 

@@ -8,13 +8,13 @@ use zarr_array::store::{Prefix, Store, UpdatePolicy};
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_array::{Extent, LockedDocument};
 
-use super::super::marker::{Marker, Step, away};
+use super::super::array_marker::{ArrayMarker, Step, away};
 use super::super::moves::Moves;
-use super::super::steps::{Report, Tally, checked, come_home, leave};
+use super::super::steps::{CopyCounter, Report, checked, copy_back, leave};
 use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
-use super::marker::GroupMarker;
-use super::share::Share;
+use super::group_marker::GroupMarker;
+use super::recorded_plan::RecordedPlan;
 use crate::rearrange::error::{RearrangeError, refused};
 
 impl GroupRearrangement {
@@ -66,9 +66,9 @@ impl GroupRearrangement {
         let counts = all.iter().map(|(_, _, moves)| moves.counts(false));
         let total =
             counts.fold(0_u64, |sum, RearrangeCounts { copies, .. }| sum.saturating_add(copies));
-        let tally = Tally::new(total, progress);
+        let counter = CopyCounter::new(total, progress);
         GroupMarker::Leaving.put(store, prefix)?;
-        if let Err(error) = self.leave(&arrays, &all, &tally) {
+        if let Err(error) = self.leave(&arrays, &all, &counter) {
             // As if the process had ended here, if they cannot be removed.
             let left = arrays.iter().try_for_each(|array| undo(array, prefix));
             let _stays = left.and_then(|()| GroupMarker::remove(store, prefix));
@@ -83,7 +83,7 @@ impl GroupRearrangement {
         for ((document, array), (plan, gone, _)) in documents.iter_mut().zip(&arrays).zip(all) {
             let gone = gone.with_store(array.store().clone());
             let home = array.layout().key_encoding();
-            come_home(&gone, document, plan.rearranged.metadata(), home, &tally)?;
+            copy_back(&gone, document, plan.rearranged.metadata(), home, &counter)?;
         }
         GroupMarker::remove(store, prefix)
     }
@@ -93,12 +93,12 @@ impl GroupRearrangement {
         &self,
         arrays: &[Array],
         all: &[(&Rearrangement, Array, Moves)],
-        tally: &Tally<'_>,
+        counter: &CopyCounter<'_>,
     ) -> Result<(), ArrayError> {
         let mut copied = Vec::with_capacity(all.len());
         for (array, (plan, gone, moves)) in arrays.iter().zip(all) {
             self.marker(plan, gone).put(&**array.store(), &array.prefix().key(MARKER)?)?;
-            copied.push(plan.copy(array, &moves.moves, gone.layout(), tally)?);
+            copied.push(plan.copy(array, &moves.moves, gone.layout(), counter)?);
         }
         for ((plan, _, moves), copied) in all.iter().zip(&copied) {
             plan.check_all(moves, copied)?;
@@ -106,10 +106,10 @@ impl GroupRearrangement {
         Ok(())
     }
 
-    fn marker(&self, plan: &Rearrangement, gone: &Array) -> Marker {
+    fn marker(&self, plan: &Rearrangement, gone: &Array) -> ArrayMarker {
         let array = &plan.array;
         let levels = |prefix: &Prefix| prefix.segments().count();
-        let share = Share {
+        let share = RecordedPlan {
             levels: levels(array.prefix()).saturating_sub(levels(self.group.prefix())),
             axis: plan.axis,
             length: array.shape().get(plan.axis).copied().unwrap_or(0),
@@ -117,7 +117,7 @@ impl GroupRearrangement {
             document: gone.metadata().clone(),
         };
         let home = array.layout().key_encoding();
-        Marker { share: Some(Box::new(share)), ..Marker::alone(home, Step::Leaving) }
+        ArrayMarker { share: Some(Box::new(share)), ..ArrayMarker::alone(home, Step::Leaving) }
     }
 }
 
@@ -129,8 +129,8 @@ fn changes_nothing(plan: &Rearrangement) -> bool {
 /// Removes the copies of an array's chunks and its marker, if it was marked.
 pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
     let (store, prefix): (&dyn Store, _) = (&**array.store(), array.prefix());
-    match Marker::at(store, prefix)? {
-        Some(Marker { home, step: Step::Leaving, share: Some(share) })
+    match ArrayMarker::at(store, prefix)? {
+        Some(ArrayMarker { home, step: Step::Leaving, share: Some(share) })
             if share.group(prefix).as_ref() == Some(group)
                 && array.layout().key_encoding() == home =>
         {

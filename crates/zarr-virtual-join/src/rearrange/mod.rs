@@ -1,5 +1,8 @@
 //! Removes, reorders and inserts members of a virtual join, whose document is written again.
 
+mod inserted;
+mod rearranged;
+
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -16,12 +19,12 @@ use zarr_metadata::ArrayMetadata;
 
 use crate::document::{Document, JoinedArray, Node};
 use crate::document_url::DocumentUrl;
-use crate::error::LinkError;
-use crate::inserted::{Rearranged, check_array, check_group, member_at, refused};
+use crate::error::VirtualJoinError;
 use crate::open::open_store;
 use crate::options::OpenOptions;
+use crate::rearrange::inserted::{Rearranged, check_array, check_group, member_at, refused};
+use crate::rearrange::rearranged::{Placed, RearrangedArray, Wanted, place_spans};
 use crate::record::record;
-use crate::relaid::{Placed, Relaid, Wanted, place_spans};
 
 /// One part of the new axis of a virtual join.
 #[derive(Clone, Debug)]
@@ -59,7 +62,7 @@ pub enum AxisOf<'a> {
 /// use zarr_array::Array;
 /// use zarr_array::store::{LocalStore, Prefix, StoreOptions, UpdatePolicy};
 /// use zarr_join::{Arrangement, Join, Member};
-/// use zarr_virtual_join::{Document, AxisOf, LinkedDocument, MemberSpan, Missing, OpenOptions, open_store};
+/// use zarr_virtual_join::{Document, AxisOf, StoredDocument, MemberSpan, Missing, OpenOptions, open_store};
 /// use zarr_metadata::{ArrayBuilder, DataType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -78,7 +81,7 @@ pub enum AxisOf<'a> {
 /// let document = Document::of_join(join, &place, Missing::Error)?;
 /// document.write(&place, &StoreOptions::new())?;
 ///
-/// let document = LinkedDocument::open(&place, &OpenOptions::new())?;
+/// let document = StoredDocument::open(&place, &OpenOptions::new())?;
 /// let spans = [MemberSpan::Kept(59..90), MemberSpan::Kept(31..59)];
 /// let plan = document.rearrange(AxisOf::Number(0), &spans)?;
 /// assert_eq!((plan.arrays()[0].kept, plan.arrays()[0].removed), (2, 1));
@@ -90,7 +93,7 @@ pub enum AxisOf<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug)]
-pub struct LinkedDocument {
+pub struct StoredDocument {
     /// Its path or URL, without secrets.
     shown: String,
     /// The path or URL that was opened, and how.
@@ -108,16 +111,16 @@ pub struct LinkedDocument {
 
 /// A planned change of a document: nothing is written before [`write`](Self::write).
 #[derive(Debug)]
-pub struct LinkedRearrangement<'a> {
-    of: &'a LinkedDocument,
+pub struct MemberRearrangement<'a> {
+    of: &'a StoredDocument,
     to: Document,
-    arrays: Vec<LinkedArray>,
+    arrays: Vec<RearrangedMembers>,
 }
 
 /// The change of one array of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct LinkedArray {
+pub struct RearrangedMembers {
     /// Its path in the document.
     pub path: String,
     /// The axis.
@@ -134,21 +137,21 @@ pub struct LinkedArray {
     pub inserted: usize,
 }
 
-impl LinkedDocument {
+impl StoredDocument {
     /// Reads the document that a path or URL names, with or without the path of a node in it.
     ///
     /// The options are those of [`open_store`]: a group that is inserted is compared with members.
     ///
     /// # Errors
-    /// [`LinkError`] if there is none, if it is not valid, or if it has no such node.
-    pub fn open(url: &str, options: &OpenOptions) -> Result<Self, LinkError> {
+    /// [`VirtualJoinError`] if there is none, if it is not valid, or if it has no such node.
+    pub fn open(url: &str, options: &OpenOptions) -> Result<Self, VirtualJoinError> {
         let place = DocumentUrl::of(url);
-        let place = place.ok_or_else(|| LinkError::Name { place: shown_url(url) })?;
+        let place = place.ok_or_else(|| VirtualJoinError::Name { place: shown_url(url) })?;
         let shown = shown_url(&place.url);
         let store = open_url(&place.parent, &options.store)?;
         let key = place.key()?;
         let Some(json) = store.read(&key)? else {
-            return Err(LinkError::NotFound { place: shown });
+            return Err(VirtualJoinError::NotFound { place: shown });
         };
         let document = Document::from_json(&shown, &json)?;
         let inner = Prefix::new(&place.inner).map_err(StoreError::from)?;
@@ -156,7 +159,7 @@ impl LinkedDocument {
         let found = Self { shown, url, options, parent, inner, store, key, json, document };
         match found.document.nodes.contains_key(found.inner.as_str()) {
             true => Ok(found),
-            false => Err(LinkError::NoNode { place: found.shown(found.inner.as_str()) }),
+            false => Err(VirtualJoinError::NoNode { place: found.shown(found.inner.as_str()) }),
         }
     }
 
@@ -178,8 +181,8 @@ impl LinkedDocument {
     /// The length of an axis, which is equal in all arrays that have it.
     ///
     /// # Errors
-    /// [`LinkError::NoDimension`], [`LinkError::Axis`], or [`LinkError::Length`] if it is not.
-    pub fn length(&self, axis: AxisOf<'_>) -> Result<u64, LinkError> {
+    /// [`VirtualJoinError::NoDimension`], [`VirtualJoinError::Axis`], or [`VirtualJoinError::Length`] if it is not.
+    pub fn length(&self, axis: AxisOf<'_>) -> Result<u64, VirtualJoinError> {
         let mut first: Option<(&str, u64)> = None;
         for (path, array, number) in self.arrays(axis)? {
             let found = array.metadata.shape().get(number).copied().unwrap_or(0);
@@ -187,7 +190,7 @@ impl LinkedDocument {
             if found != expected {
                 let names = array.metadata.dimension_names().unwrap_or_default();
                 let name = names.get(number).and_then(Option::as_deref).unwrap_or_default();
-                return Err(LinkError::Length {
+                return Err(VirtualJoinError::Length {
                     place: self.shown(path),
                     dimension: name.into(),
                     found,
@@ -214,36 +217,40 @@ impl LinkedDocument {
     /// which they are read. Coordinates are not compared: the spans say what comes where.
     ///
     /// # Errors
-    /// [`LinkError`] with the array, if the spans cannot be made of whole members or an inserted
+    /// [`VirtualJoinError`] with the array, if the spans cannot be made of whole members or an inserted
     /// array does not fit.
     pub fn rearrange(
         &self,
         axis: AxisOf<'_>,
         spans: &[MemberSpan],
-    ) -> Result<LinkedRearrangement<'_>, LinkError> {
+    ) -> Result<MemberRearrangement<'_>, VirtualJoinError> {
         self.length(axis)?;
         let spans = self.looked_through(axis, spans)?;
         let mut to = self.document.clone();
         let mut arrays = Vec::new();
         for (path, array, number) in self.arrays(axis)? {
             let placed = self.placed(path, array, number, &spans)?;
-            let relaid = Relaid::of(array, number, &placed, &|| self.shown(path))?;
-            arrays.push(LinkedArray {
+            let rearranged_array =
+                RearrangedArray::of(array, number, &placed, &|| self.shown(path))?;
+            arrays.push(RearrangedMembers {
                 path: path.to_owned(),
                 axis: number,
                 from: array.metadata.shape().to_vec(),
-                to: relaid.array.metadata.clone(),
-                kept: relaid.kept,
-                removed: array.members.len().saturating_sub(relaid.kept),
-                inserted: relaid.inserted,
+                to: rearranged_array.array.metadata.clone(),
+                kept: rearranged_array.kept,
+                removed: array.members.len().saturating_sub(rearranged_array.kept),
+                inserted: rearranged_array.inserted,
             });
-            to.nodes.insert(path.to_owned(), Node::Array(Box::new(relaid.array)));
+            to.nodes.insert(path.to_owned(), Node::Array(Box::new(rearranged_array.array)));
         }
-        Ok(LinkedRearrangement { of: self, to, arrays })
+        Ok(MemberRearrangement { of: self, to, arrays })
     }
 
     /// The arrays that have an axis, each with its path and the axis's number.
-    fn arrays(&self, axis: AxisOf<'_>) -> Result<Vec<(&str, &JoinedArray, usize)>, LinkError> {
+    fn arrays(
+        &self,
+        axis: AxisOf<'_>,
+    ) -> Result<Vec<(&str, &JoinedArray, usize)>, VirtualJoinError> {
         let here = self.inner.as_str();
         let below = |path: &str| {
             here.is_empty()
@@ -256,8 +263,10 @@ impl LinkedDocument {
             Node::Array(array) => Some((path.as_str(), &**array)),
             Node::Group(_) => None,
         });
-        let missing =
-            |dimension: String| LinkError::NoDimension { place: self.shown(here), dimension };
+        let missing = |dimension: String| VirtualJoinError::NoDimension {
+            place: self.shown(here),
+            dimension,
+        };
         match axis {
             AxisOf::Number(axis) => {
                 let Some(Node::Array(array)) = self.document.nodes.get(here) else {
@@ -265,7 +274,7 @@ impl LinkedDocument {
                 };
                 let rank = array.metadata.shape().len();
                 if axis >= rank {
-                    return Err(LinkError::Axis { place: self.shown(here), axis, rank });
+                    return Err(VirtualJoinError::Axis { place: self.shown(here), axis, rank });
                 }
                 Ok(vec![(here, &**array, axis)])
             }
@@ -289,7 +298,7 @@ impl LinkedDocument {
         array: &JoinedArray,
         axis: usize,
         spans: &[Looked<'_>],
-    ) -> Result<Vec<Placed>, LinkError> {
+    ) -> Result<Vec<Placed>, VirtualJoinError> {
         let place = || self.shown(path);
         let wanted = spans.iter().map(|span| {
             let member = match span {
@@ -304,7 +313,7 @@ impl LinkedDocument {
             }
             Ok(Wanted::Inserted(Box::new((member, reference))))
         });
-        place_spans(array, axis, wanted.collect::<Result<_, LinkError>>()?, &place)
+        place_spans(array, axis, wanted.collect::<Result<_, VirtualJoinError>>()?, &place)
     }
 
     /// Looks through the arrays and groups that are inserted.
@@ -312,7 +321,7 @@ impl LinkedDocument {
         &self,
         axis: AxisOf<'_>,
         spans: &'a [MemberSpan],
-    ) -> Result<Vec<Looked<'a>>, LinkError> {
+    ) -> Result<Vec<Looked<'a>>, VirtualJoinError> {
         let here = self.shown(self.inner.as_str());
         let is_array = self.array().is_some();
         let mut joined: Option<GroupTree> = None;
@@ -349,7 +358,7 @@ impl LinkedDocument {
     }
 
     /// All nodes of the group that was named.
-    fn tree(&self, shown: &str) -> Result<GroupTree, LinkError> {
+    fn tree(&self, shown: &str) -> Result<GroupTree, VirtualJoinError> {
         let store = open_store(&self.url, &self.options)?;
         let group = Group::open(store, &Prefix::root())
             .map_err(|cause| JoinError::Member { member: shown.into(), cause: Box::new(cause) })?;
@@ -367,10 +376,10 @@ impl LinkedDocument {
     }
 }
 
-impl LinkedRearrangement<'_> {
+impl MemberRearrangement<'_> {
     /// The change of each array.
     #[must_use]
-    pub fn arrays(&self) -> &[LinkedArray] {
+    pub fn arrays(&self) -> &[RearrangedMembers] {
         &self.arrays
     }
 
@@ -385,14 +394,14 @@ impl LinkedRearrangement<'_> {
     /// Programs that have the old one open go on with it.
     ///
     /// # Errors
-    /// [`LinkError::Changed`] if it has changed since it was read, and nothing is written then;
+    /// [`VirtualJoinError::Changed`] if it has changed since it was read, and nothing is written then;
     /// [`StoreError::NoExclusion`] without locks or conditional puts, unless the policy accepts
     /// that; or another error of the store.
-    pub fn write(&self, policy: UpdatePolicy) -> Result<(), LinkError> {
+    pub fn write(&self, policy: UpdatePolicy) -> Result<(), VirtualJoinError> {
         let json = self.to.to_json().into_bytes();
         update(&*self.of.store, &self.of.key, policy, &mut Vec::new(), |current, bytes| {
             if !current.exists || *bytes != self.of.json {
-                return Err(LinkError::Changed { place: self.of.shown.clone() });
+                return Err(VirtualJoinError::Changed { place: self.of.shown.clone() });
             }
             bytes.clone_from(&json);
             Ok(Change::Put)
