@@ -15,6 +15,7 @@ use zarr_metadata::{Codec, Printable};
 use zarr_store::StoreExt as _;
 use zarr_store::{Key, Links, MAX_KEY_LEN, Store, StoreError};
 
+use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use crate::finding::{
     CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, is_of_one_object,
@@ -75,9 +76,13 @@ impl Walk<'_> {
             batch.clear();
             Ok::<(), ArrayError>(())
         };
-        for key in store.list(layout.prefix(), Links::Follow) {
-            let key = match key {
-                Ok(key) => key,
+        // Where an array is not decoded, sizes alone tell some damage.
+        let mut sizes = array.filter(|_| data.is_none()).map(Sizes::new);
+        let is_whole = self.options.part.is_none() && !is_version_2;
+        let mut stored = Stored::new(layout);
+        for listed in listing(&**store, layout) {
+            let (key, size) = match listed {
+                Ok(listed) => listed,
                 Err(error) if is_of_one_object(&error) => {
                     let key = node::metadata_key(layout.prefix());
                     let message = format!("not examined: further chunks: {error}");
@@ -125,6 +130,12 @@ impl Walk<'_> {
                 let message = format!("wholly past the array's end; {again}");
                 of_keys.push(Finding::new(PAST, message).with_key(key.as_str()));
             } else {
+                if is_whole {
+                    stored.add(&index);
+                }
+                if let Some(sizes) = &mut sizes {
+                    findings.extend(sizes.check(&**store, &key, &index, size)?);
+                }
                 batch.push((key, index));
             }
             if batch.len() >= BATCH {
@@ -142,6 +153,9 @@ impl Walk<'_> {
         of_keys.extend(strays.iter().map(|key| {
             Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str())
         }));
+        if is_whole && moving.is_none() {
+            of_keys.extend(stored.findings(self.options.complete));
+        }
         self.summary.chunks = self.summary.chunks.saturating_add(chunks);
         self.summary.bytes = self.summary.bytes.saturating_add(bytes);
         if self.options.is_first_part() {
@@ -171,6 +185,25 @@ impl Walk<'_> {
             self.found(
                 Finding::new(UNEXAMINED, message).with_key(node::metadata_key(layout.prefix())),
             );
+        }
+    }
+}
+
+/// A key, and the size of its object where the listing tells it.
+type Listed = Result<(Key, Option<u64>), StoreError>;
+
+/// The keys of an array, with the sizes of the objects where the listing tells them.
+fn listing<'s>(
+    store: &'s dyn Store,
+    layout: &ChunkLayout,
+) -> Box<dyn Iterator<Item = Listed> + 's> {
+    match store.list_described(layout.prefix()) {
+        Some(listing) => {
+            Box::new(listing.map(|listed| listed.map(|(key, meta)| (key, Some(meta.size)))))
+        }
+        None => {
+            let keys = store.list(layout.prefix(), Links::Follow);
+            Box::new(keys.map(|key| key.map(|key| (key, None))))
         }
     }
 }

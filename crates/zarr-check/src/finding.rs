@@ -47,6 +47,8 @@ rules! {
         the array grows";
     OVERFLOW "elements-past-end" Note "a chunk that the array's end cuts holds elements past \
         it, which show again when the array grows";
+    MISSING "missing-chunk" Warning "a chunk is not stored, and all were to be";
+    MISSING_FEW "few-missing-chunks" Note "most chunks are stored, and a few are not";
     FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
     MEMBER "missing-member" Error "a member of a joined array is there, and is what it was when it \
@@ -87,6 +89,25 @@ pub(crate) fn foreign(name: String) -> Finding {
 /// Every rule of a check: those of documents, [`Rule::ALL`], and those of chunks and keys.
 pub fn rules() -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().chain(OF_OBJECTS).copied()
+}
+
+/// What is to be known of a rule, by its id: the rule's severity, what it means, what causes it, and
+/// what to do. Markdown, without a heading; `None` if no rule has the id.
+///
+/// # Examples
+/// ```
+/// let text = zarr_check::explanation("stray-object").expect("a rule");
+/// assert!(text.starts_with("Warning. "));
+/// ```
+#[must_use]
+pub fn explanation(id: &str) -> Option<&'static str> {
+    /// The page with an entry for each rule.
+    const PAGE: &str = include_str!("../findings.md");
+    let id = rules().find(|rule| rule.id() == id)?.id();
+    let entries = PAGE.split("\n## ").skip(1);
+    let mut entries = entries.filter_map(|entry| entry.split_once("\n\n"));
+    let (_, entry) = entries.find(|(name, _)| *name == id)?;
+    Some(entry.split("\n# ").next().unwrap_or(entry).trim())
 }
 
 /// The rule that a document breaks.

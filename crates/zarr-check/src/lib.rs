@@ -28,6 +28,7 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod absent;
 mod chunks;
 mod content;
 mod finding;
@@ -42,7 +43,7 @@ mod version_2;
 
 use std::sync::Arc;
 
-pub use finding::{Finding, Rule, Severity, rules};
+pub use finding::{Finding, Rule, Severity, explanation, rules};
 pub use leftovers::leftovers;
 pub use options::CheckOptions;
 pub use summary::{CheckProgress, Summary};

@@ -9,6 +9,7 @@ use zarr_codec::Codecs;
 #[derive(Clone, Debug)]
 pub struct CheckOptions {
     pub(crate) data: bool,
+    pub(crate) complete: bool,
     pub(crate) threads: NonZeroUsize,
     pub(crate) memory: u64,
     pub(crate) part: Option<Part>,
@@ -26,13 +27,28 @@ impl CheckOptions {
     #[must_use]
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        Self { data: false, threads, memory: 1 << 30, part: None, codecs: Codecs::new() }
+        Self {
+            data: false,
+            complete: false,
+            threads,
+            memory: 1 << 30,
+            part: None,
+            codecs: Codecs::new(),
+        }
     }
 
     /// Whether every stored chunk is read and decoded.
     #[must_use]
     pub fn data(mut self, data: bool) -> Self {
         self.data = data;
+        self
+    }
+
+    /// Whether each chunk that is not stored is a warning. Otherwise those of an array that lacks few
+    /// are a note. Of one part nothing is said about them.
+    #[must_use]
+    pub fn complete(mut self, complete: bool) -> Self {
+        self.complete = complete;
         self
     }
 

@@ -358,7 +358,7 @@ pub(crate) struct Copy {
 /// Check an array, or a group with everything below it, against the specifications.
 ///
 /// Prints one finding per line: error, warning or note, key, JSON path, what was found and what
-/// is allowed, and the finding's id, which docs/check.md explains. The exit status is 1 if there
+/// is allowed, and the finding's id, which --explain explains. The exit status is 1 if there
 /// is an error or a warning. Notes name what ordinary writers leave, and what could not be
 /// checked.
 #[derive(Debug, clap::Args)]
@@ -370,7 +370,14 @@ With --repair, unfinished files and locks that no living process holds are remov
 rearrangement that was interrupted is undone or completed. Elements are not changed.")]
 pub(crate) struct Check {
     /// An array or group: a folder or a URL.
-    pub(crate) path: String,
+    #[arg(required_unless_present = "explain")]
+    pub(crate) path: Option<String>,
+    /// Say what a finding with this id means, what causes it and what to do, and check nothing.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["path", "data", "complete", "part", "repair", "json"])]
+    pub(crate) explain: Option<String>,
+    /// Report every chunk that is not stored. Without it, a note says when few of an array are not.
+    #[arg(long, conflicts_with = "part")]
+    pub(crate) complete: bool,
     /// Also read and decode every chunk.
     #[arg(long)]
     pub(crate) data: bool,

@@ -1,21 +1,25 @@
 //! `zarr-kit check`.
 
+use std::cell::RefCell;
+
 use serde_json::json;
-use zarr_kit::array::store::{Links, LocalStore};
+use zarr_kit::array::ChunkLayout;
+use zarr_kit::array::store::{Key, Links, LocalStore};
 use zarr_kit::array::unfinished::REARRANGE_MARKER;
 use zarr_kit::array::{Part, open_node};
 use zarr_kit::check::{self, CheckOptions, Finding, Severity};
 use zarr_kit::join::rearrange::{Repair, repair as repair_array, repair_group};
 use zarr_kit::metadata::{NodeMetadata, Printable};
 use zarr_kit::report::readers::Readers;
-use zarr_kit::report::words;
+use zarr_kit::report::{words, wrapped};
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
 use super::resize::policy;
 use crate::args::Check;
 use crate::error::CliError;
+use crate::nearest;
 use crate::node_store::{Around, NodeStore};
-use crate::print::{self, Out, note};
+use crate::print::{self, Out, columns, note};
 use crate::progress::Bar;
 
 /// Exit status if `check` found an error or a warning; notes need no action.
@@ -25,7 +29,10 @@ const FOUND: u8 = 1;
 const LINKS: usize = 3;
 
 pub(super) fn run(args: &Check) -> Result<u8, CliError> {
-    let place = NodeStore::open(&args.path)?;
+    if let Some(id) = &args.explain {
+        return explain(id);
+    }
+    let place = NodeStore::open(args.path.as_deref().unwrap_or_default())?;
     let mut out = Out::stdout();
     let (settled, removed) = match args.repair {
         true => (settle(&place, args, &mut out)?, repair(&place, args.json, &mut out)?),
@@ -34,13 +41,14 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
     let mut failed = None;
     let mut found: Vec<Finding> = Vec::new();
     let mut ids: Vec<&'static str> = Vec::new();
-    let options = CheckOptions::new().data(args.data).memory(args.memory);
+    let options = CheckOptions::new().data(args.data).complete(args.complete).memory(args.memory);
     let options = match args.part {
         Some(part) => options.part(part),
         None => options,
     };
     let is_first = args.part.is_none_or(Part::is_first);
     let bar = Bar::new();
+    let regions = Regions::new(&place);
     let mut report = |finding: Finding| {
         if !ids.contains(&finding.id()) {
             ids.push(finding.id());
@@ -51,7 +59,7 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
             // A line and the bar may share a terminal.
             let now = bar.is_shown();
             let print = || {
-                line(&mut out, &finding)?;
+                line(&mut out, &finding, &regions)?;
                 if now { out.flush() } else { Ok(()) }
             };
             failed = bar.beside(print).err();
@@ -90,6 +98,7 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
                     "id": finding.id(), "severity": finding.severity().to_string(),
                     "key": finding.key(), "path": finding.path(), "message": finding.message(),
                     "rule": finding.rule().text(),
+                    "region": regions.of(finding.key().unwrap_or_default()),
                     "help": entry(finding.id()),
                 })
             })
@@ -128,10 +137,10 @@ pub(super) fn run(args: &Check) -> Result<u8, CliError> {
         match ids.len() {
             0 => {}
             1..=LINKS => {
-                let entries: Vec<String> = ids.iter().map(|id| entry(id)).collect();
-                note(format_args!("more in {}", entries.join(", ")));
+                let ids = ids.join(", ");
+                note(format_args!("`zarr-kit check --explain ID` says what it means: {ids}"));
             }
-            _ => note("more in docs/check.md, which has an entry for each [id]"),
+            _ => note("`zarr-kit check --explain ID` says what an [id] means"),
         }
     }
     if let Ok(NodeMetadata::Array(metadata)) = open_node(&place.store, &Prefix::root()) {
@@ -214,12 +223,81 @@ fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>
     Ok(removed)
 }
 
-/// The link to the explanation of an id.
+/// The command that explains an id.
 fn entry(id: &str) -> String {
-    format!("docs/check.md#{id}")
+    format!("zarr-kit check --explain {id}")
 }
 
-fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {
+/// Prints what is to be known of an id.
+fn explain(id: &str) -> Result<u8, CliError> {
+    let Some(text) = check::explanation(id) else {
+        let ids: Vec<&str> = check::rules().map(|rule| rule.id()).collect();
+        let hint = nearest::hint(id, ids.iter().copied());
+        let reason = format!("no finding has this id; it is in brackets after a finding{hint}");
+        return Err(CliError::argument("--explain", id, reason));
+    };
+    let mut out = Out::stdout();
+    for (at, paragraph) in text.split("\n\n").enumerate() {
+        if at > 0 {
+            out.line("")?;
+        }
+        for line in paragraph.lines() {
+            wrapped(line, columns()).into_iter().try_for_each(|line| out.line(line))?;
+        }
+    }
+    out.finish()?;
+    Ok(0)
+}
+
+/// Which elements chunks hold, by their keys.
+struct Regions<'a> {
+    place: &'a NodeStore,
+    /// The layout of the array that was asked for last, by its path: findings come array by array.
+    last: RefCell<Option<(String, Option<ChunkLayout>)>>,
+}
+
+impl<'a> Regions<'a> {
+    fn new(place: &'a NodeStore) -> Self {
+        Self { place, last: RefCell::default() }
+    }
+
+    /// The indices of the chunk with this key, as `--region` takes them; `None` if it is no chunk.
+    fn of(&self, key: &str) -> Option<String> {
+        let key = Key::new(key).ok()?;
+        // An array is the nearest node above its chunks.
+        let mut above = key.as_str();
+        let path = loop {
+            above = above.rsplit_once('/').map_or("", |(above, _)| above);
+            let prefix = Prefix::new(above).ok()?;
+            if prefix.key("zarr.json").is_ok_and(|document| document == key) {
+                return None;
+            }
+            if self.last.borrow().as_ref().is_some_and(|(last, _)| last == above) {
+                break above;
+            }
+            if let Ok(NodeMetadata::Array(metadata)) = open_node(&self.place.store, &prefix) {
+                let layout = ChunkLayout::new(&prefix, &metadata).ok();
+                self.last.replace(Some((above.to_owned(), layout)));
+                break above;
+            }
+            if above.is_empty() {
+                return None;
+            }
+        };
+        let last = self.last.borrow();
+        let (_, layout) = last.as_ref().filter(|(last, _)| last == path)?;
+        let layout = layout.as_ref()?;
+        let index = layout.chunk_of_key(&key).filter(|index| layout.is_occupied(index))?;
+        let axes = layout.grid().axes().iter().zip(&index);
+        let ranges = axes.map(|(axis, chunk)| {
+            axis.clipped(*chunk).map(|range| format!("{}:{}", range.start, range.end))
+        });
+        let ranges = ranges.collect::<Option<Vec<_>>>()?;
+        (!ranges.is_empty()).then(|| ranges.join(","))
+    }
+}
+
+fn line(out: &mut Out, finding: &Finding, regions: &Regions<'_>) -> Result<(), CliError> {
     use anstyle::AnsiColor;
     let style = match finding.severity() {
         Severity::Error => AnsiColor::Red.on_default().bold(),
@@ -229,5 +307,12 @@ fn line(out: &mut Out, finding: &Finding) -> Result<(), CliError> {
     let text = finding.to_string();
     let name = finding.severity().to_string();
     let rest = text.strip_prefix(&name).unwrap_or(&text);
-    out.styled(style, name, rest)
+    let region = match finding.severity() {
+        Severity::Error | Severity::Warning => finding.key().and_then(|key| regions.of(key)),
+        _ => None,
+    };
+    match region {
+        Some(region) => out.styled(style, name, format_args!("{rest} (region {region})")),
+        None => out.styled(style, name, rest),
+    }
 }

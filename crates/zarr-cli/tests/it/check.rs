@@ -42,7 +42,10 @@ fn findings_and_exit_status() {
 fn seattle_is_clean() {
     let output = run(&root(), &["check", "fixtures/seattle-weather.zarr", "--data"]);
     assert_eq!(output.status.code(), Some(0));
-    assert!(output.stdout.is_empty());
+    // Two months without rain are not stored.
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.starts_with("note: rain/zarr.json: 46 of 48 chunks are stored"), "{said}");
+    assert_eq!(said.lines().count(), 1, "{said}");
 }
 
 /// An object that is not a chunk is found whatever the content of the chunks.
@@ -77,4 +80,55 @@ fn elements_past_the_end_are_no_reason_to_fail() {
     file(folder, "a/c/1", [5, 6]);
     let clipped = session(folder, &[check]);
     insta::assert_snapshot!([first, past, clipped].join("\n"));
+}
+
+/// What is not stored, or has another size than its codecs make, is found without reading chunks.
+#[test]
+fn deleted_and_cut_chunks_are_found_without_data() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = |name: &str, codecs: &str| {
+        let rest = ["--dtype", "uint8", "--chunks", "2,6", "--codecs", codecs];
+        succeed(folder, &[&["create", name, "--shape", "24,6"], &rest[..]].concat());
+        file(folder, "ones", [1; 144]);
+        succeed(folder, &["write", name, "--from", "ones"]);
+    };
+    succeed(folder, &["create", "g", "--group"]);
+    create("g/plain", "bytes");
+    create("g/packed", "zstd");
+    std::fs::remove_file(folder.join("g/plain/c/3/0")).expect("removes");
+    file(folder, "g/plain/c/5/0", "cut");
+    file(folder, "g/packed/c/1/0", "");
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["check", "g"],
+            &["check", "g/plain", "--complete"],
+            &["check", "g/plain", "--complete", "--json"],
+            &["check", "--explain", "missing-chunk"],
+            &["check", "--explain", "mising-chunk"],
+            &["check"],
+            &["check", "g", "--explain", "missing-chunk"],
+        ],
+    ));
+    // None is stored, and more than can be named.
+    succeed(
+        folder,
+        &[
+            "create",
+            "empty",
+            "--shape",
+            "4000000000,4000000000",
+            "--dtype",
+            "int8",
+            "--chunks",
+            "1,1",
+        ],
+    );
+    insta::assert_snapshot!(session(folder, &[&["check", "empty"]]));
+    succeed(folder, &["create", "none", "--shape", "30", "--dtype", "int8", "--chunks", "1"]);
+    let said = run(folder, &["check", "none", "--complete"]);
+    let said = String::from_utf8_lossy(&said.stdout).into_owned();
+    assert_eq!(said.lines().count(), 21, "{said}");
+    assert!(said.contains("30 of 30 chunks are not stored: 10 more than named"), "{said}");
 }
