@@ -102,8 +102,12 @@ impl<'a> PartRun<'a> {
                 }
                 return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
             }
-            if self.marker.put_first()? == PutOutcome::Changed {
-                continue;
+            match self.marker.put_first() {
+                Ok(PutOutcome::Written) => {}
+                Ok(PutOutcome::Changed) => continue,
+                // Whoever completed the copy may have removed the marker before it was verified.
+                Err(_) if to.store.head(&to.document()?)?.is_some() => continue,
+                Err(error) => return Err(error),
             }
             match from.refuse_unfinished() {
                 Err(TransferError::UnfinishedSource { .. }) => {
@@ -229,13 +233,16 @@ impl<'a> PartRun<'a> {
     fn record(&self, record: Record) -> Result<bool, TransferError> {
         let to = self.marker.to;
         let text = format!("{{\"part\": \"{}\"}}\n", self.part);
-        to.store.put(&self.key(self.part.number(), record)?, text.as_bytes())?;
+        let put = to.store.put(&self.key(self.part.number(), record)?, text.as_bytes());
         let is_open = self.marker.find()? == Some(Some(Step::Copying))
             && to.store.head(&to.document()?)?.is_none();
         if !is_open {
             self.remove_records(self.part.number()).map_err(target)?;
+            // Whoever completed the copy may have removed the record before it was verified.
+            return Ok(false);
         }
-        Ok(is_open)
+        put?;
+        Ok(true)
     }
 
     /// Whether all parts are done. Asks for each key, since listings of file systems in a network

@@ -11,6 +11,7 @@ use zarr_store::{
 use crate::bucket::Bucket;
 use crate::files::Files;
 use crate::history::{Document, Event, History, NAMES, What};
+use crate::placed::Placed;
 use crate::plan::Op;
 use crate::world::{FaultKind, Storage, World};
 
@@ -21,13 +22,14 @@ pub(crate) const ARRAY: &str = "a";
 pub(crate) fn store(world: &Arc<World>, client: usize) -> Arc<dyn Store> {
     let connection = world.connect(client);
     let conditional = match world.storage {
-        Storage::Files => return Arc::new(Files(connection)),
+        Storage::Files => return Arc::new(Placed(Arc::new(Files(connection)))),
         Storage::Objects => ConditionalPut::Supported,
         Storage::Plain => ConditionalPut::Unsupported,
     };
     let options = StoreOptions::new().requests_in_flight(1);
     let backend = Arc::new(Bucket(connection));
-    Arc::new(RemoteStore::new(backend, Path::default(), conditional, &options))
+    let store = RemoteStore::new(backend, Path::default(), conditional, &options);
+    Arc::new(Placed(Arc::new(store)))
 }
 
 /// What a document says.
@@ -110,6 +112,12 @@ impl<'r> Client<'r> {
                 effects.push(What::Set(name, value));
                 array.update_attributes(&[(NAMES[name], Some(&value.to_string()))]).map(Some)
             }
+            // Those of a copier.
+            Op::Copy { .. }
+            | Op::CopyPart { .. }
+            | Op::ReadCopy
+            | Op::Fill { .. }
+            | Op::DeleteCopy => return,
             Op::Consolidate => {
                 let group = Group::open(self.store.clone(), &Prefix::root());
                 let group = group.map(|group| group.with_update_policy(self.policy()));

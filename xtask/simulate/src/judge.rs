@@ -12,7 +12,7 @@ enum Touch {
 
 /// The first thing that no order of the operations explains, and whether all was decided.
 pub(crate) fn judge(first: Document, chunk: u64, events: &[Event]) -> Result<bool, String> {
-    let timed: Vec<Timed<What>> = events
+    let mut timed: Vec<Timed<What>> = events
         .iter()
         .map(|Event { start, end, what, is_sure }| Timed {
             start: *start,
@@ -29,6 +29,7 @@ pub(crate) fn judge(first: Document, chunk: u64, events: &[Event]) -> Result<boo
         }
         verdict => verdict == Verdict::Explained,
     };
+    timed.retain(|timed| !is_refuted(first, &of_document, timed));
     let longest = timed.iter().map(|timed| end_of(&timed.op)).max().unwrap_or(0);
     for start in (0..longest).step_by(usize::try_from(chunk).unwrap_or(1)) {
         let touches: Vec<Timed<Touch>> = timed
@@ -51,6 +52,19 @@ pub(crate) fn judge(first: Document, chunk: u64, events: &[Event]) -> Result<boo
         }
     }
     Ok(decided)
+}
+
+/// Whether elements cannot have been discarded, because the document was not changed: that comes first.
+fn is_refuted(first: Document, of_document: &[Timed<What>], discarded: &Timed<What>) -> bool {
+    if discarded.is_sure || !matches!(discarded.op, What::Discarded(_)) {
+        return false;
+    }
+    let mut with_it = of_document.to_vec();
+    for timed in &mut with_it {
+        // Each operation begins at a time of its own.
+        timed.is_sure |= timed.start == discarded.start;
+    }
+    explain(first, &with_it, after) == Verdict::Impossible
 }
 
 fn shown<O: std::fmt::Debug>(ops: &[Timed<O>]) -> String {

@@ -11,10 +11,12 @@
 
 mod bucket;
 mod client;
+mod copier;
 mod files;
 mod history;
 mod judge;
 mod order;
+mod placed;
 mod plan;
 mod random;
 mod run;

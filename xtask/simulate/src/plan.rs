@@ -32,6 +32,31 @@ pub(crate) enum Op {
     },
     /// Consolidates the metadata of the group.
     Consolidate,
+    /// Copies the source, over a copy that is there if so wished.
+    Copy {
+        overwrite: bool,
+    },
+    /// Copies a part of the source.
+    CopyPart {
+        number: u32,
+    },
+    ReadCopy,
+    /// Sets all elements of the source.
+    Fill {
+        value: u16,
+    },
+    DeleteCopy,
+}
+
+/// How an array is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Copies {
+    /// The length of the copy's chunks; `None` if objects are copied as they are.
+    pub(crate) chunk: Option<u64>,
+    /// Into how many parts a copy is divided, if it is.
+    pub(crate) parts: u32,
+    /// Whether a copy that is there is removed again.
+    pub(crate) removes: bool,
 }
 
 impl Op {
@@ -45,6 +70,11 @@ impl Op {
             Self::Resize { discard: true, .. } => "resize and discard",
             Self::Set { .. } => "attributes",
             Self::Consolidate => "consolidate",
+            Self::Copy { .. } => "copy",
+            Self::CopyPart { .. } => "copy a part",
+            Self::ReadCopy => "read a copy",
+            Self::Fill { .. } => "change the source",
+            Self::DeleteCopy => "delete",
         }
     }
 
@@ -69,6 +99,8 @@ pub(crate) struct Plan {
     /// The operations of each client.
     pub(crate) clients: Vec<Vec<Op>>,
     pub(crate) faults: Vec<Fault>,
+    /// How the array is copied, if that is what clients do.
+    pub(crate) copies: Option<Copies>,
 }
 
 /// The longest array.
@@ -94,6 +126,12 @@ impl Plan {
         let count = 1 + random.below(3);
         // Without any exclusion only one client may write.
         let one_writes = storage == Storage::Plain || random.chance(25);
+        let copies = random.chance(35).then(|| Copies {
+            chunk: random.chance(50).then(|| 2 + random.below(4)),
+            parts: u32::try_from(1 + random.below(3)).unwrap_or(1),
+            removes: random.chance(50),
+        });
+        let in_parts = random.chance(50);
         let mut value = 0;
         let clients: Vec<Vec<Op>> = (0..count)
             .map(|client| {
@@ -101,6 +139,9 @@ impl Plan {
                 (0..ops)
                     .map(|_| {
                         value += 1;
+                        if let Some(copies) = copies {
+                            return copy_op(&mut random, copies, in_parts, client == 0, value);
+                        }
                         op(&mut random, client == 0 || !one_writes, value)
                     })
                     .collect()
@@ -128,12 +169,26 @@ impl Plan {
                 faults.push(Fault { client, request, kind: random.pick(kinds) });
             }
         }
-        Self { seed, storage, tag_by_content, chunk, length, switch, clients, faults }
+        Self { seed, storage, tag_by_content, chunk, length, switch, clients, faults, copies }
     }
 
     /// Whether at most one client writes.
     pub(crate) fn one_writes(&self) -> bool {
         self.clients.iter().filter(|ops| ops.iter().any(|op| op.writes())).count() <= 1
+    }
+}
+
+fn copy_op(random: &mut Random, copies: Copies, in_parts: bool, is_first: bool, value: u16) -> Op {
+    match random.below(8) {
+        0 => Op::ReadCopy,
+        _ if in_parts => {
+            let number = u32::try_from(1 + random.below(copies.parts.into())).unwrap_or(1);
+            Op::CopyPart { number }
+        }
+        _ if !is_first => Op::ReadCopy,
+        1..=4 => Op::Copy { overwrite: copies.removes && random.chance(30) },
+        5 if copies.removes => Op::DeleteCopy,
+        _ => Op::Fill { value },
     }
 }
 
@@ -166,6 +221,9 @@ impl fmt::Display for Plan {
         for (client, ops) in self.clients.iter().enumerate().filter(|(_, ops)| !ops.is_empty()) {
             writeln!(f, "  client {client}:")?;
             ops.iter().try_for_each(|op| writeln!(f, "    {op:?}"))?;
+        }
+        if let Some(copies) = &self.copies {
+            writeln!(f, "  {copies:?}")?;
         }
         self.faults.iter().try_for_each(|Fault { client, request, kind }| {
             writeln!(f, "  {kind:?} at request {request} of client {client}")

@@ -1,20 +1,24 @@
 //! One run: clients, then an audit of what they left.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use zarr_array::{Array, ArrayError, Cut, Group};
 use zarr_check::{CheckOptions, check};
-use zarr_metadata::{ArrayBuilder, Codec, DataType, GroupMetadata};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType, GroupMetadata};
 use zarr_store::{Prefix, Store, UpdatePolicy};
 
 use crate::client::{ARRAY, Client, document_of, store};
+use crate::copier::{Copier, Known, SOURCE, elements};
 use crate::history::{Document, Event, History, NAMES, What};
 use crate::judge::judge;
-use crate::plan::Plan;
+use crate::plan::{Copies, Op, Plan};
 use crate::schedule::Schedule;
 use crate::world::{FaultKind, World};
+
+/// The value of the source of copies at first.
+const FIRST: u16 = 90;
 
 /// What came of a run.
 pub(crate) struct Report {
@@ -72,14 +76,27 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), String
     };
     alone(&|| create(plan, &store(world, auditor)).map_err(|error| format!("create: {error}")))?;
     let is_alone = plan.one_writes();
+    let known = Mutex::new(Known { source: FIRST, copy: None });
+    let copier = |number| Copier {
+        world,
+        history,
+        number,
+        copies: plan.copies.unwrap_or(Copies { chunk: None, parts: 1, removes: false }),
+        length: plan.length,
+        known: &known,
+    };
+    let work = |number: usize, ops: &[Op]| match plan.copies {
+        None => Client::new(world, history, number, is_alone).run(ops),
+        Some(_) => copier(number).run(ops),
+    };
     thread::scope(|scope| {
         for (number, ops) in plan.clients.iter().enumerate() {
+            let work = &work;
             scope.spawn(move || {
-                if world.schedule.begin(number).is_ok() {
-                    let mut client = Client::new(world, history, number, is_alone);
-                    if let Err(panic) = guarded(|| client.run(ops)) {
-                        history.blame(format!("client {number}: {panic}"));
-                    }
+                if world.schedule.begin(number).is_ok()
+                    && let Err(panic) = guarded(|| work(number, ops))
+                {
+                    history.blame(format!("client {number}: {panic}"));
                 }
                 world.schedule.end(number);
             });
@@ -87,7 +104,10 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), String
         world.schedule.run(plan.clients.len())
     })
     .map_err(|stuck| format!("{stuck:?}"))?;
-    alone(&|| audit(plan, world, history))
+    alone(&|| match plan.copies {
+        None => audit(plan, world, history),
+        Some(_) => audit_copy(plan, &copier(auditor)),
+    })
 }
 
 /// Runs `work`, and turns a panic into words.
@@ -101,15 +121,53 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 
 fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
     let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new())?;
-    let metadata = ArrayBuilder::new([plan.length], DataType::Uint16)
-        .chunk_shape([plan.chunk])
+    if plan.copies.is_some() {
+        let source = root.create_array(SOURCE, metadata(plan.length, plan.chunk)?)?;
+        let source = source.with_update_policy(UpdatePolicy::AcceptSingleProcess);
+        return source.write_as(0..plan.length, &elements(FIRST, plan.length));
+    }
+    root.create_array(ARRAY, metadata(plan.length, plan.chunk)?)?;
+    Ok(())
+}
+
+/// An array's metadata.
+pub(crate) fn metadata(length: u64, chunk: u64) -> Result<ArrayMetadata, ArrayError> {
+    ArrayBuilder::new([length], DataType::Uint16)
+        .chunk_shape([chunk])
         .codecs([Codec::bytes()])
         .attribute(NAMES[0], "0")
         .attribute(NAMES[1], "0")
-        .build();
-    let wrong = |cause| ArrayError::Metadata { key: ARRAY.to_owned(), cause };
-    root.create_array(ARRAY, metadata.map_err(wrong)?)?;
-    Ok(())
+        .build()
+        .map_err(|cause| ArrayError::Metadata { key: ARRAY.to_owned(), cause })
+}
+
+/// Looks at the copy that the clients left, completes it, and looks again.
+fn audit_copy(plan: &Plan, copier: &Copier<'_>) -> Result<(), String> {
+    let store = store(copier.world, copier.number);
+    let read = || copier.read(&store).map_err(|error| format!("audit: {error}"));
+    let known = copier.known.lock().unwrap_or_else(PoisonError::into_inner);
+    let (source, copy) = (known.source, known.copy);
+    drop(known);
+    let found = read()?;
+    if let Some(value) = copy
+        && found != Some(elements(value, plan.length))
+    {
+        return Err(format!("the copy of {value} is {found:?}"));
+    }
+    if found.as_ref().is_some_and(|values| !copier.is_whole(values)) {
+        return Err(format!("the copy is a mixture: {found:?}"));
+    }
+    let in_parts = |op: &Op| matches!(op, Op::CopyPart { .. });
+    match plan.clients.iter().flatten().any(in_parts) {
+        true => (1..=copier.copies.parts).try_for_each(|part| copier.copy_part(&store, part)),
+        false => copier.copy(&store, found.is_some()),
+    }
+    .map_err(|error| format!("completing the copy: {error}"))?;
+    let found = read()?;
+    if found != Some(elements(source, plan.length)) {
+        return Err(format!("the completed copy of {source} is {found:?}"));
+    }
+    refuse(&store, &["stale-consolidated"])
 }
 
 /// Looks at what the clients left, repairs it, and looks again.

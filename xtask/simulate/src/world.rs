@@ -82,7 +82,7 @@ impl fmt::Display for Failure {
             Self::Dead => f.write_str("simulated: the process has ended"),
             Self::Lost => f.write_str("simulated: the response was lost"),
             Self::Conflict => f.write_str("simulated: 409 Conflict"),
-            Self::Failed => f.write_str("simulated: the request failed"),
+            Self::Failed => f.write_str("simulated: status code: 500 Internal Server Error"),
             Self::Stuck(stuck) => write!(f, "simulated: {stuck:?}"),
         }
     }

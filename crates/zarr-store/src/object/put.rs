@@ -33,7 +33,10 @@ impl Client {
             })
             .await
             .map_err(|error| remote(Operation::Put, &key, error))?;
-        if self.checked { self.check(&key, &path, size, put.e_tag).await } else { Ok(()) }
+        match self.checked {
+            true => self.check(&key, &path, size, Some((put.e_tag, &payload))).await,
+            false => Ok(()),
+        }
     }
 
     /// Copies an object of the same bucket within the server. [`PutFrom::Unsupported`] if the server
@@ -82,21 +85,29 @@ impl Client {
         Ok(PutFrom::Copied)
     }
 
-    /// Verifies that an object that was put is there, with its length and the ETag of the response.
+    /// Verifies that an object that was put is there, with its length and the ETag of the response, if
+    /// there was one, or its bytes: others may put the same bytes, which some servers give an ETag of
+    /// their own.
     async fn check(
         &self,
         key: &Key,
         path: &Path,
         size: u64,
-        tag: Option<String>,
+        put: Option<(Option<String>, &PutPayload)>,
     ) -> Result<(), StoreError> {
+        let tag = put.as_ref().and_then(|(tag, _)| tag.clone());
         let asked = self.retrying(Cause::of_read, || {
             self.answer(Operation::Put, key.as_str(), self.backend.head(path))
         });
         let found = match asked.await {
             Ok(meta) if meta.size != size => format!("it has {} bytes", meta.size),
             Ok(meta) if tag.is_some() && meta.e_tag.is_some() && meta.e_tag != tag => {
-                "it has another ETag".to_owned()
+                let ours = put.map(|(_, payload)| payload);
+                let tries = Tries::new(self.limits);
+                match self.stored(key, path, ours, None, &tries).await {
+                    Ok(Stored::Ours) => return Ok(()),
+                    _ => "it has another ETag".to_owned(),
+                }
             }
             Ok(_) => return Ok(()),
             Err(Error::NotFound { .. }) => "it is not there".to_owned(),

@@ -248,3 +248,16 @@ fn dropped_reads_make_room_for_others() {
         assert_eq!(store.read(&a).unwrap().unwrap(), [1; 1000]);
     }
 }
+
+/// Several writers put the same bytes, as the parts of a copy that run twice, in a store that gives
+/// each put an ETag of its own.
+#[test]
+fn equal_bytes_of_others_are_no_failure_of_a_checked_put() {
+    let store = in_memory("", ConditionalPut::Supported);
+    let checked = store.checked().unwrap();
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| (0..300).for_each(|_| checked.put(&key("a"), b"equal").unwrap()));
+        }
+    });
+}

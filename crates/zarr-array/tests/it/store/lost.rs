@@ -164,6 +164,17 @@ fn what_others_put_meanwhile_is_seen() {
     server.change("PUT", "k/zarr.json", put("base/k/zarr.json", metadata(8).json()));
     copy("a", "k").unwrap();
     assert!(server.is_done());
+    // Another run of this part completes the copy, and removes what this one has just recorded.
+    let record = "p/zarr-kit-copy.1.done.json";
+    server.change("HEAD", record, |_| {});
+    let document = metadata(8).json().as_bytes().to_vec();
+    server.change("HEAD", record, move |objects| {
+        objects.retain(|key, _| !key.starts_with("base/p/zarr-kit-copy"));
+        objects.insert("base/p/zarr.json".to_owned(), document);
+    });
+    copy("a", "p").unwrap();
+    assert!(server.is_done());
+    assert!(!keys_below(&*store, "p").iter().any(|key| key.contains("zarr-kit-copy")));
 }
 
 /// Objects copied unchanged, and chunks that are encoded again.
