@@ -215,7 +215,9 @@ fn refuse(store: &Arc<dyn Store>, allowed: &[&str]) -> Result<(), String> {
     let options = CheckOptions::new().data(true);
     check(store, &Prefix::root(), &options, &mut |finding| {
         let text = finding.to_string();
-        if !allowed.iter().any(|rule| text.ends_with(&format!("[{rule}]"))) {
+        // Chunks of nothing but the fill value are not stored.
+        let may_lack = text.ends_with("[few-missing-chunks]");
+        if !may_lack && !allowed.iter().any(|rule| text.ends_with(&format!("[{rule}]"))) {
             found.push(text);
         }
     })
