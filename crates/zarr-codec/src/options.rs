@@ -2,8 +2,8 @@
 
 use crate::bytes_to_bytes::codec::BytesToBytes;
 use crate::codec_path::CodecPath;
+use crate::custom::Codecs;
 use crate::meter::Meter;
-use crate::others::Codecs;
 
 /// Limits of the cost of decoding, whether encoding may lose bits, and codecs of other authors.
 ///

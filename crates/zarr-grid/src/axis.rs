@@ -4,8 +4,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
+use crate::axis_storage::{AxisRuns, AxisStorage, Stretches};
 use crate::error::{GridError, GridErrorKind};
-use crate::layout::{AxisRuns, Layout, Stretches};
 use crate::num::{gcd, to_u64, to_usize};
 use crate::runs::Run;
 use crate::walk::Walk;
@@ -36,7 +36,7 @@ pub struct Axis {
     declared: u64,
     /// Sum of all declared edges.
     end: u64,
-    layout: Layout,
+    layout: AxisStorage,
     /// Declared by a single edge rather than by a list.
     regular: bool,
 }
@@ -73,7 +73,7 @@ impl Axis {
         }
         let declared = extent.div_ceil(edge);
         let end = declared.checked_mul(edge).ok_or(GridErrorKind::EdgeOverflow)?;
-        Ok(Axis::from_parts(extent, declared, end, Layout::Uniform { edge }, true))
+        Ok(Axis::from_parts(extent, declared, end, AxisStorage::Uniform { edge }, true))
     }
 
     /// `end` is the checked sum of the edges, at least `extent`.
@@ -81,7 +81,7 @@ impl Axis {
         extent: u64,
         declared: u64,
         end: u64,
-        layout: Layout,
+        layout: AxisStorage,
         regular: bool,
     ) -> Axis {
         let mut axis = Axis { extent, occupied: 0, declared, end, layout, regular };
@@ -118,7 +118,7 @@ impl Axis {
     #[must_use]
     pub fn kind(&self) -> AxisKind {
         match self.layout {
-            Layout::Uniform { edge } if self.regular => AxisKind::Regular { edge },
+            AxisStorage::Uniform { edge } if self.regular => AxisKind::Regular { edge },
             _ => AxisKind::Rectilinear,
         }
     }
@@ -131,7 +131,7 @@ impl Axis {
     #[must_use]
     pub fn regular_edge(&self) -> Option<u64> {
         match self.layout {
-            Layout::Uniform { edge } => {
+            AxisStorage::Uniform { edge } => {
                 (self.declared == self.extent.div_ceil(edge)).then_some(edge)
             }
             _ => None,
@@ -153,7 +153,7 @@ impl Axis {
         self.extent == other.extent && self.occupied_runs().eq(other.occupied_runs())
     }
 
-    pub(crate) fn layout(&self) -> &Layout {
+    pub(crate) fn layout(&self) -> &AxisStorage {
         &self.layout
     }
 
@@ -168,12 +168,12 @@ impl Axis {
     #[inline]
     pub(crate) fn find_edge(&self, index: u64) -> (u64, u64, u64) {
         match &self.layout {
-            Layout::Uniform { edge } => (index / edge, index % edge, *edge),
-            Layout::Explicit(boundaries) => {
+            AxisStorage::Uniform { edge } => (index / edge, index % edge, *edge),
+            AxisStorage::Explicit(boundaries) => {
                 let (chunk, start) = boundaries.find(index);
                 (to_u64(chunk), index - start, boundaries.length(chunk))
             }
-            Layout::Runs(runs) => runs.chunk_of(index),
+            AxisStorage::Runs(runs) => runs.chunk_of(index),
         }
     }
 
@@ -181,12 +181,12 @@ impl Axis {
     #[inline]
     pub(crate) fn span(&self, chunk: u64) -> (u64, u64) {
         match &self.layout {
-            Layout::Uniform { edge } => (chunk * edge, *edge),
-            Layout::Explicit(boundaries) => {
+            AxisStorage::Uniform { edge } => (chunk * edge, *edge),
+            AxisStorage::Explicit(boundaries) => {
                 let chunk = to_usize(chunk);
                 (boundaries.bound(chunk), boundaries.length(chunk))
             }
-            Layout::Runs(runs) => runs.span(chunk),
+            AxisStorage::Runs(runs) => runs.span(chunk),
         }
     }
 
@@ -261,7 +261,7 @@ impl Axis {
     /// The different edges of the occupied chunks, in increasing order (SD-24).
     #[must_use]
     pub fn distinct_edges(&self) -> Vec<u64> {
-        if let Layout::Uniform { edge } = self.layout {
+        if let AxisStorage::Uniform { edge } = self.layout {
             return if self.occupied > 0 { vec![edge] } else { Vec::new() };
         }
         let mut edges: Vec<u64> = self.occupied_runs().map(|run| run.edge).collect();

@@ -4,9 +4,9 @@
 use alloc::vec::Vec;
 
 use crate::axis::Axis;
+use crate::axis_storage::AxisStorage;
 use crate::boundaries::{Boundaries, Bounds};
 use crate::error::{GridError, GridErrorKind};
-use crate::layout::Layout;
 use crate::num::to_u64;
 use crate::runs::{Run, Runs};
 
@@ -264,7 +264,7 @@ impl AxisBuilder {
             return Err(GridErrorKind::EdgesTooShort { sum: self.end, extent }.into());
         }
         let layout = if self.merged == 1 {
-            Layout::Uniform { edge: self.last }
+            AxisStorage::Uniform { edge: self.last }
         } else if self.chunks <= self.merged.saturating_mul(EXPAND) {
             let mut bound = 0_u64;
             for run in &self.runs {
@@ -275,13 +275,13 @@ impl AxisBuilder {
             }
             let boundaries = Boundaries::new(self.bounds);
             debug_assert_eq!((to_u64(boundaries.len()), boundaries.end()), (self.chunks, self.end));
-            Layout::Explicit(boundaries)
+            AxisStorage::Explicit(boundaries)
         } else {
             if self.runs.is_empty() {
                 self.runs.reserve_exact(crate::num::to_usize(self.merged));
                 self.bounds_to_runs();
             }
-            Layout::Runs(Runs::new(&self.runs))
+            AxisStorage::Runs(Runs::new(&self.runs))
         };
         Ok(Axis::from_parts(extent, self.chunks, self.end, layout, false))
     }

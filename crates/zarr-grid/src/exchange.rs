@@ -1,9 +1,9 @@
 //! To and from other ways to write a grid.
 
 use crate::axis::{Axis, AxisKind};
+use crate::axis_storage::AxisStorage;
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
-use crate::layout::Layout;
 
 impl Axis {
     /// The axis of a dask-style tuple of chunk lengths, which sum to the extent.
@@ -63,7 +63,7 @@ impl Axis {
         match (self.kind(), self.layout()) {
             (AxisKind::Regular { .. }, layout) => {
                 let layout = match (self.declared(), layout) {
-                    (0, _) => Layout::no_chunks(),
+                    (0, _) => AxisStorage::no_chunks(),
                     (_, layout) => layout.clone(),
                 };
                 let (declared, end) = (self.declared(), self.declared_end());

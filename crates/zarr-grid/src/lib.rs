@@ -51,6 +51,7 @@ extern crate alloc;
 
 mod axis;
 mod axis_part;
+mod axis_storage;
 mod boundaries;
 mod build;
 mod bulk;
@@ -59,7 +60,6 @@ mod error;
 mod exchange;
 mod grid;
 mod group;
-mod layout;
 mod listed;
 mod num;
 mod parts;
@@ -73,10 +73,10 @@ mod walk;
 
 pub use axis::{Axis, AxisKind};
 pub use axis_part::{AxisPart, PartIndices};
+pub use axis_storage::AxisRuns;
 pub use change::Growth;
 pub use error::{GridError, GridErrorKind};
 pub use grid::Grid;
-pub use layout::AxisRuns;
 pub use parts::{ChunkPart, ChunkParts, SelectedChunks};
 pub use refine::{Overlap, Overlaps};
 pub use runs::Run;

@@ -14,10 +14,10 @@
 use core::iter::Peekable;
 
 use crate::axis::{Axis, AxisKind};
+use crate::axis_storage::{Stretch, Stretches};
 use crate::build::AxisBuilder;
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
-use crate::layout::{Stretch, Stretches};
 use crate::num::gcd;
 use crate::walk::Walk;
 

@@ -5,8 +5,8 @@ use core::ops::Range;
 
 use crate::axis::Axis;
 use crate::axis_part::{AxisPart, PartIndices};
+use crate::axis_storage::Stretch;
 use crate::error::{GridError, GridErrorKind};
-use crate::layout::Stretch;
 use crate::selection::{self, count};
 use crate::walk::Walk;
 

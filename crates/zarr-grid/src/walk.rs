@@ -1,7 +1,7 @@
 //! The chunks of one axis, one after the other.
 
+use crate::axis_storage::AxisStorage;
 use crate::boundaries::Ends;
-use crate::layout::Layout;
 use crate::num::to_u64;
 use crate::runs::Runs;
 
@@ -36,18 +36,18 @@ enum Source<'a> {
 
 impl<'a> Walk<'a> {
     /// Starts at the chunk that holds `index`; `index` is 0 or less than the declared end.
-    pub(crate) fn at(layout: &'a Layout, index: u64) -> Walk<'a> {
+    pub(crate) fn at(layout: &'a AxisStorage, index: u64) -> Walk<'a> {
         match layout {
-            Layout::Uniform { edge } => {
+            AxisStorage::Uniform { edge } => {
                 let chunk = index / edge;
                 Walk { chunk, start: chunk * edge, source: Source::Uniform { edge: *edge } }
             }
-            Layout::Explicit(boundaries) => {
+            AxisStorage::Explicit(boundaries) => {
                 let (at, start) = if index == 0 { (0, 0) } else { boundaries.find(index) };
                 let source = Source::Explicit { ends: boundaries.ends(at) };
                 Walk { chunk: to_u64(at), start, source }
             }
-            Layout::Runs(runs) => {
+            AxisStorage::Runs(runs) => {
                 let run = runs.starts.find(index).0;
                 let (edge, chunk, start) = runs.head(run);
                 let passed = (index - start) / edge;

@@ -1,27 +1,27 @@
 //! Data types: their names, and how an element lies in memory.
 
+mod element_layout;
+mod element_part;
 mod fixed;
 mod kind;
-mod layout;
 pub(crate) mod numpy;
 mod optional;
-mod part;
 mod record;
 mod time;
 
 use std::borrow::Cow;
 use std::fmt;
 
+pub(crate) use element_layout::Component;
+pub use element_layout::ElementLayout;
+pub use element_part::ElementPart;
 pub use fixed::{ByteLength, RawBits, Utf32Length};
 pub(crate) use kind::Kind;
-pub(crate) use layout::Component;
-pub use layout::Layout;
 pub use optional::Optional;
-pub use part::Part;
 pub use record::{Field, Struct};
 pub use time::{TimeStep, TimeUnit};
 
-use self::layout::{int, small};
+use self::element_layout::{int, small};
 use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
 use crate::finding::Finding;
@@ -323,7 +323,7 @@ impl DataType {
     /// length and for those that are
     /// not interpreted.
     #[must_use]
-    pub fn layout(&self) -> Option<Layout> {
+    pub fn layout(&self) -> Option<ElementLayout> {
         self.kind()?.layout()
     }
 

@@ -10,7 +10,7 @@ mod variable;
 use std::fmt::Write;
 
 use crate::codec::Endian;
-use crate::data_type::{Component, DataType, Kind, Part};
+use crate::data_type::{Component, DataType, ElementPart, Kind};
 use crate::error::{At, MetadataError};
 use crate::float::{FloatFormat, OutOfRange, Value};
 use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
@@ -409,7 +409,7 @@ impl DataType {
             return canonicalize(component, bytes);
         }
         let parts = self.parts();
-        let narrow = |part: &Part| {
+        let narrow = |part: &ElementPart| {
             let component = part.data_type.component().filter(|c| c.is_sub_byte())?;
             Some((part.clone(), component))
         };

@@ -102,8 +102,8 @@ pub use codec::{
 };
 pub use consolidated::ConsolidatedMetadata;
 pub use data_type::{
-    ByteLength, DataType, Field, Layout, Optional, Part, RawBits, Struct, TimeStep, TimeUnit,
-    Utf32Length,
+    ByteLength, DataType, ElementLayout, ElementPart, Field, Optional, RawBits, Struct, TimeStep,
+    TimeUnit, Utf32Length,
 };
 pub use edges::{ChunkEdges, EdgeRun};
 pub use element::{format_element, parse_element};

@@ -56,16 +56,16 @@ extern crate std;
 mod arch;
 mod choices;
 mod dispatch;
-mod driver;
 mod error;
 mod field;
 mod lossless;
 mod memory;
 mod operations;
 mod padding;
+mod run;
 mod scalar;
-mod seen;
 mod spec;
+mod used_bits;
 mod word;
 
 pub use choices::{BitOrder, ByteOrder, Kernel, PaddingEncoding};

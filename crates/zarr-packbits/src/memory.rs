@@ -1,7 +1,7 @@
 //! The order of bytes in memory. Kernels move little-endian components; others are swapped on the
 //! way, in blocks that stay in the first-level cache.
 
-use crate::{ByteOrder, Kernel, driver, field::Field};
+use crate::{ByteOrder, Kernel, field::Field, run};
 
 /// The block size in unpacked bytes: a multiple of eight components of any size, so that a block
 /// packs to whole bytes and the next one starts at the same bit.
@@ -10,11 +10,11 @@ const BLOCK: usize = 4 << 10;
 /// Unpacks from bit `bit` (0 to 7) of `packed` on; the caller has checked the length.
 pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, dst: &mut [u8]) {
     if is_little(field) {
-        return driver::unpack(kernel, field, packed, bit, dst);
+        return run::unpack(kernel, field, packed, bit, dst);
     }
     let field = little(field);
     for (i, block) in dst.chunks_mut(BLOCK).enumerate() {
-        driver::unpack(kernel, &field, &packed[i * packed_len(&field)..], bit, block);
+        run::unpack(kernel, &field, &packed[i * packed_len(&field)..], bit, block);
         swap(block, field.size);
     }
 }
@@ -22,9 +22,9 @@ pub(crate) fn unpack(kernel: Kernel, field: &Field, packed: &[u8], bit: usize, d
 /// Packs `src` from bit `bit` (0 to 7) of `dst` on; the caller has checked that it fits.
 pub(crate) fn pack(kernel: Kernel, field: &Field, src: &[u8], dst: &mut [u8], bit: usize) {
     if is_little(field) {
-        return driver::pack(kernel, field, src, dst, bit);
+        return run::pack(kernel, field, src, dst, bit);
     }
-    blocks(field, src, dst, |field, block, dst| driver::pack(kernel, field, block, dst, bit));
+    blocks(field, src, dst, |field, block, dst| run::pack(kernel, field, block, dst, bit));
 }
 
 /// As [`pack`]; false if unpacking gives other elements than `src`.
@@ -36,11 +36,11 @@ pub(crate) fn pack_kept(
     bit: usize,
 ) -> bool {
     if is_little(field) {
-        return driver::pack_kept(kernel, field, src, dst, bit);
+        return run::pack_kept(kernel, field, src, dst, bit);
     }
     let mut kept = true;
     blocks(field, src, dst, |field, block, dst| {
-        kept &= driver::pack_kept(kernel, field, block, dst, bit);
+        kept &= run::pack_kept(kernel, field, block, dst, bit);
     });
     kept
 }

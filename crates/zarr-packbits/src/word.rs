@@ -152,7 +152,7 @@ const OVERRUN: usize = 9;
 ///
 /// Constant widths fold the tables of [`Words`] into the instructions, which makes the code up to
 /// twice as fast; for components of eight bytes and the rarer order that is not worth the code
-/// size. A width that fills the component is a copy, which the driver makes, unless it starts
+/// size. A width that fills the component is a copy, which `run` makes, unless it starts
 /// within a byte.
 macro_rules! with_constants {
     ($field:ident, $size:ident, $msb:ident, $bits:ident, $call:expr) => {

@@ -127,10 +127,10 @@ impl Memory {
     }
 }
 
-type Layout = (Result<View, zarr_kit::view::ViewError>, isize, usize);
+type StridedView = (Result<View, zarr_kit::view::ViewError>, isize, usize);
 
 /// The view of elements at these byte strides, their lowest byte, and the bytes they span.
-fn layout(shape: &[usize], strides: &[isize], element_size: usize) -> Option<Layout> {
+fn layout(shape: &[usize], strides: &[isize], element_size: usize) -> Option<StridedView> {
     if shape.contains(&0) {
         return Some((View::contiguous(shape), 0, 0));
     }

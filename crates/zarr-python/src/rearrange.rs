@@ -18,7 +18,7 @@ use crate::writes::Counted;
 
 /// A part of the axis as it is to be.
 #[derive(FromPyObject)]
-pub(crate) enum Part<'py> {
+pub(crate) enum ArraySpan<'py> {
     /// The first index of the array itself, and the one after the last.
     Kept((u64, u64)),
     Inserted(PyRef<'py, PyArray>),
@@ -30,7 +30,7 @@ pub(crate) fn rearrange(
     py: Python<'_>,
     array: PyRef<'_, PyArray>,
     axis: usize,
-    parts: Vec<Part<'_>>,
+    parts: Vec<ArraySpan<'_>>,
 ) -> Done<PyArray> {
     let array: &PyArray = &array;
     if is_virtual_join(&array.place.url) {
@@ -43,8 +43,8 @@ pub(crate) fn rearrange(
     let mut spans = Vec::new();
     for part in parts {
         spans.push(match part {
-            Part::Kept((start, stop)) => Span::Kept(start..stop),
-            Part::Inserted(other) => {
+            ArraySpan::Kept((start, stop)) => Span::Kept(start..stop),
+            ArraySpan::Inserted(other) => {
                 check_insertion(&whole, &named(&other), axis)?;
                 Span::Inserted(other.array().clone())
             }
@@ -54,13 +54,18 @@ pub(crate) fn rearrange(
 }
 
 /// As [`rearrange`], in the document of a virtual join.
-fn of_members(py: Python<'_>, array: &PyArray, axis: usize, parts: Vec<Part<'_>>) -> Done<PyArray> {
+fn of_members(
+    py: Python<'_>,
+    array: &PyArray,
+    axis: usize,
+    parts: Vec<ArraySpan<'_>>,
+) -> Done<PyArray> {
     let (place, prefix) = (&array.place, array.array().prefix());
     let mut spans = Vec::new();
     for part in parts {
         spans.push(match part {
-            Part::Kept((start, stop)) => MemberSpan::Kept(start..stop),
-            Part::Inserted(other) => {
+            ArraySpan::Kept((start, stop)) => MemberSpan::Kept(start..stop),
+            ArraySpan::Inserted(other) => {
                 let name = member_name(&other.place)?;
                 MemberSpan::Inserted(NodeMember::Array(Member::new(name, other.array().clone())))
             }

@@ -15,7 +15,7 @@ use crate::signals::Signals;
 type FindingTuple = (String, String, Option<String>, Option<String>, String, String);
 
 /// Groups, arrays, chunks, bytes.
-type Seen = (u64, u64, u64, u64);
+type Checked = (u64, u64, u64, u64);
 
 /// Checks a node and everything below it.
 #[pyfunction]
@@ -25,7 +25,7 @@ pub(crate) fn check(
     data: bool,
     memory: u64,
     progress: Option<Py<PyAny>>,
-) -> Done<(Vec<FindingTuple>, Seen)> {
+) -> Done<(Vec<FindingTuple>, Checked)> {
     let (place, prefix) = node.place(py, false)?;
     let mut options = CheckOptions::new().data(data).memory(memory);
     if let Some(threads) = place.handling.threads {

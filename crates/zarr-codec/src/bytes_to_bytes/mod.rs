@@ -9,6 +9,7 @@ mod blosc;
 mod bz2;
 mod checksum;
 pub(crate) mod codec;
+mod custom;
 #[cfg(feature = "gzip")]
 mod gzip;
 mod limits;
@@ -16,7 +17,6 @@ mod limits;
 mod lz4;
 #[cfg(feature = "lzma")]
 mod lzma;
-mod others;
 #[cfg(feature = "pcodec")]
 mod pcodec;
 mod shuffle;
@@ -34,15 +34,15 @@ mod zstd_in_rust;
 use zarr_metadata::{BloscCompressor, ChecksumLocation, Codec, DataType};
 
 use self::checksum::{Algorithm, Checksum};
+use crate::custom::{Codecs, Make};
 use crate::element::ElementType;
 use crate::error::ChainErrorKind;
 use crate::length::widen;
 use crate::options::Options;
-use crate::others::{Codecs, Make};
 
 pub(crate) use self::codec::{BytesToBytes, ordinary};
+pub(crate) use self::custom::{Other, corrupt, refused};
 pub(crate) use self::limits::{check_decoded, check_encoded, reserve};
-pub(crate) use self::others::{Other, corrupt, refused};
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
 ///

@@ -21,7 +21,7 @@ const PIECE: usize = 64 << 10;
 const WHOLE_BYTES: usize = 64;
 
 /// A chunk that is packed piece by piece.
-pub(super) struct Pieces<'c> {
+pub(super) struct PackedSlabs<'c> {
     element: &'c ElementType,
     packing: &'c Packing,
     packer: Packer<'c>,
@@ -36,7 +36,7 @@ pub(super) struct Pieces<'c> {
     refuses: bool,
 }
 
-impl Pieces<'_> {
+impl PackedSlabs<'_> {
     /// Packs the elements from number `first` on. May bring copied elements to canonical form.
     pub(super) fn pack(&mut self, first: usize, elements: Slab<'_>) -> Result<(), ChunkErrorKind> {
         let size = self.element.size();
@@ -133,10 +133,10 @@ impl ChunkCodec {
         padding: PaddingEncoding,
         fill: Vec<u8>,
         pool: &mut Pool,
-    ) -> Result<Pieces<'c>, ChunkError> {
+    ) -> Result<PackedSlabs<'c>, ChunkError> {
         let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
         let packer = Packer::new(packing, padding, self.elements, pool);
-        Ok(Pieces {
+        Ok(PackedSlabs {
             element,
             packing,
             packer: packer.map_err(|kind| chunk_error(place, kind))?,
@@ -150,13 +150,13 @@ impl ChunkCodec {
     /// The chunk, once all elements are packed, encoded by the bytes-to-bytes codecs.
     pub(super) fn finish(
         &self,
-        pieces: Pieces<'_>,
+        pieces: PackedSlabs<'_>,
         empty: Empty,
         out: &mut Vec<u8>,
         pool: &mut Pool,
     ) -> Result<Encoded, ChunkError> {
         let checked = pieces.check_skipped();
-        let Pieces { packer, is_empty, .. } = pieces;
+        let PackedSlabs { packer, is_empty, .. } = pieces;
         let bytes = packer.finish();
         if is_empty && empty == Empty::Leave {
             pool.give(bytes);

@@ -6,7 +6,7 @@ use core::fmt;
 
 use zarr_metadata::{Printable, Rule};
 
-use crate::others::CodecError;
+use crate::custom::CodecError;
 
 pub use chunk::{ChunkError, ChunkErrorKind};
 

@@ -18,10 +18,10 @@ use std::sync::Arc;
 use zarr_metadata::{Codec, DataType};
 
 use crate::bytes_to_bytes::{check_decoded, corrupt, refused};
+use crate::custom::ArrayCodec;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 use crate::options::Options;
-use crate::others::ArrayCodec;
 use crate::scratch::{Buffer, Pool};
 
 use self::number::{Kind, integer, load, store, wrapped};

@@ -1,7 +1,7 @@
 //! What an element is: numbers, bytes, text, a time or a record.
 
 use super::Struct;
-use super::layout::{Component, Layout};
+use super::element_layout::{Component, ElementLayout};
 
 /// What an element is.
 #[derive(Debug, Clone, Copy)]
@@ -30,8 +30,8 @@ pub(crate) enum Kind<'t> {
 
 impl Kind<'_> {
     /// `None` for records, whose fields each have their own.
-    pub(super) fn layout(self) -> Option<Layout> {
-        let of_bytes = |bytes: usize| Layout {
+    pub(super) fn layout(self) -> Option<ElementLayout> {
+        let of_bytes = |bytes: usize| ElementLayout {
             component_bits: u32::try_from(bytes).unwrap_or(u32::MAX).saturating_mul(8),
             component_size: bytes,
             components: 1,
@@ -39,7 +39,7 @@ impl Kind<'_> {
             swap_unit: 1,
         };
         Some(match self {
-            Kind::Numbers { component, components } => Layout {
+            Kind::Numbers { component, components } => ElementLayout {
                 component_bits: component.bits(),
                 component_size: component.size(),
                 components,
@@ -47,14 +47,14 @@ impl Kind<'_> {
                 swap_unit: component.size(),
             },
             Kind::RawBits { bytes } | Kind::Bytes { bytes, .. } => of_bytes(bytes),
-            Kind::Time => Layout {
+            Kind::Time => ElementLayout {
                 component_bits: 64,
                 component_size: 8,
                 components: 1,
                 signed: true,
                 swap_unit: 8,
             },
-            Kind::Text { code_points } => Layout {
+            Kind::Text { code_points } => ElementLayout {
                 component_bits: 32,
                 component_size: 4,
                 components: code_points,

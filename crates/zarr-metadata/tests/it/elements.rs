@@ -1,13 +1,15 @@
 //! Fill values and elements of every type.
 
 use zarr_metadata::{
-    DataType, FillValue, Layout, MAX_ELEMENT_SIZE, RawBits, Rule, format_element, parse_element,
+    DataType, ElementLayout, FillValue, MAX_ELEMENT_SIZE, RawBits, Rule, format_element,
+    parse_element,
 };
 
 use crate::support::{data_type, fill_bytes, message};
 
-fn layout_line(name: &str, layout: Layout) -> String {
-    let Layout { component_bits, component_size, components, signed, swap_unit, .. } = layout;
+fn layout_line(name: &str, layout: ElementLayout) -> String {
+    let ElementLayout { component_bits, component_size, components, signed, swap_unit, .. } =
+        layout;
     format!("{name}: {component_bits} {component_size} {components} {signed} {swap_unit}")
 }
 

@@ -1,7 +1,7 @@
 //! Times, strings, bytes and records of fixed size.
 
 use zarr_metadata::{
-    ArrayMetadata, ByteLength, Codec, DataType, FillValue, Layout, MAX_ELEMENT_SIZE, Struct,
+    ArrayMetadata, ByteLength, Codec, DataType, ElementLayout, FillValue, MAX_ELEMENT_SIZE, Struct,
     TimeStep, TimeUnit, Utf32Length, format_element, parse_element,
 };
 
@@ -51,7 +51,7 @@ fn sd_70_times_count_steps_and_have_a_value_for_no_time() {
     assert!(mu.to_json().contains(r#""unit": "us""#));
 
     let time = DataType::NumpyDatetime64(TimeStep::from(TimeUnit::Second));
-    let Layout { component_bits, component_size, components, signed, swap_unit, .. } =
+    let ElementLayout { component_bits, component_size, components, signed, swap_unit, .. } =
         time.layout().unwrap();
     assert_eq!((component_bits, component_size, components), (64, 8, 1));
     assert_eq!((signed, swap_unit), (true, 8));

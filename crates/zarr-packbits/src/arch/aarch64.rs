@@ -2,7 +2,7 @@
 
 use super::neon;
 use crate::field::Field;
-use crate::seen::{Seen, Watch};
+use crate::used_bits::{UsedBits, Watch};
 
 /// The kernel in [`neon`].
 #[derive(Clone, Copy)]
@@ -26,7 +26,7 @@ impl Neon {
         field: &Field,
         src: &[u8],
         dst: &mut [u8],
-        seen: &mut Seen<WATCH>,
+        seen: &mut UsedBits<WATCH>,
     ) -> usize {
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { neon::pack(field, src, dst, seen) }

@@ -3,7 +3,7 @@
 use super::vector128::Ssse3;
 use super::{avx2, avx512};
 use crate::field::Field;
-use crate::seen::{Seen, Watch};
+use crate::used_bits::{UsedBits, Watch};
 
 /// Whether the processor has all of these features: detected at run time, or else known to the
 /// compiler.
@@ -50,7 +50,7 @@ impl Avx512 {
         field: &Field,
         src: &[u8],
         dst: &mut [u8],
-        seen: &mut Seen<WATCH>,
+        seen: &mut UsedBits<WATCH>,
     ) {
         // SAFETY: a value of this type exists only on processors with these instructions.
         unsafe { avx512::pack(field, src, dst, seen) }
@@ -86,7 +86,7 @@ impl Avx2 {
         field: &Field,
         src: &[u8],
         dst: &mut [u8],
-        seen: &mut Seen<WATCH>,
+        seen: &mut UsedBits<WATCH>,
     ) -> usize {
         if !avx2::can_pack(field) {
             return self.ssse3().pack(field, src, dst, seen);
@@ -95,10 +95,10 @@ impl Avx2 {
         unsafe { avx2::pack(field, src, dst, seen) }
     }
 
-    /// As [`Seen::look`].
+    /// As [`UsedBits::look`].
     pub(crate) fn look<const WATCH: Watch>(
         self,
-        seen: &mut Seen<WATCH>,
+        seen: &mut UsedBits<WATCH>,
         field: &Field,
         components: &[u8],
     ) {

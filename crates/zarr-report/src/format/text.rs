@@ -79,16 +79,16 @@ pub fn format_variable(
 }
 
 fn laid_out(shown: &Shown, element: &Element<'_>) -> Result<String, MetadataError> {
-    let mut layout = Layout { shown, element, width: 0, out: String::new() };
-    layout.measure()?;
-    layout.print(&shown.shape, 0, 0)?;
-    Ok(layout.out)
+    let mut columns = Columns { shown, element, width: 0, out: String::new() };
+    columns.measure()?;
+    columns.print(&shown.shape, 0, 0)?;
+    Ok(columns.out)
 }
 
 /// Appends the element at a position among the shown ones.
 type Element<'a> = dyn Fn(usize, &mut String) -> Result<(), MetadataError> + 'a;
 
-struct Layout<'a> {
+struct Columns<'a> {
     shown: &'a Shown,
     element: &'a Element<'a>,
     /// Characters of the longest element.
@@ -96,7 +96,7 @@ struct Layout<'a> {
     out: String,
 }
 
-impl Layout<'_> {
+impl Columns<'_> {
     /// The indices of an axis among the shown ones; `None` stands for those left out.
     fn indices(&self, size: u64) -> impl Iterator<Item = Option<u64>> + use<> {
         let kept = self.shown.kept(size);

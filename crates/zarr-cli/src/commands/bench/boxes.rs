@@ -7,7 +7,7 @@ use zarr_kit::{AxisSelection, Selection};
 
 /// A part of a selection.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Part {
+pub(super) struct ChunkBox {
     pub(super) region: Selection,
     /// The chunks in it; a list of indices that returns to a chunk counts it again.
     pub(super) chunks: u64,
@@ -24,12 +24,12 @@ pub(super) struct Boxes<'a> {
     /// The most elements that the selection has in one chunk.
     largest: u64,
     /// The next box; `None` after the last one.
-    next: Option<Vec<Cut>>,
+    next: Option<Vec<AxisRange>>,
 }
 
 /// Positions of the selection on an axis, and the chunks that hold them.
 #[derive(Clone, Debug)]
-struct Cut {
+struct AxisRange {
     positions: Range<u64>,
     chunks: u64,
 }
@@ -75,10 +75,10 @@ impl<'a> Boxes<'a> {
     }
 
     /// The positions of an axis from `start` on that are in one box; `None` at its end.
-    fn cut(&self, axis: usize, start: u64) -> Option<Cut> {
+    fn cut(&self, axis: usize, start: u64) -> Option<AxisRange> {
         let (selection, chunks) = (self.axes.get(axis)?, self.grid.axes().get(axis)?);
         let most = *self.most.get(axis)?;
-        let mut cut = Cut { positions: start..start, chunks: 0 };
+        let mut cut = AxisRange { positions: start..start, chunks: 0 };
         while cut.chunks < most
             && let Some(end) = chunks.chunk_end(selection, cut.positions.end)
         {
@@ -90,14 +90,14 @@ impl<'a> Boxes<'a> {
 }
 
 impl Iterator for Boxes<'_> {
-    type Item = Part;
+    type Item = ChunkBox;
 
-    fn next(&mut self) -> Option<Part> {
+    fn next(&mut self) -> Option<ChunkBox> {
         let mut cuts = self.next.take()?;
         let region =
             self.axes.iter().zip(&cuts).map(|(axis, cut)| axis.slice(cut.positions.clone()));
         let chunks = cuts.iter().fold(1_u64, |all, cut| all.saturating_mul(cut.chunks));
-        let part = Part { region: region.collect(), chunks };
+        let part = ChunkBox { region: region.collect(), chunks };
         for axis in (0..cuts.len()).rev() {
             let end = cuts.get(axis)?.positions.end;
             if let Some(cut) = self.cut(axis, end) {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use zarr_kit::codec::{Meter, Metered, Options};
 use zarr_kit::{Array, ArrayError, Prefix, Selection};
 
-use self::boxes::{Boxes, Part};
+use self::boxes::{Boxes, ChunkBox};
 use self::counts::Counts;
 use self::reading::Reading;
 use self::report::{Report, Stages};
@@ -122,7 +122,7 @@ impl Reader<'_> {
     fn read(
         &mut self,
         name: &str,
-        boxes: impl Iterator<Item = Part>,
+        boxes: impl Iterator<Item = ChunkBox>,
         chunks: u64,
         limit: Duration,
     ) -> Result<Reading, ArrayError> {
@@ -150,7 +150,7 @@ impl Reader<'_> {
     fn read_rounds<'b>(
         &mut self,
         name: &str,
-        boxes: &(impl Iterator<Item = Part> + Clone + 'b),
+        boxes: &(impl Iterator<Item = ChunkBox> + Clone + 'b),
         first: &Reading,
         limit: Duration,
     ) -> Result<Reading, ArrayError> {

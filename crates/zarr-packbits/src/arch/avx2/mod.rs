@@ -24,7 +24,7 @@ use core::arch::x86_64::*;
 
 use crate::{
     field::Field,
-    seen::{NOTHING, PLAIN, Seen, Watch},
+    used_bits::{NOTHING, PLAIN, UsedBits, Watch},
 };
 
 pub(super) use pack::{can_pack, pack};
@@ -86,13 +86,17 @@ fn load_lanes(bytes: &[u8], first: usize, second: usize) -> __m256i {
     _mm256_set_m128i(second, first)
 }
 
-/// As [`Seen::look`], compiled with these instructions.
+/// As [`UsedBits::look`], compiled with these instructions.
 #[target_feature(enable = "avx2")]
-pub(super) fn look<const WATCH: Watch>(seen: &mut Seen<WATCH>, field: &Field, components: &[u8]) {
+pub(super) fn look<const WATCH: Watch>(
+    seen: &mut UsedBits<WATCH>,
+    field: &Field,
+    components: &[u8],
+) {
     seen.look(field, components);
 }
 
-/// [`Seen`] of components of `SIZE` bytes, in every lane.
+/// [`UsedBits`] of components of `SIZE` bytes, in every lane.
 struct Gathered<const SIZE: usize, const WATCH: Watch> {
     sign: __m256i,
     all: __m256i,
@@ -123,7 +127,7 @@ impl<const SIZE: usize, const WATCH: Watch> Gathered<SIZE, WATCH> {
 
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn add_to(&self, seen: &mut Seen<WATCH>) {
+    fn add_to(&self, seen: &mut UsedBits<WATCH>) {
         if WATCH > NOTHING {
             let mut bytes = [0; VECTOR];
             store(&mut bytes, self.all);

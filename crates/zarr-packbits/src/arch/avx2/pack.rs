@@ -6,7 +6,7 @@ use super::{Gathered, LANE, VECTOR, count, load, splat, store, store_lane, vecto
 use crate::{
     BitOrder,
     field::Field,
-    seen::{Seen, Watch},
+    used_bits::{UsedBits, Watch},
 };
 
 /// Whether two words of a lane are whole bytes.
@@ -22,7 +22,7 @@ pub(in crate::arch) fn pack<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let word_bits = 8 / field.size * field.bits as usize;
     let merge = !word_bits.is_multiple_of(8);
@@ -47,7 +47,7 @@ fn pack_bits<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let mut gathered = Gathered::<1, WATCH>::new(field);
     let up = count(7 - field.first_bit as usize);
@@ -107,7 +107,7 @@ fn pack_halves<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let mut gathered = Gathered::<1, WATCH>::new(field);
     let (first_bit, mask) = (count(field.first_bit as usize), _mm256_set1_epi8(0x0f));
@@ -132,7 +132,7 @@ fn pack_quarters<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let mut gathered = Gathered::<1, WATCH>::new(field);
     let (first_bit, mask) = (count(field.first_bit as usize), _mm256_set1_epi8(0x03));
@@ -160,7 +160,7 @@ fn pack_size<const SIZE: usize, const MERGE: bool, const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let words = Words::<SIZE, MERGE>::new(field);

@@ -26,7 +26,7 @@ use core::arch::x86_64::*;
 
 use crate::{
     field::Field,
-    seen::{NOTHING, PLAIN, Seen, Watch},
+    used_bits::{NOTHING, PLAIN, UsedBits, Watch},
 };
 
 pub(super) use pack::pack;
@@ -154,7 +154,7 @@ fn store_at(bytes: &mut [u8], at: usize, vector: __m512i) {
     }
 }
 
-/// [`Seen`] of components of `SIZE` bytes, in every lane.
+/// [`UsedBits`] of components of `SIZE` bytes, in every lane.
 struct Gathered<const SIZE: usize, const WATCH: Watch> {
     sign: __m512i,
     all: __m512i,
@@ -185,7 +185,7 @@ impl<const SIZE: usize, const WATCH: Watch> Gathered<SIZE, WATCH> {
 
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
-    fn add_to(&self, seen: &mut Seen<WATCH>) {
+    fn add_to(&self, seen: &mut UsedBits<WATCH>) {
         if WATCH > NOTHING {
             let mut bytes = [0; VECTOR];
             store(&mut bytes, self.all);

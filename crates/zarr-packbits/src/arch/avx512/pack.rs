@@ -9,7 +9,7 @@ use super::{
 use crate::{
     BitOrder,
     field::Field,
-    seen::{Seen, Watch},
+    used_bits::{UsedBits, Watch},
 };
 
 /// Packs all of `src`, a multiple of eight fields, into the whole of `dst`.
@@ -18,7 +18,7 @@ pub(in crate::arch) fn pack<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) {
     let lanes_are_bytes = (8 / field.size * field.bits as usize).is_multiple_of(8);
     match (field.bits, field.size) {
@@ -45,7 +45,7 @@ fn pack_bytes<const SIZE: usize, const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) {
     let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let bytes = Bytes::<SIZE>::new(field);
@@ -79,7 +79,7 @@ fn pack_loop<const SIZE: usize, const PAIRS: bool, const APART: bool, const WATC
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) {
     let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let lanes = Pack::<PAIRS, APART>::new(field);

@@ -22,7 +22,7 @@ use core::arch::aarch64::*;
 
 use crate::{
     field::Field,
-    seen::{NOTHING, PLAIN, Seen, Watch},
+    used_bits::{NOTHING, PLAIN, UsedBits, Watch},
 };
 
 pub(super) use pack::pack;
@@ -82,7 +82,7 @@ fn shift_signed<const SIZE: usize>(x: uint8x16_t, by: uint8x16_t) -> uint8x16_t 
     }
 }
 
-/// [`Seen`] of components of `SIZE` bytes.
+/// [`UsedBits`] of components of `SIZE` bytes.
 struct Gathered<const SIZE: usize, const WATCH: Watch> {
     sign: uint8x16_t,
     all: uint8x16_t,
@@ -120,7 +120,7 @@ impl<const SIZE: usize, const WATCH: Watch> Gathered<SIZE, WATCH> {
 
     #[inline]
     #[target_feature(enable = "neon")]
-    fn add_to(&self, seen: &mut Seen<WATCH>) {
+    fn add_to(&self, seen: &mut UsedBits<WATCH>) {
         if WATCH > NOTHING {
             let mut bytes = [0; VECTOR];
             store(&mut bytes, self.all);

@@ -6,7 +6,7 @@ use super::{Gathered, VECTOR, components, load, shift, store};
 use crate::{
     BitOrder,
     field::Field,
-    seen::{Seen, Watch},
+    used_bits::{UsedBits, Watch},
 };
 
 /// Packs to the start of `dst`: as many fields as `src` has vectors of and `dst` has bytes for,
@@ -16,7 +16,7 @@ pub(in crate::arch) fn pack<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let word_bits = 8 / field.size * field.bits as usize;
     if !(2 * word_bits).is_multiple_of(8) {
@@ -39,7 +39,7 @@ fn pack_size<const SIZE: usize, const MERGE: bool, const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let mut gathered = Gathered::<SIZE, WATCH>::new(field);
     let words = Words::<SIZE, MERGE>::new(field);

@@ -46,7 +46,7 @@ pub(crate) use ssse3::Ssse3;
 
 use crate::{
     field::Field,
-    seen::{NOTHING, PLAIN, Seen, Watch},
+    used_bits::{NOTHING, PLAIN, UsedBits, Watch},
 };
 
 /// Bytes of a vector.
@@ -117,7 +117,7 @@ fn components<S: Vectors, const SIZE: usize>(
     vectors.load(&bytes)
 }
 
-/// [`Seen`] of components of `SIZE` bytes.
+/// [`UsedBits`] of components of `SIZE` bytes.
 struct Gathered<V, const SIZE: usize, const WATCH: Watch> {
     sign: V,
     all: V,
@@ -145,7 +145,7 @@ impl<V: Copy, const SIZE: usize, const WATCH: Watch> Gathered<V, SIZE, WATCH> {
     }
 
     #[inline(always)]
-    fn add_to<S: Vectors<Vector = V>>(&self, vectors: S, seen: &mut Seen<WATCH>) {
+    fn add_to<S: Vectors<Vector = V>>(&self, vectors: S, seen: &mut UsedBits<WATCH>) {
         if WATCH > NOTHING {
             let mut bytes = [0; VECTOR];
             vectors.store(&mut bytes, self.all);

@@ -4,7 +4,7 @@ use super::{Gathered, NONE, VECTOR, Vectors, components};
 use crate::{
     BitOrder,
     field::Field,
-    seen::{Seen, Watch},
+    used_bits::{UsedBits, Watch},
 };
 
 /// The bits of a unit: four bytes are joined to one, and two neighbours of two bytes, unless they
@@ -26,7 +26,7 @@ pub(super) fn pack_small<S: Vectors, const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     match (field.size, unit_bits(field) % 8) {
         (1, _) if field.bits == 1 => pack_bits(vectors, field, src, dst, seen),
@@ -45,7 +45,7 @@ fn pack_bits<S: Vectors, const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let mut gathered = Gathered::<S::Vector, 1, WATCH>::new(vectors, field);
     let msb = field.order == BitOrder::MsbFirst;
@@ -86,7 +86,7 @@ pub(super) fn each<
     mut gathered: Gathered<S::Vector, SIZE, WATCH>,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let step = kernel.step();
     let window = step + VECTOR;
@@ -137,7 +137,7 @@ pub(super) fn pack_units<S: Vectors, const SIZE: usize, const HALVES: bool, cons
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let gathered = Gathered::<S::Vector, SIZE, WATCH>::new(vectors, field);
     each(vectors, &Units::<_, SIZE, HALVES>::new(vectors, field), gathered, src, dst, seen)

@@ -4,7 +4,7 @@ use core::arch::wasm32::*;
 
 use super::{VECTOR, Vectors, pack, unpack};
 use crate::field::Field;
-use crate::seen::{Seen, Watch};
+use crate::used_bits::{UsedBits, Watch};
 
 /// The kernel with these instructions.
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ impl Simd128 {
         field: &Field,
         src: &[u8],
         dst: &mut [u8],
-        seen: &mut Seen<WATCH>,
+        seen: &mut UsedBits<WATCH>,
     ) -> usize {
         pack::pack_small(self, field, src, dst, seen)
     }

@@ -5,7 +5,7 @@ use core::arch::{asm, x86_64::*};
 use super::words::{self, Products};
 use super::{VECTOR, Vectors, unpack};
 use crate::field::Field;
-use crate::seen::{Seen, Watch};
+use crate::used_bits::{UsedBits, Watch};
 
 /// The kernel with these instructions.
 #[derive(Clone, Copy)]
@@ -34,7 +34,7 @@ impl Ssse3 {
         field: &Field,
         src: &[u8],
         dst: &mut [u8],
-        seen: &mut Seen<WATCH>,
+        seen: &mut UsedBits<WATCH>,
     ) -> usize {
         #[target_feature(enable = "ssse3")]
         fn compiled<const WATCH: Watch>(
@@ -42,7 +42,7 @@ impl Ssse3 {
             field: &Field,
             src: &[u8],
             dst: &mut [u8],
-            seen: &mut Seen<WATCH>,
+            seen: &mut UsedBits<WATCH>,
         ) -> usize {
             words::pack(vectors, field, src, dst, seen)
         }

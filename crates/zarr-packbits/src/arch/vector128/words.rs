@@ -5,7 +5,7 @@ use super::{Gathered, NONE, VECTOR, Vectors, components};
 use crate::{
     BitOrder,
     field::Field,
-    seen::{Seen, Watch},
+    used_bits::{UsedBits, Watch},
 };
 
 /// Vectors with products of 64 bits.
@@ -22,7 +22,7 @@ pub(super) fn pack<S: Products, const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     match (field.size, unit_bits(field) % 8) {
         (1, _) | (2, 0 | 4) => pack_small(vectors, field, src, dst, seen),
@@ -57,7 +57,7 @@ fn pack_words<
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     let gathered = Gathered::<S::Vector, SIZE, WATCH>::new(vectors, field);
     each(vectors, &Words::<_, SIZE, N, LONG>::new(vectors, field), gathered, src, dst, seen)

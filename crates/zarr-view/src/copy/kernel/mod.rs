@@ -11,9 +11,9 @@
 )]
 
 mod block;
+mod block_buffer;
 mod buffer;
 mod cache;
-mod layout;
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 mod neon;
 mod plane;

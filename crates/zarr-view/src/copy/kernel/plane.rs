@@ -10,9 +10,9 @@
 use super::super::instructions::Detected;
 use super::super::one_loop::Loop;
 use super::block::{Block, Pointers};
+use super::block_buffer::BlockBuffer;
 use super::buffer::Buffer;
 use super::cache::{LINE, PAGE, prefetch, stream};
-use super::layout::Layout;
 use super::swap;
 use super::vector::{LANE, WORD};
 use crate::view::signed;
@@ -107,7 +107,7 @@ impl Plane {
     /// As [`run`](Self::run).
     unsafe fn buffered<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: &Buffer) {
         let Block { across, mid, along, size } = self.all;
-        let layout = Layout::new(&self.all, buffer.bytes);
+        let layout = BlockBuffer::new(&self.all, buffer.bytes);
         let parts = (across.count.div_ceil(layout.rows), mid.count.div_ceil(layout.mids));
         let blocks = parts.0 * parts.1 * along.count.div_ceil(layout.columns);
         let place = |i: usize| {
@@ -142,7 +142,7 @@ impl Plane {
     ///
     /// # Safety
     /// The block lies in `buffer` as the layout says, and is valid for writes from `dst`.
-    unsafe fn leave(&self, layout: &Layout, block: &Block, buffer: *mut u8, dst: *mut u8) {
+    unsafe fn leave(&self, layout: &BlockBuffer, block: &Block, buffer: *mut u8, dst: *mut u8) {
         let (rows, mids, bytes) = layout.runs(block);
         let start = |run: usize| {
             let (row, mid) = (signed(run / mids), signed(run % mids));
@@ -180,7 +180,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::super::buffer::LARGE;
-    use super::{Block, Buffer, Detected, Layout, Loop, Plane, signed};
+    use super::{Block, BlockBuffer, Buffer, Detected, Loop, Plane, signed};
     use crate::InstructionSet;
 
     /// A layout of the test: pitches in bytes, with room for `skip` bytes before.
@@ -321,7 +321,7 @@ mod tests {
             let Case { src, dst, .. } = case(counts, size, 0, 0, false);
             let [across, mid, along] =
                 core::array::from_fn(|d| Loop { count: counts[d], src: src[d], dst: dst[d] });
-            Layout::new(&Block { across, mid, along, size }, LARGE)
+            BlockBuffer::new(&Block { across, mid, along, size }, LARGE)
         };
         let whole = layout([1 << 20, 1, 1 << 20]);
         let (rows, columns) = (whole.rows, whole.columns);

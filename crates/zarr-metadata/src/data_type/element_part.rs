@@ -1,6 +1,6 @@
 //! The parts of an element whose components are alike.
 
-use super::{DataType, Layout};
+use super::{DataType, ElementLayout};
 
 /// A part of an element whose components are all alike: a field of a record, or the whole element
 /// of any other type.
@@ -18,16 +18,16 @@ use super::{DataType, Layout};
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Part {
+pub struct ElementPart {
     /// The first byte, counted from the beginning of the element.
     pub offset: usize,
     /// The type of the part, which is not a record.
     pub data_type: DataType,
     /// How the part lies in memory.
-    pub layout: Layout,
+    pub layout: ElementLayout,
 }
 
-impl Part {
+impl ElementPart {
     /// The bytes of the part in an element.
     pub(crate) fn of<'e>(&self, element: &'e mut [u8]) -> &'e mut [u8] {
         let end = self.offset.saturating_add(self.layout.size());
@@ -41,19 +41,19 @@ impl DataType {
     /// element of another type. None for types of variable length and those that are not
     /// interpreted.
     #[must_use]
-    pub fn parts(&self) -> Vec<Part> {
+    pub fn parts(&self) -> Vec<ElementPart> {
         let mut parts = Vec::new();
         self.push_parts(0, &mut parts);
         parts
     }
 
-    fn push_parts(&self, offset: usize, parts: &mut Vec<Part>) {
+    fn push_parts(&self, offset: usize, parts: &mut Vec<ElementPart>) {
         if let DataType::Struct(record) = self {
             for field in record.fields() {
                 field.data_type().push_parts(offset.saturating_add(field.offset()), parts);
             }
         } else if let Some(layout) = self.layout() {
-            parts.push(Part { offset, data_type: self.clone(), layout });
+            parts.push(ElementPart { offset, data_type: self.clone(), layout });
         }
     }
 }

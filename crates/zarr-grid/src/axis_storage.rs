@@ -5,9 +5,9 @@ use crate::num::to_u64;
 use crate::runs::{Run, Runs};
 
 /// How the boundaries are stored. This follows from the declared edges alone, so equal edges give
-/// equal layouts.
+/// equal storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Layout {
+pub(crate) enum AxisStorage {
     /// All edges are equal (regular axes without a chunk keep their edge here too).
     Uniform { edge: u64 },
     /// Every boundary, if runs are too short to be worth a division.
@@ -16,10 +16,10 @@ pub(crate) enum Layout {
     Runs(Runs),
 }
 
-impl Layout {
+impl AxisStorage {
     /// The layout of a list without edges.
-    pub(crate) fn no_chunks() -> Layout {
-        Layout::Explicit(Boundaries::new(Bounds::new()))
+    pub(crate) fn no_chunks() -> AxisStorage {
+        AxisStorage::Explicit(Boundaries::new(Bounds::new()))
     }
 }
 
@@ -28,7 +28,7 @@ impl Layout {
 /// Neighbours of equal edge are one run, however the metadata wrote them.
 #[derive(Debug, Clone)]
 pub struct AxisRuns<'a> {
-    layout: &'a Layout,
+    layout: &'a AxisStorage,
     /// Next position: of a chunk in explicit boundaries, of a run otherwise.
     at: usize,
     /// Number of declared chunks.
@@ -36,7 +36,7 @@ pub struct AxisRuns<'a> {
 }
 
 impl<'a> AxisRuns<'a> {
-    pub(crate) fn new(layout: &'a Layout, declared: u64) -> Self {
+    pub(crate) fn new(layout: &'a AxisStorage, declared: u64) -> Self {
         AxisRuns { layout, at: 0, declared }
     }
 }
@@ -46,12 +46,12 @@ impl Iterator for AxisRuns<'_> {
 
     fn next(&mut self) -> Option<Run> {
         match self.layout {
-            Layout::Uniform { edge } => {
+            AxisStorage::Uniform { edge } => {
                 let count = if self.at == 0 { self.declared } else { 0 };
                 self.at = 1;
                 (count > 0).then_some(Run { edge: *edge, count })
             }
-            Layout::Explicit(boundaries) => {
+            AxisStorage::Explicit(boundaries) => {
                 let mut start = (self.at < boundaries.len()).then(|| boundaries.bound(self.at))?;
                 let edge = boundaries.length(self.at);
                 let alike = |end: &u64| end - core::mem::replace(&mut start, *end) == edge;
@@ -59,7 +59,7 @@ impl Iterator for AxisRuns<'_> {
                 self.at += same;
                 Some(Run { edge, count: to_u64(same) })
             }
-            Layout::Runs(runs) => {
+            AxisStorage::Runs(runs) => {
                 let run = (self.at < runs.len()).then(|| runs.run(self.at))?;
                 self.at += 1;
                 Some(run)
@@ -99,13 +99,13 @@ pub(crate) struct Stretches<'a> {
 impl<'a> Stretches<'a> {
     /// From the run that holds `index`, or from its chunk if boundaries are explicit;
     /// `index` is 0 or less than the declared end.
-    pub(crate) fn new(layout: &'a Layout, declared: u64, index: u64) -> Stretches<'a> {
+    pub(crate) fn new(layout: &'a AxisStorage, declared: u64, index: u64) -> Stretches<'a> {
         let (at, chunk, start) = match layout {
-            Layout::Explicit(boundaries) if index > 0 => {
+            AxisStorage::Explicit(boundaries) if index > 0 => {
                 let (at, start) = boundaries.find(index);
                 (at, to_u64(at), start)
             }
-            Layout::Runs(runs) => {
+            AxisStorage::Runs(runs) => {
                 let (at, _) = runs.starts.find(index);
                 let (_, chunk, start) = runs.head(at);
                 (at, chunk, start)

@@ -8,7 +8,7 @@ use crate::view::signed;
 /// is contiguous, else runs an odd number of lines apart, so that they do not all map to the same
 /// few sets of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Layout {
+pub(super) struct BlockBuffer {
     /// Elements of a block along each loop.
     pub(super) rows: usize,
     pub(super) mids: usize,
@@ -36,7 +36,7 @@ enum Joined {
 /// them fit in the buffer; shorter ones have more partial lines.
 const RUN: usize = 512;
 
-impl Layout {
+impl BlockBuffer {
     /// Chooses blocks that fit `room` bytes, which must hold an element and two lines.
     pub(super) fn new(all: &Block, room: usize) -> Self {
         let Block { across, mid, along, size } = *all;

@@ -8,7 +8,7 @@ use crate::float::{FloatFormat, FloatSpecials};
 /// part of a complex number first (SD-51), the first code unit of a string first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
-pub struct Layout {
+pub struct ElementLayout {
     /// Bits of one component: the `N` of the `packbits` document.
     pub component_bits: u32,
     /// Bytes of one component in memory.
@@ -21,7 +21,7 @@ pub struct Layout {
     pub swap_unit: usize,
 }
 
-impl Layout {
+impl ElementLayout {
     /// Bytes of one element in memory.
     #[must_use]
     pub fn size(&self) -> usize {

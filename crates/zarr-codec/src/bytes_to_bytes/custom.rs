@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::codec::BytesToBytes;
 use super::limits::{check_decoded, check_limit};
+use crate::custom::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 use crate::error::{ChunkErrorKind, in_full};
 use crate::length::widen;
-use crate::others::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 
 /// A codec that returns newly allocated memory.
 pub(crate) trait Foreign: Send + Sync {

@@ -19,7 +19,7 @@ use crate::arch::Simd128;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::arch::{Avx2, Avx512, Ssse3};
 use crate::lossless::LostBits;
-use crate::seen::{self, NOTHING, PLAIN, SUMS, Seen, Watch};
+use crate::used_bits::{self, NOTHING, PLAIN, SUMS, UsedBits, Watch};
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
 /// The most bytes that the portable kernel leaves, and as many again to spare.
@@ -133,7 +133,7 @@ pub(crate) fn pack_kept(
         pack(kernel, field, src, dst, bit);
         return !LostBits::of(field).any(src);
     }
-    match seen::watch(field) {
+    match used_bits::watch(field) {
         NOTHING => pack_watching::<NOTHING>(kernel, field, src, dst, bit).is_kept(field),
         SUMS => pack_watching::<SUMS>(kernel, field, src, dst, bit).is_kept(field),
         _ => pack_watching::<PLAIN>(kernel, field, src, dst, bit).is_kept(field),
@@ -146,8 +146,8 @@ fn pack_watching<const WATCH: Watch>(
     src: &[u8],
     dst: &mut [u8],
     bit: usize,
-) -> Seen<WATCH> {
-    let mut seen = Seen::default();
+) -> UsedBits<WATCH> {
+    let mut seen = UsedBits::default();
     if kernel == Kernel::Reference {
         scalar::pack(field, src, dst, bit as u64);
         return seen;
@@ -185,7 +185,7 @@ fn pack_groups<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     if kernel == Kernel::Avx512
@@ -210,7 +210,7 @@ fn pack_vectors<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) -> usize {
     if src.len() < VECTORS_FROM {
         return 0;
@@ -230,14 +230,14 @@ fn pack_vectors<const WATCH: Watch>(
 }
 
 /// Packs a multiple of eight fields into the whole of `dst` with the portable kernel. Before it
-/// packs a block, `look` gathers what [`Seen`] needs from the block: with vector instructions,
+/// packs a block, `look` gathers what [`UsedBits`] needs from the block: with vector instructions,
 /// which the kernel does not use.
 fn pack_words<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
-    look: impl Fn(&mut Seen<WATCH>, &[u8]),
+    seen: &mut UsedBits<WATCH>,
+    look: impl Fn(&mut UsedBits<WATCH>, &[u8]),
 ) {
     let (mut rest, mut dst) = (src, dst);
     let block_len = if WATCH == NOTHING { src.len().max(1) } else { BLOCK };
@@ -257,7 +257,7 @@ fn pack_tail<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
     dst: &mut [u8],
-    seen: &mut Seen<WATCH>,
+    seen: &mut UsedBits<WATCH>,
 ) {
     if src.is_empty() {
         return;

@@ -40,9 +40,9 @@ pub(crate) fn watch(field: &Field) -> Watch {
 
 /// The union of the bits of all gathered components; a word holds several components.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Seen<const WATCH: Watch>(pub(crate) u64);
+pub(crate) struct UsedBits<const WATCH: Watch>(pub(crate) u64);
 
-impl<const WATCH: Watch> Seen<WATCH> {
+impl<const WATCH: Watch> UsedBits<WATCH> {
     /// Looks at whole components. The loops have no branch, so that they become vector
     /// instructions: those of the function into which this is compiled.
     #[inline(always)]
