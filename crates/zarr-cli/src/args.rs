@@ -140,6 +140,10 @@ pub(crate) struct Read {
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Show what the attributes mean: scale_factor, add_offset and missing values as float64, `days
+    /// since ..` as dates.
+    #[arg(long)]
+    pub(crate) decode: bool,
     /// In text, show only both ends of long axes, as numpy does. On a terminal that is the default for
     /// more than 1,000 elements.
     #[arg(long)]

@@ -10,6 +10,7 @@ mod consolidate;
 mod copy;
 mod corners;
 mod create;
+mod decode;
 mod delete;
 mod diff;
 mod draw;

@@ -6,6 +6,7 @@ use zarr_kit::report::format::nested::Nested;
 use zarr_kit::report::format::{lines, npy, text};
 use zarr_kit::report::words;
 
+use super::decode::Decoding;
 use super::write::bytes_of;
 use super::{corners, explain, strings};
 use crate::args::{Read, ReadFormat};
@@ -34,6 +35,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
             ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json | ReadFormat::Csv => {}
         }
     }
+    let decoding = Decoding::of(&place, array.metadata(), args.decode)?;
     let is_variable = array.data_type().is_variable_length();
     if is_variable {
         strings::check_format(array.data_type(), format)?;
@@ -67,7 +69,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
             }
             false => {
                 let elements = corners::read(&place, &array, &region, &shown)?;
-                text::format(array.data_type(), &shown, &elements)
+                text::format(decoding.data_type(), &shown, &decoding.decode(&elements)?)
             }
         };
         let mut text = text?;
@@ -82,7 +84,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         return Ok(());
     }
     if format == ReadFormat::Csv {
-        return print_csv(args, &place, &array, &region);
+        return print_csv(args, &place, &array, &region, &decoding);
     }
     if is_variable {
         return strings::print(args, &place, &array, &region, format);
@@ -90,7 +92,7 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
     let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
     let mut out = Out::to(args.output.as_deref())?;
     if format == ReadFormat::Npy {
-        out.bytes(&npy::header(array.data_type(), &region.shape()))?;
+        out.bytes(&npy::header(decoding.data_type(), &region.shape()))?;
     }
     // Beside elements that scroll past, a bar would only flicker.
     let bar = args.output.is_some().then(Bar::new);
@@ -101,14 +103,15 @@ pub(super) fn run(args: &Read) -> Result<(), CliError> {
         if let Some(bar) = &bar {
             bar.bytes("reading", done, total);
         }
+        let elements = decoding.decode(&elements)?;
         if let Some(nested) = &mut nested {
             let mut text = String::new();
-            lines::each(array.data_type(), &elements, |element| {
+            lines::each(decoding.data_type(), &elements, |element| {
                 nested.element(element, &mut text);
             })?;
             out.bytes(text.as_bytes())?;
         } else if format == ReadFormat::Lines {
-            lines::format(array.data_type(), &elements, |text| out.bytes(text))?;
+            lines::format(decoding.data_type(), &elements, |text| out.bytes(text))?;
         } else {
             out.bytes(&elements)?;
         }
@@ -125,14 +128,15 @@ fn print_csv(
     place: &NodeStore,
     array: &Array,
     region: &Selection,
+    decoding: &Decoding,
 ) -> Result<(), CliError> {
     let shape = region.shape();
     let columns = csv_table::columns(&shape);
     let columns = columns.ok_or_else(|| CliError::NoTable { axes: words::axes(shape.len()) })?;
     let out = Out::to(args.output.as_deref())?;
-    let mut csv = csv_table::Csv::new(array.data_type(), columns, out);
+    let mut csv = csv_table::Csv::new(decoding.data_type(), columns, out);
     let failed = |cause| place.failed(cause);
-    let size = array.element_size().max(1);
+    let size = decoding.data_type().size().unwrap_or(1).max(1);
     for piece in array.pieces(region, PIECE).map_err(failed)? {
         match array.data_type().is_variable_length() {
             true => {
@@ -141,6 +145,7 @@ fn print_csv(
             }
             false => {
                 let elements = array.read(&piece).map_err(failed)?;
+                let elements = decoding.decode(&elements)?;
                 elements.chunks_exact(size).try_for_each(|element| csv.element(element))?;
             }
         }

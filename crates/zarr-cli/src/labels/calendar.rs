@@ -22,7 +22,7 @@ pub(super) enum Calendar {
 pub(super) type Date = (i128, i128, i128);
 
 /// The first day of the Gregorian calendar.
-const REFORM: Date = (1582, 10, 15);
+pub(super) const REFORM: Date = (1582, 10, 15);
 
 impl Calendar {
     /// The calendar with this name in CF.

@@ -8,6 +8,7 @@
 //! entirely, in the array's order.
 
 mod calendar;
+mod cf_times;
 mod coordinate;
 mod moment;
 mod time_axis;
@@ -18,6 +19,7 @@ use std::ops::Range;
 use zarr_kit::AxisSelection;
 use zarr_kit::report::words;
 
+pub(crate) use self::cf_times::CfTimes;
 use self::coordinate::{Coordinate, Key, Keys, Kind, Unfound};
 use self::moment::Moment;
 use self::time_axis::TimeAxis;

@@ -101,16 +101,21 @@ impl TimeAxis {
         }
     }
 
-    /// The time of a number in words.
-    pub(super) fn shown_whole(&self, number: i128) -> String {
-        let time = match self.unit {
+    /// The time of a whole number, in attoseconds since the first day of the calendar.
+    pub(super) fn time_of(&self, number: i128) -> Option<i128> {
+        match self.unit {
             Unit::Fixed(unit) => {
                 number.checked_mul(unit).and_then(|time| time.checked_add(self.reference))
             }
             Unit::Months(months) => {
                 Some(self.calendar.day((1970, 1 + number * months, 1)).saturating_mul(DAY))
             }
-        };
+        }
+    }
+
+    /// The time of a number in words.
+    pub(super) fn shown_whole(&self, number: i128) -> String {
+        let time = self.time_of(number);
         time.map_or_else(|| number.to_string(), |time| shown(self.calendar, time))
     }
 

@@ -250,3 +250,60 @@ fn regions_by_name() {
         ]
     ));
 }
+
+/// Numbers as `scale_factor`, `add_offset` and missing values mean them, times as dates.
+#[test]
+fn elements_are_decoded_by_their_attributes() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = |name: &str, data_type: &str, attributes: &str, json: &str| {
+        let shape = ["create", name, "--shape", "3", "--dtype", data_type];
+        succeed(folder, &[&shape[..], &["--attributes", attributes]].concat());
+        crate::support::file(folder, "in.json", json);
+        succeed(folder, &["write", name, "--from", "in.json"]);
+    };
+    let scaled = r#"{"scale_factor": 0.1, "add_offset": 5, "_FillValue": -1, "units": "K"}"#;
+    create("temp", "int16", scaled, "[-1, 0, 25]");
+    create("days", "int32", r#"{"units": "days since 2012-02-28"}"#, "[0, 1, 2]");
+    create("hours", "float64", r#"{"units": "hours since 1970-01-01"}"#, "[0.5, \"NaN\", -1.25]");
+    create(
+        "nanos",
+        "int64",
+        r#"{"units": "nanoseconds since 1970-01-01"}"#,
+        "[9007199254740993, 1, 0]",
+    );
+    create(
+        "leap",
+        "int8",
+        r#"{"units": "days since 2000-01-01", "calendar": "noleap"}"#,
+        "[1, 2, 3]",
+    );
+    create("old", "int32", r#"{"units": "days since 1582-10-15"}"#, "[0, 1, -1]");
+    create("bad", "int8", r#"{"units": "fortnights since 2000-01-01"}"#, "[1, 2, 3]");
+    create("plain", "int8", "{}", "[1, 2, 3]");
+    succeed(folder, &["create", "text", "--shape", "1", "--dtype", "string"]);
+    let read = |name| ["read", name, "--decode", "-f", "csv"];
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["read", "temp", "--decode"],
+            &read("temp"),
+            &["read", "temp", "--decode", "-f", "json", "-r", "1:"],
+            &["read", "days", "--decode"],
+            &read("hours"),
+            &read("nanos"),
+            &read("leap"),
+            &read("old"),
+            &read("bad"),
+            &read("plain"),
+            &read("text"),
+        ],
+    ));
+    let found = stdout(folder, &["read", "temp", "--decode", "-f", "npy"]);
+    assert!(String::from_utf8_lossy(&found).contains("'descr': '<f8'"));
+    assert_eq!(found[found.len() - 8..], 7.5_f64.to_le_bytes());
+    let found = stdout(folder, &["read", "days", "--decode", "-f", "npy"]);
+    assert!(String::from_utf8_lossy(&found).contains("'descr': '<M8[s]'"));
+    // 2012-02-29.
+    assert_eq!(found[found.len() - 16..found.len() - 8], 1_330_473_600_i64.to_le_bytes());
+}

@@ -1,5 +1,6 @@
 //! Elements as text and as files.
 
+pub mod decoded;
 pub mod element;
 pub mod json;
 pub mod lines;
