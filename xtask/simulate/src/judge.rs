@@ -37,9 +37,9 @@ pub(crate) fn judge(
         verdict => verdict == Verdict::Explained,
     };
     timed.retain(|timed| !is_refuted(first, &of_document, timed));
-    for at in 0..timed.len() {
-        let is_append = grows_last && matches!(timed[at].op, What::Wrote(..));
-        timed[at].is_sure |= is_append && must_have_grown(first, &of_document, timed[at].start);
+    for timed in &mut timed {
+        let is_append = grows_last && matches!(timed.op, What::Wrote(..));
+        timed.is_sure |= is_append && must_have_grown(first, &of_document, timed.start);
     }
     let longest = timed.iter().map(|timed| end_of(&timed.op)).max().unwrap_or(0);
     for start in (0..longest).step_by(usize::try_from(chunk).unwrap_or(1)) {
