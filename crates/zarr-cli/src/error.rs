@@ -83,6 +83,13 @@ pub(crate) enum CliError {
         begun: Option<bool>,
         cause: Box<TransferError>,
     },
+    /// The document is the last thing that a copy writes, and then its marker goes.
+    #[error(
+        "{place}: not an interrupted copy of this source with these chunks and codecs, or one beside \
+         which another program has written zarr.json since: then remove this file and repeat the \
+         command; --overwrite starts again"
+    )]
+    OtherDocument { place: String },
     #[error("{place}: the copy lacks {arrays}, which Zarr version 3 cannot express")]
     Incomplete { place: String, arrays: String },
     #[error("{0}")]

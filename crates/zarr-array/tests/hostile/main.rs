@@ -3,6 +3,7 @@
 //! The test counts allocated bytes, used or not. It is a separate program because the count is
 //! per process; the stack is that of a small thread.
 
+#[cfg(feature = "zip")]
 mod archives;
 mod claims;
 

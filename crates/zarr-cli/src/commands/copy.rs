@@ -203,9 +203,11 @@ fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
 fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeStore) -> CliError {
     let memory = args.memory;
     // If this cannot be found out, it is not reported.
-    let begun = Prefix::root()
-        .key(MARKER)
-        .is_ok_and(|marker| target.store.head(&marker).is_ok_and(|marker| marker.is_some()));
+    let is_there = |name: &str| {
+        let key = Prefix::root().key(name);
+        key.is_ok_and(|key| target.store.head(&key).is_ok_and(|found| found.is_some()))
+    };
+    let begun = is_there(MARKER);
     // Of an archive that was not finished, nothing is there.
     let is_archive = archive_of(&args.target).is_some();
     let begun = (begun && !is_archive).then_some(args.overwrite);
@@ -216,6 +218,9 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
         _ => &target.shown,
     };
     match error {
+        TransferError::OtherCopy { .. } if begun.is_some() && is_there("zarr.json") => {
+            CliError::OtherDocument { place: place.clone() }
+        }
         // An error of this command about an array.
         TransferError::Change { path, cause } => match cause.downcast::<CliError>() {
             Ok(cause) => CliError::Within { array: path, cause },

@@ -355,6 +355,32 @@ fn sd_49_a_copy_refused_for_loss_says_how_to_go_on() {
     assert!(read.iter().enumerate().all(|(n, value)| *value == if n < 150 { 7 } else { 99 & 63 }));
 }
 
+/// Another program, such as one that makes all groups, may write a document beside an unfinished copy:
+/// nothing that was copied is lost.
+#[test]
+fn a_document_of_another_program_beside_an_unfinished_copy_is_named() {
+    const CODECS: &str = r#"[{"name": "packbits", "configuration": {"last_bit": 5}}]"#;
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "1000", "--dtype", "uint8", "--chunks", "100"]);
+    let elements: Vec<u8> = (0..1000).map(|n| if n < 900 { 7 } else { 99 }).collect();
+    assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
+    let copy = ["copy", "a", "b", "--codecs", CODECS, "--memory", "1KiB"];
+    assert_eq!(run(folder, &copy).status.code(), Some(2));
+    file(folder, "b/zarr.json", r#"{"zarr_format": 3, "node_type": "group"}"#);
+    let resume = [&copy[..], &["--resume", "--allow-loss"]].concat();
+    let output = run(folder, &resume);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(
+        said.contains("another program has written zarr.json since: then remove this file"),
+        "{said}"
+    );
+    std::fs::remove_file(folder.join("b/zarr.json")).expect("removes");
+    succeed(folder, &resume);
+    let read = stdout(folder, &["read", "b", "-f", "raw"]);
+    assert!(read.iter().enumerate().all(|(n, value)| *value == if n < 900 { 7 } else { 99 & 63 }));
+}
+
 /// A file that is not a marker, however long, gets the same advice from all commands.
 #[test]
 fn a_marker_that_says_nothing_cannot_be_resumed() {
