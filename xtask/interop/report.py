@@ -24,7 +24,8 @@ The *plain reader* (`fixtures/conformance/plain/reader.py`) follows the document
 shares no code with the crates: it settles who is right where two programs differ. A difference
 counts as a peer's fault only where the plain reader agrees with us and a rule of
 `xtask/interop/faults.py` explains it by a row of [decisions.md](decisions.md); any other is
-undecided, and the command fails.
+undecided, and the command fails. The rows of fixtures count the valid arrays that there were at the
+time of this run; how many the suite has today, its manifest says.
 
 | array written by | read by | arrays | agree | not supported | peer's fault | ours wrong | undecided |
 | --- | --- | --: | --: | --: | --: | --: | --: |

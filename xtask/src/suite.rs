@@ -1,5 +1,6 @@
 //! `cargo xtask suite [--page]`: runs the conformance suite of `fixtures/conformance` with today's
-//! implementations and writes `docs/matrix.md`; before that, plants errors that it must name.
+//! implementations and writes `docs/matrix.md`; before that, runs it by commands, and plants errors that it
+//! must name.
 //! `--page` only writes the page again, from the results of the last run.
 
 use std::fs;
@@ -34,9 +35,12 @@ pub(crate) fn suite(arguments: &[String]) -> Outcome {
         let from = root().join(PACKAGES).join(file);
         fs::copy(&from, work.join(file)).map_err(|error| format!("{}: {error}", from.display()))?;
     }
-    step(Command::new("npm").args(["ci", "--silent"]).current_dir(&work))?;
+    step(Command::new("npm").args(["ci", "--silent", "--prefix"]).arg(&work))?;
     let zarrs = zarrs_writer()?;
     cargo(&["build", "--quiet", "--locked", "--package", "zarr-cli"], &[])?;
-    step(Command::new(&python).arg(root().join("xtask/suite/planted.py")).arg(&suite).arg(&work))?;
+    for script in ["by_command.py", "planted.py"] {
+        let script = root().join("xtask/suite").join(script);
+        step(Command::new(&python).arg(script).arg(&suite).arg(&work))?;
+    }
     step(matrix.arg(root().join("target/debug")).arg(zarrs))
 }

@@ -59,7 +59,10 @@ impl Memory {
     /// Works on the elements without the GIL: `work` gets a view of them, and the bytes from the
     /// first to the last of them.
     ///
-    /// As with numpy's own operations, other threads must not change the elements meanwhile.
+    /// As with numpy's own operations, other threads must not change the elements meanwhile. They may
+    /// change the bytes between them: kernels load these with the elements and drop them, so no result
+    /// depends on them. Pointers as in [`write`](Self::write) would load the same bytes, through views,
+    /// codecs and arrays that all take slices, and a copy would take the memory of all elements again.
     #[expect(unsafe_code, reason = "a buffer is a pointer and a shape")]
     pub(crate) fn read<R: Send>(
         &self,

@@ -8,7 +8,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{
-    Session, StoreError, StoreOptions, archive_of, local_path, place_below, shown_url,
+    Session, StoreError, StoreOptions, archive_of, local_path, place_below, scheme, shown_url,
 };
 use zarr_kit::metadata::Printable;
 use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
@@ -88,11 +88,10 @@ impl NodeStore {
         let (store, members) = options(&settings)?;
         let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
         let store = py.detach(|| virtual_join::open_store(&url, &options))?;
-        let is_http = url.starts_with("http://") || url.starts_with("https://");
-        let store: Arc<dyn Store> = match is_http {
+        let store: Arc<dyn Store> = match scheme(&url).as_deref() {
             // Most servers do not list: nodes are then those of the consolidated metadata.
-            true => Arc::new(UnlistedStore::new(store, || ())),
-            false => store,
+            Some("http" | "https") => Arc::new(UnlistedStore::new(store, || ())),
+            _ => store,
         };
         Ok((Self { given, url, settings, handling, store, block: Arc::default() }, prefix))
     }
@@ -180,7 +179,7 @@ impl NodeStore {
     }
 
     pub(crate) fn is_memory(&self) -> bool {
-        self.url.starts_with("memory:")
+        scheme(&self.url).as_deref() == Some("memory")
     }
 
     /// What another process needs to open the node at this path.
@@ -244,11 +243,8 @@ fn is_true(name: &str, value: &str) -> PyResult<bool> {
 
 /// A local path that does not depend on the current folder; URLs as they are.
 pub(crate) fn absolute(url: &str) -> PyResult<String> {
-    let is_url = url.split_once(':').is_some_and(|(scheme, rest)| {
-        scheme == "memory" || scheme == "file" || rest.starts_with("//")
-    });
     match std::path::absolute(url) {
-        _ if is_url => Ok(url.to_owned()),
+        _ if scheme(url).is_some() => Ok(url.to_owned()),
         Ok(path) => path.into_os_string().into_string().map_err(|_| {
             PyValueError::new_err("the current folder has a name that is not Unicode")
         }),

@@ -219,8 +219,9 @@ def test_pickles_are_small_and_read_nothing(tmp_path):
     (tmp_path / "a.zarr/zarr.json").rename(tmp_path / "hidden")
     assert pickle.loads(text)[:3].tolist() == [1, 2, 3]
     assert array.__dask_tokenize__() == pickle.loads(text).__dask_tokenize__()
-    with pytest.raises(ValueError, match="memory"):
-        pickle.dumps(zarr_kit.create("memory:", shape=1, dtype="i1"))
+    for memory in ("memory:", "Memory://"):
+        with pytest.raises(ValueError, match="memory"):
+            pickle.dumps(zarr_kit.create(memory, shape=1, dtype="i1"))
 
 
 @pytest.mark.parametrize(
@@ -321,7 +322,7 @@ def test_chunks_of_only_the_fill_value_are_stored_on_request(tmp_path):
 
 def test_tokens_tell_arrays_apart(tmp_path):
     tokenize = pytest.importorskip("dask.base").tokenize
-    memory = [zarr_kit.create("memory:", shape=3, dtype="i1") for _ in range(2)]
+    memory = [zarr_kit.create(url, shape=3, dtype="i1") for url in ("MEMORY:", "MEMORY:")]
     places = [zarr_kit.create(tmp_path / name, shape=3, dtype="i1") for name in "ab"]
     assert len({tokenize(array) for array in memory + places}) == 4
     assert tokenize(memory[0].with_threads(1)) == tokenize(memory[0])

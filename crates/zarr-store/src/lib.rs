@@ -97,6 +97,7 @@ pub use self::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::read_range::ReadRange;
 #[cfg(feature = "references")]
 pub use self::references::ReferenceStore;
+pub use self::scheme::scheme;
 pub use self::session::Session;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{

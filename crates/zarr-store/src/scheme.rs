@@ -34,6 +34,21 @@ pub(super) fn scheme_of(url: &str) -> Option<(&str, &str)> {
     })
 }
 
+/// The scheme of a URL in small letters; `None` for a path. Schemes have no case, and two letters or more.
+///
+/// # Examples
+/// ```
+/// use zarr_store::scheme;
+///
+/// assert_eq!(scheme("HTTP://host/a").as_deref(), Some("http"));
+/// assert_eq!(scheme("Memory:").as_deref(), Some("memory"));
+/// assert_eq!((scheme("data.zarr"), scheme("C:/data")), (None, None));
+/// ```
+#[must_use]
+pub fn scheme(url: &str) -> Option<String> {
+    Some(scheme_of(url)?.0.to_ascii_lowercase())
+}
+
 pub(super) fn kind_of(url: &str) -> Result<Kind, String> {
     match scheme_of(url) {
         Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {

@@ -123,18 +123,27 @@ impl Copier<'_> {
         };
         let done = match resumed {
             Err(TransferError::Exists { .. }) => return Ok(()),
-            Err(
-                TransferError::PartOverwrites
-                | TransferError::NotEmpty { .. }
-                | TransferError::OtherCopy { .. }
-                | TransferError::SourceChanged { .. },
-            ) => {
+            Err(error) if self.begins_again(&error) => {
                 self.known(|known| known.copy = None);
                 self.transfer(store, &options.overwrite(true))
             }
             done => done,
         };
         done.map(|_| self.known(copied))
+    }
+
+    /// Whether a copy that failed so is to begin anew.
+    fn begins_again(&self, error: &TransferError) -> bool {
+        match error {
+            // What is left of a copy that was being deleted.
+            TransferError::NotEmpty { .. } => self.copies.removes,
+            error => matches!(
+                error,
+                TransferError::PartOverwrites
+                    | TransferError::OtherCopy { .. }
+                    | TransferError::SourceChanged { .. }
+            ),
+        }
     }
 
     pub(crate) fn copy_part(

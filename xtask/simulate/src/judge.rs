@@ -11,7 +11,14 @@ enum Touch {
 }
 
 /// The first thing that no order of the operations explains, and whether all was decided.
-pub(crate) fn judge(first: Document, chunk: u64, events: &[Event]) -> Result<bool, String> {
+///
+/// With `grows_last`, appended elements are written before the document says that they are there.
+pub(crate) fn judge(
+    first: Document,
+    chunk: u64,
+    grows_last: bool,
+    events: &[Event],
+) -> Result<bool, String> {
     let mut timed: Vec<Timed<What>> = events
         .iter()
         .map(|Event { start, end, what, is_sure }| Timed {
@@ -30,6 +37,10 @@ pub(crate) fn judge(first: Document, chunk: u64, events: &[Event]) -> Result<boo
         verdict => verdict == Verdict::Explained,
     };
     timed.retain(|timed| !is_refuted(first, &of_document, timed));
+    for timed in &mut timed {
+        let is_append = grows_last && matches!(timed.op, What::Wrote(..));
+        timed.is_sure |= is_append && must_have_grown(first, &of_document, timed.start);
+    }
     let longest = timed.iter().map(|timed| end_of(&timed.op)).max().unwrap_or(0);
     for start in (0..longest).step_by(usize::try_from(chunk).unwrap_or(1)) {
         let touches: Vec<Timed<Touch>> = timed
@@ -65,6 +76,16 @@ fn is_refuted(first: Document, of_document: &[Timed<What>], discarded: &Timed<Wh
         timed.is_sure |= timed.start == discarded.start;
     }
     explain(first, &with_it, after) == Verdict::Impossible
+}
+
+/// Whether the operation that began at a time must have changed the length.
+fn must_have_grown(first: Document, of_document: &[Timed<What>], start: u64) -> bool {
+    let is_change = |timed: &Timed<What>| {
+        timed.start == start && !timed.is_sure && matches!(timed.op, What::Resized(..))
+    };
+    let mut without = of_document.to_vec();
+    without.retain(|timed| !is_change(timed));
+    without.len() < of_document.len() && explain(first, &without, after) == Verdict::Impossible
 }
 
 fn shown<O: std::fmt::Debug>(ops: &[Timed<O>]) -> String {

@@ -15,7 +15,7 @@ use crate::history::{Document, Event, History, NAMES, What};
 use crate::judge::judge;
 use crate::plan::{Copies, Op, Plan};
 use crate::schedule::Schedule;
-use crate::world::{FaultKind, World};
+use crate::world::{FaultKind, Storage, World};
 
 /// The value of the source of copies at first.
 const FIRST: u16 = 90;
@@ -55,8 +55,9 @@ pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
     match outcome {
         Err(fault) => faults.push(fault),
         Ok(()) => {
+            let grows_last = plan.storage == Storage::Files || plan.one_writes();
             let first = Document { length: plan.length, attributes: [0; 2] };
-            match judge(first, plan.chunk, &events) {
+            match judge(first, plan.chunk, grows_last, &events) {
                 Ok(decided) => is_decided = decided,
                 Err(fault) => faults.push(fault),
             }

@@ -1,5 +1,7 @@
 //! Archives, in which few bytes stand for a long document.
 
+#![cfg(feature = "zip")]
+
 use std::io::Write as _;
 use std::sync::{Arc, PoisonError};
 

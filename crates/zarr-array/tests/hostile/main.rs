@@ -3,7 +3,6 @@
 //! The test counts allocated bytes, used or not. It is a separate program because the count is
 //! per process; the stack is that of a small thread.
 
-#[cfg(feature = "zip")]
 mod archives;
 mod claims;
 

@@ -21,6 +21,9 @@ use crate::print::Out;
 use crate::progress::{Moved, Work};
 use crate::sizes::PIECE;
 
+/// How many bytes of text are collected before they are printed.
+const TEXT: usize = 1 << 20;
+
 /// The formats for elements of variable length.
 const FORMATS: &str = "use text, lines, json or csv";
 
@@ -80,6 +83,11 @@ pub(super) fn print(
                     text.push_str(&element);
                     text.push('\n');
                 }
+            }
+            // A chunk may hold many elements in few bytes.
+            if text.len() >= TEXT {
+                out.bytes(text.as_bytes())?;
+                text.clear();
             }
         }
         out.bytes(text.as_bytes())?;
