@@ -24,6 +24,7 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod any_selection;
 mod array;
 #[cfg(feature = "async")]
 pub mod asynchronous;
@@ -58,7 +59,10 @@ mod unlisted;
 pub mod version_2;
 mod without_key;
 
-pub use array::{Array, ChunkOf, ChunksOf, Element, StoredChunk};
+pub use any_selection::AnySelection;
+pub use array::{
+    Array, ChunkOf, ChunksOf, Destination, Element, Input, ReadAs, Source, StoredChunk, WriteAs,
+};
 pub use change::{
     Cut, Extent, LockedDocument, delete_node, refresh_consolidated, refresh_consolidated_of,
 };

@@ -23,9 +23,9 @@ use crate::error::ArrayError;
 /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
 ///
 /// let points = Points::from([[3, 0, 2], [0, 2, 1]]); // elements (3, 0), (0, 2) and (2, 1)
-/// array.write_points(&points, &[30, 2, 21])?;
+/// array.write(&points, &[30, 2, 21])?;
 /// assert_eq!(array.read([2..4, 0..3])?, [0, 21, 0, 30, 0, 0]);
-/// assert_eq!(array.read_points(&points)?, [30, 2, 21]);
+/// assert_eq!(array.read(&points)?, [30, 2, 21]);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]

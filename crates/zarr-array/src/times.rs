@@ -9,9 +9,13 @@ use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Timestamp};
 use zarr_metadata::{DataType, TimeStep, TimeUnit};
 
-use crate::array::Array;
+use crate::any_selection::AnySelection;
+use crate::array::{Array, ReadAs, WriteAs, sealed};
 use crate::error::{ArrayError, TimeError};
+#[cfg(feature = "async")]
 use crate::selection::Selection;
+#[cfg(feature = "async")]
+use crate::threads::{self, ArrayFuture};
 
 /// "NaT", which is no time.
 const NAT: i64 = i64::MIN;
@@ -22,98 +26,109 @@ const TIMESTAMP: &str = "jiff::Timestamp";
 
 const DURATION: &str = "jiff::SignedDuration";
 
+/// Times of `numpy.datetime64`, in UTC as its specification says; "NaT" is `None`. Years and months are
+/// the moments at which they begin. The data type must have a unit that is not `generic`; a time that
+/// is no whole number of nanoseconds, or not one of the years -9999 to 9999, is
+/// [`ArrayError::Time`].
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::Array;
+/// # use zarr_array::store::{MemoryStore, Prefix};
+/// use jiff::Timestamp;
+/// use zarr_metadata::{ArrayBuilder, DataType, TimeUnit};
+///
+/// let hours = DataType::NumpyDatetime64(TimeUnit::Hour.into());
+/// let metadata = ArrayBuilder::new([3], hours).build()?;
+/// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+/// let noon: Timestamp = "2024-02-29T12:00:00Z".parse()?;
+/// array.write_as(0..2, &[Some(noon), None])?;
+/// assert_eq!(array.read_as::<i64>(0..1)?, [474_780]); // hours since 1970
+/// assert_eq!(array.read_as::<Option<Timestamp>>(0..3)?, [Some(noon), None, None]);
+///
+/// let later = noon + jiff::SignedDuration::from_mins(30);
+/// assert!(array.write_as(2..3, &[Some(later)]).is_err()); // no whole hour
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Spec
+/// zarr-extensions `data-types/numpy.datetime64`.
+impl ReadAs for Option<Timestamp> {
+    type Output = Vec<Self>;
+}
+
+/// Durations of `numpy.timedelta64`; "NaT" is `None`. The data type must have a unit of a fixed length,
+/// which `generic`, months and years are not; a duration that is no whole number of nanoseconds, or
+/// longer than `jiff` can tell, is [`ArrayError::Time`].
+///
+/// # Spec
+/// zarr-extensions `data-types/numpy.timedelta64`.
+impl ReadAs for Option<SignedDuration> {
+    type Output = Vec<Self>;
+}
+
+macro_rules! times {
+    ($($type:ty, $step:ident, $read:ident, $write:ident;)*) => {$(
+        impl sealed::Read<Vec<Self>> for Option<$type> {
+            fn read(array: &Array, selection: &AnySelection) -> Result<Vec<Self>, ArrayError> {
+                let step = array.$step()?;
+                $read(&array.read_as::<i64>(selection)?, step)
+            }
+
+            #[cfg(feature = "async")]
+            fn read_async(array: Array, selection: Selection) -> ArrayFuture<Vec<Self>> {
+                Box::pin(async move {
+                    let step = array.$step()?;
+                    let counts = array.asynchronous().read_as::<i64>(selection).await?;
+                    // Calendar months take a while, which is not for the executor's thread.
+                    let times = threads::DECODERS.run(move || $read(&counts, step));
+                    times.await.map_err(threads::interrupted)?
+                })
+            }
+        }
+
+        impl WriteAs for Option<$type> {}
+
+        impl sealed::Write for Option<$type> {
+            fn check(array: &Array) -> Result<(), ArrayError> {
+                array.$step().map(drop)
+            }
+
+            fn write(
+                array: &Array,
+                selection: &AnySelection,
+                times: &[Self],
+            ) -> Result<(), ArrayError> {
+                let step = array.$step()?;
+                array.write_as(selection, &$write(times, step)?)
+            }
+
+            #[cfg(feature = "async")]
+            fn write_async(
+                array: Array,
+                selection: Selection,
+                times: impl AsRef<[Self]> + Send + Sync + 'static,
+            ) -> ArrayFuture<()> {
+                Box::pin(async move {
+                    let step = array.$step()?;
+                    let counts = threads::DECODERS.run(move || $write(times.as_ref(), step));
+                    let counts = counts.await.map_err(threads::interrupted)??;
+                    array.asynchronous().write_as(selection, counts).await
+                })
+            }
+        }
+    )*};
+}
+
+times! {
+    Timestamp, datetime_step, timestamps, of_timestamps;
+    SignedDuration, timedelta_step, durations, of_durations;
+}
+
 impl Array {
-    /// Reads a [`Selection`] of times, in C order; "NaT" is `None`.
-    ///
-    /// `numpy.datetime64` has no time zone and is taken as UTC, as its specification says. Years and
-    /// months are the moments at which they begin.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] unless the data type is `numpy.datetime64` with a unit that is not
-    /// `generic`; [`ArrayError::Time`] for a time that is no whole number of nanoseconds, or before
-    /// or after [those](Timestamp::MIN) that `jiff` has, which are of the years -9999 to 9999;
-    /// otherwise as [`read`](Array::read).
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// use jiff::Timestamp;
-    /// use zarr_metadata::{ArrayBuilder, DataType, TimeUnit};
-    ///
-    /// let hours = DataType::NumpyDatetime64(TimeUnit::Hour.into());
-    /// let metadata = ArrayBuilder::new([3], hours).build()?;
-    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// let noon: Timestamp = "2024-02-29T12:00:00Z".parse()?;
-    /// array.write_timestamps(0..2, &[Some(noon), None])?;
-    /// assert_eq!(array.read_as::<i64>(0..1)?, [474_780]); // hours since 1970
-    /// assert_eq!(array.read_timestamps(0..3)?, [Some(noon), None, None]);
-    ///
-    /// let later = noon + jiff::SignedDuration::from_mins(30);
-    /// assert!(array.write_timestamps(2..3, &[Some(later)]).is_err()); // no whole hour
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Spec
-    /// zarr-extensions `data-types/numpy.datetime64`.
-    pub fn read_timestamps(
-        &self,
-        selection: impl Into<Selection>,
-    ) -> Result<Vec<Option<Timestamp>>, ArrayError> {
-        let step = self.datetime_step()?;
-        timestamps(&self.read_as(selection)?, step)
-    }
-
-    /// Writes a [`Selection`] of times, in C order; `None` is "NaT".
-    ///
-    /// # Errors
-    /// [`ArrayError::Time`] for a time that is no whole number of the array's steps, or out of their
-    /// range: nothing is written then. Otherwise as [`read_timestamps`](Array::read_timestamps) and
-    /// [`write`](Array::write).
-    pub fn write_timestamps(
-        &self,
-        selection: impl Into<Selection>,
-        times: &[Option<Timestamp>],
-    ) -> Result<(), ArrayError> {
-        let step = self.datetime_step()?;
-        self.write_as(selection, &of_timestamps(times, step)?)
-    }
-
-    /// Reads a [`Selection`] of durations, in C order; "NaT" is `None`.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] unless the data type is `numpy.timedelta64` with a unit of a fixed
-    /// length, which `generic`, months and years are not; [`ArrayError::Time`] for a duration that is
-    /// no whole number of nanoseconds, or longer than `jiff` can tell; otherwise as
-    /// [`read`](Array::read).
-    ///
-    /// # Spec
-    /// zarr-extensions `data-types/numpy.timedelta64`.
-    pub fn read_durations(
-        &self,
-        selection: impl Into<Selection>,
-    ) -> Result<Vec<Option<SignedDuration>>, ArrayError> {
-        let step = self.timedelta_step()?;
-        durations(&self.read_as(selection)?, step)
-    }
-
-    /// Writes a [`Selection`] of durations, in C order; `None` is "NaT".
-    ///
-    /// # Errors
-    /// As [`write_timestamps`](Array::write_timestamps), for the types of
-    /// [`read_durations`](Array::read_durations).
-    pub fn write_durations(
-        &self,
-        selection: impl Into<Selection>,
-        durations: &[Option<SignedDuration>],
-    ) -> Result<(), ArrayError> {
-        let step = self.timedelta_step()?;
-        self.write_as(selection, &of_durations(durations, step)?)
-    }
-
     /// The step of times that have one.
-    pub(crate) fn datetime_step(&self) -> Result<TimeStep, ArrayError> {
+    fn datetime_step(&self) -> Result<TimeStep, ArrayError> {
         match self.data_type() {
             DataType::NumpyDatetime64(step) if step.unit() != TimeUnit::Generic => Ok(*step),
             _ => Err(self.is_no_time(TIMESTAMP)),
@@ -121,7 +136,7 @@ impl Array {
     }
 
     /// The step of durations that have a length.
-    pub(crate) fn timedelta_step(&self) -> Result<TimeStep, ArrayError> {
+    fn timedelta_step(&self) -> Result<TimeStep, ArrayError> {
         match self.data_type() {
             DataType::NumpyTimedelta64(step)
                 if step.unit() != TimeUnit::Generic && months(step.unit()).is_none() =>
@@ -144,10 +159,7 @@ impl Array {
 }
 
 /// The times of elements.
-pub(crate) fn timestamps(
-    counts: &[i64],
-    step: TimeStep,
-) -> Result<Vec<Option<Timestamp>>, ArrayError> {
+fn timestamps(counts: &[i64], step: TimeStep) -> Result<Vec<Option<Timestamp>>, ArrayError> {
     times(counts, step, |count| match months(step.unit()) {
         Some(months) => month(i128::from(count), months, step),
         None => Timestamp::from_nanosecond(nanoseconds(count, step)?).map_err(|_| TimeError::Range),
@@ -155,10 +167,7 @@ pub(crate) fn timestamps(
 }
 
 /// The elements of times.
-pub(crate) fn of_timestamps(
-    times: &[Option<Timestamp>],
-    step: TimeStep,
-) -> Result<Vec<i64>, ArrayError> {
+fn of_timestamps(times: &[Option<Timestamp>], step: TimeStep) -> Result<Vec<i64>, ArrayError> {
     counts(times, |time| match months(step.unit()) {
         Some(months) => steps_of_month(*time, months, step),
         None => steps(time.as_nanosecond(), step),
@@ -166,10 +175,7 @@ pub(crate) fn of_timestamps(
 }
 
 /// The durations of elements.
-pub(crate) fn durations(
-    counts: &[i64],
-    step: TimeStep,
-) -> Result<Vec<Option<SignedDuration>>, ArrayError> {
+fn durations(counts: &[i64], step: TimeStep) -> Result<Vec<Option<SignedDuration>>, ArrayError> {
     times(counts, step, |count| {
         let all = nanoseconds(count, step)?;
         let (seconds, rest) = (all.checked_div(SECOND), all.checked_rem(SECOND));
@@ -181,7 +187,7 @@ pub(crate) fn durations(
 }
 
 /// The elements of durations.
-pub(crate) fn of_durations(
+fn of_durations(
     durations: &[Option<SignedDuration>],
     step: TimeStep,
 ) -> Result<Vec<i64>, ArrayError> {

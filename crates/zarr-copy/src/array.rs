@@ -404,11 +404,11 @@ impl Copy<'_> {
         room(elements).map_err(TransferError::Target)?;
         let bytes = elements.get_mut(..length).unwrap_or_default();
         self.read(&selection, bytes)?;
-        self.to.write(&selection, bytes).map_err(TransferError::Target)?;
+        self.to.write(&selection, &*bytes).map_err(TransferError::Target)?;
         if self.verify {
             room(again).map_err(TransferError::Target)?;
             let read = again.get_mut(..length).unwrap_or_default();
-            self.to.read_into(&selection, read).map_err(TransferError::Target)?;
+            self.to.read_into(&selection, &mut *read).map_err(TransferError::Target)?;
             if !self.is_as_written(bytes, read)? {
                 return Err(self.differs(ranges));
             }
@@ -430,8 +430,8 @@ impl Copy<'_> {
             }
         };
         let elements: Vec<&[u8]> = read.iter().collect();
-        self.to.write_byte_strings(ranges, &elements).map_err(TransferError::Target)?;
-        if self.verify && self.to.read_byte_strings(ranges).map_err(TransferError::Target)? != read
+        self.to.write_as(ranges, &elements).map_err(TransferError::Target)?;
+        if self.verify && self.to.read_as::<Vec<u8>>(ranges).map_err(TransferError::Target)? != read
         {
             return Err(self.differs(ranges));
         }

@@ -21,7 +21,7 @@ pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Resul
         0 => {
             let elements = strings(&region, &parts)?;
             check_sources(plan, chunk)?;
-            to.write_byte_strings(region.as_slice(), &elements)
+            to.write_as(region.as_slice(), &elements)
         }
         size => {
             let elements = bytes(&region, &parts, size)?;
@@ -135,7 +135,7 @@ fn strings(region: &[Range<u64>], parts: &[MemberPart<'_>]) -> Result<Vec<Vec<u8
     let count = lengths.iter().fold(1, |count: u64, length| count.saturating_mul(*length));
     let mut out = vec![Vec::new(); usize::try_from(count).unwrap_or(usize::MAX)];
     for part in parts {
-        let read = part.member.array().read_byte_strings(part.selection.clone());
+        let read = part.member.array().read_as::<Vec<u8>>(part.selection.clone());
         let read = read.map_err(|cause| failed(part.member, cause))?;
         for (index, element) in product(&part.within).iter().zip(read.iter()) {
             let at = index.iter().zip(&lengths).fold(0_u64, |at, (index, length)| {

@@ -12,7 +12,7 @@ fn mean(array: &Array) -> Result<f64, ArrayError> {
     array.for_each_chunk(|chunk| {
         // This closure runs on several threads at once, each with its own chunk.
         let present = |value: &f32| !value.is_nan();
-        let values: Vec<f32> = chunk.read_as()?;
+        let values = chunk.read_as::<f32>()?;
         let sum: f64 = values.iter().copied().filter(present).map(f64::from).sum();
         let count = values.iter().filter(|value| present(value)).count();
         let mut total = total.lock().expect("no thread panics");

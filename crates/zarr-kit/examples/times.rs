@@ -17,14 +17,14 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let midnight: Timestamp = "2024-02-29T00:00:00Z".parse()?;
     let noon = midnight + SignedDuration::from_hours(12);
-    time.write_timestamps(0..2, &[Some(midnight), Some(noon)])?;
-    assert_eq!(time.read_timestamps(0..3)?, [Some(midnight), Some(noon), None]);
+    time.write_as(0..2, &[Some(midnight), Some(noon)])?;
+    assert_eq!(time.read_as::<Option<Timestamp>>(0..3)?, [Some(midnight), Some(noon), None]);
     // What is stored are whole numbers.
     assert_eq!(time.read_as::<i64>(0..2)?, [474_768, 474_780]);
 
     // Nothing is rounded to an hour.
     let later = noon + SignedDuration::from_mins(30);
-    let error = time.write_timestamps(2..3, &[Some(later)]).expect_err("no whole hour");
+    let error = time.write_as(2..3, &[Some(later)]).expect_err("no whole hour");
     println!("refused: {error}");
     Ok(())
 }

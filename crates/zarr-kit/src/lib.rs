@@ -63,7 +63,7 @@ pub use zarr_virtual_join as virtual_join;
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
 pub use zarr_array::{
-    Array, ArrayError, AxisSelection, ByteStrings, Group, Points, Selection, Strings,
+    AnySelection, Array, ArrayError, AxisSelection, ByteStrings, Group, Points, Selection, Strings,
 };
 pub use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkEdges, Codec, DataType, GroupMetadata};
 

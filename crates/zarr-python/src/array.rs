@@ -241,7 +241,7 @@ impl PyArray {
         let py = out.py();
         let selection = selection(py, axes)?;
         let mut memory = Memory::of(out, self.array.element_size(), selection.axes().len())?;
-        memory.write(py, |out| self.during(|array| array.read_into_output(&selection, out)))?
+        memory.write(py, |out| self.during(|array| array.read_into(&selection, out)))?
     }
 
     /// Writes a selection from memory of its shape, with any strides.
@@ -250,9 +250,7 @@ impl PyArray {
         let selection = selection(py, axes)?;
         let rank = selection.axes().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
-        memory.read(py, |view, bytes| {
-            self.change(|array| array.write_from_view(&selection, view, bytes))
-        })
+        memory.read(py, |view, bytes| self.change(|array| array.write(&selection, (view, bytes))))
     }
 
     /// Reads single elements into memory of one axis.
@@ -263,7 +261,7 @@ impl PyArray {
         memory.check_in_order()?;
         memory.write(py, |mut out| {
             let bytes = out.as_mut_slice().unwrap_or_default();
-            self.during(|array| array.read_points_into(points, bytes))
+            self.during(|array| array.read_into(points, bytes))
         })?
     }
 
@@ -273,13 +271,13 @@ impl PyArray {
         let points = points(py, axes)?;
         let memory = Memory::of(elements, self.array.element_size(), 1)?;
         memory.check_in_order()?;
-        memory.read(py, |_, bytes| self.change(|array| array.write_points(points, bytes)))
+        memory.read(py, |_, bytes| self.change(|array| array.write(points, bytes)))
     }
 
     /// Reads single elements of an array of strings or byte strings.
     fn read_variable_points(&self, py: Python<'_>, axes: Vec<PyBuffer<i64>>) -> Done<PyElements> {
         let points = points(py, axes)?;
-        py.detach(|| self.during(|array| variable::read_points(array, points)))
+        py.detach(|| self.during(|array| variable::read(array, points)))
     }
 
     /// Writes single elements from a list of `str` or `bytes`.
@@ -291,7 +289,7 @@ impl PyArray {
     ) -> Done<()> {
         let points = points(py, axes)?;
         let elements = variable::New::of(&self.array, elements)?;
-        py.detach(|| self.change(|array| elements.write_points(array, points)))
+        py.detach(|| self.change(|array| elements.write(array, points)))
     }
 
     /// Reads a selection of an array of strings or byte strings.

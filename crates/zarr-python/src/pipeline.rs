@@ -61,14 +61,14 @@ impl PyOpened {
     fn read(&self, axes: Vec<Steps>, out: &Bound<'_, PyAny>) -> Done<()> {
         let selection = selection(axes);
         let mut memory = Memory::of(out, self.array.element_size(), selection.axes().len())?;
-        Ok(memory.write(out.py(), |out| self.array.read_into_output(&selection, out))??)
+        Ok(memory.write(out.py(), |out| self.array.read_into(&selection, out))??)
     }
 
     /// Writes a selection from memory of its shape, with any strides.
     fn write(&self, axes: Vec<Steps>, elements: &Bound<'_, PyAny>) -> Done<()> {
         let (_counted, selection) = (Counted, selection(axes));
         let memory = Memory::of(elements, self.array.element_size(), selection.axes().len())?;
-        let write = |view: &View, bytes: &[u8]| self.array.write_from_view(&selection, view, bytes);
+        let write = |view: &View, bytes: &[u8]| self.array.write(&selection, (view, bytes));
         Ok(memory.read(elements.py(), write)?)
     }
 }

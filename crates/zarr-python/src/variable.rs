@@ -7,7 +7,7 @@ use pyo3::types::{PyBytes, PyList, PyString};
 use zarr_kit::codec::{ByteStrings, Strings};
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::DataType;
-use zarr_kit::{Array, ArrayError, Points, Selection};
+use zarr_kit::{AnySelection, Array, ArrayError};
 
 /// Elements that were read from an array of strings or byte strings, in C order.
 ///
@@ -57,18 +57,13 @@ fn is_text(array: &Array) -> bool {
     matches!(array.data_type(), DataType::String)
 }
 
-pub(crate) fn read(array: &Array, selection: &Selection) -> Result<PyElements, ArrayError> {
+pub(crate) fn read(
+    array: &Array,
+    selection: impl Into<AnySelection>,
+) -> Result<PyElements, ArrayError> {
     let read = match is_text(array) {
-        true => array.read_strings(selection.clone()).map(Read::Text),
-        false => array.read_byte_strings(selection.clone()).map(Read::Bytes),
-    };
-    read.map(PyElements)
-}
-
-pub(crate) fn read_points(array: &Array, points: Points) -> Result<PyElements, ArrayError> {
-    let read = match is_text(array) {
-        true => array.read_points_strings(points).map(Read::Text),
-        false => array.read_points_byte_strings(points).map(Read::Bytes),
+        true => array.read_as::<String>(selection).map(Read::Text),
+        false => array.read_as::<Vec<u8>>(selection).map(Read::Bytes),
     };
     read.map(PyElements)
 }
@@ -88,17 +83,14 @@ impl New {
         }
     }
 
-    pub(crate) fn write(&self, array: &Array, selection: &Selection) -> Result<(), ArrayError> {
+    pub(crate) fn write(
+        &self,
+        array: &Array,
+        selection: impl Into<AnySelection>,
+    ) -> Result<(), ArrayError> {
         match self {
-            New::Text(elements) => array.write_strings(selection.clone(), elements),
-            New::Bytes(elements) => array.write_byte_strings(selection.clone(), elements),
-        }
-    }
-
-    pub(crate) fn write_points(&self, array: &Array, points: Points) -> Result<(), ArrayError> {
-        match self {
-            New::Text(elements) => array.write_points_strings(points, elements),
-            New::Bytes(elements) => array.write_points_byte_strings(points, elements),
+            New::Text(elements) => array.write_as(selection, &texts(elements)),
+            New::Bytes(elements) => array.write_as(selection, &byte_strings(elements)),
         }
     }
 
@@ -110,8 +102,16 @@ impl New {
         added: &[Run],
     ) -> Result<Array, ArrayError> {
         match self {
-            New::Text(elements) => array.append_strings(axis, count, elements, added),
-            New::Bytes(elements) => array.append_byte_strings(axis, count, elements, added),
+            New::Text(elements) => array.append_as(axis, count, &texts(elements), added),
+            New::Bytes(elements) => array.append_as(axis, count, &byte_strings(elements), added),
         }
     }
+}
+
+fn texts(elements: &[PyBackedStr]) -> Vec<&str> {
+    elements.iter().map(|element| &**element).collect()
+}
+
+fn byte_strings(elements: &[PyBackedBytes]) -> Vec<&[u8]> {
+    elements.iter().map(|element| &**element).collect()
 }

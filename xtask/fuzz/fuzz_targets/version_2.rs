@@ -86,8 +86,8 @@ fuzz_target!(|input: &[u8]| {
         false => array.shape().iter().map(|length| 0..(*length).min(3)).collect(),
     };
     match array.data_type() {
-        DataType::String => drop(array.read_strings(&region)),
-        DataType::Bytes => drop(array.read_byte_strings(&region)),
+        DataType::String => drop(array.read_as::<String>(&region)),
+        DataType::Bytes => drop(array.read_as::<Vec<u8>>(&region)),
         _ if array.element_size() as u64 > LONGEST / (1 << 10) => {}
         _ => {
             let Ok(read) = array.read(&region) else { return };

@@ -202,7 +202,7 @@ impl Copier<'_> {
     /// The elements of the copy, if it is there.
     pub(crate) fn read(&self, store: &Arc<dyn Store>) -> Result<Option<Vec<u16>>, ArrayError> {
         match Array::open(store.clone(), &prefix(TARGET)?) {
-            Ok(array) => array.read_as(0..self.length).map(Some),
+            Ok(array) => array.read_as::<u16>(0..self.length).map(Some),
             Err(ArrayError::NotFound { .. } | ArrayError::Unfinished { .. }) => Ok(None),
             Err(error) => Err(error),
         }

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use zarr_grid::{AxisPart, ChunkParts};
 
-use super::{Array, Element};
+use super::{Array, ReadAs, Source, WriteAs};
 use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
@@ -52,15 +52,18 @@ impl ChunkOf<'_> {
     ///
     /// # Errors
     /// As [`Array::read_as`].
-    pub fn read_as<T: Element>(&self) -> Result<Vec<T>, ArrayError> {
-        self.array.read_as(self.selection())
+    pub fn read_as<T: ReadAs>(&self) -> Result<T::Output, ArrayError> {
+        self.array.read_as::<T>(self.selection())
     }
 
     /// Writes the elements of the [region](Self::region), in C order.
     ///
     /// # Errors
     /// As [`Array::write_as`].
-    pub fn write_as<T: Element>(&self, elements: &[T]) -> Result<(), ArrayError> {
+    pub fn write_as<T: WriteAs>(
+        &self,
+        elements: &(impl Source<T> + ?Sized),
+    ) -> Result<(), ArrayError> {
         self.array.write_as(self.selection(), elements)
     }
 }

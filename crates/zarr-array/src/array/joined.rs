@@ -14,6 +14,7 @@ use crate::error::ArrayError;
 use crate::members::Members;
 use crate::plan::PlannedChunk;
 use crate::planned_reads::PlannedReads;
+use crate::points::Points;
 use crate::selection::Selection;
 use crate::transfer::{Part, Selected, Transfer};
 
@@ -190,9 +191,9 @@ impl Array {
     ) -> Result<Option<Option<ByteStrings>>, ArrayError> {
         let Some(place) = self.in_member(part.chunk())? else { return Ok(None) };
         let axes = part.axes().iter().map(indices);
-        let read = |member: &Self, selection| {
+        let read = |member: &Self, selection: Selection| {
             let alone = member.clone().with_threads(NonZeroUsize::MIN);
-            alone.read_variable(&selection)
+            alone.read_variable(&selection.into())
         };
         place.with(axes, read).map(Some)
     }
@@ -210,7 +211,8 @@ impl Array {
             let listed =
                 |axis: &AxisSelection| (0..axis.len()).filter_map(|at| axis.get(at)).collect();
             let points: Vec<Vec<u64>> = selection.axes().iter().map(listed).collect();
-            member.clone().with_threads(NonZeroUsize::MIN).read_points_byte_strings(points)
+            let points = Points::new(points);
+            member.clone().with_threads(NonZeroUsize::MIN).read_variable_points(&points)
         };
         place.with(axes, read).map(Some)
     }

@@ -4,6 +4,8 @@
 mod asynchronous;
 mod chunks;
 mod codecs;
+mod destination;
+mod elements;
 mod explain_loss;
 mod indices;
 mod joined;
@@ -46,7 +48,12 @@ use crate::version_2;
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncArray;
 pub use chunks::{ChunkOf, ChunksOf};
+pub use destination::Destination;
+#[cfg(feature = "jiff")]
+pub(crate) use elements::sealed;
+pub use elements::{ReadAs, Source, WriteAs};
 pub use stored::StoredChunk;
+pub use strided::Input;
 pub use typed::Element;
 pub(crate) use variable::TYPICAL;
 

@@ -7,46 +7,73 @@ use zarr_view::Output;
 use super::Array;
 use super::part_reader::PartReader;
 use super::worker::{ChunkBuffers, Worker};
+use crate::any_selection::AnySelection;
+use crate::counts::wide;
 use crate::error::ArrayError;
 use crate::index_moves::IndexMoves;
 use crate::parallel;
-use crate::selection::Selection;
+use crate::points::Points;
 use crate::store::{GetInto, Key, StoreError};
 use crate::transfer::{Part, Selected, Transfer, check_length};
 
 impl Array {
-    /// Reads a [`Selection`] and returns its elements in C order; lists keep their order and
-    /// their repetitions. Chunks that are not stored read as the fill value.
+    /// Reads a [`Selection`](crate::Selection) and returns the bytes of its elements in C order, or
+    /// single elements in the order of [`Points`]. Lists keep their order and their repetitions.
+    /// Chunks that are not stored read as the fill value.
     ///
     /// Each chunk that the selection touches is read once. If a chunk can be read in part, only
     /// the selected elements are read; for a list of indices, also those in between. Lists that
-    /// go back and forth between chunks need a second buffer as large as the result.
+    /// go back and forth between chunks need a second buffer as large as the result, and so do points
+    /// that are not in the order of the chunks. Where points are few in a large chunk that can be read
+    /// in part, only they are read; of a shard, only the inner chunks that contain some.
     ///
     /// # Errors
     /// [`ArrayError`] names the axis and the selected indices, or the chunk that could not be
     /// read.
-    pub fn read(&self, selection: impl Into<Selection>) -> Result<Vec<u8>, ArrayError> {
-        let selected = Selected::new(self, &selection.into())?;
-        let mut out = selected.zeroed()?;
-        let threads = self.threads_for(out.len());
-        self.read_selected(selected, &mut out, threads)?;
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, Points};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let builder = ArrayBuilder::new([4, 3], DataType::Uint8).chunk_shape([2, 2]);
+    /// # let metadata = builder.fill_value(9).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write([1..3, 0..3], &[10, 11, 12, 20, 21, 22])?;
+    /// assert_eq!(array.read([0..2, 1..3])?, [9, 9, 11, 12]);
+    /// // Elements (2, 1), (1, 2) and (3, 0).
+    /// assert_eq!(array.read(Points::from([[2, 1, 3], [1, 2, 0]]))?, [21, 12, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read(&self, selection: impl Into<AnySelection>) -> Result<Vec<u8>, ArrayError> {
+        let selection = selection.into();
+        let wanted = Wanted::new(self, &selection)?;
+        let mut out = wanted.zeroed()?;
+        self.read_wanted(wanted, &mut out)?;
         Ok(out)
     }
 
-    /// As [`read`](Array::read), into the caller's bytes.
-    ///
-    /// # Errors
-    /// As [`read`](Array::read), and [`ArrayError::BufferLength`] unless `out` is as long as the
-    /// selection. `out` may be partly written.
-    pub fn read_into(
+    /// Reads the bytes of elements into memory that must be as long.
+    pub(super) fn read_bytes(
         &self,
-        selection: impl Into<Selection>,
+        selection: &AnySelection,
         out: &mut [u8],
     ) -> Result<(), ArrayError> {
-        let selected = Selected::new(self, &selection.into())?;
-        check_length(out.len(), selected.length)?;
-        let threads = self.threads_for(out.len());
-        self.read_selected(selected, out, threads)
+        let wanted = Wanted::new(self, selection)?;
+        check_length(out.len(), wanted.length())?;
+        self.read_wanted(wanted, out)
+    }
+
+    /// Reads into memory of the right length.
+    pub(super) fn read_wanted(&self, wanted: Wanted<'_>, out: &mut [u8]) -> Result<(), ArrayError> {
+        match wanted {
+            Wanted::Product(selected) => {
+                let threads = self.threads_for(out.len());
+                self.read_selected(selected, out, threads)
+            }
+            Wanted::Points { points, .. } => self.read_points_in_order(points, out),
+        }
     }
 
     /// Reads a selection on this number of threads.
@@ -160,5 +187,47 @@ impl Array {
             Ok(GetInto::Unsupported) | Err(StoreError::Unsteady { .. }) => Ok(false),
             Err(error) => Err(error.into()),
         }
+    }
+}
+
+/// Elements to read, and how many bytes they take.
+pub(super) enum Wanted<'a> {
+    Product(Selected<'a>),
+    Points { points: &'a Points, length: usize, element_size: usize },
+}
+
+impl<'a> Wanted<'a> {
+    /// Refuses arrays whose elements have no fixed size.
+    pub(super) fn new(array: &'a Array, selection: &'a AnySelection) -> Result<Self, ArrayError> {
+        match selection {
+            AnySelection::Product(selection) => Selected::new(array, selection).map(Self::Product),
+            AnySelection::Points(points) => {
+                array.chain()?;
+                let (length, element_size) = (array.bytes_of_points(points)?, array.element_size());
+                Ok(Self::Points { points, length, element_size })
+            }
+        }
+    }
+
+    pub(super) fn length(&self) -> usize {
+        match self {
+            Self::Product(selected) => selected.length,
+            Self::Points { length, .. } => *length,
+        }
+    }
+
+    pub(super) fn too_large(&self) -> ArrayError {
+        match self {
+            Self::Product(selected) => selected.too_large(),
+            Self::Points { points, element_size, .. } => ArrayError::SelectionTooLarge {
+                elements: wide(points.len()).into(),
+                element_size: *element_size,
+            },
+        }
+    }
+
+    /// Zeros in place of the elements.
+    pub(super) fn zeroed(&self) -> Result<Vec<u8>, ArrayError> {
+        zarr_view::zeroed(self.length()).map_err(|_| self.too_large())
     }
 }

@@ -1,81 +1,80 @@
-//! Reads and writes selections in memory of the caller that is not contiguous.
+//! Reads into and writes from memory of the caller that is not contiguous.
 
 use std::borrow::Cow;
 
 use zarr_view::{CopyElement, CopyError, Output, View, copy};
 
 use super::Array;
-use crate::counts::narrow;
+use super::read::Wanted;
+use crate::any_selection::AnySelection;
+use crate::counts::wide;
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::transfer::{Selected, Transfer};
 
+/// The bytes of elements of a fixed size, from which they are written: any bytes in C order, or
+/// bytes with a view that gives the position of each element. A view may contain an element many
+/// times: strides of 0 write one value all along an axis.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::{Array, Selection};
+/// # use zarr_array::store::{MemoryStore, Prefix};
+/// # use zarr_metadata::{ArrayBuilder, DataType};
+/// use zarr_view::View;
+/// # let metadata = ArrayBuilder::new([2, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
+/// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+///
+/// // A matrix of three rows and two columns, transposed.
+/// let (matrix, transposed) = ([1, 4, 2, 5, 3, 6], View::new(&[2, 3], &[1, 2], 0)?);
+/// array.write([0..2, 0..3], (&transposed, &matrix[..]))?;
+/// assert_eq!(array.read(Selection::whole(array.shape()))?, [1, 2, 3, 4, 5, 6]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Input<'a> {
+    bytes: &'a [u8],
+    view: Option<&'a View>,
+}
+
+impl<'a, B: AsRef<[u8]> + ?Sized> From<&'a B> for Input<'a> {
+    fn from(bytes: &'a B) -> Self {
+        Self { bytes: bytes.as_ref(), view: None }
+    }
+}
+
+impl<'a> From<(&'a View, &'a [u8])> for Input<'a> {
+    fn from((view, bytes): (&'a View, &'a [u8])) -> Self {
+        Self { bytes, view: Some(view) }
+    }
+}
+
 impl Array {
-    /// As [`read_into`](Array::read_into), but the elements go to the positions in `out` that a
-    /// view of the selection's shape gives: columns of a matrix, or axes in another order. The
-    /// bytes in between are not changed.
-    ///
-    /// Chunks are decoded directly to these positions. Lists of indices that go back and forth
-    /// between chunks need a second buffer as large as the selection.
-    ///
-    /// # Errors
-    /// As [`read`](Array::read); [`ArrayError::Shape`] if the shape of the view differs from the
-    /// selection's, and [`ArrayError::Copy`] if it exceeds `out` or contains an element twice.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// use zarr_view::View;
-    /// # let metadata = ArrayBuilder::new([2, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
-    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    ///
-    /// array.write([0..2, 0..3], &[1, 2, 3, 4, 5, 6])?;
-    /// // Into the second of two columns, the last row first.
-    /// let mut out = [0; 4];
-    /// array.read_into_view((0..2, 2), &View::new(&[2], &[-2], 3)?, &mut out)?;
-    /// assert_eq!(out, [0, 6, 0, 3]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn read_into_view(
+    /// Reads into an output of the selection's shape.
+    pub(super) fn read_to(
         &self,
-        selection: impl Into<Selection>,
-        view: &View,
-        out: &mut [u8],
+        selection: &AnySelection,
+        mut out: Output<'_>,
     ) -> Result<(), ArrayError> {
-        let selection = selection.into();
-        let selected = Selected::new(self, &selection)?;
-        self.read_to(&selection, selected, Output::new(out, view, self.element_size())?)
-    }
-
-    /// As [`read_into_view`](Array::read_into_view), into an output of the selection's shape.
-    ///
-    /// # Errors
-    /// As [`read_into_view`](Array::read_into_view), and [`ArrayError::Copy`] if the output has
-    /// elements of another size.
-    pub fn read_into_output(
-        &self,
-        selection: impl Into<Selection>,
-        out: Output<'_>,
-    ) -> Result<(), ArrayError> {
-        let selection = selection.into();
-        self.read_to(&selection, Selected::new(self, &selection)?, out)
-    }
-
-    fn read_to(
-        &self,
-        selection: &Selection,
-        selected: Selected<'_>,
-        out: Output<'_>,
-    ) -> Result<(), ArrayError> {
+        let wanted = Wanted::new(self, selection)?;
         let (expected, found) = (self.element_size(), out.element_size());
         if expected != found {
             return Err(CopyError::ElementSize { expected, found }.into());
         }
-        check_shape(selection, out.view())?;
-        let mut out = out.into_reshaped(&selected.shape)?.expect(AXES_OF_ONE);
+        selection.check_shape(Some(out.view().shape()))?;
+        let selected = match wanted {
+            Wanted::Product(selected) => selected,
+            points @ Wanted::Points { .. } => {
+                if let Some(out) = out.as_mut_slice() {
+                    return self.read_wanted(points, out);
+                }
+                let mut elements = points.zeroed()?;
+                self.read_wanted(points, &mut elements)?;
+                return copied(&elements, out);
+            }
+        };
+        let out = out.into_reshaped(&selected.shape)?.expect(AXES_OF_ONE);
         let threads = self.threads_for(selected.length);
         let Some(order) = selected.order() else {
             let transfer = Transfer::in_view(selected, out.view().clone())?;
@@ -84,54 +83,59 @@ impl Array {
         };
         let mut elements = selected.zeroed()?;
         self.read_and_order(selected, &order, &mut elements, threads)?;
-        let contiguous = View::contiguous(out.view().shape()).map_err(CopyError::from)?;
-        Ok(out.copy_from(&contiguous, &elements, out.element(), &[])?)
+        copied(&elements, out)
     }
 
-    /// As [`write`](Array::write), but the elements are at the positions in `elements` that a
-    /// view of the selection's shape gives. A view may contain an element many times: strides of
-    /// 0 write one value all along an axis.
-    ///
-    /// # Errors
-    /// As [`write`](Array::write); [`ArrayError::Shape`] if the shape of the view differs from
-    /// the selection's, and [`ArrayError::BufferLength`] if it exceeds `elements`.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Selection};
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// use zarr_view::View;
-    /// # let metadata = ArrayBuilder::new([2, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
-    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    ///
-    /// // A matrix of three rows and two columns, transposed.
-    /// array.write_from_view([0..2, 0..3], &View::new(&[2, 3], &[1, 2], 0)?, &[1, 4, 2, 5, 3, 6])?;
-    /// assert_eq!(array.read(Selection::whole(array.shape()))?, [1, 2, 3, 4, 5, 6]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn write_from_view(
+    /// Writes elements from their bytes.
+    pub(super) fn write_input(
         &self,
-        selection: impl Into<Selection>,
+        selection: &AnySelection,
+        input: Input<'_>,
+    ) -> Result<(), ArrayError> {
+        let Input { bytes, view } = input;
+        match (selection, view) {
+            (AnySelection::Product(selection), None) => self.write_selection(selection, bytes),
+            (AnySelection::Product(product), Some(view)) => {
+                self.write_view(selection, product, view, bytes)
+            }
+            (AnySelection::Points(points), None) => self.write_points(points, bytes),
+            (AnySelection::Points(points), Some(view)) => {
+                self.chain()?;
+                selection.check_shape(Some(view.shape()))?;
+                self.check_view(view, bytes)?;
+                self.write_points(points, &self.gathered(view, bytes)?)
+            }
+        }
+    }
+
+    fn write_view(
+        &self,
+        selection: &AnySelection,
+        product: &Selection,
         view: &View,
         elements: &[u8],
     ) -> Result<(), ArrayError> {
-        let selection = selection.into();
-        let selected = Selected::new(self, &selection)?;
-        let view = view_of_axes(&selection, &selected, view)?;
-        let needed = view.span().end.saturating_mul(self.element_size());
-        if needed > elements.len() {
-            let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
-            let (found, expected) = (wide(elements.len()), wide(needed));
-            return Err(ArrayError::BufferLength { found, expected });
-        }
+        let selected = Selected::new(self, product)?;
+        selection.check_shape(Some(view.shape()))?;
+        // An axis of length 1 for each that the selection gives by one index.
+        let view = view.reshape(&selected.shape).map_err(CopyError::from)?.expect(AXES_OF_ONE);
+        self.check_view(&view, elements)?;
         let transfer = Transfer::in_view(selected, view.clone())?;
         let gathered = || self.gathered(&view, elements);
         if transfer.has_lists() {
-            return self.write(selection, &gathered()?);
+            return self.write_selection(product, &gathered()?);
         }
-        self.write_transfer(&selection, &transfer, elements, || gathered().ok().map(Cow::Owned))
+        self.write_transfer(product, &transfer, elements, || gathered().ok().map(Cow::Owned))
+    }
+
+    /// Refuses views that exceed the elements.
+    fn check_view(&self, view: &View, elements: &[u8]) -> Result<(), ArrayError> {
+        let needed = view.span().end.saturating_mul(self.element_size());
+        if needed <= elements.len() {
+            return Ok(());
+        }
+        let (found, expected) = (wide(elements.len()), wide(needed));
+        Err(ArrayError::BufferLength { found, expected })
     }
 
     /// The elements of a view, in C order.
@@ -154,24 +158,10 @@ impl Array {
     }
 }
 
-/// The view with an axis of length 1 inserted for each axis that the selection gives by one
-/// index.
-fn view_of_axes(
-    selection: &Selection,
-    selected: &Selected<'_>,
-    view: &View,
-) -> Result<View, ArrayError> {
-    check_shape(selection, view)?;
-    let reshaped = view.reshape(&selected.shape).map_err(CopyError::from)?;
-    Ok(reshaped.expect(AXES_OF_ONE))
+/// Puts elements in C order at the positions of an output of their shape.
+fn copied(elements: &[u8], mut out: Output<'_>) -> Result<(), ArrayError> {
+    let contiguous = View::contiguous(out.view().shape()).map_err(CopyError::from)?;
+    Ok(out.copy_from(&contiguous, elements, out.element(), &[])?)
 }
 
 const AXES_OF_ONE: &str = "axes of length 1 fit into every view";
-
-fn check_shape(selection: &Selection, view: &View) -> Result<(), ArrayError> {
-    let expected = selection.shape();
-    if view.shape().iter().copied().eq(expected.iter().map(|length| narrow(*length))) {
-        return Ok(());
-    }
-    Err(ArrayError::Shape { found: view.shape().to_vec(), expected })
-}

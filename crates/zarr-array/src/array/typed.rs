@@ -8,15 +8,21 @@ use bytemuck::{CheckedBitPattern, NoUninit, Pod, checked};
 use zarr_metadata::DataType;
 
 use super::Array;
+use super::elements::{ReadAs, WriteAs, sealed};
+use super::read::Wanted;
+use super::strided::Input;
+use crate::any_selection::AnySelection;
 use crate::error::ArrayError;
+#[cfg(feature = "async")]
 use crate::selection::Selection;
-use crate::transfer::Selected;
+#[cfg(feature = "async")]
+use crate::threads::ArrayFuture;
 
 /// A Rust type for the elements of some data types.
 ///
 /// Implemented for the integers, `f32`, `f64` and `bool`; `i8` and `u8` also for integers of
 /// fewer than eight bits; `i64` also for times and durations, where `i64::MIN` is "NaT"
-/// (with the feature `jiff`, `Array::read_timestamps` has them as times); `[u8; N]` for raw bits
+/// (with the feature `jiff`, `Option<jiff::Timestamp>` has them as times); `[u8; N]` for raw bits
 /// and for bytes of fixed length; `[u32; N]` for the code points of strings of fixed length; `f16`
 /// and `bf16` with the feature `half`, `Complex` with the feature `num-complex`.
 ///
@@ -130,91 +136,76 @@ impl<const N: usize> Element for [u32; N] {
     }
 }
 
+impl<T: Element> ReadAs for T {
+    type Output = Vec<T>;
+}
+
+impl<T: Element> sealed::Read<Vec<T>> for T {
+    fn read(array: &Array, selection: &AnySelection) -> Result<Vec<T>, ArrayError> {
+        array.check_type::<T>()?;
+        let wanted = Wanted::new(array, selection)?;
+        let mut bits = zeroed_bits::<T>(wanted.length()).ok_or_else(|| wanted.too_large())?;
+        array.read_wanted(wanted, bytemuck::cast_slice_mut(&mut bits))?;
+        array.elements(bits)
+    }
+
+    #[cfg(feature = "async")]
+    fn read_async(array: Array, selection: Selection) -> ArrayFuture<Vec<T>> {
+        Box::pin(async move { array.read_elements_async(&selection).await })
+    }
+}
+
+impl<T: Element> WriteAs for T {}
+
+impl<T: Element> sealed::Write for T {
+    fn check(array: &Array) -> Result<(), ArrayError> {
+        array.check_type::<T>()
+    }
+
+    fn write(array: &Array, selection: &AnySelection, elements: &[T]) -> Result<(), ArrayError> {
+        array.write_input(selection, Input::from(&*array.bytes_of(elements)?))
+    }
+
+    #[cfg(feature = "async")]
+    fn write_async(
+        array: Array,
+        selection: Selection,
+        elements: impl AsRef<[T]> + Send + Sync + 'static,
+    ) -> ArrayFuture<()> {
+        Box::pin(async move { array.write_elements_async(selection, elements).await })
+    }
+}
+
 impl Array {
-    /// Reads a [`Selection`] as elements of a Rust type, in C order.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
-    /// [`read`](Array::read).
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Selection};
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// # let builder = ArrayBuilder::new([3], DataType::Int16).chunk_shape([2]);
-    /// # let metadata = builder.fill_value(-1).build()?;
-    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_as(1..2, &[500_i16])?;
-    /// assert_eq!(array.read_as::<i16>(Selection::whole(&[3]))?, [-1, 500, -1]);
-    /// assert!(array.read_as::<f32>(Selection::whole(&[3])).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn read_as<T: Element>(
+    /// Reads into elements of the right size, in this machine's byte order.
+    pub(super) fn read_elements<T: Pod>(
         &self,
-        selection: impl Into<Selection>,
-    ) -> Result<Vec<T>, ArrayError> {
-        self.check_type::<T>()?;
-        let selected = Selected::new(self, &selection.into())?;
-        let mut bits = zeroed_bits::<T>(&selected)?;
-        self.read_elements(selected, &mut bits)?;
-        self.elements(bits)
-    }
-
-    /// As [`read_as`](Array::read_as), into the caller's elements. Every bit pattern must be a
-    /// valid value of their type, which excludes `bool`.
-    ///
-    /// # Errors
-    /// As [`read_as`](Array::read_as), and [`ArrayError::BufferLength`] unless `out` has the
-    /// length of the selection. `out` may be partly written.
-    pub fn read_as_into<T: Element + Pod>(
-        &self,
-        selection: impl Into<Selection>,
-        out: &mut [T],
-    ) -> Result<(), ArrayError> {
-        self.check_type::<T>()?;
-        self.read_elements(Selected::new(self, &selection.into())?, out)
-    }
-
-    /// Reads a selection into elements of the right size, in this machine's byte order.
-    fn read_elements<T: Pod>(
-        &self,
-        selected: Selected<'_>,
+        selection: &AnySelection,
         out: &mut [T],
     ) -> Result<(), ArrayError> {
         let bytes = bytemuck::cast_slice_mut(out);
-        self.read_selected(selected, bytes, self.threads_for(bytes.len()))?;
+        self.read_bytes(selection, bytes)?;
         self.to_native(bytes);
         Ok(())
     }
 
     /// Converts elements from their little-endian form to this machine's byte order.
-    pub(super) fn to_native(&self, bytes: &mut [u8]) {
+    fn to_native(&self, bytes: &mut [u8]) {
         if cfg!(target_endian = "big") {
             self.data_type().swap_byte_order(bytes);
         }
     }
 
-    /// The elements with these bit patterns.
-    pub(super) fn elements<T: Element>(&self, bits: Vec<T::Bits>) -> Result<Vec<T>, ArrayError> {
+    /// The elements with these bit patterns, which are in their little-endian form.
+    pub(super) fn elements<T: Element>(
+        &self,
+        mut bits: Vec<T::Bits>,
+    ) -> Result<Vec<T>, ArrayError> {
+        self.to_native(bytemuck::cast_slice_mut(&mut bits));
         checked_elements(bits).ok_or_else(|| ArrayError::ElementValue {
             data_type: self.data_type().to_string(),
             requested: T::NAME,
         })
-    }
-
-    /// Writes a [`Selection`] from elements of a Rust type, in C order.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
-    /// [`write`](Array::write).
-    pub fn write_as<T: Element>(
-        &self,
-        selection: impl Into<Selection>,
-        elements: &[T],
-    ) -> Result<(), ArrayError> {
-        self.write(selection, &self.bytes_of(elements)?)
     }
 
     /// The bytes of elements, if they have the array's type: borrowed from the caller if the
@@ -242,12 +233,12 @@ impl Array {
     }
 }
 
-/// Memory for the bit patterns of a selection.
-pub(super) fn zeroed_bits<T: Element>(selected: &Selected<'_>) -> Result<Vec<T::Bits>, ArrayError> {
-    let count = selected.length.checked_div(size_of::<T>()).unwrap_or(0);
-    let mut bits: Vec<T::Bits> = try_zeroed_vec(count).map_err(|()| selected.too_large())?;
+/// Memory for the bit patterns of elements that take this many bytes; `None` if there is not enough.
+pub(super) fn zeroed_bits<T: Element>(length: usize) -> Option<Vec<T::Bits>> {
+    let count = length.checked_div(size_of::<T>()).unwrap_or(0);
+    let mut bits: Vec<T::Bits> = try_zeroed_vec(count).ok()?;
     zarr_view::advise_huge_pages(bytemuck::cast_slice_mut(&mut bits));
-    Ok(bits)
+    Some(bits)
 }
 
 /// The elements with these bit patterns, in the same memory; `None` if one of them is not a valid

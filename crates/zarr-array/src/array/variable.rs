@@ -7,64 +7,57 @@ use zarr_codec::{ByteStrings, ChunkError, Slots, Strings, VariableChain, Variabl
 use zarr_grid::{ChunkPart, SelectedChunks};
 use zarr_metadata::DataType;
 
+use super::elements::{ReadAs, sealed};
 use super::{Array, BoundChain};
+use crate::any_selection::AnySelection;
 use crate::counts::narrow;
 use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{Key, StoreExt as _};
+#[cfg(feature = "async")]
+use crate::threads::ArrayFuture;
 
 /// The assumed size in bytes of an element of variable length, when work is divided.
 pub(crate) const TYPICAL: usize = 64;
 
+impl ReadAs for String {
+    type Output = Strings;
+}
+
+impl sealed::Read<Strings> for String {
+    fn read(array: &Array, selection: &AnySelection) -> Result<Strings, ArrayError> {
+        array.check_strings()?;
+        array.strings(array.read_variable(selection)?)
+    }
+
+    #[cfg(feature = "async")]
+    fn read_async(array: Array, selection: Selection) -> ArrayFuture<Strings> {
+        Box::pin(async move {
+            array.check_strings()?;
+            let read = array.read_variable_async(selection).await?;
+            array.strings(read)
+        })
+    }
+}
+
+impl ReadAs for Vec<u8> {
+    type Output = ByteStrings;
+}
+
+impl sealed::Read<ByteStrings> for Vec<u8> {
+    fn read(array: &Array, selection: &AnySelection) -> Result<ByteStrings, ArrayError> {
+        array.read_variable(selection)
+    }
+
+    #[cfg(feature = "async")]
+    fn read_async(array: Array, selection: Selection) -> ArrayFuture<ByteStrings> {
+        Box::pin(async move { array.read_variable_async(selection).await })
+    }
+}
+
 impl Array {
-    /// Reads the strings of a [`Selection`] in C order. Chunks that are not stored read as the fill
-    /// value.
-    ///
-    /// Each chunk that the selection touches is read whole, once: only the chunk itself tells
-    /// where its elements are.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] unless the data type is `string`; otherwise as for
-    /// [`read`](Array::read). A chunk with bytes that are not UTF-8 is an error.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// use zarr_metadata::{ArrayBuilder, DataType};
-    ///
-    /// let metadata = ArrayBuilder::new([5], DataType::String).fill_value("?").build()?;
-    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_strings(1..4, &["Genève", "", "Zürich"])?;
-    /// let names = array.read_strings(0..4)?;
-    /// assert_eq!((names.len(), &names[3]), (4, "Zürich"));
-    /// assert!(names.iter().eq(["?", "Genève", "", "Zürich"]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    ///
-    /// # Spec
-    /// zarr-extensions `data-types/string` and `codecs/vlen-utf8`.
-    pub fn read_strings(&self, selection: impl Into<Selection>) -> Result<Strings, ArrayError> {
-        self.check_strings()?;
-        self.strings(self.read_variable(&selection.into())?)
-    }
-
-    /// Reads the byte strings of a [`Selection`] in C order; for strings, their UTF-8; for elements
-    /// that may be missing, the byte 0, or the bytes of the value and then the byte 1.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] unless the data type is `bytes`, `string` or `zarrs.optional`; otherwise as for
-    /// [`read_strings`](Array::read_strings).
-    pub fn read_byte_strings(
-        &self,
-        selection: impl Into<Selection>,
-    ) -> Result<ByteStrings, ArrayError> {
-        self.read_variable(&selection.into())
-    }
-
     /// Refuses arrays whose elements are not strings.
     pub(crate) fn check_strings(&self) -> Result<(), ArrayError> {
         match self.data_type() {
@@ -92,12 +85,20 @@ impl Array {
             .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })
     }
 
-    pub(crate) fn read_variable(&self, selection: &Selection) -> Result<ByteStrings, ArrayError> {
-        let read = self.read_variable_within(selection, u64::MAX)?;
-        Ok(read.expect("no memory holds more bytes than the limit"))
+    pub(super) fn read_variable(
+        &self,
+        selection: &AnySelection,
+    ) -> Result<ByteStrings, ArrayError> {
+        match selection {
+            AnySelection::Points(points) => self.read_variable_points(points),
+            AnySelection::Product(selection) => {
+                let read = self.read_variable_within(selection, u64::MAX)?;
+                Ok(read.expect("no memory holds more bytes than the limit"))
+            }
+        }
     }
 
-    /// As [`read_byte_strings`](Array::read_byte_strings), unless the elements take more bytes than
+    /// As [`read_as::<Vec<u8>>`](Array::read_as), unless the elements take more bytes than
     /// the limit, lengths not included: then gives how many they take at least. No chunk is read after
     /// that is known.
     pub fn read_variable_within(

@@ -1,66 +1,112 @@
 //! Writing arrays of strings and of byte strings.
 
+use std::borrow::Cow;
+use std::sync::Arc;
+
 use zarr_codec::{ChunkError, ChunkErrorKind, Encoded, VariableChunkCodec};
 use zarr_grid::{ChunkPart, SelectedChunks};
 
 use super::Array;
+use super::elements::{WriteAs, sealed};
 use super::variable::{Moves, Worker, chunk_error, count};
 use super::write::change_to;
 use super::write_log::Log;
+use crate::any_selection::AnySelection;
 use crate::error::ArrayError;
 use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{Key, UpdatePolicy, remove, replace, update};
+#[cfg(feature = "async")]
+use crate::threads::ArrayFuture;
+
+/// An element of variable length that is written.
+pub(super) trait Variable {
+    /// Refuses arrays of data types that do not match.
+    fn check(array: &Array) -> Result<(), ArrayError>;
+
+    fn bytes(&self) -> &[u8];
+}
+
+macro_rules! variable {
+    ($as:ty, $bytes:expr, $check:expr; $($type:ty $(where const $length:ident)?),*) => {$(
+        impl$(<const $length: usize>)? Variable for $type {
+            fn check(array: &Array) -> Result<(), ArrayError> {
+                $check(array)
+            }
+
+            fn bytes(&self) -> &[u8] {
+                $bytes(AsRef::<$as>::as_ref(self))
+            }
+        }
+
+        impl$(<const $length: usize>)? WriteAs for $type {}
+
+        impl$(<const $length: usize>)? sealed::Write for $type {
+            fn check(array: &Array) -> Result<(), ArrayError> {
+                <Self as Variable>::check(array)
+            }
+
+            fn write(
+                array: &Array,
+                selection: &AnySelection,
+                elements: &[Self],
+            ) -> Result<(), ArrayError> {
+                array.write_variable_as(selection, elements)
+            }
+
+            #[cfg(feature = "async")]
+            fn write_async(
+                array: Array,
+                selection: Selection,
+                elements: impl AsRef<[Self]> + Send + Sync + 'static,
+            ) -> ArrayFuture<()>
+            where
+                Self: 'static,
+            {
+                Box::pin(async move { array.write_variable_as_async(selection, elements).await })
+            }
+        }
+    )*};
+}
+
+variable! {
+    str, str::as_bytes, Array::check_strings;
+    String, &str, Cow<'_, str>, Box<str>, Arc<str>
+}
+
+variable! {
+    [u8], std::convert::identity, Array::check_variable;
+    Vec<u8>, &[u8], &[u8; N] where const N, Cow<'_, [u8]>, Box<[u8]>, Arc<[u8]>
+}
 
 impl Array {
-    /// Writes a [`Selection`] from its strings in C order. Chunks that are covered only in part
-    /// are read, changed and written, as by [`write`](Array::write).
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] unless the data type is `string`; [`ArrayError::ElementCount`]
-    /// if the number of strings differs from that of the selection; otherwise as for
-    /// [`write`](Array::write).
-    pub fn write_strings<S: AsRef<str>>(
-        &self,
-        selection: impl Into<Selection>,
-        strings: &[S],
-    ) -> Result<(), ArrayError> {
-        self.check_strings()?;
-        let elements: Vec<&[u8]> =
-            strings.iter().map(|string| string.as_ref().as_bytes()).collect();
-        self.write_variable(&selection.into(), elements.as_slice())
+    fn check_variable(&self) -> Result<(), ArrayError> {
+        self.variable_chain().map(drop)
     }
 
-    /// Writes a [`Selection`] from its byte strings in C order. Those of an array of strings must be
-    /// UTF-8.
-    ///
-    /// # Errors
-    /// As for [`write_strings`](Array::write_strings), for the data types `bytes` and `string`.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// use zarr_metadata::{ArrayBuilder, DataType};
-    ///
-    /// let metadata = ArrayBuilder::new([3], DataType::Bytes).build()?;
-    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_byte_strings(1..3, &[&b"\x89PNG"[..], b"\0"])?;
-    /// assert!(array.read_byte_strings(0..3)?.iter().eq([&b""[..], b"\x89PNG", b"\0"]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn write_byte_strings<B: AsRef<[u8]>>(
+    fn write_variable_as<T: Variable>(
         &self,
-        selection: impl Into<Selection>,
-        byte_strings: &[B],
+        selection: &AnySelection,
+        elements: &[T],
     ) -> Result<(), ArrayError> {
-        let elements: Vec<&[u8]> = byte_strings.iter().map(AsRef::as_ref).collect();
-        self.write_variable(&selection.into(), elements.as_slice())
+        T::check(self)?;
+        let elements: Vec<&[u8]> = elements.iter().map(T::bytes).collect();
+        self.write_variable(selection, &elements)
     }
 
     pub(super) fn write_variable(
+        &self,
+        selection: &AnySelection,
+        elements: &[&[u8]],
+    ) -> Result<(), ArrayError> {
+        match selection {
+            AnySelection::Points(points) => self.write_variable_points(points, elements),
+            AnySelection::Product(selection) => self.write_variable_product(selection, elements),
+        }
+    }
+
+    fn write_variable_product(
         &self,
         selection: &Selection,
         elements: &(impl Elements + ?Sized),

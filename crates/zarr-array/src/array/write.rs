@@ -7,8 +7,10 @@ use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, margins
 use zarr_view::{CopyError, Output, View};
 
 use super::Array;
+use super::strided::Input;
 use super::worker::{ChunkBuffers, Worker};
 use super::write_log::Log;
+use crate::any_selection::AnySelection;
 use crate::counts::{number, wide};
 use crate::error::ArrayError;
 use crate::parallel;
@@ -17,8 +19,9 @@ use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored,
 use crate::transfer::{Part, Selected, Transfer};
 
 impl Array {
-    /// Writes a [`Selection`] from its elements in C order. If a list repeats an index, the last
-    /// element stays.
+    /// Writes elements from their bytes, in C order of a [`Selection`] or in the order of
+    /// [`Points`](crate::Points). [`Input`] says what the bytes may be. If a list repeats an index, or
+    /// points an element, the last one stays.
     ///
     /// Chunks that the selection covers entirely, by ranges, are encoded without reading them. In
     /// all other chunks the rest is kept: they are read, changed and written under the best
@@ -40,15 +43,19 @@ impl Array {
     /// [`ArrayError::Incomplete`] lists those that were written. [`ArrayError::Loss`] names the first
     /// element that would not read back unchanged, unless loss is [allowed](zarr_codec::Options::allow_loss). [`ArrayError::FillValue`] does
     /// so for the fill value, if a chunk would be stored with elements that were never written.
-    pub fn write(
+    pub fn write<'e>(
         &self,
-        selection: impl Into<Selection>,
-        elements: &[u8],
+        selection: impl Into<AnySelection>,
+        elements: impl Into<Input<'e>>,
     ) -> Result<(), ArrayError> {
-        self.write_selection(&selection.into(), elements)
+        self.write_input(&selection.into(), elements.into())
     }
 
-    fn write_selection(&self, selection: &Selection, elements: &[u8]) -> Result<(), ArrayError> {
+    pub(super) fn write_selection(
+        &self,
+        selection: &Selection,
+        elements: &[u8],
+    ) -> Result<(), ArrayError> {
         let transfer = Transfer::new(Selected::new(self, selection)?, elements.len())?;
         self.write_transfer(selection, &transfer, elements, || Some(Cow::Borrowed(elements)))
     }

@@ -7,9 +7,11 @@ use zarr_grid::{GridErrorKind, Run};
 use super::document::{Extent, LockedDocument};
 use super::follow::{Scope, follow};
 use super::resize::grown;
-use crate::array::{Array, Element};
+use crate::any_selection::AnySelection;
+use crate::array::{Array, Input, Source, WriteAs};
 use crate::error::ArrayError;
 use crate::node;
+use crate::selection::Selection;
 
 impl Array {
     /// Appends `count` indices to an axis. `elements` are those of a region that is `count` long
@@ -66,35 +68,21 @@ impl Array {
     ///
     /// # Spec
     /// Zarr v3 core, "Resizing"; SD-08.
-    pub fn append(
+    pub fn append<'e>(
         &self,
         axis: usize,
         count: u64,
-        elements: &[u8],
+        elements: impl Into<Input<'e>>,
         edges: &[Run],
     ) -> Result<Self, ArrayError> {
+        let elements = elements.into();
         self.append_by(axis, count, edges, |grown, new| grown.write(new, elements))
     }
 
     /// As [`append`](Array::append), from elements of a Rust type.
     ///
     /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
-    /// [`append`](Array::append).
-    pub fn append_as<T: Element>(
-        &self,
-        axis: usize,
-        count: u64,
-        elements: &[T],
-        edges: &[Run],
-    ) -> Result<Self, ArrayError> {
-        self.append(axis, count, &self.bytes_of(elements)?, edges)
-    }
-
-    /// As [`append`](Array::append), from strings.
-    ///
-    /// # Errors
-    /// As [`append`](Array::append) and [`write_strings`](Array::write_strings).
+    /// As [`append`](Array::append) and [`write_as`](Array::write_as).
     ///
     /// # Examples
     /// ```
@@ -104,33 +92,23 @@ impl Array {
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// # let metadata = ArrayBuilder::new([1], DataType::String).chunk_shape([2]).build()?;
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// let array = array.append_strings(0, 2, &["Bern", "Basel"], &[])?;
-    /// assert!(array.read_strings(0..3)?.iter().eq(["", "Bern", "Basel"]));
+    /// let array = array.append_as(0, 2, &["Bern", "Basel"], &[])?;
+    /// assert!(array.read_as::<String>(0..3)?.iter().eq(["", "Bern", "Basel"]));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn append_strings<S: AsRef<str>>(
+    pub fn append_as<T: WriteAs>(
         &self,
         axis: usize,
         count: u64,
-        strings: &[S],
+        elements: &(impl Source<T> + ?Sized),
         edges: &[Run],
     ) -> Result<Self, ArrayError> {
-        self.check_strings()?;
-        self.append_by(axis, count, edges, |grown, new| grown.write_strings(new, strings))
-    }
-
-    /// As [`append`](Array::append), from byte strings.
-    ///
-    /// # Errors
-    /// As [`append`](Array::append) and [`write_byte_strings`](Array::write_byte_strings).
-    pub fn append_byte_strings<B: AsRef<[u8]>>(
-        &self,
-        axis: usize,
-        count: u64,
-        byte_strings: &[B],
-        edges: &[Run],
-    ) -> Result<Self, ArrayError> {
-        self.append_by(axis, count, edges, |grown, new| grown.write_byte_strings(new, byte_strings))
+        // Before the array grows.
+        T::check(self)?;
+        let mut new = self.shape().to_vec();
+        new.get_mut(axis).into_iter().for_each(|length| *length = count);
+        AnySelection::from(Selection::whole(&new)).check_shape(elements.shape())?;
+        self.append_by(axis, count, edges, |grown, new| grown.write_as(new, elements))
     }
 
     /// Lets `write` fill the new part of the array with `count` more indices on an axis, and then

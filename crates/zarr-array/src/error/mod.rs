@@ -380,8 +380,8 @@ pub enum ArrayError {
 /// The methods for elements of a type of variable length.
 fn variable_methods(data_type: &str) -> &'static str {
     match data_type {
-        "string" => "`read_strings` and `write_strings`",
-        _ => "`read_byte_strings` and `write_byte_strings`",
+        "string" => "`read_as::<String>` and `write_as`",
+        _ => "`read_as::<Vec<u8>>` and `write_as`",
     }
 }
 

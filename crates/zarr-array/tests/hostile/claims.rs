@@ -206,9 +206,9 @@ fn an_array_of_many_chunks_answers_in_little_memory() {
             });
             if array.data_type().is_variable_length() {
                 bounded(&name, || {
-                    reads(&name, array.read_strings(selection).map(|read| read.len()));
-                    reads(&name, array.read_byte_strings(selection).map(|read| read.len()));
-                    let written = array.write_strings::<&str>(selection, &[]);
+                    reads(&name, array.read_as::<String>(selection).map(|read| read.len()));
+                    reads(&name, array.read_as::<Vec<u8>>(selection).map(|read| read.len()));
+                    let written = array.write_as::<&str>(selection, &[]);
                     assert_eq!(written.is_ok(), is_empty, "{name}: {written:?}");
                 });
                 continue;
@@ -216,7 +216,7 @@ fn an_array_of_many_chunks_answers_in_little_memory() {
             bounded(&name, || {
                 reads(&name, array.read(selection).map(|read| read.len()));
                 reads(&name, array.read_as::<u8>(selection).map(|read| read.len()));
-                let _ = black_box(array.read_into(selection, &mut []));
+                let _ = black_box(array.read_into(selection, &mut [0_u8; 0]));
                 let written = array.write(selection, &[]);
                 assert_eq!(written.is_ok(), is_empty, "{name}: {written:?}");
                 let _ = black_box(array.write_as::<u8>(selection, &[]));
@@ -228,8 +228,7 @@ fn an_array_of_many_chunks_answers_in_little_memory() {
             black_box(array.chunks().expect("chunks").take(3).count());
             let _ = black_box("2/3".parse::<Part>().map(|part| part.regions(&array)));
             let points = Points::new(shape.iter().map(|length| vec![length / 2; 2]).collect());
-            let _ =
-                black_box((array.read_points(points.clone()), array.read_points_strings(points)));
+            let _ = black_box((array.read(points.clone()), array.read_as::<String>(points)));
         });
         bounded(&format!("a check of {name}"), || {
             let options = CheckOptions::new().data(true).threads(NonZeroUsize::MIN);
@@ -269,7 +268,7 @@ fn one_value_for_many_chunks_is_written_one_by_one() {
         let lengths: Vec<usize> = shape.iter().map(|length| *length as usize).collect();
         let view = View::new(&lengths, &vec![0; shape.len()], 0).expect("one element");
         let error = bounded("a write", || {
-            array.write_from_view(Selection::whole(&shape), &view, &[7]).expect_err("is full")
+            array.write(Selection::whole(&shape), (&view, &[7][..])).expect_err("is full")
         });
         let ArrayError::Incomplete { written, .. } = error else { panic!("{error}") };
         bounded("what is written", || {

@@ -149,9 +149,8 @@ fn typed_reads_take_the_types_of_the_elements() {
         #[cfg(feature = "ndarray")]
         {
             let selection = ([43, 0], 1..3);
-            let found =
-                block_on(array.asynchronous().read_ndarray::<u16, ndarray::IxDyn>(selection))
-                    .expect("reads");
+            let found = block_on(array.asynchronous().read_as::<ndarray::ArrayD<u16>>(selection))
+                .expect("reads");
             let first = (43 * 70 + 1) * 7 + 1;
             assert_eq!(found, ndarray::arr2(&[[first, first + 7], [8, 15]]).into_dyn());
         }

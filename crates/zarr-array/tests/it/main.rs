@@ -7,6 +7,7 @@ mod consolidate;
 #[cfg(test)]
 mod damage;
 #[cfg(test)]
+mod elements;
 mod empty;
 #[cfg(test)]
 mod errors;

@@ -14,7 +14,7 @@ use zarr_array::{Array, ArrayError, AxisSelection, MemberSource, Members, Select
 use zarr_grid::{Axis, Grid, Run};
 use zarr_metadata::{ArrayMetadata, DataType};
 use zarr_store_tests::hand_on;
-use zarr_view::View;
+use zarr_view::{Output, View};
 
 #[cfg(feature = "async")]
 use crate::asynchronous::face::{Faced, Manner};
@@ -322,7 +322,7 @@ fn reads_are_those_of_the_members_side_by_side() {
             let backwards = View::contiguous(&sizes).unwrap();
             let backwards = (0..sizes.len())
                 .fold(backwards, |view, axis| view.flip(axis).expect("an axis of the view"));
-            array.read_into_view(&selection, &backwards, &mut out).unwrap();
+            array.read_into(&selection, Output::new(&mut out, &backwards, 2).unwrap()).unwrap();
             let out: Vec<u16> =
                 out.chunks(2).rev().map(|pair| u16::from_le_bytes([pair[0], pair[1]])).collect();
             assert_eq!(out, expected);
@@ -357,9 +357,9 @@ fn strings_are_those_of_the_members() {
     };
     let gzip = r#"["vlen-utf8", {"name": "gzip", "configuration": {"level": 1}}]"#;
     let first = strings(5, 3, "?", gzip);
-    first.write_strings(0..3, &["Zürich", "", "Genève"]).unwrap();
+    first.write_as(0..3, &["Zürich", "", "Genève"]).unwrap();
     let last = strings(4, 2, "-", r#"["vlen-utf8"]"#);
-    last.write_strings(2..3, &["Basel"]).unwrap();
+    last.write_as(2..3, &["Basel"]).unwrap();
     let arrays = vec![Some(first), None, Some(last)];
     let source = Open { arrays, counts: vec![3], opened: AtomicU64::new(0) };
     let members = Members::new(Grid::new([axis(&[5, 2, 4])]), DataType::String, Arc::new(source));
@@ -368,12 +368,12 @@ fn strings_are_those_of_the_members() {
     store.put(&Key::new("zarr.json").unwrap(), document.metadata().json().as_bytes()).unwrap();
     let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
     let all = ["Zürich", "", "Genève", "?", "?", "none", "none", "-", "-", "Basel", "-"];
-    assert!(array.read_strings(0..11).unwrap().iter().eq(all));
+    assert!(array.read_as::<String>(0..11).unwrap().iter().eq(all));
     let some = ([10, 9, 0, 0, 6, 4],);
     let expected = ["-", "Basel", "Zürich", "Zürich", "none", "?"];
-    assert!(array.read_strings(some).unwrap().iter().eq(expected));
+    assert!(array.read_as::<String>(some).unwrap().iter().eq(expected));
     let every_third = AxisSelection::Step { range: 0..11, step: -3 };
-    assert!(array.read_strings(every_third).unwrap().iter().eq(["-", "-", "?", ""]));
+    assert!(array.read_as::<String>(every_third).unwrap().iter().eq(["-", "-", "?", ""]));
 }
 
 #[test]

@@ -43,15 +43,15 @@ fn regions_are_those_of_a_list() {
             let columns = AxisSelection::Step { range: 1..6, step: 2 };
             let selection = Selection::from_iter([AxisSelection::Range(1..3), columns]);
             let new = [Some(1_i16), None, Some(3), None, Some(-7), Some(i16::MIN)];
-            array.write_optional(selection.clone(), &new).expect("writes");
+            array.write_as(selection.clone(), &new).expect("writes");
             for (at, element) in [8, 10, 12, 15, 17, 19].into_iter().zip(new) {
                 expected[at] = element;
             }
             let whole = Selection::whole(array.shape());
-            assert_eq!(array.read_optional::<i16>(&whole).expect("reads"), expected);
-            assert_eq!(array.read_optional::<i16>(selection).expect("reads"), new);
-            assert!(array.read_optional::<u16>(&whole).is_err());
-            assert!(array.read_strings(&whole).is_err() && array.read(&whole).is_err());
+            assert_eq!(array.read_as::<Option<i16>>(&whole).expect("reads"), expected);
+            assert_eq!(array.read_as::<Option<i16>>(selection).expect("reads"), new);
+            assert!(array.read_as::<Option<u16>>(&whole).is_err());
+            assert!(array.read_as::<String>(&whole).is_err() && array.read(&whole).is_err());
 
             let options = CheckOptions::new().data(true);
             let summary = check(&store, &Prefix::root(), &options, &mut |found| panic!("{found}"));
@@ -63,7 +63,7 @@ fn regions_are_those_of_a_list() {
             let copied =
                 copy_array(&array, target, &Prefix::root(), metadata, &options, &mut |_| {});
             let (copied, _) = copied.expect("copies");
-            assert_eq!(copied.read_optional::<i16>(&whole).expect("reads"), expected);
+            assert_eq!(copied.read_as::<Option<i16>>(&whole).expect("reads"), expected);
         }
     }
 }
@@ -71,11 +71,11 @@ fn regions_are_those_of_a_list() {
 #[test]
 fn bytes_that_are_no_element_are_refused() {
     let (_, array) = create(ArrayBuilder::new([2], of(DataType::Bool)));
-    array.write_optional(0..1, &[Some(true)]).expect("writes");
-    assert_eq!(array.read_optional::<bool>(0..2).expect("reads"), [Some(true), None]);
+    array.write_as(0..1, &[Some(true)]).expect("writes");
+    assert_eq!(array.read_as::<Option<bool>>(0..2).expect("reads"), [Some(true), None]);
     for wrong in [&[][..], &[1], &[2, 1], &[1, 0], &[1, 1, 1]] {
-        let error = array.write_byte_strings(1..2, &[wrong]).expect_err("refused").to_string();
+        let error = array.write_as(1..2, &[wrong]).expect_err("refused").to_string();
         assert!(error.contains("$.codecs[0]"), "{error}");
     }
-    assert_eq!(array.read_optional::<bool>(0..2).expect("reads"), [Some(true), None]);
+    assert_eq!(array.read_as::<Option<bool>>(0..2).expect("reads"), [Some(true), None]);
 }

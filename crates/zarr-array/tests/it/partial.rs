@@ -405,11 +405,11 @@ fn points_read_what_holds_them() {
         let whole = store.inner.size(&Key::new("c/0/0").unwrap()).unwrap().expect("stored");
         store.taken();
         let array = array.with_threads(NonZeroUsize::MIN);
-        assert_eq!(array.read_points(corners()).expect("reads"), picked, "{codecs}");
+        assert_eq!(array.read(corners()).expect("reads"), picked, "{codecs}");
         assert_eq!(store.taken(), if expected == 0 { whole } else { expected }, "{codecs}");
         // Many points close to each other are one box.
         let near: Vec<u64> = (0..200).collect();
-        let read = array.read_points([near.clone(), near]).expect("reads");
+        let read = array.read(Points::from([near.clone(), near])).expect("reads");
         assert!(read.iter().zip(0..).all(|(found, at)| *found == (at * 2049_u32 % 251) as u8));
         let box_or_inner = match expected {
             4 => 200 * 200,

@@ -102,14 +102,14 @@ fn points_of_small_arrays_are_those_of_a_table() {
         for (number, points) in lists.iter().enumerate() {
             let places = places(points, &shape);
             let picked: Vec<u16> = places.iter().map(|place| table[*place]).collect();
-            let read = array.read_points_as::<u16>(points).expect("reads");
+            let read = array.read_as::<u16>(points).expect("reads");
             assert_eq!(read, picked, "{points:?} {codecs}");
             if number % 5 > 0 {
                 continue;
             }
             let new: Vec<u16> =
                 (0..points.len()).map(|at| ((number * 7 + at) % 4000) as u16).collect();
-            array.write_points_as(points, &new).expect("writes");
+            array.write_as(points, &new).expect("writes");
             places.iter().zip(&new).for_each(|(place, new)| table[*place] = *new);
             let whole = array.read_as::<u16>(Selection::whole(&shape)).expect("reads");
             assert_eq!(whole, table, "{points:?} {codecs}");
@@ -131,18 +131,14 @@ fn points_of_random_grids_are_those_of_a_table() {
                 let points = random.points(&shape, round);
                 let places = places(&points, &shape);
                 let new: Vec<u16> = (0..round).map(|_| random.below(4096) as u16).collect();
-                array.write_points_as(&points, &new).expect("writes");
+                array.write_as(&points, &new).expect("writes");
                 places.iter().zip(&new).for_each(|(place, new)| table[*place] = *new);
                 let whole = array.read_as::<u16>(Selection::whole(&shape)).expect("reads");
                 assert_eq!(whole, table, "{codecs}");
                 let points = random.points(&shape, round);
                 let places = self::places(&points, &shape);
                 let picked: Vec<u16> = places.iter().map(|place| table[*place]).collect();
-                assert_eq!(
-                    array.read_points_as::<u16>(&points).expect("reads"),
-                    picked,
-                    "{codecs}"
-                );
+                assert_eq!(array.read_as::<u16>(&points).expect("reads"), picked, "{codecs}");
             }
         }
     }
@@ -157,14 +153,14 @@ fn points_of_strings_are_those_of_a_table() {
         for round in [1, 2, 30, 80, 0] {
             let points = random.points(&shape, round);
             let new: Vec<String> = (0..round).map(|at| "é".repeat(at as usize % 7)).collect();
-            array.write_points_strings(&points, &new).expect("writes");
+            array.write_as(&points, &new).expect("writes");
             for (place, new) in places(&points, &shape).into_iter().zip(new) {
                 table[place] = new;
             }
-            let whole = array.read_strings(Selection::whole(&shape)).expect("reads");
+            let whole = array.read_as::<String>(Selection::whole(&shape)).expect("reads");
             assert!(whole.iter().eq(&table), "{codecs}");
             let points = random.points(&shape, round);
-            let read = array.read_points_strings(&points).expect("reads");
+            let read = array.read_as::<String>(&points).expect("reads");
             let picked = places(&points, &shape).into_iter().map(|place| table[place].as_str());
             assert!(read.iter().eq(picked), "{codecs}");
         }
@@ -195,7 +191,7 @@ fn writers_of_the_same_chunks_lose_nothing() {
                         let points = Points::of_mask(&[40, 40], &mask).expect("a mask");
                         let new: Vec<u16> =
                             (0..1600).filter(|place| mine(*place)).map(|at| at as u16).collect();
-                        array.write_points_as(points, &new).expect("writes");
+                        array.write_as(points, &new).expect("writes");
                     }
                 });
             }
@@ -210,8 +206,8 @@ fn an_array_without_axes_has_one_point() {
     let metadata = ArrayBuilder::new([], DataType::Int16).fill_value(-3).build().expect("valid");
     let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata).unwrap();
     let one = Points::new(Vec::new());
-    assert_eq!((one.len(), array.read_points_as::<i16>(&one).unwrap()), (1, vec![-3]));
-    array.write_points_as(&one, &[500_i16]).expect("writes");
+    assert_eq!((one.len(), array.read_as::<i16>(&one).unwrap()), (1, vec![-3]));
+    array.write_as(&one, &[500_i16]).expect("writes");
     assert_eq!(array.read_as::<i16>(Selection::whole(&[])).unwrap(), [500]);
     assert_eq!(Points::of_mask(&[], &[true]).unwrap(), one);
     assert!(Points::of_mask(&[], &[false]).is_err());
@@ -225,9 +221,9 @@ fn grids_of_very_many_chunks() {
     let metadata = metadata.build().expect("a document");
     let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata).unwrap();
     let points = Points::from([[far, 0, far, 0], [far, 1, 0, far]]);
-    array.write_points(&points, &[1, 2, 3, 4]).expect("writes");
+    array.write(&points, &[1, 2, 3, 4]).expect("writes");
     assert_eq!(
-        array.read_points([[0, far, far, 0], [far, far, far - 1, 1]]).unwrap(),
+        array.read(Points::from([[0, far, far, 0], [far, far, far - 1, 1]])).unwrap(),
         [4, 1, 0, 2]
     );
     assert_eq!(array.stored_chunks().count(), 4);
@@ -246,21 +242,21 @@ fn mistakes_name_the_axis() {
     ];
     let mut messages = Vec::new();
     for mistake in &mistakes {
-        let error = array.read_points(mistake).expect_err("a mistake").to_string();
-        assert_eq!(array.write_points(mistake, &[]).expect_err("a mistake").to_string(), error);
-        assert_eq!(strings.read_points_strings(mistake).unwrap_err().to_string(), error);
-        let write = strings.write_points_strings(mistake, &[""]);
+        let error = array.read(mistake).expect_err("a mistake").to_string();
+        assert_eq!(array.write(mistake, &[]).expect_err("a mistake").to_string(), error);
+        assert_eq!(strings.read_as::<String>(mistake).unwrap_err().to_string(), error);
+        let write = strings.write_as(mistake, &[""]);
         assert_eq!(write.expect_err("a mistake").to_string(), error);
         messages.push(error);
     }
     let one = || Points::from([[1], [2]]);
-    messages.push(array.write_points(one(), &[1]).unwrap_err().to_string());
-    messages.push(array.read_points_into(one(), &mut [0; 3]).unwrap_err().to_string());
-    messages.push(array.read_points_as::<f32>(one()).unwrap_err().to_string());
-    messages.push(array.write_points_as(one(), &[1_i16]).unwrap_err().to_string());
-    messages.push(array.read_points_strings(one()).unwrap_err().to_string());
-    messages.push(strings.read_points(one()).unwrap_err().to_string());
-    messages.push(strings.write_points_strings(one(), &["a", "b"]).unwrap_err().to_string());
+    messages.push(array.write(one(), &[1]).unwrap_err().to_string());
+    messages.push(array.read_into(one(), &mut [0_u8; 3]).unwrap_err().to_string());
+    messages.push(array.read_as::<f32>(one()).unwrap_err().to_string());
+    messages.push(array.write_as(one(), &[1_i16]).unwrap_err().to_string());
+    messages.push(array.read_as::<String>(one()).unwrap_err().to_string());
+    messages.push(strings.read(one()).unwrap_err().to_string());
+    messages.push(strings.write_as(one(), &["a", "b"]).unwrap_err().to_string());
     messages.push(Points::of_mask(&[2, 2], &[true; 3]).unwrap_err().to_string());
     insta::assert_snapshot!(messages.join("\n"));
 }
@@ -275,7 +271,7 @@ fn a_loss_names_the_point() {
         .expect("a document");
     let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata).unwrap();
     let points = Points::from([[3, 0, 2], [0, 3, 1]]);
-    let error = array.write_points_as(&points, &[1, 1023, 1024_u16]).expect_err("ten bits");
+    let error = array.write_as(&points, &[1, 1023, 1024_u16]).expect_err("ten bits");
     let text = error.to_string();
     assert!(
         text.contains("element [2, 1] is 1024, which packbits would store as 0; 1 of 3"),
@@ -292,7 +288,7 @@ fn a_failed_write_lists_the_chunks() {
     let array = Array::create(Arc::new(store), &Prefix::root(), metadata).unwrap();
     let array = array.with_threads(NonZeroUsize::MIN);
     let points = Points::from([[3, 3, 0], [0, 3, 3]]);
-    let error = array.write_points(&points, &[30, 33, 3]).expect_err("no space");
+    let error = array.write(&points, &[30, 33, 3]).expect_err("no space");
     let ArrayError::Incomplete { written, .. } = error else { panic!("{error}") };
     assert_eq!(written.chunks().collect::<Vec<_>>(), [[0, 1]]);
     assert_eq!(written.missing().collect::<Vec<_>>(), [[1, 0], [1, 1]]);
@@ -308,7 +304,9 @@ fn a_damaged_chunk_is_kept() {
     let array = Array::create(store.clone(), &Prefix::root(), metadata).unwrap();
     let key = Key::new("c/1").unwrap();
     store.put(&key, b"broken").expect("memory");
-    for error in [array.write_points([[3]], &[1]), array.read_points([[3, 2]]).map(drop)] {
+    for error in
+        [array.write(Points::from([[3]]), &[1]), array.read(Points::from([[3, 2]])).map(drop)]
+    {
         let text = error.expect_err("damaged").to_string();
         assert!(text.starts_with("chunk c/1: "), "{text}");
     }
@@ -324,21 +322,23 @@ fn futures_do_the_same() {
         for array in arrays([9, 6], &DataType::Uint16) {
             let points = random.points(&[9, 6], 30);
             let new: Vec<u16> = (0..30).map(|_| random.below(4096) as u16).collect();
-            array.asynchronous().write_points_as(&points, new).await.expect("writes");
+            array.asynchronous().write_as(&points, new).await.expect("writes");
             let whole = Points::of_mask(&[9, 6], &[true; 54]).expect("a mask");
-            let read = array.asynchronous().read_points_as::<u16>(whole).await.expect("reads");
+            let read = array.asynchronous().read_as::<u16>(whole).await.expect("reads");
             assert_eq!(read, array.read_as::<u16>(Selection::whole(&[9, 6])).expect("reads"));
             assert!(read.iter().any(|element| *element > 0));
-            let error = array.asynchronous().read_points([[9], [0]]).await.expect_err("outside");
+            let error =
+                array.asynchronous().read(Points::from([[9], [0]])).await.expect_err("outside");
             assert!(matches!(error, ArrayError::Selection { .. }), "{error}");
         }
         for array in arrays([9, 6], &DataType::String) {
             array
                 .asynchronous()
-                .write_points_strings([[8, 1], [5, 0]], vec!["z", "a"])
+                .write_as(Points::from([[8, 1], [5, 0]]), vec!["z", "a"])
                 .await
                 .expect("writes");
-            let read = array.asynchronous().read_points_strings([[1, 2, 8], [0, 0, 5]]).await;
+            let read =
+                array.asynchronous().read_as::<String>(Points::from([[1, 2, 8], [0, 0, 5]])).await;
             assert!(read.expect("reads").iter().eq(["a", "", "z"]));
         }
     });

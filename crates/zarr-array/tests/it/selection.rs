@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 
 use zarr_array::{Array, ArrayError, AxisSelection, Selection};
-use zarr_view::View;
+use zarr_view::{Output, View};
 
 use crate::regions::array;
 
@@ -177,7 +177,7 @@ fn mistakes_name_the_axis() {
     ];
     let mut messages: Vec<String> =
         mistakes.iter().map(|selection| array.read(selection).unwrap_err().to_string()).collect();
-    let wrong = array.read_into(([1], 0..4), &mut [0; 6]);
+    let wrong = array.read_into(([1], 0..4), &mut [0_u8; 6]);
     messages.push(wrong.unwrap_err().to_string());
     let wrong = array.write(([1], 0..4), &[0; 10]);
     messages.push(wrong.unwrap_err().to_string());
@@ -303,11 +303,13 @@ fn every_selection_in_memory_with_strides() {
                     }
                 }
                 let mut out = vec![7; expected.len()];
-                array.read_into_view(&selection, &view, &mut out).expect("reads");
+                array
+                    .read_into(&selection, Output::new(&mut out, &view, 2).unwrap())
+                    .expect("reads");
                 assert_eq!(out, expected, "{codecs} {selection:?}");
 
                 let written = crate::regions::array("[6, 4]", "uint16", grid, codecs);
-                written.write_from_view(&selection, &view, &expected).expect("writes");
+                written.write(&selection, (&view, &expected[..])).expect("writes");
                 let copy = crate::regions::array("[6, 4]", "uint16", grid, codecs);
                 copy.write(&selection, &array.read(&selection).expect("reads")).expect("writes");
                 let whole = Selection::whole(&SHAPE);
@@ -326,7 +328,9 @@ fn views_that_do_not_fit_are_refused() {
         grid,
         r#"[{"name": "packbits", "configuration": {"last_bit": 9}}]"#,
     );
-    let rows = |view: &View, out: &mut [u8]| array.read_into_view([0..2, 0..2], view, out);
+    let rows = |view: &View, out: &mut [u8]| -> Result<(), ArrayError> {
+        array.read_into([0..2, 0..2], Output::new(out, view, 2)?)
+    };
     let shape = View::contiguous(&[4]).unwrap();
     assert!(matches!(rows(&shape, &mut [0; 8]), Err(ArrayError::Shape { .. })));
     let outside = View::new(&[2, 2], &[3, 1], 0).unwrap();
@@ -334,16 +338,16 @@ fn views_that_do_not_fit_are_refused() {
     let twice = View::new(&[2, 2], &[0, 1], 0).unwrap();
     assert!(matches!(rows(&twice, &mut [0; 8]), Err(ArrayError::Copy(_))));
 
-    let error = array.write_from_view([0..2, 0..2], &outside, &[0; 8]).unwrap_err();
+    let error = array.write([0..2, 0..2], (&outside, &[0; 8][..])).unwrap_err();
     assert!(matches!(error, ArrayError::BufferLength { found: 8, expected: 10 }), "{error}");
     // One element for all of a box, with strides of 0.
     let one = View::new(&[6, 4], &[0, 0], 0).unwrap();
-    array.write_from_view([0..6, 0..4], &one, &[5, 1]).unwrap();
+    array.write([0..6, 0..4], (&one, &[5, 1][..])).unwrap();
     assert_eq!(array.read_as::<u16>([0..6, 0..4]).unwrap(), [261; 24]);
     // A loss is reported by its index, wherever it is in memory.
     let columns = View::new(&[2, 2], &[1, 2], 0).unwrap();
     let elements: Vec<u8> = [1_u16, 2, 3000, 4].into_iter().flat_map(u16::to_le_bytes).collect();
-    match array.write_from_view([2..4, 1..3], &columns, &elements) {
+    match array.write([2..4, 1..3], (&columns, &elements[..])) {
         Err(ArrayError::Incomplete { cause, .. }) => match *cause {
             ArrayError::Loss { loss, .. } => assert_eq!(loss.index, [2, 2]),
             other => panic!("{other}"),

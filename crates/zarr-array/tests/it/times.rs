@@ -26,10 +26,10 @@ fn time(text: &str) -> Timestamp {
 fn read(unit: TimeUnit, scale: u32, count: i64) -> Result<Option<Timestamp>, TimeError> {
     let array = array(DataType::NumpyDatetime64(step(unit, scale)), 1);
     array.write_as(0..1, &[count]).expect("writes");
-    match array.read_timestamps(0..1) {
+    match array.read_as::<Option<Timestamp>>(0..1) {
         Ok(times) => {
             array.write_as(0..1, &[7_i64]).expect("writes");
-            array.write_timestamps(0..1, &times).expect("what was read can be written");
+            array.write_as(0..1, &times).expect("what was read can be written");
             assert_eq!(array.read_as::<i64>(0..1).expect("reads"), [count]);
             Ok(times[0])
         }
@@ -40,7 +40,7 @@ fn read(unit: TimeUnit, scale: u32, count: i64) -> Result<Option<Timestamp>, Tim
 
 fn written(unit: TimeUnit, scale: u32, text: &str) -> Result<i64, TimeError> {
     let array = array(DataType::NumpyDatetime64(step(unit, scale)), 1);
-    match array.write_timestamps(0..1, &[Some(time(text))]) {
+    match array.write_as(0..1, &[Some(time(text))]) {
         Ok(()) => Ok(array.read_as::<i64>(0..1).expect("reads")[0]),
         Err(ArrayError::Time { element: 0, cause, value }) => {
             assert_eq!(value, time(text).to_string());
@@ -145,7 +145,7 @@ fn every_month_begins_where_counting_days_says() {
     let first = -12 * 600;
     let counts: Vec<i64> = (first..).take(usize::try_from(length).expect("small")).collect();
     months.write_as(0..length, &counts).expect("writes");
-    let found = months.read_timestamps(0..length).expect("reads");
+    let found = months.read_as::<Option<Timestamp>>(0..length).expect("reads");
     let mut day = -(1370..1970).map(|year| 365 + i64::from(is_leap(year))).sum::<i64>();
     for (count, found) in counts.iter().zip(found) {
         let (year, month) = (1970 + count.div_euclid(12), count.rem_euclid(12) + 1);
@@ -159,13 +159,13 @@ fn durations_are_exact_too() {
     let read = |unit, scale, count: i64| {
         let array = array(DataType::NumpyTimedelta64(step(unit, scale)), 1);
         array.write_as(0..1, &[count]).expect("writes");
-        let durations = match array.read_durations(0..1) {
+        let durations = match array.read_as::<Option<SignedDuration>>(0..1) {
             Ok(durations) => durations,
             Err(ArrayError::Time { cause, .. }) => return Err(cause),
             Err(error) => panic!("{error}"),
         };
         array.write_as(0..1, &[7_i64]).expect("writes");
-        array.write_durations(0..1, &durations).expect("what was read can be written");
+        array.write_as(0..1, &durations).expect("what was read can be written");
         assert_eq!(array.read_as::<i64>(0..1).expect("reads"), [count]);
         Ok(durations[0])
     };
@@ -189,13 +189,13 @@ fn durations_are_exact_too() {
 
     let hours = array(DataType::NumpyTimedelta64(TimeUnit::Hour.into()), 2);
     let odd = [Some(SignedDuration::from_hours(1)), Some(SignedDuration::from_mins(90))];
-    let error = hours.write_durations(0..2, &odd).expect_err("not whole");
+    let error = hours.write_as(0..2, &odd).expect_err("not whole");
     assert!(matches!(error, ArrayError::Time { element: 1, cause: TimeError::Steps, .. }));
     assert_eq!(hours.read_as::<i64>(0..2).expect("reads"), [i64::MIN; 2], "nothing is written");
     for too_long in [SignedDuration::MIN, SignedDuration::MAX] {
         for unit in [TimeUnit::Nanosecond, TimeUnit::Attosecond] {
             let array = array(DataType::NumpyTimedelta64(unit.into()), 1);
-            let error = array.write_durations(0..1, &[Some(too_long)]).expect_err("too long");
+            let error = array.write_as(0..1, &[Some(too_long)]).expect_err("too long");
             let expected = TimeError::RangeOfSteps;
             assert!(matches!(error, ArrayError::Time { cause, .. } if cause == expected));
         }
@@ -206,10 +206,15 @@ fn durations_are_exact_too() {
 fn other_types_are_no_times() {
     let refused = |data_type: DataType| {
         let array = array(data_type, 1);
-        let time = array.read_timestamps(0..1).expect_err("no time").to_string();
-        assert_eq!(array.write_timestamps(0..1, &[None]).expect_err("no time").to_string(), time);
-        let duration = array.read_durations(0..1).expect_err("no duration").to_string();
-        let written = array.write_durations(0..1, &[None]).expect_err("no duration").to_string();
+        let time = array.read_as::<Option<Timestamp>>(0..1).expect_err("no time").to_string();
+        assert_eq!(
+            array.write_as(0..1, &[None::<Timestamp>]).expect_err("no time").to_string(),
+            time
+        );
+        let duration =
+            array.read_as::<Option<SignedDuration>>(0..1).expect_err("no duration").to_string();
+        let written =
+            array.write_as(0..1, &[None::<SignedDuration>]).expect_err("no duration").to_string();
         assert_eq!(written, duration);
         [time, duration]
     };
@@ -233,16 +238,16 @@ fn other_types_are_no_times() {
     let days = array(DataType::NumpyDatetime64(step(TimeUnit::Day, 7)), 2);
     days.write_as(0..2, &[1_i64, i64::MAX]).expect("writes");
     assert_eq!(
-        days.read_timestamps(0..2).expect_err("far").to_string(),
+        days.read_as::<Option<Timestamp>>(0..2).expect_err("far").to_string(),
         "element 1 of the selection, 9223372036854775807 x 7 D, is outside of the range of the Rust type"
     );
     assert_eq!(
-        days.write_timestamps(0..1, &[Some(time("2024-03-01T00:00:00Z"))])
+        days.write_as(0..1, &[Some(time("2024-03-01T00:00:00Z"))])
             .expect_err("not whole")
             .to_string(),
         "element 0 of the selection, 2024-03-01T00:00:00Z, is no whole number of the array's steps"
     );
-    assert!(days.write_timestamps(0..1, &[None, None]).is_err(), "of another length");
+    assert!(days.write_as(0..1, &[None::<Timestamp>, None]).is_err(), "of another length");
 }
 
 /// Futures give the times, and the errors, of the blocking methods.
@@ -250,37 +255,45 @@ fn other_types_are_no_times() {
 fn futures_do_what_the_blocking_methods_do() {
     let hours = array(DataType::NumpyDatetime64(step(TimeUnit::Hour, 1)), 4);
     let noon = Some(time("2024-02-29T12:00:00Z"));
-    block_on(hours.asynchronous().write_timestamps(1..3, vec![noon, None])).expect("writes");
+    block_on(hours.asynchronous().write_as(1..3, vec![noon, None])).expect("writes");
     // Hours since 1970, by hand: 19,782 days and a half.
     let stored = hours.read_as::<i64>(1..3).expect("reads");
     assert_eq!(stored, [19_782 * 24 + 12, i64::MIN]);
-    let read = block_on(hours.asynchronous().read_timestamps(1..3)).expect("reads");
+    let read = block_on(hours.asynchronous().read_as::<Option<Timestamp>>(1..3)).expect("reads");
     assert_eq!(read, [noon, None]);
-    assert_eq!(read, hours.read_timestamps(1..3).expect("reads"));
+    assert_eq!(read, hours.read_as::<Option<Timestamp>>(1..3).expect("reads"));
 
     let later = Some(time("2024-02-29T12:30:00Z"));
-    let error =
-        block_on(hours.asynchronous().write_timestamps(0..2, [noon, later])).expect_err("no hour");
+    let error = block_on(hours.asynchronous().write_as(0..2, [noon, later])).expect_err("no hour");
     assert!(
         matches!(error, ArrayError::Time { element: 1, cause: TimeError::Steps, .. }),
         "{error}"
     );
     assert_eq!(hours.read_as::<i64>(0..2).expect("reads")[1], stored[0], "nothing is written");
     hours.write_as(0..1, &[i64::MAX]).expect("writes");
-    let error = block_on(hours.asynchronous().read_timestamps(0..4)).expect_err("out of range");
+    let error = block_on(hours.asynchronous().read_as::<Option<Timestamp>>(0..4))
+        .expect_err("out of range");
     assert!(
         matches!(error, ArrayError::Time { element: 0, cause: TimeError::Range, .. }),
         "{error}"
     );
-    let error = block_on(hours.asynchronous().read_durations(0..1)).expect_err("times");
+    let error =
+        block_on(hours.asynchronous().read_as::<Option<SignedDuration>>(0..1)).expect_err("times");
     assert!(matches!(error, ArrayError::ElementType { .. }), "{error}");
-    let error = block_on(hours.asynchronous().write_durations(0..1, [None])).expect_err("times");
+    let error =
+        block_on(hours.asynchronous().write_as(0..1, [None::<SignedDuration>])).expect_err("times");
     assert!(matches!(error, ArrayError::ElementType { .. }), "{error}");
-    assert!(block_on(hours.asynchronous().read_timestamps(0..5)).is_err(), "past the end");
+    assert!(
+        block_on(hours.asynchronous().read_as::<Option<Timestamp>>(0..5)).is_err(),
+        "past the end"
+    );
 
     let minutes = array(DataType::NumpyTimedelta64(step(TimeUnit::Minute, 1)), 2);
     let half = Some(SignedDuration::from_mins(-30));
-    block_on(minutes.asynchronous().write_durations(0..2, [half, None])).expect("writes");
+    block_on(minutes.asynchronous().write_as(0..2, [half, None])).expect("writes");
     assert_eq!(minutes.read_as::<i64>(0..2).expect("reads"), [-30, i64::MIN]);
-    assert_eq!(block_on(minutes.asynchronous().read_durations(0..2)).expect("reads"), [half, None]);
+    assert_eq!(
+        block_on(minutes.asynchronous().read_as::<Option<SignedDuration>>(0..2)).expect("reads"),
+        [half, None]
+    );
 }

@@ -32,9 +32,9 @@ where
     assert_eq!(array.read_as::<T>(&whole).expect("reads"), elements, "{data_type}");
     assert_eq!(array.read_as::<T>(1..1).expect("reads"), [], "{data_type}");
     let mut out = [elements[0]; 2];
-    array.read_as_into(Selection::parse("2:0:-1", &[3]).expect("valid"), &mut out).expect("reads");
+    array.read_into(Selection::parse("2:0:-1", &[3]).expect("valid"), &mut out).expect("reads");
     assert_eq!(out, [elements[2], elements[1]], "{data_type}");
-    let short = array.read_as_into(&whole, &mut out).expect_err("too short");
+    let short = array.read_into(&whole, &mut out).expect_err("too short");
     assert!(matches!(short, ArrayError::BufferLength { .. }), "{short}");
     let grown = array.append_as(0, 1, &elements[..1], &[]).expect("appends");
     assert_eq!(grown.read_as::<T>(3..4).expect("reads"), elements[..1]);

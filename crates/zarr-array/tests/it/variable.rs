@@ -16,7 +16,7 @@ fn create(builder: ArrayBuilder) -> (Arc<dyn Store>, Array) {
 }
 
 fn all(array: &Array) -> Vec<String> {
-    let strings = array.read_strings(Selection::whole(array.shape())).expect("reads");
+    let strings = array.read_as::<String>(Selection::whole(array.shape())).expect("reads");
     strings.iter().map(str::to_owned).collect()
 }
 
@@ -75,10 +75,10 @@ fn writes_of_any_part_are_those_of_a_table() {
                     strings.push(string);
                 }
             }
-            array.write_strings(selection, &strings).expect("writes");
+            array.write_as(selection, &strings).expect("writes");
             assert_eq!(all(&array), table, "{number} {turn}");
         }
-        array.write_strings(Selection::whole(&[3, 7]), &["-"; 21]).expect("writes");
+        array.write_as(Selection::whole(&[3, 7]), &["-"; 21]).expect("writes");
         let chunks = array.stored_chunks().count();
         assert_eq!(chunks, 0, "chunks of the fill value are removed");
         drop(store);
@@ -90,14 +90,14 @@ fn arrays_of_strings_grow_and_shrink() {
     for codecs in [vec![Codec::VlenUtf8], vec![Codec::sharding([2], [Codec::VlenUtf8])]] {
         let builder = ArrayBuilder::new([3], DataType::String).chunk_shape([4]).codecs(codecs);
         let (store, array) = create(builder);
-        array.write_strings(0..3, &["a", "b", "c"]).expect("writes");
-        let array = array.append_strings(0, 3, &["d", "e", "f"], &[]).expect("appends");
+        array.write_as(0..3, &["a", "b", "c"]).expect("writes");
+        let array = array.append_as(0, 3, &["d", "e", "f"], &[]).expect("appends");
         assert_eq!(all(&array), ["a", "b", "c", "d", "e", "f"]);
         let array = array.resize(&[2], &[vec![]], Cut::Discard).expect("shrinks");
         assert!(!there(&store, "c/1"));
         let array = array.resize(&[6], &[vec![]], Cut::Keep).expect("grows");
         assert_eq!(all(&array), ["a", "b", "", "", "", ""]);
-        let error = array.append_strings(0, 3, &["d"], &[]).expect_err("too few");
+        let error = array.append_as(0, 3, &["d"], &[]).expect_err("too few");
         assert_eq!(error.to_string(), "1 element, but the selection has shape [3]");
     }
 }
@@ -106,8 +106,8 @@ fn arrays_of_strings_grow_and_shrink() {
 fn what_lies_past_the_end_is_kept_by_those_who_know_the_old_shape() {
     let builder = ArrayBuilder::new([3], DataType::String).chunk_shape([4]);
     let (_, old) = create(builder);
-    let new = old.append_strings(0, 1, &["d"], &[]).expect("appends");
-    old.write_strings(0..3, &["a", "b", "c"]).expect("writes");
+    let new = old.append_as(0, 1, &["d"], &[]).expect("appends");
+    old.write_as(0..3, &["a", "b", "c"]).expect("writes");
     assert_eq!(all(&new), ["a", "b", "c", "d"]);
 }
 
@@ -123,15 +123,15 @@ fn what_has_no_fixed_size_is_refused_by_name() {
         strings.read_as::<f32>(0..2).expect_err("refused"),
         strings.write(0..2, &[0; 4]).expect_err("refused"),
         strings.chunk_codec(&[2]).expect_err("refused"),
-        bytes.read_into(0..2, &mut []).expect_err("refused"),
-        bytes.read_strings(0..2).expect_err("refused"),
-        bytes.write_strings(0..1, &["a"]).expect_err("refused"),
-        numbers.read_strings(0..2).expect_err("refused"),
-        numbers.read_byte_strings(0..2).expect_err("refused"),
-        numbers.write_byte_strings(0..1, &[b"a"]).expect_err("refused"),
-        strings.write_strings(0..2, &["a"]).expect_err("refused"),
-        strings.read_strings(0..3).expect_err("refused"),
-        strings.write_byte_strings(0..1, &[b"\xff"]).expect_err("refused"),
+        bytes.read_into(0..2, &mut [0_u8; 0]).expect_err("refused"),
+        bytes.read_as::<String>(0..2).expect_err("refused"),
+        bytes.write_as(0..1, &["a"]).expect_err("refused"),
+        numbers.read_as::<String>(0..2).expect_err("refused"),
+        numbers.read_as::<Vec<u8>>(0..2).expect_err("refused"),
+        numbers.write_as(0..1, &[b"a"]).expect_err("refused"),
+        strings.write_as(0..2, &["a"]).expect_err("refused"),
+        strings.read_as::<String>(0..3).expect_err("refused"),
+        strings.write_as(0..1, &[b"\xff"]).expect_err("refused"),
     ]
     .map(|error| error.to_string());
     insta::assert_snapshot!(messages.join("\n"));
@@ -141,19 +141,19 @@ fn what_has_no_fixed_size_is_refused_by_name() {
 fn damaged_chunks_are_errors_that_name_the_chunk() {
     let builder = ArrayBuilder::new([4], DataType::String).chunk_shape([2]);
     let (store, array) = create(builder.codecs([Codec::VlenUtf8]));
-    array.write_strings(0..4, &["a", "b", "c", "d"]).expect("writes");
+    array.write_as(0..4, &["a", "b", "c", "d"]).expect("writes");
     let key = Key::new("c/1").expect("a key");
     let put = |bytes: &[u8]| store.put(&key, bytes).expect("puts");
     put(&[2, 0, 0, 0, 1, 0, 0, 0, b'c', 9, 0, 0, 0, b'd']);
-    let error = array.read_strings(0..4).expect_err("damaged");
+    let error = array.read_as::<String>(0..4).expect_err("damaged");
     insta::assert_snapshot!(
         error,
         @"chunk c/1: codec vlen-utf8 ($.codecs[0]): element 1 needs 9 bytes, but 1 byte follows"
     );
     assert!(matches!(error, ArrayError::Chunk { .. }));
     // None of it can be kept, and nothing is lost silently.
-    assert!(array.write_strings(2..3, &["x"]).is_err());
-    array.write_strings(2..4, &["x", "y"]).expect("covers it");
+    assert!(array.write_as(2..3, &["x"]).is_err());
+    array.write_as(2..4, &["x", "y"]).expect("covers it");
     assert_eq!(all(&array), ["a", "b", "x", "y"]);
 
     let mut messages = Vec::new();
@@ -192,7 +192,7 @@ fn copies_have_other_chunks_and_other_codecs() {
     let builder = ArrayBuilder::new([5, 7], DataType::String).chunk_shape([2, 3]);
     let (_, from) = create(builder.fill_value("none"));
     let strings: Vec<String> = (0..20).map(|n| format!("nº {n}")).collect();
-    from.write_strings([0..4, 1..6], &strings).expect("writes");
+    from.write_as([0..4, 1..6], &strings).expect("writes");
     let grid = ChunkGrid::Regular { chunk_shape: vec![4, 2] };
     let metadata = from.metadata().with_shape_and_grid(&[5, 7], &grid).expect("fits");
     let chain = [Codec::sharding([2, 1], [Codec::VlenUtf8, Codec::gzip(1)])];
@@ -224,7 +224,7 @@ fn a_check_finds_inner_chunks_of_strings_that_hold_only_the_fill_value() {
     let shard = Codec::sharding([2], [Codec::VlenUtf8]);
     let builder = ArrayBuilder::new([6], DataType::String).chunk_shape([6]).codecs([shard]);
     let (store, array) = create(builder.fill_value("-"));
-    array.write_strings(0..6, &["a", "b", "c", "c", "d", "e"]).expect("writes");
+    array.write_as(0..6, &["a", "b", "c", "c", "d", "e"]).expect("writes");
     let key = Key::new("c/0").expect("a key");
     let mut bytes = store.read(&key).expect("reads").expect("stored").to_vec();
     // The two strings "c", each one byte behind its length.
@@ -249,7 +249,7 @@ fn a_check_finds_inner_chunks_of_strings_that_hold_only_the_fill_value() {
 fn a_check_examines_no_strings_that_do_not_fit_its_memory() {
     let builder = ArrayBuilder::new([2], DataType::String).chunk_shape([1]);
     let (store, array) = create(builder.codecs([Codec::VlenUtf8, Codec::zstd(1)]));
-    array.write_strings(0..2, &["x".repeat(64 << 10), "short".to_owned()]).expect("writes");
+    array.write_as(0..2, &["x".repeat(64 << 10), "short".to_owned()]).expect("writes");
     for (memory, unexamined) in [(100 << 10, 1), (200 << 10, 0)] {
         let mut found = Vec::new();
         let options = CheckOptions::new().data(true).memory(memory);
@@ -267,7 +267,7 @@ fn copies_of_long_strings_keep_to_their_memory() {
     let builder = ArrayBuilder::new([40], DataType::String).chunk_shape([5]);
     let (_, array) = create(builder);
     let strings: Vec<String> = (0..40).map(|n| format!("{n}{}", "é".repeat(2048))).collect();
-    array.write_strings(0..40, &strings).expect("writes");
+    array.write_as(0..40, &strings).expect("writes");
     let copied = |memory: u64, chunk: u64| {
         let grid = ChunkGrid::Regular { chunk_shape: vec![chunk] };
         let metadata = array.metadata().with_shape_and_grid(&[40], &grid).expect("valid");

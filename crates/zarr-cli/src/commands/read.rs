@@ -140,7 +140,7 @@ fn print_csv(
     for piece in array.pieces(region, PIECE).map_err(failed)? {
         match array.data_type().is_variable_length() {
             true => {
-                let elements = array.read_byte_strings(&piece).map_err(failed)?;
+                let elements = array.read_as::<Vec<u8>>(&piece).map_err(failed)?;
                 elements.iter().try_for_each(|element| csv.element(element))?;
             }
             false => {

@@ -58,7 +58,7 @@ pub(super) fn shown(
         }
     });
     let kept: Vec<AxisSelection> = kept.collect();
-    array.read_byte_strings(kept).map_err(|cause| place.failed(cause))
+    array.read_as::<Vec<u8>>(kept).map_err(|cause| place.failed(cause))
 }
 
 /// Prints lines or JSON.
@@ -73,7 +73,7 @@ pub(super) fn print(
     let mut out = Out::to(args.output.as_deref())?;
     let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
     for piece in array.pieces(region, PIECE).map_err(failed)? {
-        let elements = array.read_byte_strings(&piece).map_err(failed)?;
+        let elements = array.read_as::<Vec<u8>>(&piece).map_err(failed)?;
         let mut text = String::new();
         for element in elements.iter() {
             let element = quoted(array.data_type(), element)?;
@@ -210,7 +210,7 @@ pub(super) fn write(
     }
     let elements: Vec<&[u8]> = elements.iter().collect();
     let (array, _bar) = Moved::show(array, Work::writing(array, region));
-    array.write_byte_strings(region, &elements).map_err(|cause| place.failed(cause))
+    array.write_as(region, &elements).map_err(|cause| place.failed(cause))
 }
 
 /// Appends to an axis from a file; returns the array with its new shape.
@@ -244,5 +244,5 @@ pub(super) fn append(
     }
     let elements: Vec<&[u8]> = elements.iter().collect();
     let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
-    array.append_byte_strings(axis, count, &elements, edges).map_err(|cause| place.failed(cause))
+    array.append_as(axis, count, &elements, edges).map_err(|cause| place.failed(cause))
 }

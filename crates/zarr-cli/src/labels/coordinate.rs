@@ -216,7 +216,7 @@ impl Coordinate {
         let whole = Selection::whole(self.array.shape());
         for piece in self.array.pieces(whole, PIECE).map_err(failed)? {
             if data_type.is_variable_length() {
-                self.array.read_byte_strings(piece).map_err(failed)?.iter().for_each(&mut look);
+                self.array.read_as::<Vec<u8>>(piece).map_err(failed)?.iter().for_each(&mut look);
             } else {
                 let elements = self.array.read(piece).map_err(failed)?;
                 elements.chunks_exact(self.array.element_size().max(1)).for_each(&mut look);

@@ -191,7 +191,7 @@ pub(crate) fn check_equal(member: &Member, first: &Member) -> Result<(), JoinErr
     for piece in pieces {
         let same = match b.element_size() {
             0 => {
-                let read = |array: &Array| array.read_byte_strings(&piece);
+                let read = |array: &Array| array.read_as::<Vec<u8>>(&piece);
                 read(a).map_err(failed(member))? == read(b).map_err(failed(first))?
             }
             _ => {

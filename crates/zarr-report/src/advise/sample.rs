@@ -38,7 +38,7 @@ impl Elements {
     pub(super) fn read(array: &Array, region: &Selection) -> Result<Self, ReportError> {
         Ok(match array.data_type().is_variable_length() {
             true => {
-                let strings = array.read_byte_strings(region)?;
+                let strings = array.read_as::<Vec<u8>>(region)?;
                 Self::Variable(strings.iter().map(<[u8]>::to_vec).collect())
             }
             false => Self::Fixed(array.read(region)?),

@@ -38,14 +38,14 @@ pub(super) fn run(
     let write = || {
         sample.taken.iter().try_for_each(|(region, elements)| match elements {
             Elements::Fixed(elements) => array.write(region, elements),
-            Elements::Variable(strings) => array.write_byte_strings(region, strings),
+            Elements::Variable(strings) => array.write_as(region, strings),
         })
     };
     let Some(encode) = fastest(write)? else { return Ok(None) };
     let read = || {
         sample.taken.iter().try_for_each(|(region, elements)| match elements {
             Elements::Fixed(_) => array.read(region).map(drop),
-            Elements::Variable(_) => array.read_byte_strings(region).map(drop),
+            Elements::Variable(_) => array.read_as::<Vec<u8>>(region).map(drop),
         })
     };
     let Some(decode) = fastest(read)? else { return Ok(None) };

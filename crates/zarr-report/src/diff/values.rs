@@ -54,8 +54,8 @@ pub(super) fn compare(
     let of_element = |cause: ReportError| one.failed(cause);
     for piece in ours.pieces(&whole, PIECE).map_err(from_one)? {
         if data_type.is_variable_length() {
-            let ours = ours.read_byte_strings(&piece).map_err(from_one)?;
-            let theirs = theirs.read_byte_strings(&piece).map_err(from_other)?;
+            let ours = ours.read_as::<Vec<u8>>(&piece).map_err(from_one)?;
+            let theirs = theirs.read_as::<Vec<u8>>(&piece).map_err(from_other)?;
             let pairs = ours.iter().zip(theirs.iter());
             let text = |bytes: &[u8]| Ok(quoted::quoted(data_type, bytes)?);
             values.add(shape, pairs, None, &text).map_err(of_element)?;

@@ -8,7 +8,7 @@ use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
 
 use super::AsyncArray;
-use crate::array::{Array, Element};
+use crate::array::{Array, Source, WriteAs};
 use crate::change::Cut;
 use crate::error::ArrayError;
 use crate::store::{Prefix, Store};
@@ -90,7 +90,7 @@ impl AsyncArray {
         edges: &[Run],
     ) -> ArrayFuture<Array> {
         let edges = edges.to_vec();
-        self.0.change_async(move |array| array.append(axis, count, elements.as_ref(), &edges))
+        self.0.change_async(move |array| array.append(axis, count, &elements, &edges))
     }
 
     /// As [`append_as`](Array::append_as), without blocking the thread; see
@@ -101,56 +101,15 @@ impl AsyncArray {
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn append_as<T: Element>(
+    pub fn append_as<T: WriteAs + 'static>(
         &self,
         axis: usize,
         count: u64,
-        elements: impl AsRef<[T]> + Send + Sync + 'static,
+        elements: impl Source<T> + Send + Sync + 'static,
         edges: &[Run],
     ) -> ArrayFuture<Array> {
         let edges = edges.to_vec();
-        self.0.change_async(move |array| array.append_as(axis, count, elements.as_ref(), &edges))
-    }
-
-    /// As [`append_strings`](Array::append_strings), without blocking the thread; see
-    /// [`append`](Self::append).
-    ///
-    /// # Errors
-    /// As [`append_strings`](Array::append_strings).
-    ///
-    /// # Panics
-    /// If encoding panics, on the thread that polls.
-    pub fn append_strings<S: AsRef<str> + 'static>(
-        &self,
-        axis: usize,
-        count: u64,
-        strings: impl AsRef<[S]> + Send + Sync + 'static,
-        edges: &[Run],
-    ) -> ArrayFuture<Array> {
-        let edges = edges.to_vec();
-        self.0
-            .change_async(move |array| array.append_strings(axis, count, strings.as_ref(), &edges))
-    }
-
-    /// As [`append_byte_strings`](Array::append_byte_strings), without blocking the thread; see
-    /// [`append`](Self::append).
-    ///
-    /// # Errors
-    /// As [`append_byte_strings`](Array::append_byte_strings).
-    ///
-    /// # Panics
-    /// If encoding panics, on the thread that polls.
-    pub fn append_byte_strings<B: AsRef<[u8]> + 'static>(
-        &self,
-        axis: usize,
-        count: u64,
-        byte_strings: impl AsRef<[B]> + Send + Sync + 'static,
-        edges: &[Run],
-    ) -> ArrayFuture<Array> {
-        let edges = edges.to_vec();
-        self.0.change_async(move |array| {
-            array.append_byte_strings(axis, count, byte_strings.as_ref(), &edges)
-        })
+        self.0.change_async(move |array| array.append_as(axis, count, &elements, &edges))
     }
 
     /// As [`resize`](Array::resize), without blocking the thread. Dropping the future cancels it

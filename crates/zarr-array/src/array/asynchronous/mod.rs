@@ -3,12 +3,9 @@
 mod change;
 mod free;
 mod job;
-mod points;
 mod read;
 #[cfg(test)]
 mod tests;
-#[cfg(feature = "jiff")]
-mod times;
 mod turns;
 mod variable;
 mod write;

@@ -13,9 +13,11 @@ use super::AsyncArray;
 use super::free::Free;
 use super::job::{Begun, Draft, Job};
 use super::turns::Turns;
+use crate::any_selection::AnySelection;
+use crate::array::read::Wanted;
 use crate::array::typed::zeroed_bits;
 use crate::array::worker::{ChunkBuffers, Worker};
-use crate::array::{Array, Element};
+use crate::array::{Array, Element, ReadAs};
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::store::{AsyncStore, Object, Offload, StoreError};
@@ -30,8 +32,8 @@ impl AsyncArray {
     /// through the store's [asynchronous interface](crate::store::Store::asynchronous), or on
     /// threads that may block. While other requests are waiting, chunks are decoded by a pool
     /// with one thread per core, which all reads of the process share. A store that answers as
-    /// fast as a thread can ask, such as a folder, is read by the pool's threads themselves. Each
-    /// read keeps to the array's [number of threads](Array::with_threads).
+    /// fast as a thread can ask, such as a folder, is read by the pool's threads themselves, and
+    /// single elements by a thread that may wait for the store. Each read keeps to the array's [number of threads](Array::with_threads).
     ///
     /// Dropping the future cancels the read: requests end, and chunks that are being decoded are
     /// finished.
@@ -62,12 +64,12 @@ impl AsyncArray {
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn read(&self, selection: impl Into<Selection>) -> ArrayFuture<Vec<u8>> {
+    pub fn read(&self, selection: impl Into<AnySelection>) -> ArrayFuture<Vec<u8>> {
         self.read_into(selection, Vec::new())
     }
 
-    /// As [`read`](Self::read), into `buffer`, whose content is replaced and whose
-    /// memory is reused if it is large enough.
+    /// As [`read`](Self::read), into `buffer`, whose content is replaced and whose memory is reused if
+    /// it is large enough.
     ///
     /// The buffer is passed and returned by value, because decoding may still be writing to it
     /// when the future is dropped. Then it is lost, as it is after an error.
@@ -76,10 +78,21 @@ impl AsyncArray {
     /// As [`read`](Self::read).
     pub fn read_into(
         &self,
-        selection: impl Into<Selection>,
+        selection: impl Into<AnySelection>,
         mut buffer: Vec<u8>,
     ) -> ArrayFuture<Vec<u8>> {
         let (array, selection) = (self.0.clone(), selection.into());
+        let AnySelection::Product(selection) = selection else {
+            return array.detached(move |array| {
+                let wanted = Wanted::new(array, &selection)?;
+                match buffer.capacity() < wanted.length() {
+                    true => buffer = wanted.zeroed()?,
+                    false => buffer.resize(wanted.length(), 0),
+                }
+                array.read_wanted(wanted, &mut buffer)?;
+                Ok(buffer)
+            });
+        };
         Box::pin(async move {
             let room = |selected: &Selected<'_>| match buffer.capacity() < selected.length {
                 true => selected.zeroed(),
@@ -92,48 +105,37 @@ impl AsyncArray {
         })
     }
 
-    /// As [`read_as`](Array::read_as), without blocking the thread; see
-    /// [`read`](Self::read).
+    /// As [`read_as`](Array::read_as), without blocking the thread; see [`read`](Self::read).
     ///
     /// # Errors
     /// As [`read_as`](Array::read_as): the first error.
     ///
     /// # Panics
     /// If decoding panics, on the thread that polls.
-    pub fn read_as<T: Element>(&self, selection: impl Into<Selection>) -> ArrayFuture<Vec<T>> {
-        let (array, selection) = (self.0.clone(), selection.into());
-        Box::pin(async move {
-            array.check_type::<T>()?;
-            let room = |selected: &Selected<'_>| zeroed_bits::<T>(selected).map(Bits);
-            let Bits(mut bits) = array.read_owned(&selection, room).await?;
-            array.to_native(bytemuck::cast_slice_mut(&mut bits));
-            array.elements(bits)
-        })
-    }
-
-    /// As [`read_ndarray`](Array::read_ndarray), without blocking the thread; see
-    /// [`read`](Self::read).
-    ///
-    /// # Errors
-    /// As [`read_ndarray`](Array::read_ndarray): the first error.
-    ///
-    /// # Panics
-    /// If decoding panics, on the thread that polls.
-    #[cfg(feature = "ndarray")]
-    pub fn read_ndarray<T: Element, D: ndarray::Dimension>(
-        &self,
-        selection: impl Into<Selection>,
-    ) -> ArrayFuture<ndarray::Array<T, D>> {
-        let (array, selection) = (self.0.clone(), selection.into());
-        Box::pin(async move {
-            array.check_axes::<D>()?;
-            let elements = array.asynchronous().read_as(&selection).await?;
-            array.shaped(&selection, elements)
-        })
+    pub fn read_as<T: ReadAs>(&self, selection: impl Into<AnySelection>) -> ArrayFuture<T::Output> {
+        match selection.into() {
+            AnySelection::Product(selection) => T::read_async(self.0.clone(), selection),
+            points @ AnySelection::Points(_) => {
+                self.0.detached(move |array| T::read(array, &points))
+            }
+        }
     }
 }
 
 impl Array {
+    /// Reads elements of a fixed size.
+    pub(in crate::array) async fn read_elements_async<T: Element>(
+        &self,
+        selection: &Selection,
+    ) -> Result<Vec<T>, ArrayError> {
+        self.check_type::<T>()?;
+        let room = |selected: &Selected<'_>| {
+            zeroed_bits::<T>(selected.length).map(Bits).ok_or_else(|| selected.too_large())
+        };
+        let Bits(bits) = self.read_owned(selection, room).await?;
+        self.elements(bits)
+    }
+
     /// Reads a selection into memory of the same length.
     async fn read_owned<M: AsMut<[u8]> + Send + 'static>(
         &self,

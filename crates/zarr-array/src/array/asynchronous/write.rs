@@ -7,8 +7,9 @@ use std::sync::Arc;
 use super::AsyncArray;
 use super::free::Free;
 use super::turns::Turns;
+use crate::any_selection::AnySelection;
 use crate::array::worker::{ChunkBuffers, Worker};
-use crate::array::{Array, Element};
+use crate::array::{Array, Element, Source, WriteAs};
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::threads::{self, ArrayFuture};
@@ -52,64 +53,69 @@ impl AsyncArray {
     /// ```
     pub fn write(
         &self,
-        selection: impl Into<Selection>,
+        selection: impl Into<AnySelection>,
         elements: impl AsRef<[u8]> + Send + Sync + 'static,
     ) -> ArrayFuture<()> {
-        let (array, selection) = (self.0.clone(), selection.into());
-        Box::pin(async move { array.write_owned(selection, elements).await })
+        let array = self.0.clone();
+        match selection.into() {
+            AnySelection::Product(selection) => {
+                Box::pin(async move { array.write_owned(selection, elements).await })
+            }
+            points @ AnySelection::Points(_) => {
+                array.detached(move |array| array.write(points, &elements))
+            }
+        }
     }
 
-    /// As [`write_as`](Array::write_as), without blocking the thread; see
-    /// [`write`](Self::write).
+    /// As [`write_as`](Array::write_as), without blocking the thread; see [`write`](Self::write).
+    /// Elements that are not in C order are first put in it.
     ///
     /// # Errors
     /// As [`write_as`](Array::write_as).
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn write_as<T: Element>(
+    pub fn write_as<T: WriteAs + Send + Sync + 'static>(
         &self,
-        selection: impl Into<Selection>,
-        elements: impl AsRef<[T]> + Send + Sync + 'static,
+        selection: impl Into<AnySelection>,
+        elements: impl Source<T> + Send + Sync + 'static,
     ) -> ArrayFuture<()> {
         let (array, selection) = (self.0.clone(), selection.into());
-        Box::pin(async move {
-            let bytes = match array.bytes_of(elements.as_ref())? {
-                Cow::Borrowed(_) => None,
-                Cow::Owned(bytes) => Some(bytes),
-            };
-            match bytes {
-                None => array.write_owned(selection, Bytes(elements, PhantomData)).await,
-                Some(bytes) => array.write_owned(selection, bytes).await,
+        let selection = match selection {
+            AnySelection::Product(selection) => selection,
+            points @ AnySelection::Points(_) => {
+                return array.detached(move |array| array.write_as(points, &elements));
             }
-        })
-    }
-
-    /// As [`write_ndarray`](Array::write_ndarray), without blocking the thread; see
-    /// [`write`](Self::write). Elements that are not in C order are first put in it.
-    ///
-    /// # Errors
-    /// As [`write_ndarray`](Array::write_ndarray).
-    ///
-    /// # Panics
-    /// If encoding panics, on the thread that polls.
-    #[cfg(feature = "ndarray")]
-    pub fn write_ndarray<T: Element, D: ndarray::Dimension + 'static>(
-        &self,
-        selection: impl Into<Selection>,
-        elements: ndarray::Array<T, D>,
-    ) -> ArrayFuture<()> {
-        let (array, selection) = (self.0.clone(), selection.into());
+        };
         Box::pin(async move {
-            crate::array::ndarray::check_shape(&selection, elements.shape())?;
-            let in_order = threads::DECODERS.run(move || crate::array::ndarray::in_order(elements));
+            AnySelection::from(&selection).check_shape(elements.shape())?;
+            if elements.as_slice().is_some() {
+                return T::write_async(array, selection, InOrder(elements, PhantomData)).await;
+            }
+            let in_order = threads::DECODERS.run(move || elements.to_vec());
             let in_order = in_order.await.map_err(threads::interrupted)?;
-            array.asynchronous().write_as(selection, in_order).await
+            T::write_async(array, selection, in_order).await
         })
     }
 }
 
 impl Array {
+    /// Writes elements of a fixed size.
+    pub(in crate::array) async fn write_elements_async<T: Element>(
+        &self,
+        selection: Selection,
+        elements: impl AsRef<[T]> + Send + Sync + 'static,
+    ) -> Result<(), ArrayError> {
+        let bytes = match self.bytes_of(elements.as_ref())? {
+            Cow::Borrowed(_) => None,
+            Cow::Owned(bytes) => Some(bytes),
+        };
+        match bytes {
+            None => self.write_owned(selection, Bytes(elements, PhantomData)).await,
+            Some(bytes) => self.write_owned(selection, bytes).await,
+        }
+    }
+
     async fn write_owned<E: AsRef<[u8]> + Send + Sync + 'static>(
         &self,
         selection: Selection,
@@ -162,6 +168,15 @@ impl<E: AsRef<[u8]>> Write<E> {
     fn transfer(&self) -> Result<Transfer<'_>, ArrayError> {
         let selected = Selected::new(&self.array, &self.selection)?;
         Transfer::new(selected, self.elements.as_ref().len())
+    }
+}
+
+/// Elements that lie in memory in C order.
+struct InOrder<E, T>(E, PhantomData<fn() -> T>);
+
+impl<E: Source<T>, T> AsRef<[T]> for InOrder<E, T> {
+    fn as_ref(&self) -> &[T] {
+        self.0.as_slice().unwrap_or_default()
     }
 }
 

@@ -1,93 +1,23 @@
 //! Reading single elements.
 
-use bytemuck::allocation::try_zeroed_vec;
 use zarr_codec::{ChunkCodec, Need, Slice};
 use zarr_view::{CopyError, Output, View};
 
 use super::PointChunk;
+use crate::array::Array;
 use crate::array::worker::{ChunkBuffers, Worker};
-use crate::array::{Array, Element};
 use crate::counts::{bytes_of, narrow, wide};
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::points::{Groups, Points};
-use crate::transfer::{Part, check_length};
+use crate::transfer::Part;
 
 /// Bytes that can be read in the time that one more request takes.
 const REQUEST_COST: usize = 256 << 10;
 
 impl Array {
-    /// Reads single elements, in the order of the points. Chunks that are not stored read as the
-    /// fill value.
-    ///
-    /// Each chunk that contains points is decoded once: of a shard only the inner chunks that
-    /// contain some, and only the elements themselves if they are few in a large chunk that can be
-    /// read in part. A second buffer as large as the result is needed unless the points are in the
-    /// order of the chunks.
-    ///
-    /// # Errors
-    /// [`ArrayError::Selection`] names the axis and the index outside the array, or the list whose
-    /// length differs from the first's; otherwise as [`read`](Array::read).
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// # let builder = ArrayBuilder::new([4, 3], DataType::Uint8).chunk_shape([2, 2]);
-    /// # let metadata = builder.fill_value(9).build()?;
-    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write([1..3, 0..3], &[10, 11, 12, 20, 21, 22])?;
-    /// // Elements (2, 1), (1, 2) and (3, 0).
-    /// assert_eq!(array.read_points([[2, 1, 3], [1, 2, 0]])?, [21, 12, 9]);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn read_points(&self, points: impl Into<Points>) -> Result<Vec<u8>, ArrayError> {
-        let points = points.into();
-        self.chain()?;
-        let mut out = zarr_view::zeroed(self.bytes_of_points(&points)?)?;
-        self.read_points_in_order(&points, &mut out)?;
-        Ok(out)
-    }
-
-    /// As [`read_points`](Array::read_points), into the caller's bytes.
-    ///
-    /// # Errors
-    /// As [`read_points`](Array::read_points), and [`ArrayError::BufferLength`] unless `out` has
-    /// one element per point. `out` may be partly written.
-    pub fn read_points_into(
-        &self,
-        points: impl Into<Points>,
-        out: &mut [u8],
-    ) -> Result<(), ArrayError> {
-        let points = points.into();
-        self.chain()?;
-        check_length(out.len(), self.bytes_of_points(&points)?)?;
-        self.read_points_in_order(&points, out)
-    }
-
-    /// As [`read_points`](Array::read_points), as elements of a Rust type.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
-    /// [`read_points`](Array::read_points).
-    pub fn read_points_as<T: Element>(
-        &self,
-        points: impl Into<Points>,
-    ) -> Result<Vec<T>, ArrayError> {
-        self.check_type::<T>()?;
-        let points = points.into();
-        let bytes = self.bytes_of_points(&points)?;
-        let too_large = |()| CopyError::Memory { bytes };
-        let mut bits: Vec<T::Bits> = try_zeroed_vec(points.len()).map_err(too_large)?;
-        let out = bytemuck::cast_slice_mut(&mut bits);
-        self.read_points_in_order(&points, out)?;
-        self.to_native(out);
-        self.elements(bits)
-    }
-
-    fn bytes_of_points(&self, points: &Points) -> Result<usize, ArrayError> {
+    /// The bytes that the elements take.
+    pub(in crate::array) fn bytes_of_points(&self, points: &Points) -> Result<usize, ArrayError> {
         let (count, element_size) = (points.len(), self.element_size());
         let too_large =
             || ArrayError::SelectionTooLarge { elements: wide(count).into(), element_size };
@@ -95,7 +25,11 @@ impl Array {
     }
 
     /// Reads into memory of the right length.
-    fn read_points_in_order(&self, points: &Points, out: &mut [u8]) -> Result<(), ArrayError> {
+    pub(in crate::array) fn read_points_in_order(
+        &self,
+        points: &Points,
+        out: &mut [u8],
+    ) -> Result<(), ArrayError> {
         let groups = self.divided(points, Groups::by_chunk(self, points)?)?;
         if groups.order().is_sorted() {
             return self.read_groups(points, &groups, out);

@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use zarr_codec::{ByteStrings, Slots, Strings};
+use zarr_codec::{ByteStrings, Slots};
 
 use super::PointChunk;
 use crate::array::Array;
@@ -16,74 +16,10 @@ use crate::points::{Groups, Points};
 use crate::store::StoreExt as _;
 
 impl Array {
-    /// Reads single strings, in the order of the points. Each chunk that contains points is read
-    /// once.
-    ///
-    /// # Errors
-    /// As [`read_strings`](Array::read_strings) and [`read_points`](Array::read_points).
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::Array;
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// # let metadata = ArrayBuilder::new([3, 2], DataType::String).chunk_shape([2, 2]).build()?;
-    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_points_strings([[2, 0], [1, 0]], &["Zug", "Bern"])?;
-    /// assert!(array.read_points_strings([[0, 1, 2], [0, 0, 1]])?.iter().eq(["Bern", "", "Zug"]));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn read_points_strings(&self, points: impl Into<Points>) -> Result<Strings, ArrayError> {
-        self.check_strings()?;
-        self.strings(self.read_variable_points(&points.into())?)
-    }
-
-    /// Reads single byte strings, in the order of the points; see
-    /// [`read_byte_strings`](Array::read_byte_strings) for what they are.
-    ///
-    /// # Errors
-    /// As [`read_byte_strings`](Array::read_byte_strings) and
-    /// [`read_points`](Array::read_points).
-    pub fn read_points_byte_strings(
+    pub(in crate::array) fn read_variable_points(
         &self,
-        points: impl Into<Points>,
+        points: &Points,
     ) -> Result<ByteStrings, ArrayError> {
-        self.read_variable_points(&points.into())
-    }
-
-    /// Writes single strings, in the order of the points; see
-    /// [`write_points`](Array::write_points).
-    ///
-    /// # Errors
-    /// As [`write_strings`](Array::write_strings) and [`write_points`](Array::write_points).
-    pub fn write_points_strings<S: AsRef<str>>(
-        &self,
-        points: impl Into<Points>,
-        strings: &[S],
-    ) -> Result<(), ArrayError> {
-        self.check_strings()?;
-        let elements: Vec<&[u8]> =
-            strings.iter().map(|string| string.as_ref().as_bytes()).collect();
-        self.write_variable_points(&points.into(), &elements)
-    }
-
-    /// Writes single byte strings, in the order of the points; see
-    /// [`write_points`](Array::write_points).
-    ///
-    /// # Errors
-    /// As [`write_byte_strings`](Array::write_byte_strings) and
-    /// [`write_points`](Array::write_points).
-    pub fn write_points_byte_strings<B: AsRef<[u8]>>(
-        &self,
-        points: impl Into<Points>,
-        byte_strings: &[B],
-    ) -> Result<(), ArrayError> {
-        let elements: Vec<&[u8]> = byte_strings.iter().map(AsRef::as_ref).collect();
-        self.write_variable_points(&points.into(), &elements)
-    }
-
-    fn read_variable_points(&self, points: &Points) -> Result<ByteStrings, ArrayError> {
         self.variable_chain()?;
         let groups = Groups::by_chunk(self, points)?;
         let slots = Slots::filled_with(points.len(), self.fill());
@@ -138,7 +74,11 @@ impl Array {
         decoded.map(Some).map_err(|cause| chunk_error(&key, cause))
     }
 
-    fn write_variable_points(&self, points: &Points, elements: &[&[u8]]) -> Result<(), ArrayError> {
+    pub(in crate::array) fn write_variable_points(
+        &self,
+        points: &Points,
+        elements: &[&[u8]],
+    ) -> Result<(), ArrayError> {
         self.refuse_version_2()?;
         let key = node::metadata_key(self.prefix());
         let chain = |cause| ArrayError::Chain { key: key.clone(), cause };

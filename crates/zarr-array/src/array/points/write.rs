@@ -3,9 +3,9 @@
 use zarr_codec::Order;
 
 use super::PointChunk;
+use crate::array::Array;
 use crate::array::worker::Worker;
 use crate::array::write_log::Log;
-use crate::array::{Array, Element};
 use crate::counts::{bytes_of, narrow, wide};
 use crate::error::{ArrayError, Touched};
 use crate::parallel;
@@ -13,53 +13,14 @@ use crate::points::{Groups, Points};
 use crate::transfer::check_length;
 
 impl Array {
-    /// Writes single elements, in the order of the points. If an element is given several times,
-    /// the last one stays.
-    ///
-    /// Each chunk that contains points is read, changed and written once, under the best exclusion
-    /// that the store has, as by a [`write`](Array::write) of a part of it: what others write
+    /// Writes single elements. Each chunk that contains points is read, changed and written once,
+    /// under the best exclusion that the store has, as by a write of a part of it: what others write
     /// between the points is kept.
-    ///
-    /// # Errors
-    /// [`ArrayError::Selection`] names the axis and the index outside the array;
-    /// [`ArrayError::BufferLength`] unless there is one element per point; otherwise as
-    /// [`write`](Array::write).
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Points};
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// # let metadata = ArrayBuilder::new([4, 3], DataType::Uint8).chunk_shape([2, 2]).build()?;
-    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_points([[0, 3, 0], [1, 2, 1]], &[1, 32, 7])?; // (0, 1) twice
-    /// assert_eq!(array.read_points([[3, 0], [2, 1]])?, [32, 7]);
-    /// assert!(array.write_points([[4], [0]], &[1]).is_err());
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn write_points(
+    pub(in crate::array) fn write_points(
         &self,
-        points: impl Into<Points>,
+        points: &Points,
         elements: &[u8],
     ) -> Result<(), ArrayError> {
-        self.write_checked_points(&points.into(), elements)
-    }
-
-    /// As [`write_points`](Array::write_points), from elements of a Rust type.
-    ///
-    /// # Errors
-    /// [`ArrayError::ElementType`] if the array's data type does not match; otherwise as
-    /// [`write_points`](Array::write_points).
-    pub fn write_points_as<T: Element>(
-        &self,
-        points: impl Into<Points>,
-        elements: &[T],
-    ) -> Result<(), ArrayError> {
-        self.write_points(points, &self.bytes_of(elements)?)
-    }
-
-    fn write_checked_points(&self, points: &Points, elements: &[u8]) -> Result<(), ArrayError> {
         self.chain()?;
         let groups = Groups::by_chunk(self, points)?;
         let expected = bytes_of(&[points.len()], self.element_size());

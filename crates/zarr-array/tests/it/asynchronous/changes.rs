@@ -149,19 +149,14 @@ fn strings_are_appended() {
         });
         match data_type {
             DataType::String => {
-                block_on(array.asynchronous().append_strings(0, 2, ["Bern", "Basel"], &[]))
+                block_on(array.asynchronous().append_as(0, 2, ["Bern", "Basel"], &[]))
                     .expect("appends");
-                blocking.append_strings(0, 2, &["Bern", "Basel"], &[]).expect("appends");
+                blocking.append_as(0, 2, &["Bern", "Basel"], &[]).expect("appends");
             }
             _ => {
-                block_on(array.asynchronous().append_byte_strings(
-                    0,
-                    2,
-                    vec![b"\0".to_vec(), vec![1]],
-                    &[],
-                ))
-                .expect("appends");
-                blocking.append_byte_strings(0, 2, &[&b"\0"[..], b"\x01"], &[]).expect("appends");
+                block_on(array.asynchronous().append_as(0, 2, vec![b"\0".to_vec(), vec![1]], &[]))
+                    .expect("appends");
+                blocking.append_as(0, 2, &[&b"\0"[..], b"\x01"], &[]).expect("appends");
             }
         }
         let [found, wanted] = stores.each_ref().map(|store| objects(&**store));

@@ -72,7 +72,7 @@ fn an_executor_is_never_blocked() {
         |_, array| {
             let none = vec![vec![]; 2];
             Box::pin(async move {
-                drop(array.asynchronous().resize(&[3, 3], &none, Cut::Discard).await)
+                drop(array.asynchronous().resize(&[3, 3], &none, Cut::Discard).await);
             })
         },
         |_, array| Box::pin(async move { drop(array.asynchronous().update_attributes(&[]).await) }),

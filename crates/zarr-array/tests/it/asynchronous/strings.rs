@@ -21,7 +21,7 @@ fn create(store: Arc<dyn Store>) -> Array {
     let metadata = metadata.build().expect("valid");
     let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
     let strings: Vec<String> = (0..44 * 70).map(|n| "é".repeat(n % 11)).collect();
-    array.write_strings([0..44, 0..70], &strings).expect("writes");
+    array.write_as([0..44, 0..70], &strings).expect("writes");
     array
 }
 
@@ -33,17 +33,18 @@ fn strings_are_those_of_reads_that_block() {
     let mut random = Random(2);
     for round in 0..60 {
         let selection = random.selection();
-        let wanted = array.read_strings(&selection).expect("reads");
+        let wanted = array.read_as::<String>(&selection).expect("reads");
         for face in super::faces(&memory) {
             let array = open(face).with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
-            let found = block_on(array.asynchronous().read_strings(&selection)).expect("reads");
+            let found =
+                block_on(array.asynchronous().read_as::<String>(&selection)).expect("reads");
             assert_eq!(found, wanted);
             let found =
-                block_on(array.asynchronous().read_byte_strings(&selection)).expect("reads");
+                block_on(array.asynchronous().read_as::<Vec<u8>>(&selection)).expect("reads");
             assert!(found.iter().eq(wanted.iter().map(str::as_bytes)));
         }
     }
-    let outside = block_on(array.asynchronous().read_strings([0..61, 0..1]));
+    let outside = block_on(array.asynchronous().read_as::<String>([0..61, 0..1]));
     assert!(matches!(outside, Err(ArrayError::Selection { .. })), "{outside:?}");
     for stop in 0..25 {
         let gate = Gate::new(memory.clone(), stop);
@@ -55,7 +56,7 @@ fn strings_are_those_of_reads_that_block() {
             zarr_codec::Options::new(),
         );
         let array = array.expect("binds").with_chunks_in_flight(at_once(1));
-        let mut read = array.asynchronous().read_strings(Selection::whole(&EDGES));
+        let mut read = array.asynchronous().read_as::<String>(Selection::whole(&EDGES));
         while !gate.reached(|| true) {
             assert!(poll(read.as_mut()).is_pending());
             thread::yield_now();
@@ -109,20 +110,20 @@ fn strings_are_written_as_by_writes_that_block() {
                 let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
                 array.with_empty_chunks_stored(stored)
             };
-            set(open(Arc::clone(oracle))).write_strings(&selection, &strings).expect("writes");
+            set(open(Arc::clone(oracle))).write_as(&selection, &strings).expect("writes");
             let array = set(open(Arc::clone(store)));
             let array = array.with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
             match round % 3 {
-                0 => block_on(array.asynchronous().write_strings(&selection, strings.clone())),
+                0 => block_on(array.asynchronous().write_as(&selection, strings.clone())),
                 1 => {
                     let strings: Arc<[String]> = strings.as_slice().into();
-                    let write = array.asynchronous().write_strings(&selection, strings);
+                    let write = array.asynchronous().write_as(&selection, strings);
                     runtime.block_on(runtime.spawn(write)).expect("ends")
                 }
                 _ => {
                     let bytes: Vec<Vec<u8>> =
                         strings.iter().map(|string| string.clone().into_bytes()).collect();
-                    block_on(array.asynchronous().write_byte_strings(&selection, bytes))
+                    block_on(array.asynchronous().write_as(&selection, bytes))
                 }
             }
             .expect("writes");
@@ -136,13 +137,13 @@ fn wrong_strings_are_refused_before_anything_is_written() {
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = create(store.clone());
     let before = objects(&*store);
-    let outside = block_on(array.asynchronous().write_strings([0..61, 0..1], vec!["a"; 61]));
+    let outside = block_on(array.asynchronous().write_as([0..61, 0..1], vec!["a"; 61]));
     assert!(matches!(outside, Err(ArrayError::Selection { .. })), "{outside:?}");
-    let short = block_on(array.asynchronous().write_strings([0..2, 0..2], vec!["a"; 3]));
+    let short = block_on(array.asynchronous().write_as([0..2, 0..2], vec!["a"; 3]));
     assert!(matches!(short, Err(ArrayError::ElementCount { found: 3, .. })), "{short:?}");
     assert!(objects(&*store) == before);
     let numbers = super::create(Arc::new(MemoryStore::new()), super::REGULAR, &super::chains()[0]);
-    let numbers = block_on(numbers.asynchronous().write_strings([0..1, 0..1], ["a"]));
+    let numbers = block_on(numbers.asynchronous().write_as([0..1, 0..1], ["a"]));
     assert!(matches!(numbers, Err(ArrayError::ElementType { .. })), "{numbers:?}");
 }
 
@@ -161,8 +162,8 @@ fn faults_in_writes_of_strings_are_those_of_writes_that_block() {
         let array = open_through(&inner, store.clone());
         let array = array.with_threads(at_once(1)).with_chunks_in_flight(at_once(1));
         let written = match blocking {
-            true => array.write_strings(&selection, &strings),
-            false => block_on(array.asynchronous().write_strings(&selection, strings.clone())),
+            true => array.write_as(&selection, &strings),
+            false => block_on(array.asynchronous().write_as(&selection, strings.clone())),
         };
         (outcome(written.map(|()| Vec::new())), objects(&inner), store.operations())
     };
@@ -183,7 +184,7 @@ fn faults_in_writes_of_strings_are_those_of_writes_that_block() {
     let failing = FaultStore::new(memory.clone())
         .on(Key::new("c/3/2").expect("a key"), Fault::Fail(std::io::ErrorKind::StorageFull));
     let array = open_through(&memory, Arc::new(failing)).with_threads(at_once(2));
-    let error = block_on(array.asynchronous().write_strings(&selection, strings));
+    let error = block_on(array.asynchronous().write_as(&selection, strings));
     assert!(matches!(error, Err(ArrayError::Incomplete { .. })), "{error:?}");
 }
 
@@ -197,7 +198,7 @@ fn a_write_of_strings_can_be_dropped_at_any_operation() {
     let strings: Vec<String> = (0..40 * 40).map(|n| n.to_string()).collect();
     let after = {
         let store = holding(&before);
-        open(Arc::new(store.clone())).write_strings(&selection, &strings).expect("writes");
+        open(Arc::new(store.clone())).write_as(&selection, &strings).expect("writes");
         objects(&store)
     };
     for stop in 0.. {
@@ -205,7 +206,7 @@ fn a_write_of_strings_can_be_dropped_at_any_operation() {
         let gate = Gate::new(Arc::new(inner.clone()), stop);
         let store: Arc<dyn Store> = Arc::new(gate.clone());
         let array = open_through(&inner, store.clone()).with_chunks_in_flight(at_once(1));
-        let mut write = array.asynchronous().write_strings(&selection, strings.clone());
+        let mut write = array.asynchronous().write_as(&selection, strings.clone());
         let mut ended = false;
         while !ended && !gate.reached(|| true) {
             ended = matches!(poll(write.as_mut()), std::task::Poll::Ready(Ok(())));

@@ -134,7 +134,7 @@ fn every_way_of_writing_stores_the_same() {
                             let turned =
                                 elements.t().as_standard_layout().into_owned().reversed_axes();
                             let elements = if round % 8 == 2 { elements } else { turned };
-                            block_on(array.asynchronous().write_ndarray(&selection, elements))
+                            block_on(array.asynchronous().write_as(&selection, elements))
                         }
                         _ => block_on(
                             array
@@ -189,7 +189,7 @@ fn what_is_refused_is_refused_before_anything_is_written() {
     #[cfg(feature = "ndarray")]
     {
         let elements = ndarray::arr2(&[[1_u16, 2]]).into_dyn();
-        let turned = block_on(array.asynchronous().write_ndarray([0..2, 0..1], elements));
+        let turned = block_on(array.asynchronous().write_as([0..2, 0..1], elements));
         assert!(matches!(turned, Err(ArrayError::Shape { .. })), "{turned:?}");
     }
     assert!(objects(&*store) == before);

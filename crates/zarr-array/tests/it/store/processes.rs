@@ -60,7 +60,7 @@ fn interleave(array: &Array, first: usize, threads: usize, rounds: u16) {
                 let value = |round: u16| vec![round * 16 + slot as u16; OWN];
                 for round in 1..=rounds {
                     array.write_as(&region, &value(round)).unwrap();
-                    let found: Vec<u16> = array.read_as(&region).unwrap();
+                    let found = array.read_as::<u16>(&region).unwrap();
                     assert_eq!(found, value(round), "participant {slot}, round {round}");
                 }
             });
@@ -98,7 +98,7 @@ pub(crate) fn interleave_in_threads_and_processes(url: &str, rounds: u16) {
             output.read_to_string(&mut text).unwrap();
             assert!(child.wait().unwrap().success(), "{text}");
         }
-        let all: Vec<u16> = array.read_as(Selection::whole(array.shape())).unwrap();
+        let all = array.read_as::<u16>(Selection::whole(array.shape())).unwrap();
         for (at, element) in all.iter().enumerate() {
             assert_eq!(*element, rounds * 16 + (at % SLOTS) as u16, "{name}: element {at}");
         }

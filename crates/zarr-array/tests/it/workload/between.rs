@@ -18,7 +18,7 @@ fn read(store: &Arc<dyn Store>, name: &str) -> Option<(Vec<u64>, Vec<u16>)> {
     match Array::open(store.clone(), &prefix(name)) {
         Ok(array) => {
             let elements =
-                array.read_as(Selection::whole(array.shape())).expect("every chunk reads");
+                array.read_as::<u16>(Selection::whole(array.shape())).expect("every chunk reads");
             Some((array.shape().to_vec(), elements))
         }
         Err(ArrayError::NotFound { .. }) => None,

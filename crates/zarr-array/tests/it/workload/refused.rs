@@ -149,7 +149,7 @@ fn without_exclusion_whole_arrays_are_written_and_what_is_past_their_end_kept() 
     let whole = |array: &zarr_array::Array| zarr_array::Selection::whole(array.shape());
     old.write_as(whole(&old), &[3_u16; 13 * 7]).expect("writes");
     let new = Workload::new(holding(&states[8]), 1).open("a").expect("opens");
-    let mut expected: Vec<u16> = new.read_as(whole(&new)).expect("reads");
+    let mut expected = new.read_as::<u16>(whole(&new)).expect("reads");
     expected[..13 * 7].fill(3);
     let now = Workload::new(store, 1).open("a").expect("opens");
     assert_eq!(now.shape(), [17, 7]);

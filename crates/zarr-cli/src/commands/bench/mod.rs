@@ -180,7 +180,7 @@ impl Reader<'_> {
     fn read_box(&mut self, region: &Selection) -> Result<u64, ArrayError> {
         let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
         if self.array.data_type().is_variable_length() {
-            return Ok(wide(self.array.read_byte_strings(region)?.bytes().len()));
+            return Ok(wide(self.array.read_as::<Vec<u8>>(region)?.bytes().len()));
         }
         let size = wide(self.array.element_size());
         let bytes = region.elements().and_then(|elements| elements.checked_mul(size));

@@ -158,7 +158,7 @@ fn strings_are_found_as_numbers_are() {
         let store = Arc::new(MemoryStore::new());
         let array = Array::create(store.clone(), &Prefix::root(), document(edge)).expect("ok");
         for at in [5_u64, 123_456_789, 999_999_999_998] {
-            array.write_strings(at..at + 2, &["Nome", "Juneau"]).expect("writes");
+            array.write_as(at..at + 2, &["Nome", "Juneau"]).expect("writes");
         }
         (array, objects(&*store))
     };

@@ -27,7 +27,7 @@ fn source() -> Arc<dyn Store> {
     from.put(&prefix("b").key("c/0/0").expect("a key"), b"theirs").expect("puts");
     let strings = ArrayBuilder::new([3], DataType::String).build().expect("valid");
     Array::create(from.clone(), &prefix("g/s"), strings)
-        .and_then(|array| array.write_strings(0..2, &["x", "é"]))
+        .and_then(|array| array.write_as(0..2, &["x", "é"]))
         .expect("writes");
     from
 }

@@ -182,8 +182,8 @@ fn strings_move_as_they_are() {
         ArrayBuilder::new([5], DataType::String).chunk_shape([2]).build().expect("valid");
     let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
-    array.write_strings(0..5, &["a", "bb", "", "dddd", "e"]).expect("writes");
+    array.write_as(0..5, &["a", "bb", "", "dddd", "e"]).expect("writes");
     let plan = Rearrangement::plan(&array, 0, [Span::Kept(2..4), Span::Kept(0..2)]).expect("fits");
     let after = plan.execute(&|_| {}).expect("moves");
-    assert!(after.read_strings(0..4).expect("reads").iter().eq(["", "dddd", "a", "bb"]));
+    assert!(after.read_as::<String>(0..4).expect("reads").iter().eq(["", "dddd", "a", "bb"]));
 }
