@@ -40,3 +40,8 @@ pub use join_plan::{JoinPlan, Reason};
 pub use members::{Arrangement, Member, Members};
 pub use nodes::{NodeMember, NodeMembers, NodePlan};
 pub use tiles::Tiles;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -224,7 +224,6 @@ fn hostile(left: &[(u64, u64)], right: &[(u64, u64)], extent: u64, numbers: [u64
     }
     let grid = Grid::new([left, right]);
     _ = grid.grouped(a, None).map(|tasks| assert_eq!(tasks.is_union_of(&grid), Ok(true)));
-    _ = grid.shrink(&[b, c]).unwrap();
     if let Ok(all) = grid.all_chunks() {
         _ = all.range(d..d.saturating_add(20)).count();
     }
