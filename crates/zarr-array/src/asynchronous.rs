@@ -32,6 +32,7 @@ use crate::array::Array;
 pub use crate::array::AsyncArray;
 use crate::error::ArrayError;
 use crate::group::Group;
+use crate::hierarchy::Hierarchy;
 use crate::store::{Prefix, Store};
 use crate::threads::{self, ArrayFuture};
 use crate::{change, node, parents};
@@ -112,7 +113,7 @@ impl AsyncArray {
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<Array> {
+    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> ArrayFuture<Array> {
         Self::open_with(store, prefix, Options::new())
     }
 
@@ -122,12 +123,13 @@ impl AsyncArray {
     /// # Errors
     /// As [`open_with`](Array::open_with).
     pub fn open_with(
-        store: Arc<dyn Store>,
+        store: impl Into<Hierarchy>,
         prefix: &Prefix,
         options: Options,
     ) -> ArrayFuture<Array> {
         let prefix = prefix.clone();
-        run(Arc::clone(&store), move || Array::open_with(store, &prefix, options))
+        let hierarchy = store.into();
+        run(hierarchy.store().clone(), move || Array::open_with(hierarchy, &prefix, options))
     }
 }
 
@@ -150,18 +152,20 @@ impl AsyncGroup {
     ///
     /// # Errors
     /// As [`open`](Group::open).
-    pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<Group> {
+    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> ArrayFuture<Group> {
         let prefix = prefix.clone();
-        run(Arc::clone(&store), move || Group::open(store, &prefix))
+        let hierarchy = store.into();
+        run(hierarchy.store().clone(), move || Group::open(hierarchy, &prefix))
     }
 
     /// As [`open_consolidated`](Group::open_consolidated), without blocking the thread.
     ///
     /// # Errors
     /// As [`open_consolidated`](Group::open_consolidated).
-    pub fn open_consolidated(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<Group> {
+    pub fn open_consolidated(store: impl Into<Hierarchy>, prefix: &Prefix) -> ArrayFuture<Group> {
         let prefix = prefix.clone();
-        run(Arc::clone(&store), move || Group::open_consolidated(store, &prefix))
+        let hierarchy = store.into();
+        run(hierarchy.store().clone(), move || Group::open_consolidated(hierarchy, &prefix))
     }
 
     /// As [`children`](Group::children), without blocking the thread.

@@ -10,6 +10,7 @@ use crate::change::{Scope, follow};
 use crate::children::children;
 use crate::consolidated::Snapshot;
 use crate::error::ArrayError;
+use crate::hierarchy::Hierarchy;
 use crate::node;
 use crate::store::{Prefix, Store, UpdatePolicy};
 
@@ -35,7 +36,7 @@ use crate::store::{Prefix, Store, UpdatePolicy};
 /// Zarr v3 core, "Group metadata".
 #[derive(Clone, Debug)]
 pub struct Group {
-    store: Arc<dyn Store>,
+    hierarchy: Hierarchy,
     prefix: Prefix,
     /// Shared by all clones of the handle.
     metadata: Arc<GroupMetadata>,
@@ -51,9 +52,10 @@ impl Group {
     ///
     /// # Errors
     /// [`ArrayError`] if there is none, or its metadata is not valid.
-    pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
-        match node::open(&store, prefix)? {
-            NodeMetadata::Group(metadata) => Ok(Self::with_metadata(store, prefix, metadata)),
+    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> Result<Self, ArrayError> {
+        let hierarchy = store.into();
+        match node::open(&hierarchy, prefix)? {
+            NodeMetadata::Group(metadata) => Ok(Self::with_metadata(hierarchy, prefix, metadata)),
             NodeMetadata::Array(_) => Err(ArrayError::NotGroup { path: node::display(prefix) }),
         }
     }
@@ -94,7 +96,10 @@ impl Group {
     /// assert_eq!(root.group("inner")?.array("a")?.shape(), [3]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn open_consolidated(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
+    pub fn open_consolidated(
+        store: impl Into<Hierarchy>,
+        prefix: &Prefix,
+    ) -> Result<Self, ArrayError> {
         let group = Self::open(store, prefix)?;
         match Snapshot::of(&group.metadata, prefix) {
             Some(snapshot) => Ok(Self { snapshot: Some(snapshot), ..group }),
@@ -104,9 +109,14 @@ impl Group {
 
     /// The group with this document at `prefix`. Does not access the store.
     #[must_use]
-    pub fn with_metadata(store: Arc<dyn Store>, prefix: &Prefix, metadata: GroupMetadata) -> Self {
+    pub fn with_metadata(
+        store: impl Into<Hierarchy>,
+        prefix: &Prefix,
+        metadata: GroupMetadata,
+    ) -> Self {
+        let hierarchy = store.into();
         Self {
-            store,
+            hierarchy,
             prefix: prefix.clone(),
             metadata: Arc::new(metadata),
             snapshot: None,
@@ -174,14 +184,14 @@ impl Group {
     /// the store of a session. Nothing is read.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = store;
+        self.hierarchy = self.hierarchy.with_store(store);
         self
     }
 
     /// The store that holds the group.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+        self.hierarchy.store()
     }
 
     /// The metadata document.
@@ -210,9 +220,9 @@ impl Group {
         let prefix = self.prefix.join(path)?;
         match self.snapshot.as_ref().and_then(|snapshot| snapshot.node(path)) {
             // Its own documents show what is wrong with them.
-            Some(Err(_)) if self.metadata.is_version_2() => node::open(&self.store, &prefix),
+            Some(Err(_)) if self.metadata.is_version_2() => node::open(self.store(), &prefix),
             Some(node) => node,
-            None => node::open(&self.store, &prefix),
+            None => node::open(self.store(), &prefix),
         }
     }
 
@@ -222,7 +232,7 @@ impl Group {
     /// As [`Array::create`].
     pub fn create_array(&self, path: &str, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
         self.refuse_version_2()?;
-        let (store, prefix) = (self.store.clone(), self.prefix.join(path)?);
+        let (store, prefix) = (self.store().clone(), self.prefix.join(path)?);
         let array = Array::create_with(store, &prefix, metadata, self.options.clone())?;
         Ok(array.with_update_policy(self.policy))
     }
@@ -233,7 +243,7 @@ impl Group {
     /// As [`Group::create`].
     pub fn create_group(&self, path: &str, metadata: GroupMetadata) -> Result<Self, ArrayError> {
         self.refuse_version_2()?;
-        let group = Self::create(self.store.clone(), &self.prefix.join(path)?, metadata)?;
+        let group = Self::create(self.store().clone(), &self.prefix.join(path)?, metadata)?;
         Ok(group.with_update_policy(self.policy).with_options(self.options.clone()))
     }
 
@@ -245,8 +255,8 @@ impl Group {
         let prefix = self.prefix.join(path)?;
         match self.node(path)? {
             NodeMetadata::Array(metadata) => {
-                let store = self.store.clone();
-                let array = Array::with_metadata(store, &prefix, metadata, self.options.clone())?;
+                let options = self.options.clone();
+                let array = Array::with_metadata(&self.hierarchy, &prefix, metadata, options)?;
                 Ok(array.with_update_policy(self.policy))
             }
             NodeMetadata::Group(_) => Err(ArrayError::NotArray { path: node::display(&prefix) }),
@@ -262,7 +272,7 @@ impl Group {
         let prefix = self.prefix.join(path)?;
         match self.node(path)? {
             NodeMetadata::Group(metadata) => {
-                let group = Self::with_metadata(self.store.clone(), &prefix, metadata);
+                let group = Self::with_metadata(&self.hierarchy, &prefix, metadata);
                 let snapshot = self.snapshot.as_ref().and_then(|snapshot| snapshot.below(path));
                 let options = self.options.clone();
                 Ok(Self { snapshot, policy: self.policy, options, ..group })
@@ -283,6 +293,6 @@ impl Group {
         if let Some(snapshot) = &self.snapshot {
             return Ok(snapshot.children());
         }
-        children(&self.store, &self.prefix, &self.metadata)
+        children(self.store(), &self.prefix, &self.metadata)
     }
 }

@@ -28,9 +28,8 @@ pub trait MemberSource: fmt::Debug + Send + Sync {
 
 /// The arrays of which another one consists, side by side in a grid: each is one chunk of it.
 ///
-/// A store gives them as the [extension](crate::store::Store::extension) of the array's path, as an
-/// `Arc<Members>`. Then [`Array::open`] opens an array whose elements are those of its members: each
-/// chunk is read from the member that it lies in, with that member's own chunks, codecs and fill
+/// A [`Hierarchy`](crate::Hierarchy) names them beside its store. Then [`Array::open`] opens an array
+/// whose elements are those of its members: each chunk is read from the member that it lies in, with that member's own chunks, codecs and fill
 /// value. Members are opened when a read needs them, and kept open.
 ///
 /// Each chunk of the array must lie within one member. It is best if it is one chunk of the member,

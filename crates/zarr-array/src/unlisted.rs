@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::IoSlice;
 use std::iter;
 use std::sync::{Arc, Once, OnceLock};
 
@@ -13,8 +12,8 @@ use crate::layout::ChunkLayout;
 use crate::node::{self, METADATA_KEY};
 use crate::parallel;
 use crate::store::{
-    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
-    LockGuard, ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    AsyncStore, DirEntry, Key, Layer, Links, Listing, ObjectMeta, Operation, Prefix, Store,
+    StoreError,
 };
 use crate::version_2;
 use crate::without_key;
@@ -40,6 +39,10 @@ use crate::without_key;
 /// ```
 pub struct UnlistedStore {
     store: Arc<dyn Store>,
+    shared: Arc<Shared>,
+}
+
+struct Shared {
     told: Box<dyn Fn() + Send + Sync>,
     once: Once,
     /// What the metadata tells, once a listing has failed.
@@ -59,7 +62,8 @@ struct Nodes {
 impl UnlistedStore {
     /// The store; `told` is called at the first listing that metadata answers.
     pub fn new(store: Arc<dyn Store>, told: impl Fn() + Send + Sync + 'static) -> Self {
-        Self { store, told: Box::new(told), once: Once::new(), nodes: OnceLock::new() }
+        let (told, once, nodes) = (Box::new(told), Once::new(), OnceLock::new());
+        Self { store, shared: Arc::new(Shared { told, once, nodes }) }
     }
 
     /// What the metadata tells instead of a listing that failed with `error`.
@@ -67,7 +71,7 @@ impl UnlistedStore {
         if !error.cannot_list() {
             return Err(error);
         }
-        let nodes = match self.nodes.get() {
+        let nodes = match self.shared.nodes.get() {
             Some(nodes) => Arc::clone(nodes),
             None => {
                 let node = match node::open(&self.store, &Prefix::root()) {
@@ -84,10 +88,10 @@ impl UnlistedStore {
                                   array can be named itself)",
                     });
                 };
-                Arc::clone(self.nodes.get_or_init(|| Arc::new(nodes)))
+                Arc::clone(self.shared.nodes.get_or_init(|| Arc::new(nodes)))
             }
         };
-        self.once.call_once(|| (self.told)());
+        self.shared.once.call_once(|| (self.shared.told)());
         Ok(nodes)
     }
 
@@ -145,7 +149,7 @@ impl UnlistedStore {
             Ok(key) => prefix.strip(key).is_some(),
             Err(_) => true,
         });
-        let most = self.store.capabilities().requests_in_flight.get().max(1);
+        let most = self.inner().capabilities().requests_in_flight.get().max(1);
         let batches = iter::from_fn(move || {
             let batch: Vec<_> = candidates.by_ref().take(most).collect();
             (!batch.is_empty()).then_some(batch)
@@ -155,10 +159,10 @@ impl UnlistedStore {
 
     /// Those of the keys that exist, looked up at once.
     fn existing(&self, keys: Vec<Result<Key, StoreError>>) -> Vec<Result<Key, StoreError>> {
-        let threads = self.store.capabilities().requests_in_flight;
+        let threads = self.inner().capabilities().requests_in_flight;
         let keys = keys.into_iter().collect::<Result<Vec<Key>, _>>();
         let existing = keys.and_then(|keys| {
-            let found = parallel::map(&keys, threads, |key| self.store.head(key))?;
+            let found = parallel::map(&keys, threads, |key| self.inner().head(key))?;
             let pairs = keys.into_iter().zip(found);
             Ok(pairs.filter_map(|(key, found)| found.map(|_| Ok(key))).collect())
         });
@@ -212,39 +216,23 @@ impl fmt::Debug for UnlistedStore {
     }
 }
 
-impl Store for UnlistedStore {
-    fn get(
-        &self,
-        key: &Key,
-        range: ReadRange<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.store.get(key, range, out)
+impl Layer for UnlistedStore {
+    type Inner = dyn Store;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.store
     }
 
-    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
-        self.store.get_into(key, out)
+    fn around(&self, store: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(Self { store, shared: Arc::clone(&self.shared) }))
     }
 
-    fn put_opts(
-        &self,
-        key: &Key,
-        pieces: &[IoSlice<'_>],
-        mode: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        self.store.put_opts(key, pieces, mode)
-    }
-
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.store.head(key)
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.store.delete(key)
+    fn around_reads(&self, reads: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        Some(reads)
     }
 
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
-        let mut listed = self.store.list(prefix, links);
+        let mut listed = self.inner().list(prefix, links);
         match (listed.next(), links) {
             // What is deleted must be known with certainty.
             (Some(Err(error)), Links::Follow) => match self.nodes(prefix, error) {
@@ -256,7 +244,7 @@ impl Store for UnlistedStore {
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        let mut listed = self.store.list_dir(prefix);
+        let mut listed = self.inner().list_dir(prefix);
         let error = match listed.next() {
             Some(Err(error)) => error,
             first => return Box::new(first.into_iter().chain(listed)),
@@ -284,40 +272,13 @@ impl Store for UnlistedStore {
         }
     }
 
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.store.lock(key)
-    }
-
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        self.store.delete_prefix(prefix)
-    }
-
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.store.clean(prefix, removed)
+    /// Not known of listings that metadata answers.
+    fn list_described(&self, _: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        None
     }
 
     /// Nothing if the store below cannot list.
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         without_key::each(&*self.store, prefix, found)
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.store.location(prefix)
-    }
-
-    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
-        self.store.asynchronous()
-    }
-
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        self.store.extension(prefix)
-    }
-
-    fn checked(&self) -> Option<Arc<dyn Store>> {
-        self.store.checked()
     }
 }

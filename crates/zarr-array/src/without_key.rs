@@ -1,8 +1,8 @@
 //! What a store has that is no object, so that no listing shows it.
 
-use crate::store::{Prefix, Store, StoreError};
+use crate::store::{Prefix, Store, StoreError, StoreExt as _};
 
-/// Calls `found` with each such name below a prefix: see [`Store::without_key`]. Nothing is known of
+/// Calls `found` with each such name below a prefix: see [`StoreExt::without_key`](crate::store::StoreExt::without_key). Nothing is known of
 /// a store that cannot list.
 pub(crate) fn each(
     store: &dyn Store,

@@ -1,11 +1,11 @@
 //! Nodes, their documents, and other objects next to them.
 
 use std::collections::HashSet;
-use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::ChunkLayout;
+use zarr_array::Hierarchy;
 use zarr_array::names_without_key;
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::{Kind, MARKER, REARRANGE_MARKER, Unfinished, UnfinishedWork};
@@ -34,7 +34,7 @@ pub(crate) enum Parent {
 
 /// A check in progress.
 pub(crate) struct Walk<'a> {
-    pub(crate) store: &'a Arc<dyn Store>,
+    pub(crate) store: &'a Hierarchy,
     pub(crate) options: &'a CheckOptions,
     report: &'a mut dyn FnMut(Finding),
     /// Receives the progress of an array's chunks, if requested.
@@ -49,7 +49,7 @@ pub(crate) struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(
-        store: &'a Arc<dyn Store>,
+        store: &'a Hierarchy,
         options: &'a CheckOptions,
         report: &'a mut dyn FnMut(Finding),
         progress: Option<Report<'a>>,
@@ -378,11 +378,10 @@ impl<'a> Walk<'a> {
         key: &Key,
         metadata: ArrayMetadata,
     ) -> Result<Option<Array>, ArrayError> {
-        let store = Arc::clone(self.store);
         let options = Options::new()
             .unknown_decoded_len(self.options.memory)
             .codecs(self.options.codecs.clone());
-        match Array::with_metadata(store, prefix, metadata, options) {
+        match Array::with_metadata(self.store, prefix, metadata, options) {
             Ok(array) => {
                 if let Err(ArrayError::FillValue { fill_value, read_back, .. }) =
                     array.check_writable(key)

@@ -41,15 +41,13 @@ mod summary;
 mod variable;
 mod version_2;
 
-use std::sync::Arc;
-
 pub use finding::{Finding, Rule, Severity, explanation, rules};
 pub use leftovers::leftovers;
 pub use options::CheckOptions;
 pub use summary::{CheckProgress, Summary};
 
-use zarr_array::ArrayError;
-use zarr_store::{Prefix, Store};
+use zarr_array::{ArrayError, Hierarchy};
+use zarr_store::Prefix;
 
 /// Checks the node at `prefix` and everything below it, and reports findings in the order of keys
 /// within each node.
@@ -63,12 +61,12 @@ use zarr_store::{Prefix, Store};
 /// of the store about `prefix` itself, or any error of a remote store. Faults of nodes and chunks
 /// are findings, not errors, and so are nodes and chunks that cannot be read.
 pub fn check(
-    store: &Arc<dyn Store>,
+    store: impl Into<Hierarchy>,
     prefix: &Prefix,
     options: &CheckOptions,
     report: &mut dyn FnMut(Finding),
 ) -> Result<Summary, ArrayError> {
-    hierarchy::Walk::new(store, options, report, None).run(prefix)
+    hierarchy::Walk::new(&store.into(), options, report, None).run(prefix)
 }
 
 /// As [`check`], and reports the progress after each decoded chunk. The chunks of each array are
@@ -77,13 +75,13 @@ pub fn check(
 /// # Errors
 /// As [`check`].
 pub fn check_with_progress(
-    store: &Arc<dyn Store>,
+    store: impl Into<Hierarchy>,
     prefix: &Prefix,
     options: &CheckOptions,
     report: &mut dyn FnMut(Finding),
     progress: &(dyn Fn(&Prefix, CheckProgress) + Sync),
 ) -> Result<Summary, ArrayError> {
-    hierarchy::Walk::new(store, options, report, Some(progress)).run(prefix)
+    hierarchy::Walk::new(&store.into(), options, report, Some(progress)).run(prefix)
 }
 
 /// The README's example, run as a test.

@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions};
-use zarr_kit::array::{ChunkLayout, open_node, refresh_consolidated};
+use zarr_kit::array::{ChunkLayout, Hierarchy, open_node, refresh_consolidated};
 use zarr_kit::metadata::NodeMetadata;
-use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store};
+use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store as _};
 
 use zarr_kit::codec::Options;
 use zarr_kit::report::ReportError;
@@ -24,7 +24,7 @@ use crate::{nearest, print};
 pub(crate) struct NodeStore {
     /// The place as the user wrote it, without secrets.
     pub(crate) shown: String,
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Hierarchy,
     /// The folder, if it is one.
     pub(crate) folder: Option<PathBuf>,
     /// Whether the size of an object is cheap to look up.
@@ -58,14 +58,15 @@ impl NodeStore {
 
     fn in_session(mut self) -> Result<Self, CliError> {
         let session = Session::begin(&self.store).map_err(|cause| self.failed(cause))?;
-        self.store = Arc::clone(session.store());
+        self.store = self.store.with_store(Arc::clone(session.store()));
         self.session = Mutex::new(Some(session));
         Ok(self)
     }
 
     /// Tells of reads and writes from now on.
     pub(crate) fn watch(&mut self, watch: Arc<dyn Watch>) {
-        self.store = Arc::new(WatchedStore { inner: Arc::clone(&self.store), watch });
+        let inner = Arc::clone(self.store.store());
+        self.store = self.store.with_store(Arc::new(WatchedStore { inner, watch }));
     }
 
     /// Removes the folders that were created for it, if they are empty.
@@ -425,10 +426,10 @@ fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
 }
 
 /// The store, which lists by metadata if it is on a server that does not list.
-fn listable(path: &str, store: Arc<dyn Store>) -> Arc<dyn Store> {
+fn listable(path: &str, store: Hierarchy) -> Hierarchy {
     let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme.as_deref() {
-        Some("http" | "https") => unlisted(store),
+        Some("http" | "https") => store.with_store(unlisted(Arc::clone(&store))),
         _ => store,
     }
 }

@@ -5,10 +5,9 @@ use std::io::IoSlice;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use zarr_kit::Prefix;
 use zarr_kit::array::store::{
-    Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location, LockGuard,
-    ObjectMeta, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    AsyncStore, GetInto, Key, Layer, ObjectMeta, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
+    Store, StoreError, StoreExt as _,
 };
 
 /// Is told, by any number of threads at once.
@@ -23,15 +22,29 @@ pub(crate) trait Watch: Debug + Send + Sync {
     fn deleted(&self, _key: &Key) {}
 }
 
-/// Forwards all that commands on arrays need. What it does not forward has a default that is slower
-/// at most.
+/// What is told is done here; all else passes.
 #[derive(Debug)]
 pub(crate) struct WatchedStore {
     pub(crate) inner: Arc<dyn Store>,
     pub(crate) watch: Arc<dyn Watch>,
 }
 
-impl Store for WatchedStore {
+impl Layer for WatchedStore {
+    type Inner = dyn Store;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn around(&self, inner: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(Self { inner, watch: Arc::clone(&self.watch) }))
+    }
+
+    /// Reads that are watched block.
+    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        None
+    }
+
     fn get(
         &self,
         key: &Key,
@@ -39,7 +52,7 @@ impl Store for WatchedStore {
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         let begun = Instant::now();
-        let found = self.inner.get(key, range, out)?;
+        let found = self.inner().get(key, range, out)?;
         let bytes = u64::try_from(out.len()).unwrap_or(u64::MAX);
         self.watch.got(found.as_ref().map(|_| bytes), begun.elapsed());
         Ok(found)
@@ -47,7 +60,7 @@ impl Store for WatchedStore {
 
     fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
         let begun = Instant::now();
-        let read = self.inner.get_into(key, out)?;
+        let read = self.inner().get_into(key, out)?;
         let bytes = match read {
             GetInto::Unsupported => return Ok(read),
             GetInto::Missing => None,
@@ -63,55 +76,30 @@ impl Store for WatchedStore {
         pieces: &[IoSlice<'_>],
         mode: PutMode<'_>,
     ) -> Result<PutOutcome, StoreError> {
-        let outcome = self.inner.put_opts(key, pieces, mode)?;
+        let outcome = self.inner().put_opts(key, pieces, mode)?;
         let bytes = pieces.iter().map(|piece| u64::try_from(piece.len()).unwrap_or(u64::MAX)).sum();
         self.watch.put(key, bytes);
         Ok(outcome)
     }
 
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.inner.head(key)
-    }
-
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.inner.delete(key)?;
+        self.inner().delete(key)?;
         self.watch.deleted(key);
         Ok(())
     }
 
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        self.inner.delete_prefix(prefix)
-    }
-
-    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
-        self.inner.list(prefix, links)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        self.inner.list_dir(prefix)
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.inner.lock(key)
-    }
-
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.inner.clean(prefix, removed)
-    }
-
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.inner.without_key(prefix, found)
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.inner.location(prefix)
-    }
-
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        self.inner.extension(prefix)
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        let done = self.inner().put_from(key, from, from_key, expected, sharing)?;
+        if !matches!(done, PutFrom::Unsupported | PutFrom::Changed) {
+            self.watch.put(key, expected.size);
+        }
+        Ok(done)
     }
 }

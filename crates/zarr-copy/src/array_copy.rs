@@ -44,11 +44,11 @@ impl<'a> ArrayCopy<'a> {
             .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
         let changed = of_version_3(&metadata, changed)
             .map_err(|cause| TransferError::Change { path: from.path(), cause: cause.into() })?;
-        let is_joined = from.store.extension(from.prefix).is_some();
+        let is_joined = from.hierarchy().members(from.prefix).is_some();
         if !is_joined && is_same_but_for_keys(&metadata, &changed) {
             return Ok(Self { from, to, metadata, changed, elements: None, unfit: None });
         }
-        let (store, options_of_source) = (from.store.clone(), options.source_options());
+        let (store, options_of_source) = (from.hierarchy(), options.source_options());
         let array = Array::with_metadata(store, from.prefix, metadata.clone(), options_of_source);
         let array = match array {
             Ok(array) => array,

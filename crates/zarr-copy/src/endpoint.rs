@@ -5,8 +5,8 @@ use std::sync::Arc;
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::MARKER;
 use zarr_array::version_2;
-use zarr_array::{Group, refresh_consolidated};
-use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError};
+use zarr_array::{Group, Hierarchy, refresh_consolidated};
+use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, StoreExt as _};
 
 use crate::error::{TransferError, source};
 
@@ -23,6 +23,8 @@ pub(crate) struct Content {
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
+    /// The same with the members of its arrays, if it has some that consist of others.
+    hierarchy: Option<&'a Hierarchy>,
     pub(crate) prefix: &'a Prefix,
 }
 
@@ -30,7 +32,18 @@ impl<'a> Endpoint<'a> {
     /// The node at `prefix` in `store`.
     #[must_use]
     pub fn new(store: &'a Arc<dyn Store>, prefix: &'a Prefix) -> Self {
-        Self { store, prefix }
+        Self { store, hierarchy: None, prefix }
+    }
+
+    /// The node at `prefix` in a hierarchy, some of whose arrays may consist of others.
+    #[must_use]
+    pub fn in_hierarchy(hierarchy: &'a Hierarchy, prefix: &'a Prefix) -> Self {
+        Self { store: hierarchy, hierarchy: Some(hierarchy), prefix }
+    }
+
+    /// The store with the members of its arrays.
+    pub(crate) fn hierarchy(self) -> Hierarchy {
+        self.hierarchy.map_or_else(|| Hierarchy::from(Arc::clone(self.store)), Hierarchy::clone)
     }
 
     /// Another place in the same store.

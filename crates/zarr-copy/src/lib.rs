@@ -276,7 +276,7 @@ pub struct CopySummary {
     /// Objects that belong to no node and were left out.
     pub left_out: u64,
     /// What is in the source and no copy can have, because it is no object: names that no key can
-    /// have, and what is no regular file (`Store::without_key`). Empty with
+    /// have, and what is no regular file (`Cleaning::without_key`). Empty with
     /// [`CopyOptions::nodes_only`]. Of several parts, the first has them.
     pub without_key: Vec<String>,
     /// Tasks that an earlier, interrupted copy had done.

@@ -29,8 +29,8 @@ pub(crate) fn is_sparse(from: &Array, to: &Array) -> bool {
     let chunks = from.grid().occupied_chunks().unwrap_or(u64::MAX);
     if chunks < FEW_CHUNKS
         || from.metadata().fill_value() != to.metadata().fill_value()
-        // A layer above knows more than the store lists.
-        || from.store().extension(from.prefix()).is_some()
+        // Members know more than the store lists.
+        || from.members().is_some()
     {
         return false;
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Prefix, Store};
-use zarr_array::{Array, ArrayError, Group, open_node};
+use zarr_array::{Array, ArrayError, Group, Hierarchy, open_node};
 use zarr_codec::Options;
 use zarr_metadata::NodeMetadata;
 
@@ -29,16 +29,17 @@ impl NodeMember {
     /// [`ArrayError`] if there is no node, or if it cannot be opened.
     pub fn open(
         name: impl Into<String>,
-        store: Arc<dyn Store>,
+        store: impl Into<Hierarchy>,
         prefix: &Prefix,
     ) -> Result<Self, ArrayError> {
-        match open_node(&store, prefix)? {
+        let hierarchy = store.into();
+        match open_node(&hierarchy, prefix)? {
             NodeMetadata::Array(metadata) => {
-                let array = Array::with_metadata(store, prefix, metadata, Options::new())?;
+                let array = Array::with_metadata(hierarchy, prefix, metadata, Options::new())?;
                 Ok(Self::Array(Member::new(name, array)))
             }
             NodeMetadata::Group(_) => {
-                Ok(Self::Group(GroupMember::new(name, Group::open(store, prefix)?)))
+                Ok(Self::Group(GroupMember::new(name, Group::open(hierarchy, prefix)?)))
             }
         }
     }

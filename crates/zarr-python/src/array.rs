@@ -96,7 +96,7 @@ impl PyArray {
     #[staticmethod]
     pub(crate) fn open(py: Python<'_>, state: State) -> Done<Self> {
         let (place, prefix) = NodeStore::open(py, state, false)?;
-        let open = |signals: &Arc<Signals>| Array::open(signals.guard(&place.store), &prefix);
+        let open = |signals: &Arc<Signals>| Array::open(signals.guard_all(&place.store), &prefix);
         let array = place.named(&prefix, py.detach(|| Signals::during(open)))?;
         Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))
     }
@@ -117,8 +117,7 @@ impl PyArray {
     fn restored(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let (place, prefix) = NodeStore::open(py, state, false)?;
-        let store = Arc::clone(&place.store);
-        let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
+        let array = Array::with_metadata(&place.store, &prefix, metadata, Options::new())?;
         Ok(Self::new(array, place))
     }
 

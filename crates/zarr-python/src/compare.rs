@@ -23,7 +23,7 @@ pub(crate) fn diff(
     let (shown, others) = (one.shown_node(&ours), other.shown_node(&theirs));
     py.detach(|| {
         Signals::during(|signals| {
-            let stores = (signals.guard(&one.reading()), signals.guard(&other.reading()));
+            let stores = (signals.guard_all(&one.reading()), signals.guard_all(&other.reading()));
             let one = DiffNode::new(&stores.0, ours.clone(), &shown);
             let other = DiffNode::new(&stores.1, theirs.clone(), &others);
             let mut documents = Vec::new();

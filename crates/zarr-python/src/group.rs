@@ -50,7 +50,7 @@ impl PyGroup {
 
     /// The group with what was written in the `with` block. The GIL must be free.
     pub(crate) fn reading(&self) -> Group {
-        self.group.clone().with_store(self.place.reading())
+        self.group.clone().with_store(Arc::clone(&self.place.reading()))
     }
 
     /// Changes the group or what is in it.
@@ -189,8 +189,8 @@ impl PyGroup {
         let prefix = self.group.prefix().join(path).map_err(|_| missing())?;
         let node = py.detach(|| match self.reading().node(path)? {
             NodeMetadata::Array(metadata) => {
-                let store = Arc::clone(&self.place.store);
-                let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
+                let (place, options) = (&self.place.store, Options::new());
+                let array = Array::with_metadata(place, &prefix, metadata, options)?;
                 Ok(PyNode::Array(PyArray::new(array, self.place.clone())))
             }
             NodeMetadata::Group(_) => Ok(PyNode::Group(self.with(self.reading().group(path)?))),

@@ -178,7 +178,7 @@ fn opened(
 ) -> Done<NodeMembers> {
     let members = members.iter().map(|(place, prefix)| {
         let name = name(place, prefix);
-        let member = NodeMember::open(&name, signals.guard(&place.reading()), prefix);
+        let member = NodeMember::open(&name, signals.guard_all(&place.reading()), prefix);
         let failed = |cause| JoinError::Member { member: name.into(), cause: Box::new(cause) };
         member.map_err(failed)
     });

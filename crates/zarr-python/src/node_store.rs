@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{
     Session, StoreError, StoreOptions, archive_of, local_path, place_below, scheme, shown_url,
 };
+use zarr_kit::array::{Hierarchy, UnlistedStore};
 use zarr_kit::metadata::Printable;
 use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
 use zarr_kit::{Array, Prefix, Store};
@@ -55,7 +55,7 @@ pub(crate) struct NodeStore {
     pub(crate) settings: Settings,
     pub(crate) handling: Handling,
     /// As it was committed last.
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Hierarchy,
     pub(crate) block: Arc<Block>,
 }
 
@@ -88,17 +88,21 @@ impl NodeStore {
         let (store, members) = options(&settings)?;
         let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
         let store = py.detach(|| virtual_join::open_store(&url, &options))?;
-        let store: Arc<dyn Store> = match scheme(&url).as_deref() {
+        let store = match scheme(&url).as_deref() {
             // Most servers do not list: nodes are then those of the consolidated metadata.
-            Some("http" | "https") => Arc::new(UnlistedStore::new(store, || ())),
+            Some("http" | "https") => {
+                let unlisted = UnlistedStore::new(Arc::clone(&store), || ());
+                store.with_store(Arc::new(unlisted))
+            }
             _ => store,
         };
         Ok((Self { given, url, settings, handling, store, block: Arc::default() }, prefix))
     }
 
     /// The store as it is read: in a `with` block, with what was written there.
-    pub(crate) fn reading(&self) -> Arc<dyn Store> {
-        self.block.store().unwrap_or_else(|| Arc::clone(&self.store))
+    pub(crate) fn reading(&self) -> Hierarchy {
+        let written = self.block.store();
+        written.map_or_else(|| self.store.clone(), |store| self.store.with_store(store))
     }
 
     /// Changes what is in the store, in the session of the `with` block, or else in one of its own:
@@ -135,7 +139,7 @@ impl NodeStore {
     pub(crate) fn identity(&self) -> String {
         match self.is_memory() {
             // While one exists, no other is at its address.
-            true => format!("memory:{:p}", Arc::as_ptr(&self.store)),
+            true => format!("memory:{:p}", Arc::as_ptr(self.store.store())),
             false => self.url.clone(),
         }
     }

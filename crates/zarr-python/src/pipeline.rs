@@ -1,7 +1,5 @@
 //! An array that zarr-python opened, for its codec pipeline: read and written in our own store.
 
-use std::sync::Arc;
-
 use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use zarr_kit::codec::Options;
@@ -41,8 +39,7 @@ impl PyOpened {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let state = (url, path, settings, threads, empty_chunks);
         let (place, prefix) = NodeStore::open(py, state, false)?;
-        let store = Arc::clone(&place.store);
-        let array = Array::with_metadata(store, &prefix, metadata, Options::new())?;
+        let array = Array::with_metadata(&place.store, &prefix, metadata, Options::new())?;
         Ok(Self { array: place.handling.of(array) })
     }
 

@@ -6,18 +6,16 @@
 //! an exception.
 
 use std::fmt;
-use std::io::{self, IoSlice};
-use std::path::PathBuf;
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
+use zarr_kit::array::Hierarchy;
 use zarr_kit::array::store::{
-    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, Operation, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
-    StoreError,
+    AsyncStore, Key, Layer, Listing, Object, Operation, ReadRange, StoreError, StoreFuture,
 };
 use zarr_kit::{Prefix, Store};
 
@@ -61,7 +59,12 @@ impl Signals {
 
     /// The store, whose operations end with an error after a handler has raised an exception.
     pub(crate) fn guard(self: &Arc<Self>, store: &Arc<dyn Store>) -> Arc<dyn Store> {
-        Arc::new(Guarded { store: Arc::clone(store), signals: Arc::clone(self) })
+        Arc::new(Guarded { inner: Arc::clone(store), signals: Arc::clone(self) })
+    }
+
+    /// The hierarchy with such a store.
+    pub(crate) fn guard_all(self: &Arc<Self>, hierarchy: &Hierarchy) -> Hierarchy {
+        hierarchy.with_store(self.guard(hierarchy))
     }
 
     /// Whether the operation has changed a store.
@@ -105,12 +108,12 @@ impl Signals {
     }
 }
 
-struct Guarded {
-    store: Arc<dyn Store>,
+struct Guarded<S: ?Sized> {
+    inner: Arc<S>,
     signals: Arc<Signals>,
 }
 
-impl Guarded {
+impl<S: ?Sized> Guarded<S> {
     fn check(&self, operation: Operation, key: &str) -> Result<(), StoreError> {
         match self.signals.is_raised() {
             false => Ok(()),
@@ -121,134 +124,69 @@ impl Guarded {
             }),
         }
     }
+}
 
-    /// A listing that ends with an error at the first entry after a signal.
-    fn checked<'s, T: 's>(&'s self, prefix: &Prefix, listing: Listing<'s, T>) -> Listing<'s, T> {
+impl<S: fmt::Debug + ?Sized> fmt::Debug for Guarded<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.inner.fmt(f)
+    }
+}
+
+impl Layer for Guarded<dyn Store> {
+    type Inner = dyn Store;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn around(&self, store: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        Some(self.signals.guard(&store))
+    }
+
+    fn around_reads(&self, inner: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        Some(Arc::new(Guarded { inner, signals: Arc::clone(&self.signals) }))
+    }
+
+    fn pass<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.check(operation, name)?;
+        let done = work()?;
+        if matches!(operation, Operation::Put | Operation::Delete) {
+            self.signals.wrote();
+        }
+        Ok(done)
+    }
+
+    /// The listing ends with an error at the first entry after a signal.
+    fn pass_listing<'s, T: Send + 's>(
+        &'s self,
+        prefix: &Prefix,
+        list: impl FnOnce() -> Listing<'s, T>,
+    ) -> Listing<'s, T> {
         let prefix = prefix.clone();
-        Box::new(listing.map(move |entry| {
+        Box::new(list().map(move |entry| {
             self.check(Operation::List, prefix.as_str())?;
             entry
         }))
-    }
-}
-
-impl fmt::Debug for Guarded {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.store.fmt(f)
-    }
-}
-
-impl Store for Guarded {
-    fn get(
-        &self,
-        key: &Key,
-        range: ReadRange<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        self.check(Operation::Get, key.as_str())?;
-        self.store.get(key, range, out)
-    }
-
-    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
-        self.check(Operation::Get, key.as_str())?;
-        self.store.get_into(key, out)
-    }
-
-    fn put_opts(
-        &self,
-        key: &Key,
-        pieces: &[IoSlice<'_>],
-        mode: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        self.check(Operation::Put, key.as_str())?;
-        let outcome = self.store.put_opts(key, pieces, mode)?;
-        self.signals.wrote();
-        Ok(outcome)
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.check(Operation::Delete, key.as_str())?;
-        self.store.delete(key)?;
-        self.signals.wrote();
-        Ok(())
-    }
-
-    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
-        self.checked(prefix, self.store.list(prefix, links))
-    }
-
-    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
-        Some(self.checked(prefix, self.store.list_described(prefix)?))
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        self.checked(prefix, self.store.list_dir(prefix))
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.store.lock(key)
-    }
-
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        self.check(Operation::Head, key.as_str())?;
-        self.store.head(key)
     }
 
     fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
         self.check(Operation::Delete, prefix.as_str())?;
         // It may fail midway.
         self.signals.wrote();
-        self.store.delete_prefix(prefix)
+        self.inner().delete_prefix(prefix)
     }
+}
 
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.store.clean(prefix, removed)
-    }
-
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.store.without_key(prefix, found)
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.store.location(prefix)
-    }
-
-    fn put_from(
-        &self,
-        key: &Key,
-        from: &dyn Store,
-        from_key: &Key,
-        expected: &ObjectMeta,
-        sharing: Sharing,
-    ) -> Result<PutFrom, StoreError> {
-        self.check(Operation::Put, key.as_str())?;
-        let outcome = self.store.put_from(key, from, from_key, expected, sharing)?;
-        self.signals.wrote();
-        Ok(outcome)
-    }
-
-    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
-        self.check(Operation::Get, key.as_str())?;
-        self.store.file(key)
-    }
-
-    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
-        self.store.file_path(key)
-    }
-
-    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
-        self.store.asynchronous()
-    }
-
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        self.store.extension(prefix)
-    }
-
-    fn checked(&self) -> Option<Arc<dyn Store>> {
-        self.store.checked().map(|store| self.signals.guard(&store))
+impl AsyncStore for Guarded<dyn AsyncStore> {
+    fn get(&self, key: &Key, range: ReadRange<'_>, buffer: Vec<u8>) -> StoreFuture<Option<Object>> {
+        match self.check(Operation::Get, key.as_str()) {
+            Ok(()) => self.inner.get(key, range, buffer),
+            Err(error) => Box::pin(std::future::ready(Err(error))),
+        }
     }
 }

@@ -34,7 +34,7 @@ pub(crate) fn check(
     let mut found = Vec::new();
     let summary = py.detach(|| {
         Signals::during(|signals| {
-            let store = signals.guard(&place.reading());
+            let store = signals.guard_all(&place.reading());
             let progress = Progress::new(progress, signals);
             let report = &mut |finding: Finding| found.push(of_finding(&finding));
             check_with_progress(&store, &prefix, &options, report, &|array, at| {
@@ -90,11 +90,11 @@ pub(crate) fn copy(
     let (to, target) = target.place(py, true)?;
     let summary = py.detach(|| {
         Signals::during(|signals| {
-            let from = signals.guard(&from.reading());
+            let from = signals.guard_all(&from.reading());
             let progress = Progress::new(progress, signals);
             to.change(signals, |to| {
                 Ok::<_, Raised>(copy_tree(
-                    Endpoint::new(&from, &source),
+                    Endpoint::in_hierarchy(&from, &source),
                     Endpoint::new(&to, &target),
                     &mut |prefix, metadata| Ok(changed(&change, prefix, metadata)?),
                     &options,

@@ -2,13 +2,11 @@
 
 use std::fmt;
 use std::io::IoSlice;
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::{
-    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Session,
-    Sharing, StoreError,
+    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, LockGuard,
+    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, StoreError,
 };
 
 /// Keys and their bytes: all that an array needs of its storage.
@@ -17,10 +15,16 @@ use super::{
 /// find shorthands in [`StoreExt`](super::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
-/// Six methods are required. All others have a default that is correct for every store; override
-/// one if the store can do better. A store that wraps another and forwards only the required
-/// methods is safe to use: it may be slower, and updates that need what it does not forward are
-/// refused.
+/// Six methods are required. Four have a default that calls these, or tells the caller to: override
+/// one if the store can do better. The last six tell what else the store can do, by default nothing:
+/// what is more than an answer is an object of its own, such as [`Linking`], a [`Session`] or an
+/// [`AsyncStore`].
+///
+/// # Wrapping
+/// A store that wraps another is a [`Layer`](super::Layer) if it passes on all that the other can do:
+/// every operation then goes through one method. If it gives less, it implements this trait: it has
+/// only what it implements, and gets nothing of the other by default. Either way no operation of the
+/// inner store gets past it, and a wrapper that leaves an object out is slower, and safe.
 ///
 /// # Spec
 /// Zarr v3 core, "Abstract store interface": the readable, writeable and listable stores together.
@@ -76,19 +80,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// As the last item, whatever keeps the store from listing.
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key>;
 
-    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with what listings of the store
-    /// tell of its object, if they do. Two listings tell the same of an object that has not changed;
-    /// [`head`](Store::head) may tell more, since some servers leave `ETag`s out of listings.
-    ///
-    /// `None` by default: the caller looks up each key.
-    ///
-    /// # Errors
-    /// As for [`list`](Store::list).
-    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
-        let _ = prefix;
-        None
-    }
-
     /// What lies directly below `prefix`: objects, and prefixes of further keys. Links are
     /// followed.
     ///
@@ -111,19 +102,6 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// # Errors
     /// Whatever keeps the store from locking.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
-
-    /// Begins a session: puts that take effect together. Waits for another session of the store to
-    /// end, if there may be only one at a time.
-    ///
-    /// `None`, the default, if the store has no sessions. Callers use [`Session::begin`]. A store
-    /// that wraps another hands its sessions on [wrapped](Session::wrapped); where that is forgotten,
-    /// each put takes effect by itself, which may take longer.
-    ///
-    /// # Errors
-    /// Whatever keeps the store from beginning one.
-    fn session(&self) -> Result<Option<Session>, StoreError> {
-        Ok(None)
-    }
 
     /// Size and version of an object, `None` if there is none.
     ///
@@ -148,6 +126,19 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(GetInto::Unsupported)
     }
 
+    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with what listings of the store
+    /// tell of its object, if they do. Two listings tell the same of an object that has not changed;
+    /// [`head`](Store::head) may tell more, since some servers leave `ETag`s out of listings.
+    ///
+    /// `None` by default: the caller looks up each key.
+    ///
+    /// # Errors
+    /// As for [`list`](Store::list).
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        let _ = prefix;
+        None
+    }
+
     /// Removes every object below `prefix`, in unspecified order, and empty folders with them.
     /// Links are removed and not followed, also if `prefix` itself is one.
     ///
@@ -159,94 +150,23 @@ pub trait Store: fmt::Debug + Send + Sync {
         self.list(prefix, Links::AsObjects).try_for_each(|key| self.delete(&key?))
     }
 
-    /// What the store can do beyond the required methods. By default nothing.
+    /// What writers and readers should know of the store before they ask. By default nothing.
     fn capabilities(&self) -> Capabilities {
         Capabilities::new()
     }
 
-    /// Removes what dead writers left below `prefix` and is not an object: unfinished files and
-    /// locks. Calls `removed` with the name of each in the store.
+    /// Where the objects are, and objects made of those of other stores without reading them.
     ///
-    /// Keeps what a living process is seen to hold. A living writer that cannot be seen, on another
-    /// host that shares no locks with this one, is delayed and loses nothing.
-    ///
-    /// By default does nothing: the store leaves nothing behind. A store that wraps another should
-    /// forward it.
-    ///
-    /// # Errors
-    /// Whatever keeps the store from looking or removing; some files may then be gone.
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        let _ = (prefix, removed);
-        Ok(())
-    }
-
-    /// Calls `found` with the name of everything below `prefix` that readers of the storage see and
-    /// that is no object, because no key can have its name, or because it is no regular file: what
-    /// no listing has, so that copies and checks have to tell of it. Of a folder with such a name,
-    /// only the folder. Links are followed as for [`Links::Follow`]. What [`clean`](Store::clean)
-    /// removes is left out.
-    ///
-    /// By default nothing: every name in the store is a key. A store that wraps another should
-    /// forward it.
-    ///
-    /// # Errors
-    /// As for [`list`](Store::list).
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        let _ = (prefix, found);
-        Ok(())
-    }
-
-    /// Where the objects below `prefix` are, to tell whether two stores share them; `None`, the
-    /// default, if the store does not know.
-    ///
-    /// Links are followed as far as they lead somewhere.
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        let _ = prefix;
+    /// `None` by default: bytes are read and put, and nobody can tell what other store has them.
+    fn linking(&self) -> Option<&dyn Linking> {
         None
     }
 
-    /// Makes `key` an object with the bytes of the object `from_key` of the store `from`, without
-    /// reading them into this process: by a hard link, a reflink, or a copy within the system or
-    /// the server. `expected` is the source's size and version, as [`head`](Store::head) gave it.
+    /// Access to what is in the storage and is no object.
     ///
-    /// Atomic, as a put without condition.
-    ///
-    /// By default [`PutFrom::Unsupported`]: the caller reads and puts.
-    ///
-    /// # Errors
-    /// As for [`put_opts`](Store::put_opts).
-    fn put_from(
-        &self,
-        key: &Key,
-        from: &dyn Store,
-        from_key: &Key,
-        expected: &ObjectMeta,
-        sharing: Sharing,
-    ) -> Result<PutFrom, StoreError> {
-        let _ = (key, from, from_key, expected, sharing);
-        Ok(PutFrom::Unsupported)
-    }
-
-    /// The object as a file of this machine, for another store to [put](Store::put_from); `None`
-    /// if there is no such object, or, by default, if the store does not keep each object in a
-    /// file.
-    ///
-    /// # Errors
-    /// As for [`get`](Store::get).
-    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
-        let _ = key;
-        Ok(None)
-    }
-
-    /// The path of the object's file, whether or not there is one, for another store to link;
-    /// `None`, the default, if the store does not keep each object in a file. Links in the path are
-    /// not checked: compare the [version](ObjectMeta::version) of what is found there.
-    ///
-    /// # Errors
-    /// [`StoreError::Reserved`] if no object can have this key.
-    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
-        let _ = key;
-        Ok(None)
+    /// `None` by default: every name in the storage is a key, and writers leave nothing behind.
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        None
     }
 
     /// The store's asynchronous interface, if it has one of its own: reads that wait for responses
@@ -258,14 +178,16 @@ pub trait Store: fmt::Debug + Send + Sync {
         None
     }
 
-    /// What a layer above has to know of the node at `prefix` and the store does not understand: for
-    /// an array that consists of others, `zarr_array::Members`.
+    /// Begins a session: puts that take effect together. Waits for another session of the store to
+    /// end, if there may be only one at a time.
     ///
-    /// `None` by default. A store that wraps another should forward it; where that is forgotten, a
-    /// store with such nodes refuses to read what cannot be read without it.
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        let _ = prefix;
-        None
+    /// `None`, the default, if the store has no sessions: each put takes effect by itself. Callers use
+    /// [`Session::begin`].
+    ///
+    /// # Errors
+    /// Whatever keeps the store from beginning one.
+    fn session(&self) -> Result<Option<Session>, StoreError> {
+        Ok(None)
     }
 
     /// The same store, with puts that verify what they have written: its length, and its ETag or

@@ -4,8 +4,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use super::{
-    Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard, ObjectMeta, Prefix,
-    PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
+    Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
+    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, StoreExt as _,
 };
 
 /// What lies below a prefix of another store. Errors name keys as that store does.
@@ -104,6 +104,31 @@ impl<S: Store> Store for Below<S> {
         self.store.lock(&self.key(key)?)
     }
 
+    fn capabilities(&self) -> Capabilities {
+        self.store.capabilities()
+    }
+
+    fn linking(&self) -> Option<&dyn Linking> {
+        self.store.linking().map(|_| -> &dyn Linking { self })
+    }
+
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        self.store.cleaning().map(|_| -> &dyn Cleaning { self })
+    }
+
+    fn session(&self) -> Result<Option<Session>, StoreError> {
+        let below = |store| Some(below(store, self.base.clone()));
+        Ok(self.store.session()?.and_then(|session| session.wrapped(below)))
+    }
+}
+
+impl<S: Store> Linking for Below<S> {
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.store.location(&self.prefix(prefix).ok()?)
+    }
+}
+
+impl<S: Store> Cleaning for Below<S> {
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.store.clean(&self.prefix(prefix)?, removed)
     }
@@ -113,18 +138,5 @@ impl<S: Store> Store for Below<S> {
         self.store.without_key(&self.prefix(prefix)?, &mut |name| {
             found(name.get(start..).unwrap_or(name));
         })
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        self.store.capabilities()
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.store.location(&self.prefix(prefix).ok()?)
-    }
-
-    fn session(&self) -> Result<Option<Session>, StoreError> {
-        let below = |store| below(store, self.base.clone());
-        Ok(self.store.session()?.map(|session| session.wrapped(below)))
     }
 }

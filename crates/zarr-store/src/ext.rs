@@ -2,7 +2,10 @@
 
 use std::io::IoSlice;
 
-use super::{Key, PutMode, PutOutcome, ReadRange, Store, StoreError, Version};
+use super::{
+    Key, Location, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
+    StoreError, Version,
+};
 
 /// Shorthands for callers of a [`Store`], which every store has and none can override.
 pub trait StoreExt: Store {
@@ -66,6 +69,49 @@ pub trait StoreExt: Store {
         expected: Option<&Version>,
     ) -> Result<PutOutcome, StoreError> {
         self.put_opts(key, &[IoSlice::new(bytes)], PutMode::expecting(expected))
+    }
+
+    /// Where the objects below `prefix` are, or `None` if the store does not know; see
+    /// [`Linking::location`](super::Linking::location).
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.linking()?.location(prefix)
+    }
+
+    /// Makes `key` an object with the bytes of another one without reading them, if the store can; see
+    /// [`Linking::put_from`](super::Linking::put_from).
+    ///
+    /// # Errors
+    /// As for [`Store::put_opts`].
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        match self.linking() {
+            Some(linking) => linking.put_from(key, from, from_key, expected, sharing),
+            None => Ok(PutFrom::Unsupported),
+        }
+    }
+
+    /// Removes what dead writers left below `prefix`; see
+    /// [`Cleaning::clean`](super::Cleaning::clean).
+    ///
+    /// # Errors
+    /// As for [`Cleaning::clean`](super::Cleaning::clean).
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.cleaning().map_or(Ok(()), |cleaning| cleaning.clean(prefix, removed))
+    }
+
+    /// Calls `found` with the name of everything below `prefix` that is no object; see
+    /// [`Cleaning::without_key`](super::Cleaning::without_key).
+    ///
+    /// # Errors
+    /// As for [`Store::list`].
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.cleaning().map_or(Ok(()), |cleaning| cleaning.without_key(prefix, found))
     }
 }
 

@@ -1,7 +1,7 @@
 //! A store that fails on purpose.
 
 use std::io::{self, IoSlice};
-use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -9,9 +9,8 @@ use std::time::Duration;
 use super::buffer::assemble;
 use super::listing::{failed, until_error};
 use super::{
-    Capabilities, DirEntry, Extension, Key, Links, Listing, Location, LockGuard, ObjectFile,
-    ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
-    StoreError,
+    AsyncStore, GetInto, Key, Layer, Links, Listing, ObjectMeta, Operation, Prefix, PutMode,
+    PutOutcome, ReadRange, Store, StoreError,
 };
 
 /// How an operation fails.
@@ -38,8 +37,9 @@ pub enum Fault {
 /// Only for tests, also for those of other crates that must survive failures. Which operations a
 /// piece of work takes, and so their numbers, may differ between versions.
 ///
-/// Calls of the [`Store`] methods that access storage (get, file, head, put, put_from, delete,
-/// list, lock, clean, without_key, and each delete of a `delete_prefix`) are numbered from 0. To test that a piece of work survives
+/// Operations that access storage are numbered from 0: calls of the methods of [`Store`],
+/// [`Linking`](super::Linking) and [`Cleaning`](super::Cleaning), and each delete of a
+/// `delete_prefix`. To test that a piece of work survives
 /// the end of the process at every step, run it once to learn how many
 /// [`operations`](FaultStore::operations) it takes, then once for each of them with
 /// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and examine what the inner store holds.
@@ -154,19 +154,6 @@ impl<S: Store> FaultStore<S> {
         let result = run(most);
         after.map_or(result, Err)
     }
-
-    /// As [`run`](Self::run): the whole listing is one operation, numbered when it is asked for.
-    fn run_listing<'s, T: Send + 's>(
-        &'s self,
-        prefix: &Prefix,
-        list: impl FnOnce() -> Listing<'s, T>,
-    ) -> Listing<'s, T> {
-        match self.meet(Operation::List, prefix.as_str()) {
-            Ok(Faults { after: None, .. }) => list(),
-            Ok(Faults { after, .. }) => Box::new(until_error(list().chain(after.map(Err)))),
-            Err(error) => failed(error),
-        }
-    }
 }
 
 /// The faults of an operation that does not fail before it begins.
@@ -177,7 +164,44 @@ struct Faults {
     after: Option<StoreError>,
 }
 
-impl<S: Store> Store for FaultStore<S> {
+impl<S: Store> Layer for FaultStore<S> {
+    type Inner = S;
+
+    fn inner(&self) -> &S {
+        &self.inner
+    }
+
+    /// Sessions would have their own numbers.
+    fn around(&self, _: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        None
+    }
+
+    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        None
+    }
+
+    fn pass<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        self.run(operation, name, |_| work())
+    }
+
+    /// The whole listing is one operation, numbered when it is asked for.
+    fn pass_listing<'s, T: Send + 's>(
+        &'s self,
+        prefix: &Prefix,
+        list: impl FnOnce() -> Listing<'s, T>,
+    ) -> Listing<'s, T> {
+        match self.meet(Operation::List, prefix.as_str()) {
+            Ok(Faults { after: None, .. }) => list(),
+            Ok(Faults { after, .. }) => Box::new(until_error(list().chain(after.map(Err)))),
+            Err(error) => failed(error),
+        }
+    }
+
     fn get(
         &self,
         key: &Key,
@@ -220,61 +244,19 @@ impl<S: Store> Store for FaultStore<S> {
         })
     }
 
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
+    /// It would read past a fault that cuts the object.
+    fn get_into(&self, _: &Key, _: &mut [u8]) -> Result<GetInto, StoreError> {
+        Ok(GetInto::Unsupported)
     }
 
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        self.run(Operation::Delete, key.as_str(), |_| self.inner.delete(key))
+    /// The sizes of objects that are cut would be missed.
+    fn list_described(&self, _: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        None
     }
 
-    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
-        self.run_listing(prefix, || self.inner.list(prefix, links))
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        self.run_listing(prefix, || self.inner.list_dir(prefix))
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        self.run(Operation::Lock, key.as_str(), |_| self.inner.lock(key))
-    }
-
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.run(Operation::Delete, prefix.as_str(), |_| self.inner.clean(prefix, removed))
-    }
-
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.run(Operation::List, prefix.as_str(), |_| self.inner.without_key(prefix, found))
-    }
-
-    fn put_from(
-        &self,
-        key: &Key,
-        from: &dyn Store,
-        from_key: &Key,
-        expected: &ObjectMeta,
-        sharing: Sharing,
-    ) -> Result<PutFrom, StoreError> {
-        self.run(Operation::Put, key.as_str(), |_| {
-            self.inner.put_from(key, from, from_key, expected, sharing)
-        })
-    }
-
-    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
-        self.run(Operation::Get, key.as_str(), |_| self.inner.file(key))
-    }
-
-    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
-        self.inner.file_path(key)
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.inner.location(prefix)
-    }
-
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        self.inner.extension(prefix)
+    /// Each delete is an operation.
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        Layer::list(self, prefix, Links::AsObjects).try_for_each(|key| Layer::delete(self, &key?))
     }
 }
 

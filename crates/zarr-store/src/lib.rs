@@ -28,16 +28,18 @@ mod async_api;
 #[cfg(any(feature = "references", feature = "zip"))]
 mod below;
 mod buffer;
+mod cleaning;
 #[cfg(any(feature = "references", feature = "zip"))]
 mod document;
 mod error;
 mod ext;
 #[cfg(feature = "test-util")]
 mod fault;
-mod forward;
 mod full_message;
 mod hash;
 mod key;
+mod layer;
+mod linking;
 mod listing;
 mod local;
 mod location;
@@ -75,12 +77,15 @@ mod zip;
 
 pub use self::api::Store;
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
+pub use self::cleaning::Cleaning;
 pub use self::error::{ModifiedObject, Operation, StoreError};
 pub use self::ext::StoreExt;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};
 pub use self::full_message::FullMessage;
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
+pub use self::layer::Layer;
+pub use self::linking::Linking;
 pub use self::listing::{Listing, until_error};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::location::Location;
@@ -101,8 +106,8 @@ pub use self::scheme::scheme;
 pub use self::session::Session;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{
-    Capabilities, DirEntry, Extension, GetInto, Links, LockGuard, LockScope, ObjectMeta, PutMode,
-    PutOutcome, Version,
+    Capabilities, DirEntry, GetInto, Links, LockGuard, LockScope, ObjectMeta, PutMode, PutOutcome,
+    Version,
 };
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::url_names::{names_in, place_below};

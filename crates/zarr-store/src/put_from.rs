@@ -4,7 +4,7 @@ use std::fs::File;
 
 use super::ObjectMeta;
 
-/// Whether an object that is made of another by [`Store::put_from`](super::Store::put_from) may be
+/// Whether an object that is made of another by [`Linking::put_from`](super::Linking::put_from) may be
 /// the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub enum Sharing {
     HardLink,
 }
 
-/// How [`Store::put_from`](super::Store::put_from) ended.
+/// How [`Linking::put_from`](super::Linking::put_from) ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]

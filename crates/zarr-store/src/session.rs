@@ -57,9 +57,14 @@ impl Session {
         Self { store, commit: Box::new(commit) }
     }
 
-    /// The same session for a store that wraps another: `wrap` is given the session's store.
-    pub fn wrapped(self, wrap: impl FnOnce(Arc<dyn Store>) -> Arc<dyn Store>) -> Self {
-        Self { store: wrap(self.store), commit: self.commit }
+    /// The same session for a store that wraps another: `wrap` is given the session's store, and
+    /// `None` ends the session.
+    pub fn wrapped(
+        self,
+        wrap: impl FnOnce(Arc<dyn Store>) -> Option<Arc<dyn Store>>,
+    ) -> Option<Self> {
+        let commit = self.commit;
+        wrap(self.store).map(|store| Self { store, commit })
     }
 
     /// The store as the session sees and changes it.

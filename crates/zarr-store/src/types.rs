@@ -1,6 +1,5 @@
 //! What the methods of a store take and give.
 
-use std::any::Any;
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -131,7 +130,7 @@ pub enum PutOutcome {
     Changed,
 }
 
-/// What a store can do beyond the required methods of [`Store`](super::Store).
+/// What [`Store::capabilities`](super::Store::capabilities) tells of a store.
 ///
 /// # Examples
 /// ```
@@ -205,10 +204,6 @@ impl Default for Capabilities {
         Self::new()
     }
 }
-
-/// What a layer above gave a store for one of its nodes: see
-/// [`Store::extension`](super::Store::extension).
-pub type Extension = Arc<dyn Any + Send + Sync>;
 
 /// How a listing treats links, such as the symbolic links of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use zarr_array::Hierarchy;
 use zarr_array::store::{
     Key, Prefix, Store, StoreError, archive_of, local_path, names_in, place_below, shown_url,
 };
@@ -21,11 +22,11 @@ pub(crate) struct DocumentFolder {
     pub(crate) options: OpenOptions,
     opener: Opener,
     /// Stores of places that are not below the folder, by URL.
-    others: Mutex<HashMap<String, Arc<dyn Store>>>,
+    others: Mutex<HashMap<String, Hierarchy>>,
 }
 
 /// Opens the store at a path or URL that a document at this nesting depth names.
-type Open = fn(&str, &OpenOptions, usize) -> Result<Arc<dyn Store>, VirtualJoinError>;
+type Open = fn(&str, &OpenOptions, usize) -> Result<Hierarchy, VirtualJoinError>;
 
 /// Opens the stores of members, which may be virtual joins themselves.
 #[derive(Clone, Copy, Debug)]
@@ -37,7 +38,7 @@ pub(crate) struct Opener {
 
 /// The store that a member is in, and where it is there.
 pub(crate) struct MemberStore {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) store: Hierarchy,
     pub(crate) prefix: Prefix,
     /// The file or folder, if it is a local one.
     pub(crate) file: Option<PathBuf>,
@@ -93,7 +94,7 @@ impl DocumentFolder {
             // All members below the folder share its store: its connections, and its care for links.
             Reference::Below(names) if is_folder => {
                 let prefix = Prefix::new(names.join("/")).map_err(StoreError::from)?;
-                Ok(MemberStore { store: self.store.clone(), prefix, file, is_folder })
+                Ok(MemberStore { store: self.store.clone().into(), prefix, file, is_folder })
             }
             parsed => {
                 if let Reference::Below(names) = parsed {
@@ -121,7 +122,7 @@ impl DocumentFolder {
     }
 
     /// A store that is opened once.
-    fn other(&self, url: &str) -> Result<Arc<dyn Store>, VirtualJoinError> {
+    fn other(&self, url: &str) -> Result<Hierarchy, VirtualJoinError> {
         let others = || self.others.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(store) = others().get(url) {
             return Ok(store.clone());

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Prefix, Store, StoreExt as _, open_url, shown_url};
+use zarr_array::Hierarchy;
+use zarr_array::store::{Prefix, StoreExt as _, open_url, shown_url};
 
 use crate::document::Document;
 use crate::document_folder::{DocumentFolder, Opener};
@@ -18,22 +19,18 @@ const DEPTH: usize = 8;
 /// `.zjoin`. What follows such a name is a path in the joined hierarchy.
 ///
 /// Nothing of the members is read. The store has the joined arrays and groups; it can be read and
-/// listed, but not written.
+/// listed, but not written. The hierarchy has the members of the joined arrays beside it.
 ///
 /// # Errors
 /// [`VirtualJoinError`] if there is no store or document, or the document is not valid.
-pub fn open_store(url: &str, options: &OpenOptions) -> Result<Arc<dyn Store>, VirtualJoinError> {
+pub fn open_store(url: &str, options: &OpenOptions) -> Result<Hierarchy, VirtualJoinError> {
     open_at(url, options, 0)
 }
 
 /// Opens the store that a document at this nesting depth names.
-fn open_at(
-    url: &str,
-    options: &OpenOptions,
-    depth: usize,
-) -> Result<Arc<dyn Store>, VirtualJoinError> {
+fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Hierarchy, VirtualJoinError> {
     let Some(place) = DocumentUrl::of(url) else {
-        return Ok(open_url(url, &options.store)?);
+        return Ok(open_url(url, &options.store)?.into());
     };
     let shown = shown_url(&place.url);
     if depth > DEPTH {
@@ -47,5 +44,6 @@ fn open_at(
     let base =
         DocumentFolder::new(place.parent, store, options.clone(), Opener { open: open_at, depth });
     let inner = Prefix::new(place.inner).map_err(zarr_array::store::StoreError::from)?;
-    Ok(Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?))
+    let store = Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?);
+    Ok(Hierarchy::joined(store.clone(), store))
 }

@@ -70,8 +70,9 @@ impl Source {
         let options = self.base.options.codecs.clone();
         let joined = Joined(member.chunks_last_updated_at.as_deref().and_then(Latest::new));
         let watch = Watch { key: key.clone(), size: meta.size, version: meta.version };
-        let watched: Arc<dyn Store> =
-            Arc::new(Watched { inner: found.store, document: Arc::new(watch), joined });
+        let inner = Arc::clone(found.store.store());
+        let watched = Watched { inner, document: Arc::new(watch), joined };
+        let watched = found.store.with_store(Arc::new(watched));
         if key.name() != "zarr.json" {
             // An older format, if it can be read at all.
             return Array::open_with(watched, &prefix, options).map(Some);

@@ -6,10 +6,10 @@ use std::iter;
 use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
-    Capabilities, DirEntry, Extension, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
-    Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, until_error,
+    Capabilities, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix, PutMode,
+    PutOutcome, ReadRange, Store, StoreError, until_error,
 };
-use zarr_array::{Array, ArrayError, ChunkLayout, Members, Selection};
+use zarr_array::{Array, ArrayError, ChunkLayout, JoinedNodes, Members, Selection};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Separator};
 
 use crate::document::{Document, JoinedArray, Node};
@@ -21,8 +21,8 @@ use crate::watched::read_only;
 /// How many chunks of a member are looked at in one step.
 const STEP: u64 = 1024;
 
-/// The nodes of a virtual join. Reads of arrays go to the members, which the store gives as its
-/// extension; the chunks of the store itself are for listings, sizes and byte-for-byte copies.
+/// The nodes of a virtual join. Reads of arrays go to the members, which the
+/// hierarchy has beside the store; the chunks of the store itself are for listings, sizes and byte-for-byte copies.
 #[derive(Debug)]
 pub(crate) struct JoinStore {
     shown: String,
@@ -376,10 +376,11 @@ impl Store for JoinStore {
     fn capabilities(&self) -> Capabilities {
         self.capabilities
     }
+}
 
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        let members: Extension = self.array(prefix)?.members.clone();
-        Some(members)
+impl JoinedNodes for JoinStore {
+    fn members(&self, prefix: &Prefix) -> Option<Arc<Members>> {
+        Some(Arc::clone(&self.array(prefix)?.members))
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::{self, IoSlice};
 use std::sync::Arc;
 
 use zarr_array::store::{
-    AsyncStore, Capabilities, DirEntry, Extension, GetInto, Key, Links, Listing, Location,
+    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location,
     LockGuard, ModifiedObject, Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome,
     ReadRange, Store, StoreError, StoreFuture, Version,
 };
@@ -168,10 +168,6 @@ impl Store for Watched {
         self.inner.list_dir(prefix)
     }
 
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.inner.without_key(prefix, found)
-    }
-
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         Err(read_only(Operation::Lock, key))
     }
@@ -187,11 +183,25 @@ impl Store for Watched {
         Some(Arc::new(WatchedReads { inner, document, joined }))
     }
 
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.inner.location(prefix)
+    fn linking(&self) -> Option<&dyn Linking> {
+        self.inner.linking().map(|_| -> &dyn Linking { self })
     }
 
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        self.inner.extension(prefix)
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        self.inner.cleaning().map(|_| -> &dyn Cleaning { self })
+    }
+}
+
+/// Files of members would be read past the checks.
+impl Linking for Watched {
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.inner.linking()?.location(prefix)
+    }
+}
+
+/// Nothing is cleaned.
+impl Cleaning for Watched {
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.inner.cleaning().map_or(Ok(()), |inner| inner.without_key(prefix, found))
     }
 }

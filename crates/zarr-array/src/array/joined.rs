@@ -109,7 +109,7 @@ impl Array {
     /// The arrays of which this one consists, if it does.
     #[must_use]
     pub fn members(&self) -> Option<&Members> {
-        self.shared.extension.as_ref()?.downcast_ref()
+        self.shared.members.as_deref()
     }
 
     /// Where a chunk lies in the members; `None` if the array has chunks of its own.

@@ -39,10 +39,12 @@ use zarr_metadata::{ArrayMetadata, DataType};
 
 use crate::error::ArrayError;
 use crate::grid::occupied_edges;
+use crate::hierarchy::Hierarchy;
 use crate::layout::ChunkLayout;
+use crate::members::Members;
 use crate::node::{self, METADATA_KEY};
 use crate::parallel;
-use crate::store::{Extension, Key, KeyError, Prefix, Store, UpdatePolicy};
+use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
 use crate::version_2;
 
 #[cfg(feature = "async")]
@@ -96,7 +98,7 @@ const WAITING_MEMORY: u64 = 256 << 20;
 /// Zarr v3 core, "Array metadata" and "Chunk grids".
 #[derive(Clone)]
 pub struct Array {
-    store: Arc<dyn Store>,
+    hierarchy: Hierarchy,
     shared: Arc<Shared>,
     policy: UpdatePolicy,
     /// What the user has set, if anything.
@@ -115,8 +117,8 @@ struct Shared {
     layout: ChunkLayout,
     compiled: Arc<Compiled>,
     indices: indices::Indices,
-    /// What the store knows of it beside its objects, such as the arrays of which it consists.
-    extension: Option<Extension>,
+    /// The arrays of which it consists, if it does.
+    members: Option<Arc<Members>>,
 }
 
 /// What is made of the document alone, for all arrays that have an equal one.
@@ -139,7 +141,7 @@ enum BoundChain {
 impl fmt::Debug for Array {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Array")
-            .field("store", &self.store)
+            .field("store", self.store())
             .field("path", &self.prefix().as_str())
             .field("metadata", &self.shared.compiled.metadata)
             .finish_non_exhaustive()
@@ -153,7 +155,16 @@ impl Array {
     /// # Errors
     /// [`ArrayError`] if the chain does not fit, or the data type is not supported.
     pub fn with_metadata(
-        store: Arc<dyn Store>,
+        store: impl Into<Hierarchy>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: Options,
+    ) -> Result<Self, ArrayError> {
+        Self::bind(store.into(), prefix, metadata, options)
+    }
+
+    fn bind(
+        hierarchy: Hierarchy,
         prefix: &Prefix,
         metadata: ArrayMetadata,
         options: Options,
@@ -177,16 +188,16 @@ impl Array {
             }
         };
         let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
-        let extension = store.extension(prefix);
+        let members = hierarchy.members(prefix);
         let compiled = Compiled { metadata, chain, fill, codecs: Mutex::default(), options };
         let shared = Shared {
             layout,
             compiled: Arc::new(compiled),
             indices: indices::Indices::default(),
-            extension,
+            members,
         };
         Ok(Self {
-            store,
+            hierarchy,
             shared: Arc::new(shared),
             policy: UpdatePolicy::default(),
             threads: None,
@@ -208,8 +219,7 @@ impl Array {
     }
 
     fn rebound(&self, metadata: ArrayMetadata, options: Options) -> Result<Self, ArrayError> {
-        let store = Arc::clone(self.store());
-        let new = Self::with_metadata(store, self.prefix(), metadata, options)?;
+        let new = Self::bind(self.hierarchy.clone(), self.prefix(), metadata, options)?;
         Ok(Self { shared: new.shared, ..self.clone() })
     }
 
@@ -268,7 +278,7 @@ impl Array {
     /// ```
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
-        self.store = store;
+        self.hierarchy = self.hierarchy.with_store(store);
         self
     }
 
@@ -291,14 +301,15 @@ impl Array {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn at(&self, store: Arc<dyn Store>, prefix: &Prefix) -> Self {
+    pub fn at(&self, store: impl Into<Hierarchy>, prefix: &Prefix) -> Self {
+        let hierarchy = store.into();
         let shared = Shared {
             layout: self.shared.layout.at(prefix),
             compiled: Arc::clone(&self.shared.compiled),
             indices: indices::Indices::default(),
-            extension: store.extension(prefix),
+            members: hierarchy.members(prefix),
         };
-        Self { store, shared: Arc::new(shared), ..self.clone() }
+        Self { hierarchy, shared: Arc::new(shared), ..self.clone() }
     }
 
     /// Sets how many bytes can be read in the time that one more range takes; the default, 3 KiB,
@@ -376,7 +387,7 @@ impl Array {
         let worth = NonZeroUsize::new(bytes / (64 << 10)).unwrap_or(NonZeroUsize::MIN);
         self.threads.unwrap_or_else(|| {
             let cores = parallel::cores();
-            match self.store.capabilities().requests_in_flight {
+            match self.store().capabilities().requests_in_flight {
                 // Starting the threads takes less time than the store takes for one answer.
                 many if many > cores => cores.max(many.min(self.threads_that_fit())),
                 _ => cores.min(worth),
@@ -455,7 +466,7 @@ impl Array {
     /// The store that holds the array.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+        self.hierarchy.store()
     }
 
     /// Where in the store the array is.

@@ -8,6 +8,7 @@ use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use super::Array;
 use crate::change::{Scope, follow};
 use crate::error::ArrayError;
+use crate::hierarchy::Hierarchy;
 use crate::node::{self, METADATA_KEY};
 use crate::store::{Prefix, Store, UpdatePolicy};
 
@@ -16,7 +17,7 @@ impl Array {
     ///
     /// # Errors
     /// [`ArrayError`] if there is none, or its metadata is not valid or not supported.
-    pub fn open(store: Arc<dyn Store>, prefix: &Prefix) -> Result<Self, ArrayError> {
+    pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> Result<Self, ArrayError> {
         Self::open_with(store, prefix, Options::new())
     }
 
@@ -26,12 +27,13 @@ impl Array {
     /// # Errors
     /// As [`open`](Array::open).
     pub fn open_with(
-        store: Arc<dyn Store>,
+        store: impl Into<Hierarchy>,
         prefix: &Prefix,
         options: Options,
     ) -> Result<Self, ArrayError> {
-        match node::open(&store, prefix)? {
-            NodeMetadata::Array(metadata) => Self::with_metadata(store, prefix, metadata, options),
+        let hierarchy = store.into();
+        match node::open(&hierarchy, prefix)? {
+            NodeMetadata::Array(metadata) => Self::bind(hierarchy, prefix, metadata, options),
             NodeMetadata::Group(_) => Err(ArrayError::NotArray { path: node::display(prefix) }),
         }
     }
@@ -67,12 +69,12 @@ impl Array {
         let array = Self::with_metadata(store, prefix, metadata, options)?;
         let key = prefix.key(METADATA_KEY)?;
         array.check_writable(&key)?;
-        if array.store.head(&key)?.is_none() {
-            node::refuse_unfinished(&array.store, prefix)?;
+        if array.store().head(&key)?.is_none() {
+            node::refuse_unfinished(array.store(), prefix)?;
             array.check_empty()?;
         }
-        node::create(&array.store, prefix, array.shared.compiled.metadata.json().as_bytes())?;
-        follow(&array.store, prefix, Scope::Node, UpdatePolicy::default());
+        node::create(array.store(), prefix, array.shared.compiled.metadata.json().as_bytes())?;
+        follow(array.store(), prefix, Scope::Node, UpdatePolicy::default());
         Ok(array)
     }
 }

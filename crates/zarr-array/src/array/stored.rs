@@ -48,7 +48,7 @@ impl Array {
 
     /// How many threads move stored chunks as they are, which takes no core but waits for the store.
     pub fn threads_for_objects(&self) -> NonZeroUsize {
-        let in_flight = self.store.capabilities().requests_in_flight;
+        let in_flight = self.store().capabilities().requests_in_flight;
         self.threads.unwrap_or_else(|| in_flight.max(parallel::cores()))
     }
 }

@@ -9,8 +9,10 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::store::{Capabilities, Extension, Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, AxisSelection, MemberSource, Members, Selection};
+use zarr_array::store::{Capabilities, Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{
+    Array, ArrayError, AxisSelection, Hierarchy, JoinedNodes, MemberSource, Members, Selection,
+};
 use zarr_grid::{Axis, Grid, Run};
 use zarr_metadata::{ArrayMetadata, DataType};
 use zarr_store_tests::hand_on;
@@ -34,11 +36,18 @@ impl Store for Joined {
     fn capabilities(&self) -> Capabilities {
         Capabilities::new().requests_in_flight(NonZeroUsize::new(self.requests).expect("some"))
     }
+}
 
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        let members: Extension = self.members.clone();
-        prefix.is_root().then_some(members)
+impl JoinedNodes for Joined {
+    fn members(&self, prefix: &Prefix) -> Option<Arc<Members>> {
+        prefix.is_root().then(|| Arc::clone(&self.members))
     }
+}
+
+/// The array at the root.
+fn open(store: Joined) -> Array {
+    let store = Arc::new(store);
+    Array::open(Hierarchy::joined(store.clone(), store), &Prefix::root()).unwrap()
 }
 
 /// Open arrays, numbered by `counts` on the axes.
@@ -251,7 +260,7 @@ fn case(dice: &mut Dice) -> Case {
     let store = Joined { inner: MemoryStore::new(), members: members.clone(), requests };
     let document = array.metadata().json().as_bytes();
     store.put(&Key::new("zarr.json").unwrap(), document).unwrap();
-    let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
+    let array = open(store);
     Case { array, members, elements }
 }
 
@@ -366,7 +375,7 @@ fn strings_are_those_of_the_members() {
     let store = Joined { inner: MemoryStore::new(), members: Arc::new(members), requests: 1 };
     let document = strings(11, 1, "none", r#"["vlen-utf8"]"#);
     store.put(&Key::new("zarr.json").unwrap(), document.metadata().json().as_bytes()).unwrap();
-    let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
+    let array = open(store);
     let all = ["Zürich", "", "Genève", "?", "?", "none", "none", "-", "-", "Basel", "-"];
     assert!(array.read_as::<String>(0..11).unwrap().iter().eq(all));
     let some = ([10, 9, 0, 0, 6, 4],);
@@ -391,7 +400,7 @@ fn members_are_opened_once_and_only_if_needed() {
     let grid = r#"{"name": "regular", "configuration": {"chunk_shape": [2]}}"#;
     let document = create(&[12], grid, 0, LITTLE);
     store.put(&Key::new("zarr.json").unwrap(), document.metadata().json().as_bytes()).unwrap();
-    let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
+    let array = open(store);
     assert_eq!(source.opened.load(Ordering::Relaxed), 0);
     assert_eq!(array.read_as::<u16>(3..6).unwrap(), [0, 1, 1]);
     assert_eq!(array.read_as::<u16>(2..7).unwrap(), [0, 0, 1, 1, 1]);
@@ -423,7 +432,7 @@ fn faults_name_the_member() {
     let store = Joined { inner: MemoryStore::new(), members: Arc::new(members), requests: 1 };
     let document = create(&[12], grid, 0, LITTLE);
     store.put(&Key::new("zarr.json").unwrap(), document.metadata().json().as_bytes()).unwrap();
-    let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
+    let array = open(store);
     let messages = [0..1, 4..5, 11..12].map(|part| array.read(part).unwrap_err().to_string());
     // The same through asynchronous interfaces.
     #[cfg(feature = "async")]

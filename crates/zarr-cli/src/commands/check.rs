@@ -4,7 +4,7 @@ use std::cell::RefCell;
 
 use serde_json::json;
 use zarr_kit::array::ChunkLayout;
-use zarr_kit::array::store::{Key, Links, LocalStore};
+use zarr_kit::array::store::{Key, Links, LocalStore, StoreExt as _};
 use zarr_kit::array::unfinished::REARRANGE_MARKER;
 use zarr_kit::array::{Part, open_node};
 use zarr_kit::check::{self, CheckOptions, Finding, Severity};

@@ -69,7 +69,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let root = Prefix::root();
     let mut readers = Readers::new();
     let result = copy_tree(
-        Endpoint::new(&source.store, &root),
+        Endpoint::in_hierarchy(&source.store, &root),
         Endpoint::new(&target.store, &root),
         &mut |prefix, metadata| {
             let path = is_group.then(|| prefix.as_str());
@@ -191,7 +191,7 @@ fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
         return Ok(());
     }
     let root = Prefix::root();
-    for found in source_arrays(Endpoint::new(&source.store, &root)) {
+    for found in source_arrays(Endpoint::in_hierarchy(&source.store, &root)) {
         // The copy itself reports what cannot be read.
         let Ok((prefix, metadata)) = found else { return Ok(()) };
         unused.strike(prefix.as_str(), &metadata);

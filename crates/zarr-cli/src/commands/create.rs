@@ -99,10 +99,11 @@ fn create_at<T>(
     };
     let Some(Around { top, prefix }) = within else {
         let place = NodeStore::create(&args.path)?;
-        let created = create(&shown, place.store.clone(), &Prefix::root()).map_err(|cause| {
-            place.abandon();
-            cause.of(|cause| place.failed(cause))
-        })?;
+        let created =
+            create(&shown, Arc::clone(&place.store), &Prefix::root()).map_err(|cause| {
+                place.abandon();
+                cause.of(|cause| place.failed(cause))
+            })?;
         place.finish()?;
         return Ok((place.shown, created));
     };
@@ -114,7 +115,8 @@ fn create_at<T>(
     if args.parents {
         create_parents(&top.store, &prefix).map_err(failed)?;
     }
-    let created = create(&shown, top.store.clone(), &prefix).map_err(|cause| cause.of(failed))?;
+    let created =
+        create(&shown, Arc::clone(&top.store), &prefix).map_err(|cause| cause.of(failed))?;
     top.finish()?;
     if let Some(parent) = prefix.parent()
         && matches!(open_node(&top.store, &parent), Err(ArrayError::NotFound { .. }))

@@ -59,7 +59,7 @@ pub(super) fn run(args: &Locate) -> Result<(), CliError> {
         }
     }
     let Target { layout, array, at } = target;
-    let store = array.as_ref().map_or(&place.store, Array::store).clone();
+    let store = array.as_ref().map_or(place.store.store(), Array::store).clone();
     let (chunk, local) = layout.locate(&at).map_err(failed)?;
     let shape = layout.chunk_shape(&chunk).map_err(failed)?;
     let key =

@@ -6,7 +6,6 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
-use std::sync::Arc;
 
 use serde_json::{Value, json};
 use zarr_array::{ArrayError, Group, open_node};
@@ -239,16 +238,16 @@ type ReadNode = Result<NodeMetadata, DiffError>;
 /// The node and all nodes below it, by their paths. Some of those below may have documents that
 /// cannot be read, such as arrays of pickled objects.
 fn nodes(root: &DiffNode<'_>) -> Result<BTreeMap<String, ReadNode>, DiffError> {
-    let node = open_node(root.store, &root.prefix).map_err(|cause| root.failed(cause))?;
+    let node = open_node(&root.store, &root.prefix).map_err(|cause| root.failed(cause))?;
     let mut found = BTreeMap::new();
     let mut next = vec![(String::new(), root.prefix.clone(), Ok(node))];
     while let Some((path, prefix, node)) = next.pop() {
         if let Ok(NodeMetadata::Group(_)) = node {
             let failed = |cause: ArrayError| root.failed(cause);
-            let group = Group::open(Arc::clone(root.store), &prefix).map_err(failed)?;
+            let group = Group::open(&root.store, &prefix).map_err(failed)?;
             for name in group.children().map_err(failed)? {
                 let below = prefix.join(&name).map_err(|cause| root.key_error(cause))?;
-                let node = open_node(root.store, &below).map_err(failed);
+                let node = open_node(&root.store, &below).map_err(failed);
                 let path = if path.is_empty() { name } else { format!("{path}/{name}") };
                 next.push((path, below, node));
             }

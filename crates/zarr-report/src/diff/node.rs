@@ -1,9 +1,7 @@
 //! A node that is compared, and its errors.
 
-use std::sync::Arc;
-
-use zarr_array::store::{KeyError, Prefix, Store};
-use zarr_array::{Array, ArrayError};
+use zarr_array::store::{KeyError, Prefix};
+use zarr_array::{Array, ArrayError, Hierarchy};
 use zarr_codec::Options;
 use zarr_metadata::ArrayMetadata;
 
@@ -12,7 +10,7 @@ use crate::ReportError;
 /// One of the two nodes that are compared.
 #[derive(Clone, Debug)]
 pub struct DiffNode<'a> {
-    pub(super) store: &'a Arc<dyn Store>,
+    pub(super) store: Hierarchy,
     pub(super) prefix: Prefix,
     pub(super) name: &'a str,
 }
@@ -20,7 +18,8 @@ pub struct DiffNode<'a> {
 impl<'a> DiffNode<'a> {
     /// The node at `prefix` of a store; reports call it by this name.
     #[must_use]
-    pub fn new(store: &'a Arc<dyn Store>, prefix: Prefix, name: &'a str) -> Self {
+    pub fn new(store: impl Into<Hierarchy>, prefix: Prefix, name: &'a str) -> Self {
+        let store = store.into();
         Self { store, prefix, name }
     }
 
@@ -39,8 +38,8 @@ impl<'a> DiffNode<'a> {
 
     /// Opens an array below the node.
     pub(super) fn array(&self, path: &str, metadata: &ArrayMetadata) -> Result<Array, DiffError> {
-        let (store, prefix) = (Arc::clone(self.store), self.below(path)?);
-        Array::with_metadata(store, &prefix, metadata.clone(), Options::new())
+        let prefix = self.below(path)?;
+        Array::with_metadata(&self.store, &prefix, metadata.clone(), Options::new())
             .map_err(|cause| self.failed(cause))
     }
 }

@@ -12,7 +12,7 @@ use crate::{Operation, StoreError};
 /// A write creates a temporary file in the same folder and renames it, so that a reader sees the
 /// old object or the new one, and a killed process leaves one of them. It may also leave the
 /// temporary file, which no listing includes; [`leftovers`](LocalStore::leftovers) lists it and
-/// [`clean`](crate::Store::clean) removes it. Folders are created on demand.
+/// [`clean`](crate::Cleaning::clean) removes it. Folders are created on demand.
 ///
 /// Symbolic links are followed within the root. A link that leads outside is refused, unless
 /// [`with_outside_links`](LocalStore::with_outside_links) allows it. The path of the root itself

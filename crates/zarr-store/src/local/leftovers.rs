@@ -26,10 +26,10 @@ pub struct Leftover {
 /// Kinds of files that are not objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftoverKind {
-    /// An unfinished write. Harmless; [`Store::clean`] removes it, and so does the next writer that
+    /// An unfinished write. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it, and so does the next writer that
     /// finds a lock in its folder that the same dead writer left.
     Temporary,
-    /// An advisory lock. Harmless; [`Store::clean`] removes it, and so does the next update of its
+    /// An advisory lock. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it, and so does the next update of its
     /// object, or of another object in the same folder whose lock was left over.
     Lock,
     /// Not written by this crate: a name that no key can have, or a file that holds no bytes, such

@@ -25,9 +25,9 @@ pub use self::leftovers::{Leftover, LeftoverKind};
 #[cfg(feature = "zip")]
 pub(crate) use self::write::Temporary;
 use super::{
-    Capabilities, DirEntry, GetInto, Key, Links, Listing, Location, LockGuard, ObjectFile,
-    ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
-    StoreError,
+    Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
+    ObjectFile, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
+    Store, StoreError,
 };
 
 impl Store for LocalStore {
@@ -84,6 +84,16 @@ impl Store for LocalStore {
         lock::lock(self, key)
     }
 
+    fn linking(&self) -> Option<&dyn Linking> {
+        Some(self)
+    }
+
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        Some(self)
+    }
+}
+
+impl Cleaning for LocalStore {
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         leftovers::clean(self, prefix, removed)
     }
@@ -91,7 +101,9 @@ impl Store for LocalStore {
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         leftovers::without_key(self, prefix, found)
     }
+}
 
+impl Linking for LocalStore {
     fn put_from(
         &self,
         key: &Key,

@@ -8,7 +8,7 @@ use super::write::{Temporary, finish, in_folder};
 use super::{LocalStore, names, read};
 use crate::{Key, ObjectFile, ObjectMeta, PutFrom, Sharing, Store, StoreError};
 
-/// See [`Store::put_from`]. Bytes go to a temporary file that is renamed, as those of a
+/// See [`Linking::put_from`](crate::Linking::put_from). Bytes go to a temporary file that is renamed, as those of a
 /// [put](super::write::put).
 pub(super) fn put_from(
     store: &LocalStore,
@@ -18,6 +18,7 @@ pub(super) fn put_from(
     expected: &ObjectMeta,
     sharing: Sharing,
 ) -> Result<PutFrom, StoreError> {
+    let Some(from) = from.linking() else { return Ok(PutFrom::Unsupported) };
     if sharing == Sharing::HardLink
         && expected.version.is_some()
         && let Some(source) = from.file_path(from_key)?

@@ -19,9 +19,9 @@ use self::client::{Client, Origin};
 use super::lock_table::LockTable;
 use super::runtime::{self, Task};
 use super::{
-    AsyncStore, Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, LockScope,
-    Object, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
-    StoreError, StoreFuture, StoreOptions,
+    AsyncStore, Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location,
+    LockGuard, LockScope, Object, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome,
+    ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture, StoreOptions,
 };
 use crate::buffer::assemble;
 use crate::listing::failed;
@@ -303,20 +303,37 @@ impl Store for RemoteStore {
         }
     }
 
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        let client = self.client(Operation::List, prefix.as_str())?;
-        list::without_key(client, prefix.clone()).try_for_each(|name| {
-            found(&name?);
-            Ok(())
-        })
-    }
-
     /// Excludes only threads of this process: object storage has no locks.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         let name = format!("{}\0{}\0{key}", self.shared.name, self.shared.base);
         let held = HELD.lock(name);
         let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
         Ok(LockGuard::new(LockScope::Process, held))
+    }
+
+    fn linking(&self) -> Option<&dyn Linking> {
+        Some(self)
+    }
+
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        Some(self)
+    }
+
+    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+        Some(Arc::new(self.clone()))
+    }
+
+    fn checked(&self) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(Self { checked: true, ..self.clone() }))
+    }
+}
+
+impl Linking for RemoteStore {
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        let base = self.shared.base.parts();
+        let base: Vec<String> = base.map(|part| part.as_ref().to_owned()).collect();
+        let segments = base.iter().map(String::as_str).chain(prefix.segments());
+        Some(Location::new(&*self.shared.space, segments))
     }
 
     fn put_from(
@@ -339,20 +356,15 @@ impl Store for RemoteStore {
         }
         done
     }
+}
 
-    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
-        Some(Arc::new(self.clone()))
-    }
-
-    fn checked(&self) -> Option<Arc<dyn Store>> {
-        Some(Arc::new(Self { checked: true, ..self.clone() }))
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        let base = self.shared.base.parts();
-        let base: Vec<String> = base.map(|part| part.as_ref().to_owned()).collect();
-        let segments = base.iter().map(String::as_str).chain(prefix.segments());
-        Some(Location::new(&*self.shared.space, segments))
+impl Cleaning for RemoteStore {
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        let client = self.client(Operation::List, prefix.as_str())?;
+        list::without_key(client, prefix.clone()).try_for_each(|name| {
+            found(&name?);
+            Ok(())
+        })
     }
 }
 

@@ -27,8 +27,8 @@ use super::listing::failed;
 use super::listing::until_error;
 use super::sorted;
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix,
-    ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreOptions,
+    Capabilities, Cleaning, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
+    Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreOptions,
 };
 
 /// A read-only store whose objects are parts of other files, such as chunks in NetCDF-4 files: a
@@ -295,6 +295,17 @@ impl Store for ReferenceStore {
         self.0.locks.lock(key)
     }
 
+    fn capabilities(&self) -> Capabilities {
+        let requests = self.0.targets.home().capabilities().requests_in_flight;
+        Capabilities::new().requests_in_flight(requests)
+    }
+
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        Some(self)
+    }
+}
+
+impl Cleaning for ReferenceStore {
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let names = match &self.0.index {
             Index::File(_, names) => names,
@@ -303,10 +314,5 @@ impl Store for ReferenceStore {
         };
         sorted::names_below(names, prefix).for_each(found);
         Ok(())
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        let requests = self.0.targets.home().capabilities().requests_in_flight;
-        Capabilities::new().requests_in_flight(requests)
     }
 }

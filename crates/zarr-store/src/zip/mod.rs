@@ -21,8 +21,8 @@ use self::turn::Turn;
 use super::listing::failed;
 use super::sorted;
 use super::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
-    Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
+    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
+    ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
 };
 
 impl Store for ZipStore {
@@ -127,6 +127,24 @@ impl Store for ZipStore {
             .requests_in_flight(requests)
     }
 
+    fn linking(&self) -> Option<&dyn Linking> {
+        Some(self)
+    }
+
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        Some(self)
+    }
+}
+
+impl Linking for ZipStore {
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        let archive =
+            self.inner.store.linking()?.location(&Prefix::from(self.inner.key.clone()))?;
+        Some(archive.below(prefix))
+    }
+}
+
+impl Cleaning for ZipStore {
     /// Removes what dead writers of this archive left beside it, while there is no session.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let Some(path) = &self.inner.path else { return Ok(()) };
@@ -140,10 +158,5 @@ impl Store for ZipStore {
             sorted::names_below(&archive.without_key, prefix).for_each(found);
         }
         Ok(())
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        let archive = self.inner.store.location(&Prefix::from(self.inner.key.clone()))?;
-        Some(archive.below(prefix))
     }
 }

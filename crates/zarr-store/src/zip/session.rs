@@ -13,9 +13,9 @@ use super::turn::Turn;
 use super::write::{Draft, container, replaced};
 use crate::listing::failed;
 use crate::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Operation,
-    Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, local,
-    sorted,
+    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
+    ObjectMeta, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store,
+    StoreError, local, sorted,
 };
 
 /// The store of a session.
@@ -256,6 +256,22 @@ impl Store for ZipSession {
         self.zip.capabilities().uncommitted(true)
     }
 
+    fn linking(&self) -> Option<&dyn Linking> {
+        Some(self)
+    }
+
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        Some(self)
+    }
+}
+
+impl Linking for ZipSession {
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.zip.location(prefix)
+    }
+}
+
+impl Cleaning for ZipSession {
     /// Removes what dead writers of this archive left beside it.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.look(Operation::Delete, "", |draft, _| {
@@ -265,9 +281,5 @@ impl Store for ZipSession {
 
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.zip.without_key(prefix, found)
-    }
-
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.zip.location(prefix)
     }
 }

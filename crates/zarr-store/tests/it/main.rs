@@ -9,6 +9,7 @@ mod fault;
 #[cfg(feature = "http")]
 mod http;
 mod key;
+mod layer;
 #[cfg(unix)]
 mod leftovers;
 #[cfg(unix)]
@@ -24,7 +25,6 @@ mod object;
 mod processes;
 #[cfg(feature = "references")]
 mod references;
-#[cfg(any(unix, feature = "zip"))]
 mod required;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::task::{Context, Poll, Waker};
 
-use zarr_array::store::{Capabilities, Extension, Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, Members};
+use zarr_array::Members;
+use zarr_array::store::{Capabilities, Key, MemoryStore, Store, StoreExt as _};
 use zarr_grid::Grid;
 use zarr_metadata::DataType;
 use zarr_store_tests::hand_on;
 
-use super::{Joined, LITTLE, Open, create, rectilinear};
+use super::{Joined, LITTLE, Open, create, open, rectilinear};
 use crate::asynchronous::face::{Faced, Manner};
 
 /// The same store, far away.
@@ -23,10 +23,6 @@ impl Store for Far {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities::new().requests_in_flight(NonZeroUsize::new(1000).expect("some"))
-    }
-
-    fn extension(&self, prefix: &Prefix) -> Option<Extension> {
-        self.0.extension(prefix)
     }
 }
 
@@ -47,7 +43,7 @@ fn members_are_read_through_their_own_interfaces() {
     let metadata = create(&[120], &rectilinear(&[vec![3; 40]]), 9, LITTLE);
     let document = metadata.metadata().json().as_bytes();
     store.put(&Key::new("zarr.json").unwrap(), document).unwrap();
-    let array = Array::open(Arc::new(store), &Prefix::root()).unwrap();
+    let array = open(store);
     let array = array.with_chunks_in_flight(NonZeroUsize::new(25).unwrap());
 
     let waiting = || faces.iter().map(Faced::waiting).sum::<usize>();

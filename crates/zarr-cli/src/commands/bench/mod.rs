@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_kit::codec::{Meter, Metered, Options};
-use zarr_kit::{Array, ArrayError, Prefix, Selection};
+use zarr_kit::{Array, ArrayError, Selection};
 
 use self::boxes::{Boxes, ChunkBox};
 use self::counts::Counts;
@@ -76,7 +76,7 @@ pub(super) fn run(args: &Bench) -> Result<(), CliError> {
     let codecs = since(&before, meter.codecs());
     bar.clear();
     // Members of a virtual join have stores and codecs of their own, which do not count.
-    let is_join = place.store.extension(&Prefix::root()).is_some();
+    let is_join = array.members().is_some();
     let stages = Stages::new(&once_more, codecs, array.metadata().codecs());
     let report = Report {
         place: &place.shown,

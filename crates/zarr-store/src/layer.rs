@@ -1,0 +1,357 @@
+//! Stores that stand before another store and pass on all that it can do.
+
+use std::fmt;
+use std::io::IoSlice;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::{
+    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location,
+    LockGuard, ObjectFile, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange,
+    Session, Sharing, Store, StoreError, StoreExt as _,
+};
+
+/// A store that stands before another one, its inner store, and passes on all that this can do: it
+/// counts, watches, delays or stops what passes.
+///
+/// Each `Layer` is a [`Store`]. An operation that a layer does not do in its own way goes through
+/// [`pass`](Layer::pass) or [`pass_listing`](Layer::pass_listing), those of [`Linking`] and
+/// [`Cleaning`] too, so that none gets past a layer that overrides these two. Sessions, stores that
+/// verify and asynchronous reads are handed on with a layer [around](Layer::around) them, or not at
+/// all.
+///
+/// A store that keeps something of the inner store back implements [`Store`] instead.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use zarr_store::{
+///     AsyncStore, Key, Layer, Listing, MemoryStore, Operation, Prefix, Store, StoreError, StoreExt,
+/// };
+///
+/// /// Counts operations.
+/// #[derive(Debug)]
+/// struct Counting {
+///     inner: Arc<dyn Store>,
+///     operations: Arc<AtomicU64>,
+/// }
+///
+/// impl Layer for Counting {
+///     type Inner = dyn Store;
+///
+///     fn inner(&self) -> &Self::Inner {
+///         &*self.inner
+///     }
+///
+///     fn pass<T>(
+///         &self,
+///         _: Operation,
+///         _: &str,
+///         work: impl FnOnce() -> Result<T, StoreError>,
+///     ) -> Result<T, StoreError> {
+///         self.operations.fetch_add(1, Ordering::Relaxed);
+///         work()
+///     }
+///
+///     fn pass_listing<'s, T: Send + 's>(
+///         &'s self,
+///         _: &Prefix,
+///         list: impl FnOnce() -> Listing<'s, T>,
+///     ) -> Listing<'s, T> {
+///         self.operations.fetch_add(1, Ordering::Relaxed);
+///         list()
+///     }
+///
+///     fn around(&self, inner: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+///         Some(Arc::new(Self { inner, operations: Arc::clone(&self.operations) }))
+///     }
+///
+///     // They would not be counted, and so are not handed on: the store is read on threads.
+///     fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+///         None
+///     }
+/// }
+///
+/// let operations = Arc::new(AtomicU64::new(0));
+/// let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// let store = Counting { inner, operations: Arc::clone(&operations) };
+/// store.put(&Key::new("c/0")?, b"chunk")?;
+/// assert_eq!(store.size(&Key::new("c/0")?)?, Some(5));
+/// assert_eq!(operations.load(Ordering::Relaxed), 2);
+/// # Ok::<(), StoreError>(())
+/// ```
+pub trait Layer: fmt::Debug + Send + Sync {
+    /// The type of the inner store.
+    type Inner: Store + ?Sized;
+
+    /// The store that does what passes.
+    fn inner(&self) -> &Self::Inner;
+
+    /// The same layer around `store`, which is a session of the inner store, or the inner store as it
+    /// verifies its puts. `None`: the layer has neither.
+    fn around(&self, store: Arc<dyn Store>) -> Option<Arc<dyn Store>>;
+
+    /// The same layer around the asynchronous reads of the inner store. `None`: the layer is read on
+    /// threads that may block.
+    fn around_reads(&self, reads: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>>;
+
+    /// Every operation passes here, with the key, prefix or path that it concerns; `work` lets the inner
+    /// store do it.
+    ///
+    /// # Errors
+    /// Those of `work`, or the layer's own.
+    fn pass<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        let _ = (operation, name);
+        work()
+    }
+
+    /// Every listing passes here; `list` begins that of the inner store.
+    ///
+    /// # Errors
+    /// As the last item, those of `list`, or the layer's own.
+    fn pass_listing<'s, T: Send + 's>(
+        &'s self,
+        prefix: &Prefix,
+        list: impl FnOnce() -> Listing<'s, T>,
+    ) -> Listing<'s, T> {
+        let _ = prefix;
+        list()
+    }
+
+    /// See [`Store::get`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        self.pass(Operation::Get, key.as_str(), || self.inner().get(key, range, out))
+    }
+
+    /// See [`Store::put_opts`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        self.pass(Operation::Put, key.as_str(), || self.inner().put_opts(key, pieces, mode))
+    }
+
+    /// See [`Store::delete`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        self.pass(Operation::Delete, key.as_str(), || self.inner().delete(key))
+    }
+
+    /// See [`Store::list`].
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        self.pass_listing(prefix, || self.inner().list(prefix, links))
+    }
+
+    /// See [`Store::list_dir`].
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        self.pass_listing(prefix, || self.inner().list_dir(prefix))
+    }
+
+    /// See [`Store::lock`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        self.pass(Operation::Lock, key.as_str(), || self.inner().lock(key))
+    }
+
+    /// See [`Store::head`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        self.pass(Operation::Head, key.as_str(), || self.inner().head(key))
+    }
+
+    /// See [`Store::get_into`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        self.pass(Operation::Get, key.as_str(), || self.inner().get_into(key, out))
+    }
+
+    /// See [`Store::list_described`].
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        let listed = self.inner().list_described(prefix)?;
+        Some(self.pass_listing(prefix, || listed))
+    }
+
+    /// See [`Store::delete_prefix`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        self.pass(Operation::Delete, prefix.as_str(), || self.inner().delete_prefix(prefix))
+    }
+
+    /// See [`Store::capabilities`].
+    fn capabilities(&self) -> Capabilities {
+        self.inner().capabilities()
+    }
+
+    /// See [`Linking::put_from`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        self.pass(Operation::Put, key.as_str(), || {
+            self.inner().put_from(key, from, from_key, expected, sharing)
+        })
+    }
+
+    /// See [`Cleaning::without_key`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
+    }
+}
+
+impl<L: Layer> Store for L {
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        Layer::get(self, key, range, out)
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        Layer::put_opts(self, key, pieces, mode)
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        Layer::delete(self, key)
+    }
+
+    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
+        Layer::list(self, prefix, links)
+    }
+
+    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+        Layer::list_dir(self, prefix)
+    }
+
+    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+        Layer::lock(self, key)
+    }
+
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+        Layer::head(self, key)
+    }
+
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+        Layer::get_into(self, key, out)
+    }
+
+    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
+        Layer::list_described(self, prefix)
+    }
+
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        Layer::delete_prefix(self, prefix)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Layer::capabilities(self)
+    }
+
+    fn linking(&self) -> Option<&dyn Linking> {
+        self.inner().linking().map(|_| -> &dyn Linking { self })
+    }
+
+    fn cleaning(&self) -> Option<&dyn Cleaning> {
+        self.inner().cleaning().map(|_| -> &dyn Cleaning { self })
+    }
+
+    fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
+        self.around_reads(self.inner().asynchronous()?)
+    }
+
+    fn session(&self) -> Result<Option<Session>, StoreError> {
+        Ok(self.inner().session()?.and_then(|session| session.wrapped(|store| self.around(store))))
+    }
+
+    fn checked(&self) -> Option<Arc<dyn Store>> {
+        self.around(self.inner().checked()?)
+    }
+}
+
+impl<L: Layer> Linking for L {
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        self.inner().location(prefix)
+    }
+
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        Layer::put_from(self, key, from, from_key, expected, sharing)
+    }
+
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+        let Some(linking) = self.inner().linking() else { return Ok(None) };
+        self.pass(Operation::Get, key.as_str(), || linking.file(key))
+    }
+
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        let Some(linking) = self.inner().linking() else { return Ok(None) };
+        self.pass(Operation::Get, key.as_str(), || linking.file_path(key))
+    }
+}
+
+impl<L: Layer> Cleaning for L {
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        self.pass(Operation::Delete, prefix.as_str(), || self.inner().clean(prefix, removed))
+    }
+
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+        Layer::without_key(self, prefix, found)
+    }
+}
+
+macro_rules! pointer {
+    ($pointer:ty) => {
+        impl<S: Store + ?Sized> Layer for $pointer {
+            type Inner = S;
+
+            fn inner(&self) -> &S {
+                self
+            }
+
+            fn around(&self, store: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+                Some(store)
+            }
+
+            fn around_reads(&self, reads: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+                Some(reads)
+            }
+        }
+    };
+}
+
+pointer!(&S);
+pointer!(Arc<S>);
+pointer!(Box<S>);

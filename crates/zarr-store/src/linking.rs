@@ -1,0 +1,61 @@
+//! Where objects are, and making objects of them without reading their bytes.
+
+use std::path::PathBuf;
+
+use super::{Key, Location, ObjectFile, ObjectMeta, Prefix, PutFrom, Sharing, Store, StoreError};
+
+/// What [`Store::linking`] gives: where the store keeps its objects, so that another store can tell
+/// whether they share them, and link or clone them instead of copying their bytes.
+///
+/// Callers find the first two methods in [`StoreExt`](super::StoreExt) too, for any store.
+pub trait Linking {
+    /// Where the objects below `prefix` are, to tell whether two stores share them; `None` if the
+    /// store does not know.
+    ///
+    /// Links are followed as far as they lead somewhere.
+    fn location(&self, prefix: &Prefix) -> Option<Location>;
+
+    /// Makes `key` an object with the bytes of the object `from_key` of the store `from`, without
+    /// reading them into this process: by a hard link, a reflink, or a copy within the system or
+    /// the server. `expected` is the source's size and version, as [`head`](Store::head) gave it.
+    ///
+    /// Atomic, as a put without condition.
+    ///
+    /// By default [`PutFrom::Unsupported`]: the caller reads and puts.
+    ///
+    /// # Errors
+    /// As for [`put_opts`](Store::put_opts).
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &ObjectMeta,
+        sharing: Sharing,
+    ) -> Result<PutFrom, StoreError> {
+        let _ = (key, from, from_key, expected, sharing);
+        Ok(PutFrom::Unsupported)
+    }
+
+    /// The object as a file of this machine, for another store to [put](Linking::put_from); `None`
+    /// if there is no such object, or, by default, if the store does not keep each object in a
+    /// file.
+    ///
+    /// # Errors
+    /// As for [`get`](Store::get).
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+        let _ = key;
+        Ok(None)
+    }
+
+    /// The path of the object's file, whether or not there is one, for another store to link;
+    /// `None`, the default, if the store does not keep each object in a file. Links in the path are
+    /// not checked: compare the [version](ObjectMeta::version) of what is found there.
+    ///
+    /// # Errors
+    /// [`StoreError::Reserved`] if no object can have this key.
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+        let _ = key;
+        Ok(None)
+    }
+}
