@@ -188,6 +188,12 @@ impl Group {
         self
     }
 
+    /// The store that holds the group, and the members of its arrays that consist of others.
+    #[must_use]
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
     /// The store that holds the group.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {

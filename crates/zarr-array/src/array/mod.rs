@@ -463,6 +463,12 @@ impl Array {
         }
     }
 
+    /// The store, and the members of its arrays that consist of others.
+    #[must_use]
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
     /// The store that holds the array.
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {

@@ -145,7 +145,7 @@ fn a_check_reports_a_newer_chunk_with_its_member_and_key() {
     let findings = |with_data| {
         let mut findings = Vec::new();
         let options = CheckOptions::new().data(with_data);
-        check(array.store(), &Prefix::root(), &options, &mut |finding| findings.push(finding))
+        check(array.hierarchy(), &Prefix::root(), &options, &mut |finding| findings.push(finding))
             .expect("checks");
         findings
     };
