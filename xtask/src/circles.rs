@@ -25,7 +25,10 @@ const RECURSION: &[(&str, &str, &str)] = &[
     ("zarr-metadata", "data_type/record", "data_type"),
     ("zarr-metadata", "element/optional", "element"),
     ("zarr-metadata", "element/record", "element"),
-    // A session has a store, and a store begins sessions.
+    // An array has members, which are arrays.
+    ("zarr-array", "members", "array/"),
+    // A session has a store, and a store begins sessions; an object is linked from another store.
+    ("zarr-store", "linking", "api"),
     ("zarr-store", "session", "api"),
 ];
 

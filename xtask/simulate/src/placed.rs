@@ -7,8 +7,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use zarr_store::{
-    Capabilities, DirEntry, Key, Links, Listing, Location, LockGuard, ObjectMeta, Prefix, PutMode,
-    PutOutcome, ReadRange, Store, StoreError,
+    Capabilities, DirEntry, Key, Linking, Links, Listing, Location, LockGuard, ObjectMeta, Prefix,
+    PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
 #[derive(Debug)]
@@ -61,11 +61,17 @@ impl Store for Placed {
         self.0.capabilities()
     }
 
-    fn location(&self, prefix: &Prefix) -> Option<Location> {
-        Some(Location::new("simulated", prefix.segments()))
+    fn linking(&self) -> Option<&dyn Linking> {
+        Some(self)
     }
 
     fn checked(&self) -> Option<Arc<dyn Store>> {
         self.0.checked().map(|store| Arc::new(Self(store)) as Arc<dyn Store>)
+    }
+}
+
+impl Linking for Placed {
+    fn location(&self, prefix: &Prefix) -> Option<Location> {
+        Some(Location::new("simulated", prefix.segments()))
     }
 }

@@ -11,6 +11,7 @@ use super::Array;
 use super::worker::{ChunkBuffers, Worker};
 use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
+use crate::hierarchy::Hierarchy;
 use crate::members::Members;
 use crate::plan::PlannedChunk;
 use crate::planned_reads::PlannedReads;
@@ -106,6 +107,12 @@ impl Members {
 }
 
 impl Array {
+    /// The store, and the members of its arrays that consist of others.
+    #[must_use]
+    pub fn hierarchy(&self) -> &Hierarchy {
+        &self.hierarchy
+    }
+
     /// The arrays of which this one consists, if it does.
     #[must_use]
     pub fn members(&self) -> Option<&Members> {

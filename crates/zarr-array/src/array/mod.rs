@@ -149,20 +149,6 @@ impl fmt::Debug for Array {
 }
 
 impl Array {
-    /// Binds metadata that has already been read to a place in a store, without accessing the
-    /// store.
-    ///
-    /// # Errors
-    /// [`ArrayError`] if the chain does not fit, or the data type is not supported.
-    pub fn with_metadata(
-        store: impl Into<Hierarchy>,
-        prefix: &Prefix,
-        metadata: ArrayMetadata,
-        options: Options,
-    ) -> Result<Self, ArrayError> {
-        Self::bind(store.into(), prefix, metadata, options)
-    }
-
     fn bind(
         hierarchy: Hierarchy,
         prefix: &Prefix,
@@ -461,12 +447,6 @@ impl Array {
                 Err(ArrayError::VariableLength { data_type: self.data_type().to_string() })
             }
         }
-    }
-
-    /// The store, and the members of its arrays that consist of others.
-    #[must_use]
-    pub fn hierarchy(&self) -> &Hierarchy {
-        &self.hierarchy
     }
 
     /// The store that holds the array.

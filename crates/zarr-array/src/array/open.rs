@@ -38,6 +38,20 @@ impl Array {
         }
     }
 
+    /// Binds metadata that has already been read to a place in a store, without accessing the
+    /// store.
+    ///
+    /// # Errors
+    /// [`ArrayError`] if the chain does not fit, or the data type is not supported.
+    pub fn with_metadata(
+        store: impl Into<Hierarchy>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: Options,
+    ) -> Result<Self, ArrayError> {
+        Self::bind(store.into(), prefix, metadata, options)
+    }
+
     /// Creates an array at `prefix`, where there must be no node yet, and writes its metadata.
     ///
     /// # Errors
