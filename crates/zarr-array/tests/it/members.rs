@@ -438,7 +438,7 @@ fn faults_name_the_member() {
     #[cfg(feature = "async")]
     {
         let far: Arc<dyn Store> = Arc::new(faces::Far(array.store().clone()));
-        let array = Array::open(far, &Prefix::root()).unwrap();
+        let array = Array::open(array.hierarchy().with_store(far), &Prefix::root()).unwrap();
         for (part, message) in [0..1, 4..5, 11..12].into_iter().zip(&messages) {
             let awaited = crate::asynchronous::block_on(array.asynchronous().read(part));
             assert_eq!(awaited.unwrap_err().to_string(), *message);
