@@ -375,8 +375,9 @@ mod tables {
         assert!(wrong.contains("it has no .zmetadata"), "{wrong}");
     }
 
-    /// Every byte of every file changed and every length: an error or other references, never a
-    /// panic, and no time or memory beyond what the file can hold.
+    /// Bytes of every file changed and every length: an error or other references, never a panic,
+    /// and no time or memory beyond what the file can hold. One place of three, unless
+    /// `cargo xtask exhaustive` asks for all.
     #[test]
     fn damaged_files_are_errors() {
         for writer in ["fastparquet", "pyarrow"] {
@@ -391,7 +392,8 @@ mod tables {
             let expected = read(&whole).unwrap();
             assert!(expected.is_some());
             let mut errors = 0;
-            for at in 0..whole.len() {
+            let step = if std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some() { 1 } else { 3 };
+            for at in (0..whole.len()).step_by(step) {
                 errors += u32::from(read(&whole[..at]).is_err());
                 for flip in [0x01, 0xff] {
                     let mut damaged = whole.clone();
@@ -399,7 +401,7 @@ mod tables {
                     errors += u32::from(read(&damaged).is_err());
                 }
             }
-            assert!(errors > u32::try_from(whole.len()).unwrap(), "{writer}: {errors}");
+            assert!(errors > u32::try_from(whole.len() / step).unwrap(), "{writer}: {errors}");
             let wrong = message(read(b"PAR1PAR1"));
             assert!(wrong.contains("rain/refs.0.parq"), "{wrong}");
             // Bytes in the file itself.
