@@ -30,7 +30,10 @@ pub(crate) fn simulate(arguments: &[String]) -> Outcome {
         };
         *slot = Some(number.parse::<u64>().map_err(|_| USAGE.to_owned())?);
     }
-    cargo(&["build", "--quiet", "--locked", "--package", "zarr-simulate"], &[])?;
+    let target = target();
+    let target = target.to_string_lossy();
+    let manifest = ["--manifest-path", "xtask/simulate/Cargo.toml", "--target-dir", &target];
+    cargo(&[&["build", "--quiet", "--locked"], &manifest[..]].concat(), &[])?;
     match (seeds, first) {
         (Some(seeds), first) => many(first.unwrap_or(0), seeds),
         (None, Some(seed)) => one(seed),

@@ -4,6 +4,8 @@
 #[cfg(test)]
 mod check;
 #[cfg(test)]
+mod check_links;
+#[cfg(test)]
 mod check_nodes;
 #[cfg(test)]
 mod check_parts;

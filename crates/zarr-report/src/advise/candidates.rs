@@ -5,7 +5,7 @@ use zarr_metadata::{
     Packbits, Pcodec, Shuffle,
 };
 
-use super::Goal;
+use super::goal::Goal;
 use crate::bits::Bits;
 
 /// The chains to try, each once. Those of a sharded array are for its inner chunks. The array's own

@@ -9,7 +9,7 @@ use zarr_metadata::{
     Shuffle,
 };
 
-use super::{Advice, AdviceOptions, Goal};
+use super::{Advice, AdviceOptions, Goal, Trial};
 
 /// A generator of numbers: xorshift.
 struct Random(u64);
@@ -206,7 +206,11 @@ fn the_page_on_packing_has_the_sizes() {
             Some(bytes) => crate::words::count(bytes),
             None => "no bit less".to_owned(),
         };
-        let best = advice.best();
+        // Codecs that every build has: the page is the same with all features.
+        let built_in =
+            |trial: &&Trial| !matches!(trial.codecs.first(), Some(Codec::NumcodecsPcodec(_)));
+        let best = advice.trials().iter().filter(built_in).min_by_key(|trial| trial.bytes);
+        let best = best.expect("a chain");
         table.push_str(&format!(
             "| {name} | {} | {} | {} | {} | {} | {} | `{}` |\n",
             cell(Some(vec![Codec::bytes()])),

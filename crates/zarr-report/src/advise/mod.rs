@@ -8,6 +8,7 @@
 mod candidates;
 #[cfg(test)]
 mod exhaustive;
+mod goal;
 mod sample;
 mod short;
 mod trial;
@@ -16,29 +17,16 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use zarr_array::{Array, Selection};
-use zarr_metadata::{ArrayMetadata, Codec, DataType};
+use zarr_metadata::{ArrayMetadata, DataType};
 
+pub use self::goal::Goal;
 pub use self::short::short;
+pub use self::trial::Trial;
 
 use self::sample::Sample;
 use crate::bits::Bits;
 use crate::readers::Readers;
 use crate::{ReportError, Table, words};
-
-/// What the chains are judged by.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Goal {
-    /// The time to store and to read once.
-    #[default]
-    Balance,
-    /// The time to read.
-    Read,
-    /// The time to write.
-    Write,
-    /// The stored bytes; slow chains are tried as well.
-    Size,
-}
 
 /// How chains are tried.
 ///
@@ -88,34 +76,6 @@ impl AdviceOptions {
     pub fn rate(mut self, bytes: u64) -> Self {
         self.rate = bytes.max(1);
         self
-    }
-}
-
-/// A chain that was tried.
-#[derive(Clone, Debug)]
-#[non_exhaustive]
-pub struct Trial {
-    /// The chain.
-    pub codecs: Vec<Codec>,
-    /// Stored bytes of the sample.
-    pub bytes: u64,
-    /// The time of one thread to encode the sample, and to decode it.
-    pub encode: Duration,
-    /// See `encode`.
-    pub decode: Duration,
-}
-
-impl Trial {
-    /// The time that counts for a goal, with a store of this rate; for the size, the bytes.
-    fn cost(&self, goal: Goal, rate: u64) -> f64 {
-        #[expect(clippy::cast_precision_loss, reason = "compared, and shown with three digits")]
-        let moved = self.bytes as f64 / rate as f64;
-        match goal {
-            Goal::Size => moved,
-            Goal::Read => moved + self.decode.as_secs_f64(),
-            Goal::Write => moved + self.encode.as_secs_f64(),
-            Goal::Balance => 2.0 * moved + self.encode.as_secs_f64() + self.decode.as_secs_f64(),
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Tries one chain on a sample, in memory.
+//! A chain that is tried on a sample, in memory.
 
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -8,9 +8,37 @@ use zarr_array::store::{Key, Links, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec};
 
-use super::Trial;
+use super::goal::Goal;
 use super::sample::{Elements, Sample};
 use crate::ReportError;
+
+/// A chain that was tried.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Trial {
+    /// The chain.
+    pub codecs: Vec<Codec>,
+    /// Stored bytes of the sample.
+    pub bytes: u64,
+    /// The time of one thread to encode the sample, and to decode it.
+    pub encode: Duration,
+    /// See `encode`.
+    pub decode: Duration,
+}
+
+impl Trial {
+    /// The time that counts for a goal, with a store of this rate; for the size, the bytes.
+    pub(super) fn cost(&self, goal: Goal, rate: u64) -> f64 {
+        #[expect(clippy::cast_precision_loss, reason = "compared, and shown with three digits")]
+        let moved = self.bytes as f64 / rate as f64;
+        match goal {
+            Goal::Size => moved,
+            Goal::Read => moved + self.decode.as_secs_f64(),
+            Goal::Write => moved + self.encode.as_secs_f64(),
+            Goal::Balance => 2.0 * moved + self.encode.as_secs_f64() + self.decode.as_secs_f64(),
+        }
+    }
+}
 
 /// A sample that takes less time than this is encoded and decoded again.
 const SHORTEST: Duration = Duration::from_millis(20);

@@ -1,0 +1,16 @@
+//! What chains are judged by.
+
+/// What the chains are judged by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Goal {
+    /// The time to store and to read once.
+    #[default]
+    Balance,
+    /// The time to read.
+    Read,
+    /// The time to write.
+    Write,
+    /// The stored bytes; slow chains are tried as well.
+    Size,
+}
