@@ -4,6 +4,7 @@ import base64
 import json
 import subprocess
 import sys
+from pathlib import Path
 import zlib
 
 import numpy as np
