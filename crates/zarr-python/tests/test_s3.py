@@ -62,7 +62,8 @@ def test_conflicts_are_not_taken_for_what_is_not_there(moto, options):
         zarr_kit.copy(array, "s3://bucket/h/b", target_options=options)
         done = number > 0 and bool(moto.conflicts)
         moto.conflicts.clear()
-        objects.append({key: read(key) for key in moto.keys()})
+        # A document that grew ends with white space that tells one append from another.
+        objects.append({key: read(key).rstrip() if key.endswith("zarr.json") else read(key) for key in moto.keys()})
         assert objects[-1] == objects[0], number
         if done:
             break

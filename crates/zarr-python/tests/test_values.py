@@ -4,8 +4,8 @@ import base64
 import json
 import subprocess
 import sys
-from pathlib import Path
 import zlib
+from pathlib import Path
 
 import numpy as np
 import pytest
