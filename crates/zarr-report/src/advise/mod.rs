@@ -101,7 +101,6 @@ impl AdviceOptions {
 /// ```
 #[derive(Debug)]
 pub struct Advice {
-    data_type: DataType,
     options: AdviceOptions,
     sample: Sample,
     bits: Option<Bits>,
@@ -122,9 +121,8 @@ impl Advice {
         options: &AdviceOptions,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, ReportError> {
-        let (data_type, metadata) = (array.data_type().clone(), array.metadata().clone());
         let sample = Sample::read(array, region, options.sample)?;
-        let bits = sample.bits(&data_type);
+        let bits = sample.bits(array.data_type());
         let candidates = candidates::of(array.metadata(), bits.as_ref(), options.goal);
         let bytes = |chains: usize| {
             u64::try_from(chains).unwrap_or(u64::MAX).saturating_mul(sample.bytes())
@@ -142,7 +140,8 @@ impl Advice {
         match trials.is_empty() {
             true => Err(ReportError::Nothing { what: "no chain of this build stores them" }),
             false => {
-                Ok(Self { data_type, options: options.clone(), sample, bits, trials, metadata })
+                let (options, metadata) = (options.clone(), array.metadata().clone());
+                Ok(Self { options, sample, bits, trials, metadata })
             }
         }
     }
@@ -156,7 +155,7 @@ impl Advice {
     /// The type of the elements.
     #[must_use]
     pub fn data_type(&self) -> &DataType {
-        &self.data_type
+        self.metadata.data_type()
     }
 
     /// The best chain for the goal.
@@ -189,7 +188,7 @@ impl Advice {
                 "{} of {of}{part}: {} of {}",
                 words::count(sample.chunks()),
                 words::bytes(sample.bytes().into()),
-                words::data_type(&self.data_type)
+                words::data_type(self.data_type())
             ),
         );
         if sample.empty > 0 {
@@ -224,7 +223,7 @@ impl Advice {
                 remarks.push_str(&format!("{separator}not read by {}", lacking.join(", ")));
             }
             [
-                short(&trial.codecs, &self.data_type),
+                short(&trial.codecs, self.data_type()),
                 words::bytes(trial.bytes.into()),
                 format!("{}%", trial.bytes.saturating_mul(100).div_ceil(whole)),
                 speed(whole, trial.encode),
@@ -247,7 +246,7 @@ impl Advice {
     pub fn json(&self, name: &str) -> Value {
         let trials = self.trials.iter().map(|trial| {
             json!({
-                "codecs": short(&trial.codecs, &self.data_type),
+                "codecs": short(&trial.codecs, self.data_type()),
                 "chain": trial.codecs.iter().map(|codec| parsed(&codec.to_json())).collect::<Vec<_>>(),
                 "bytes": trial.bytes,
                 "encode_seconds": trial.encode.as_secs_f64(),

@@ -24,7 +24,7 @@ struct Programs {
 }
 
 /// A program, and what it reads.
-#[derive(Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Program {
     name: String,
@@ -157,8 +157,7 @@ pub struct Readers {
 /// What a program makes of the arrays.
 #[derive(Debug, Clone)]
 struct Verdict {
-    name: &'static str,
-    version: &'static str,
+    program: &'static Program,
     setting: Option<&'static str>,
     instead: Option<&'static str>,
     /// A feature of which it does not read all arrays right.
@@ -177,8 +176,7 @@ impl Readers {
     #[must_use]
     pub fn new() -> Self {
         let verdicts = programs().iter().map(|program| Verdict {
-            name: &program.name,
-            version: &program.version,
+            program,
             setting: None,
             instead: None,
             faulty: None,
@@ -198,7 +196,8 @@ impl Readers {
     /// Adds an array that is to be read as well.
     pub fn add(&mut self, metadata: &ArrayMetadata) {
         let needs = Needs::of(metadata);
-        for (verdict, program) in self.verdicts.iter_mut().zip(programs()) {
+        for verdict in &mut self.verdicts {
+            let program = verdict.program;
             for lacking in needs.lacking(program) {
                 verdict.instead =
                     verdict.instead.or(program.instead.get(&lacking).map(String::as_str));
@@ -225,7 +224,7 @@ impl Readers {
     #[must_use]
     pub fn lacking(&self) -> Vec<&'static str> {
         let lacking = self.verdicts.iter().filter(|verdict| !verdict.lacking.is_empty());
-        lacking.map(|verdict| verdict.name).collect()
+        lacking.map(|verdict| verdict.program.name.as_str()).collect()
     }
 
     /// One line: who reads them, with which setting, and who does not, because of what.
@@ -236,9 +235,9 @@ impl Readers {
             .iter()
             .filter(|verdict| verdict.lacking.is_empty())
             .map(|verdict| match (&verdict.setting, &verdict.faulty) {
-                (Some(setting), _) => format!("{} with {setting}", verdict.name),
-                (None, Some(faulty)) => format!("{} (not all of {faulty})", verdict.name),
-                (None, None) => verdict.name.to_owned(),
+                (Some(setting), _) => format!("{} with {setting}", verdict.program.name),
+                (None, Some(faulty)) => format!("{} (not all of {faulty})", verdict.program.name),
+                (None, None) => verdict.program.name.clone(),
             })
             .collect();
         let mut line = match reading.is_empty() {
@@ -256,7 +255,7 @@ impl Readers {
                 .iter()
                 .copied()
                 .filter(|verdict| alike(verdict))
-                .map(|verdict| verdict.name)
+                .map(|verdict| verdict.program.name.as_str())
                 .collect();
             rest.retain(|verdict| !alike(verdict));
             let instead = first.instead.map_or_else(String::new, |with| format!("; {with} does"));
@@ -275,7 +274,7 @@ impl Readers {
     pub fn json(&self) -> Value {
         let each = self.verdicts.iter().map(|verdict| {
             json!({
-                "program": verdict.name, "version": verdict.version,
+                "program": verdict.program.name.as_str(), "version": verdict.program.version,
                 "reads": verdict.lacking.is_empty(), "lacks": verdict.lacking,
                 "setting": verdict.setting, "instead": verdict.instead, "faulty": verdict.faulty,
             })
