@@ -4,7 +4,7 @@ use zarr_kit::ArrayMetadata;
 
 use super::calendar::{Calendar, REFORM};
 use super::moment::{DAY, SECOND};
-use super::time_axis::TimeAxis;
+use super::time_axis::{TimeAxis, text};
 
 /// The times that the attributes `units` and `calendar` of an array mean.
 pub(crate) struct CfTimes {
@@ -17,10 +17,8 @@ impl CfTimes {
     /// `Ok(None)` if the units are not of a time; the error says what is not understood, and is one
     /// for calendars that numpy's times do not have.
     pub(crate) fn of(metadata: &ArrayMetadata) -> Result<Option<Self>, String> {
-        let text =
-            |name: &str| -> Option<String> { serde_json::from_str(metadata.attribute(name)?).ok() };
-        let Some(units) = text("units") else { return Ok(None) };
-        let calendar = text("calendar");
+        let Some(units) = text(metadata, "units") else { return Ok(None) };
+        let calendar = text(metadata, "calendar");
         let Some(axis) = TimeAxis::cf(&units, calendar.as_deref())? else { return Ok(None) };
         if !matches!(axis.calendar, Calendar::Gregorian | Calendar::Mixed) {
             let name = calendar.unwrap_or_default();

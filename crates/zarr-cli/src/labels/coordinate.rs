@@ -9,7 +9,7 @@ use zarr_kit::report::format::quoted::quoted;
 use zarr_kit::report::words;
 use zarr_kit::{Array, DataType, Selection};
 
-use super::time_axis::TimeAxis;
+use super::time_axis::{TimeAxis, text};
 use crate::error::CliError;
 use crate::nearest;
 use crate::node_store::NodeStore;
@@ -62,10 +62,6 @@ impl Coordinate {
         }
         let data_type = array.data_type();
         let numbers = Numbers::of(data_type);
-        let text = |name: &str| {
-            let json = array.metadata().attribute(name)?;
-            serde_json::from_str::<String>(json).ok()
-        };
         let within = |reason: String| format!("{}: {reason}", place.shown);
         if ["scale_factor", "add_offset"]
             .iter()
@@ -74,6 +70,7 @@ impl Coordinate {
             let reason = "labels with a scale_factor or add_offset are not looked up here";
             return Err(within(reason.to_owned()));
         }
+        let text = |name: &str| text(array.metadata(), name);
         let time = || match text("units") {
             Some(units) => TimeAxis::cf(&units, text("calendar").as_deref()).map_err(within),
             None => Ok(None),

@@ -1,9 +1,15 @@
 //! Times as numbers: the `units` of the CF conventions, and numpy's steps.
 
+use zarr_kit::ArrayMetadata;
 use zarr_kit::metadata::{TimeStep, TimeUnit};
 
 use super::calendar::Calendar;
 use super::moment::{DAY, Moment, SECOND, shown};
+
+/// An attribute, if it is a text.
+pub(super) fn text(metadata: &ArrayMetadata, name: &str) -> Option<String> {
+    serde_json::from_str(metadata.attribute(name)?).ok()
+}
 
 /// How the numbers of a coordinate are times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
