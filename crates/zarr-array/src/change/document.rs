@@ -95,7 +95,8 @@ impl<'a> LockedDocument<'a> {
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed it meanwhile; or an error of the store.
     pub fn put(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
-        self.put_text(metadata.json())
+        let text = metadata.json();
+        if text == self.current.json() { Ok(()) } else { self.put_text(text) }
     }
 
     /// As [`put`](LockedDocument::put), with white space at the end that no other document has. After a
@@ -112,9 +113,6 @@ impl<'a> LockedDocument<'a> {
     }
 
     fn put_text(&self, text: &str) -> Result<(), ArrayError> {
-        if text == self.current.json() {
-            return Ok(());
-        }
         self.array.check_wanted()?;
         let store = self.array.store();
         let Some(expected) = &self.expected else {
