@@ -18,6 +18,12 @@ use std::collections::{BTreeMap, BTreeSet};
 pub use zarr_store as store;
 use zarr_store::{Key, Links, Prefix, Store, StoreExt as _};
 
+/// The step in which a test takes its cases: all with `cargo xtask exhaustive`, else one of `step`.
+#[must_use]
+pub fn sampled(step: usize) -> usize {
+    if std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some() { 1 } else { step }
+}
+
 /// The key `text`.
 #[must_use]
 pub fn key(text: &str) -> Key {

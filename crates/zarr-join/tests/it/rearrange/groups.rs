@@ -12,7 +12,7 @@ use zarr_join::rearrange::{
     GroupRearrangement, GroupSpan, Repair, refuse_half_rearranged, repair, repair_group,
 };
 use zarr_metadata::GroupMetadata;
-use zarr_store_tests::{Objects, objects, restore};
+use zarr_store_tests::{Objects, objects, restore, sampled};
 
 use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
 
@@ -213,19 +213,14 @@ fn in_local_files_all_arrays_end_old_or_new_with_a_repair() {
         let path = folder.path().join(number.to_string());
         Arc::new(LocalStore::create(path).expect("makes a store"))
     };
-    // What is stored after an operation is what is stored before the next one.
+    // What is stored after an operation is what is stored before the next one, and their order is that
+    // in memory, where each is taken.
     ends(&make, &[Fault::DieAfter], sampled(3));
 }
 
 #[test]
 fn on_object_storage_all_arrays_end_old_or_new_with_a_repair() {
     ends(&super::remote, &[Fault::DieAfter], sampled(4));
-}
-
-/// The order of operations is that of memory, where the test takes each of them: here a sample shows
-/// that the store does the same. `cargo xtask exhaustive` takes all.
-fn sampled(step: usize) -> usize {
-    if std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some() { 1 } else { step }
 }
 
 #[test]
