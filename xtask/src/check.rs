@@ -77,6 +77,7 @@ pub(crate) fn check(arguments: &[String]) -> Outcome {
 
 fn rules() -> Outcome {
     cargo(&["fmt", "--all", "--check"], &[])?;
+    cargo(&["fmt", "--check", "--manifest-path", simulate::MANIFEST], &[])?;
     tidy::tidy(&[])?;
     fixtures::fixtures(&["verify".to_owned()])?;
     conformance::conformance(&["--check".to_owned()])?;
@@ -168,7 +169,11 @@ fn first_command() -> Outcome {
 
 fn clippy() -> Outcome {
     let what = ["clippy", "--workspace", "--all-targets", "--all-features", "--locked"];
-    cargo(&[&what[..], &["--", "-D", "warnings"]].concat(), &[])
+    cargo(&[&what[..], &["--", "-D", "warnings"]].concat(), &[])?;
+    let target = target();
+    let target = target.to_string_lossy();
+    let what = ["clippy", "--locked", "--manifest-path", simulate::MANIFEST];
+    cargo(&[&what[..], &["--target-dir", &target, "--", "-D", "warnings"]].concat(), &[])
 }
 
 fn tests() -> Outcome {

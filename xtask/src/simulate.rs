@@ -15,6 +15,9 @@ use crate::run::{Outcome, cargo, root, target, tracked};
 
 const USAGE: &str = "usage: cargo xtask simulate --seeds N [--seed FIRST] | --seed SEED";
 
+/// The program is a workspace of its own.
+pub(crate) const MANIFEST: &str = "xtask/simulate/Cargo.toml";
+
 /// The seeds of a block.
 const BLOCK: u64 = 500;
 
@@ -32,7 +35,7 @@ pub(crate) fn simulate(arguments: &[String]) -> Outcome {
     }
     let target = target();
     let target = target.to_string_lossy();
-    let manifest = ["--manifest-path", "xtask/simulate/Cargo.toml", "--target-dir", &target];
+    let manifest = ["--manifest-path", MANIFEST, "--target-dir", &target];
     cargo(&[&["build", "--quiet", "--locked"], &manifest[..]].concat(), &[])?;
     match (seeds, first) {
         (Some(seeds), first) => many(first.unwrap_or(0), seeds),
