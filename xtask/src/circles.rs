@@ -1,4 +1,4 @@
-//! Circles between the files of a crate; see `docs/design/108-no-circles-between-files.md`.
+//! Circles between the files of a crate; see `docs/design/113-crates.md`.
 //!
 //! A file needs another one if it names an item that is defined there, by `use` or by a path in its
 //! code. What is read is text, without a compiler: a re-export leads to the file that defines the
@@ -56,7 +56,7 @@ pub(crate) fn circles(files: &[String], faults: &mut Vec<String>) {
         }
         faults.extend(in_circles(&edges).into_iter().map(|circle| {
             format!(
-                "{folder}: a circle of {}; docs/design/108 says how to break it",
+                "{folder}: a circle of {}; docs/design/113 says how to break it",
                 circle.join(", ")
             )
         }));
