@@ -3,8 +3,8 @@
 //! A benchmark called with `BENCH_RECORDS` set prints, beside its tables, lines of
 //! `record<TAB>table<TAB>row<TAB>role<TAB>who<TAB>nanoseconds`, where the role is `ours`, `peer`,
 //! `floor` (the same work by hand) or `other` (ours in another form). They are kept in
-//! `docs/bench/all.tsv`, from which the page `docs/bench/all.md` and `cargo xtask plot`'s charts are
-//! made. Earlier runs are in git's history.
+//! `target/bench/all.tsv`, from which the page `all.md` beside it and `cargo xtask plot`'s charts are
+//! made. Releases have that folder as files.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -14,8 +14,8 @@ use std::process::{Command, Stdio};
 
 use crate::fixtures::environment;
 use crate::plot;
-use crate::records::{FOLDER, RECORDS, Role, Table, parse, split};
-use crate::run::{Outcome, cargo, output, processor, read, root, write};
+use crate::records::{Role, Table, folder, parse, records, split};
+use crate::run::{Outcome, cargo, output, processor, read, root};
 
 /// The suites: programs that alternate with their rivals in one process.
 const SUITES: &[Suite] = &[
@@ -48,14 +48,16 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
     let mut run =
         Run { python: environment()?.to_string_lossy().into_owned(), records: Vec::new() };
     build()?;
+    let failed = |error: std::io::Error| format!("{}: {error}", folder().display());
+    fs::create_dir_all(folder()).map_err(failed)?;
     let head = machine(&run.python)?;
     for (name, suite) in SUITES {
         if arguments.is_empty() || arguments.iter().any(|chosen| chosen == name) {
             suite(&mut run)?;
             // After each suite, because a later one may fail.
-            let records = run.records.join("\n") + "\n";
-            write(&format!("{FOLDER}/all.md"), &page(&head, &parse(&records)?))?;
-            write(RECORDS, &records)?;
+            let text = run.records.join("\n") + "\n";
+            fs::write(folder().join("all.md"), page(&head, &parse(&text)?)).map_err(failed)?;
+            fs::write(records(), text).map_err(failed)?;
         }
     }
     plot::plot(&[])
@@ -223,8 +225,8 @@ fn page(head: &str, tables: &[Table]) -> String {
         "# Every benchmark, in one run\n\n{head}\n\n\
          Made by `cargo xtask bench`; the times are in the file of the same name that ends in `.tsv`. \
          Figures are times as multiples of ours: 2 took twice as long, less than 1 was faster than \
-         we are. Only figures of one row compare. The pages for each part, beside this one, have \
-         longer runs and say what is measured.\n\n\
+         we are. Only figures of one row compare. The pages in `docs/bench` \
+         say what is measured.\n\n\
          ## Where we lose\n\n"
     );
     let mut losses: Vec<(f64, String)> = tables
@@ -252,7 +254,7 @@ fn page(head: &str, tables: &[Table]) -> String {
     for table in tables {
         let _ = writeln!(page, "\n## {}\n", table.name);
         if let Some(picture) = table.picture() {
-            let _ = writeln!(page, "![{}](../pictures/{picture})\n", table.name);
+            let _ = writeln!(page, "![{}]({picture})\n", table.name);
         }
         table_of(&mut page, table);
     }

@@ -99,7 +99,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "bench",
-        about: "docs/bench: every benchmark, with other programs in the same run",
+        about: "target/bench: every benchmark, with other programs in the same run",
         run: bench::bench,
     },
     Command {
@@ -109,7 +109,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "plot",
-        about: "docs/pictures: charts of the last run of the benchmarks",
+        about: "target/bench, docs/pictures: charts of the last run of the benchmarks",
         run: plot::plot,
     },
     Command {

@@ -1,5 +1,6 @@
-//! `cargo xtask plot`: a chart for each table of the benchmarks' last run that is not too long, in
-//! `docs/pictures/`, and the README's chart of a few rows ([`mod@headline`]).
+//! `cargo xtask plot`: a chart for each table of the benchmarks' last run that is not too long,
+//! beside its records, and the README's chart of a few rows in `docs/pictures/`
+//! ([`mod@headline`]).
 //!
 //! Each row is a line, and each other program a dot on it: its time as a multiple of ours, on a
 //! logarithmic scale. Programs left of the line at 1 were faster than we were.
@@ -8,11 +9,11 @@ use std::fmt::Write as _;
 use std::fs;
 
 use crate::headline::{self, headline};
-use crate::records::{Role, Table, last};
+use crate::records::{Role, Table, folder, last};
 use crate::run::{Outcome, root};
 use crate::svg::escape;
 
-const FOLDER: &str = "docs/pictures";
+const PICTURES: &str = "docs/pictures";
 
 /// Okabe and Ito's colours, which nearly everybody can tell apart, without the faint yellow.
 const COLOURS: &[&str] =
@@ -28,30 +29,25 @@ const GAP: f64 = 10.0;
 const LINE: f64 = 18.0;
 const LEGEND: f64 = 22.0;
 
-/// Draws the charts, and removes those of tables that no longer exist.
+/// Draws the charts, and removes earlier ones.
 pub(crate) fn plot(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask plot".to_owned());
     }
-    let failed = |error: std::io::Error| format!("{FOLDER}: {error}");
+    let failed = |error: std::io::Error| format!("charts: {error}");
     let tables = last()?;
-    for entry in fs::read_dir(root().join(FOLDER)).map_err(failed)? {
+    for entry in fs::read_dir(folder()).map_err(failed)? {
         let path = entry.map_err(failed)?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_ours = name.starts_with("bench-") && name.ends_with(".svg");
-        if is_ours
-            && name != headline::PICTURE
-            && tables.iter().all(|table| table.picture().as_deref() != Some(name.as_str()))
-        {
+        if path.extension().is_some_and(|kind| kind == "svg") {
             fs::remove_file(path).map_err(failed)?;
         }
     }
     for table in &tables {
         if let Some(picture) = table.picture() {
-            fs::write(root().join(FOLDER).join(picture), chart(table)).map_err(failed)?;
+            fs::write(folder().join(picture), chart(table)).map_err(failed)?;
         }
     }
-    fs::write(root().join(FOLDER).join(headline::PICTURE), headline(&tables)?).map_err(failed)
+    fs::write(root().join(PICTURES).join(headline::PICTURE), headline(&tables)?).map_err(failed)
 }
 
 /// A logarithmic scale between two multiples.

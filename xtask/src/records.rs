@@ -1,12 +1,19 @@
 //! The records of a run of the benchmarks: tables of rows of times.
 
-use crate::run::read;
+use std::fs;
+use std::path::PathBuf;
 
-/// The folder of the records and of the pages made from them.
-pub(crate) const FOLDER: &str = "docs/bench";
+use crate::run::target;
+
+/// The folder of a run: its records, and the page and charts made from them.
+pub(crate) fn folder() -> PathBuf {
+    target().join("bench")
+}
 
 /// The records of the last run.
-pub(crate) const RECORDS: &str = "docs/bench/all.tsv";
+pub(crate) fn records() -> PathBuf {
+    folder().join("all.tsv")
+}
 
 /// How a time relates to ours.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +121,10 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Table>, String> {
 
 /// The tables of the last run.
 pub(crate) fn last() -> Result<Vec<Table>, String> {
-    parse(&read(RECORDS)?)
+    let path = records();
+    let text = fs::read_to_string(&path)
+        .map_err(|error| format!("{}: {error}; `cargo xtask bench` makes it", path.display()))?;
+    parse(&text)
 }
 
 #[cfg(test)]
