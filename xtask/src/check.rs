@@ -6,8 +6,11 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Instant;
 
+use crate::conformance::{fixtures, requirements};
+use crate::release::{book, minute};
+use crate::rules::{api, tidy};
 use crate::run::{Outcome, cargo, output, root, step as run, target, tracked};
-use crate::{api, book, conformance, fixtures, minute, python, s3, simulate, tidy};
+use crate::testing::{python, s3, simulate};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
 struct Step {
@@ -80,7 +83,7 @@ fn rules() -> Outcome {
     cargo(&["fmt", "--check", "--manifest-path", simulate::MANIFEST], &[])?;
     tidy::tidy(&[])?;
     fixtures::fixtures(&["verify".to_owned()])?;
-    conformance::conformance(&["--check".to_owned()])?;
+    requirements::conformance(&["--check".to_owned()])?;
     pure_rust()?;
     lock_files()
 }

@@ -4,39 +4,23 @@
 
 #![forbid(unsafe_code)]
 
-mod api;
-mod bench;
-mod book;
+mod benches;
 mod check;
-mod circles;
 mod conformance;
-mod fixtures;
-mod fuzz;
-mod growth;
-mod headline;
-mod interop;
-mod minute;
-mod mutants;
-mod notices;
-mod plot;
-mod python;
-mod records;
+mod release;
+mod rules;
 mod run;
-mod rust_source;
-mod s3;
-mod simulate;
-mod sizes;
-mod suite;
-mod svg;
-mod targets;
-mod thorough;
-mod tidy;
+mod testing;
 mod venv;
-mod wheels;
 
 use std::process::ExitCode;
 
-use crate::run::Outcome;
+use self::benches::{bench, plot};
+use self::conformance::{fixtures, interop, requirements, suite};
+use self::release::{book, notices, sizes, wheels};
+use self::rules::{api, tidy};
+use self::run::Outcome;
+use self::testing::{fuzz, mutants, python, s3, simulate, targets, thorough};
 
 /// A command: its name, its description, and the function that runs it.
 struct Command {
@@ -60,7 +44,7 @@ const COMMANDS: &[Command] = &[
     Command {
         name: "conformance",
         about: "docs/conformance.md: the tests of each sentence; --check compares",
-        run: conformance::conformance,
+        run: requirements::conformance,
     },
     Command {
         name: "book",

@@ -4,8 +4,8 @@ use std::process;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::print;
-use crate::progress::Bar;
+use crate::output::print;
+use crate::output::progress::Bar;
 
 /// Shells expect this plus the signal's number as the exit status of a command that a signal
 /// ended.

@@ -10,34 +10,23 @@
 
 #![forbid(unsafe_code)]
 
-mod access;
 mod args;
-mod chunks;
-mod codecs;
 mod commands;
-mod csv_table;
-mod dtype;
 mod error;
 mod interrupt;
-mod labels;
-mod nearest;
-mod node_store;
-mod print;
-mod progress;
-mod region;
-mod servers;
-mod sizes;
-mod system;
-mod usage;
-mod watched_store;
+mod notation;
+mod output;
+mod stores;
 
 use std::ffi::OsString;
 use std::io::{self, Write as _};
 
 use clap::Parser;
 
-use crate::access::Access;
 use crate::args::Args;
+use crate::error::usage;
+use crate::output::print;
+use crate::stores::access::Access;
 
 /// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
 const ERROR: u8 = 2;

@@ -18,14 +18,14 @@ use zarr_kit::report::info::ArrayInfo;
 use zarr_kit::report::stats::Stats;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, StoreExt as _};
 
-use crate::axes::{AxisIndices, AxisKey, found, points, runs, selection};
-use crate::error::Done;
-use crate::memory::Memory;
-use crate::node_store::{
+use crate::conversion::error::Done;
+use crate::conversion::memory::Memory;
+use crate::conversion::selection::{AxisIndices, AxisKey, found, points, runs, selection};
+use crate::conversion::variable_length::{self, PyElements};
+use crate::process::signals::Signals;
+use crate::stores::node_store::{
     Changes, Described, Handling, NodeStore, Settings, State, borrowed, threads,
 };
-use crate::signals::Signals;
-use crate::variable::{self, PyElements};
 
 /// The most chunks of an axis that are listed: a document of a few bytes may declare any number of
 /// them.
@@ -276,7 +276,7 @@ impl PyArray {
     /// Reads single elements of an array of strings or byte strings.
     fn read_variable_points(&self, py: Python<'_>, axes: Vec<PyBuffer<i64>>) -> Done<PyElements> {
         let points = points(py, axes)?;
-        py.detach(|| self.during(|array| variable::read(array, points)))
+        py.detach(|| self.during(|array| variable_length::read(array, points)))
     }
 
     /// Writes single elements from a list of `str` or `bytes`.
@@ -287,14 +287,14 @@ impl PyArray {
         elements: &Bound<'_, PyList>,
     ) -> Done<()> {
         let points = points(py, axes)?;
-        let elements = variable::New::of(&self.array, elements)?;
+        let elements = variable_length::New::of(&self.array, elements)?;
         py.detach(|| self.change(|array| elements.write(array, points)))
     }
 
     /// Reads a selection of an array of strings or byte strings.
     fn read_variable(&self, py: Python<'_>, axes: Vec<AxisKey>) -> Done<PyElements> {
         let selection = selection(py, axes)?;
-        py.detach(|| self.during(|array| variable::read(array, &selection)))
+        py.detach(|| self.during(|array| variable_length::read(array, &selection)))
     }
 
     /// Writes a selection from a list of `str` or `bytes`.
@@ -305,7 +305,7 @@ impl PyArray {
         elements: &Bound<'_, PyList>,
     ) -> Done<()> {
         let selection = selection(py, axes)?;
-        let elements = variable::New::of(&self.array, elements)?;
+        let elements = variable_length::New::of(&self.array, elements)?;
         py.detach(|| self.change(|array| elements.write(array, &selection)))
     }
 
@@ -347,7 +347,7 @@ impl PyArray {
         added: Vec<(u64, u64)>,
     ) -> Done<Self> {
         let added = runs(added);
-        let elements = variable::New::of(&self.array, elements)?;
+        let elements = variable_length::New::of(&self.array, elements)?;
         py.detach(|| self.changed(|array| elements.append(array, axis, count, &added)))
     }
 

@@ -13,9 +13,9 @@ use zarr_kit::virtual_join::is_virtual_join;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
 use crate::array::PyArray;
-use crate::error::Done;
-use crate::node_store::{Changes, Described, NodeStore, Settings, State, borrowed, prefix};
-use crate::signals::Signals;
+use crate::conversion::error::Done;
+use crate::process::signals::Signals;
+use crate::stores::node_store::{Changes, Described, NodeStore, Settings, State, borrowed, prefix};
 
 /// A group of a store.
 #[pyclass(frozen, name = "Group", module = "zarr_kit._native")]

@@ -10,30 +10,18 @@
 //! expressions. It is not a library for Rust.
 
 mod array;
-mod axes;
-mod batch;
-mod block;
-mod codec;
-mod compare;
-mod error;
+mod conversion;
 mod group;
-mod join;
-mod memory;
-mod node;
-mod node_store;
-mod pipeline;
-mod progress;
-mod rearrange;
-mod signals;
-mod variable;
-mod work;
-mod writes;
+mod operations;
+mod process;
+mod stores;
+mod zarr_python;
 
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
 
-use crate::writes::Counted;
+use crate::process::writes::Counted;
 
 /// Runs the command line with these arguments and returns the exit status. The first argument is
 /// the program's name.
@@ -48,27 +36,27 @@ mod _native {
     #[pymodule_export]
     use super::array::PyArray;
     #[pymodule_export]
-    use super::codec::{PyChain, PyReader, check_codec};
+    use super::conversion::error::{ConflictError, LossError, UnfinishedCopyError};
     #[pymodule_export]
-    use super::compare::diff;
-    #[pymodule_export]
-    use super::error::{ConflictError, LossError, UnfinishedCopyError};
+    use super::conversion::variable_length::PyElements;
     #[pymodule_export]
     use super::group::PyGroup;
     #[pymodule_export]
-    use super::join::{join, join_virtually};
-    #[pymodule_export]
     use super::main_from;
     #[pymodule_export]
-    use super::pipeline::PyOpened;
+    use super::operations::diff::diff;
     #[pymodule_export]
-    use super::rearrange::{dimension_length, rearrange, rearrange_group};
+    use super::operations::hierarchy::{array_document, check, copy};
     #[pymodule_export]
-    use super::variable::PyElements;
+    use super::operations::join::{join, join_virtually};
     #[pymodule_export]
-    use super::work::{array_document, check, copy};
+    use super::operations::rearrange::{dimension_length, rearrange, rearrange_group};
     #[pymodule_export]
-    use super::writes::{writes, wrote};
+    use super::process::writes::{writes, wrote};
+    #[pymodule_export]
+    use super::zarr_python::codec::{PyChain, PyReader, check_codec};
+    #[pymodule_export]
+    use super::zarr_python::pipeline::PyOpened;
 
     use pyo3::prelude::*;
 

@@ -4,7 +4,7 @@ use clap::ValueEnum;
 use zarr_kit::report::advise::Goal;
 
 use super::shared::{REGION, value};
-use crate::sizes;
+use crate::notation::size;
 
 /// Try codecs on sampled chunks: sizes, speeds, and the line to type.
 ///
@@ -28,11 +28,11 @@ pub(crate) struct Advise {
     #[arg(long = "for", value_enum, value_name = "GOAL", default_value = "both")]
     pub(crate) goal: For,
     /// Bytes of elements that are tried.
-    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = sizes::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = size::parse)]
     pub(crate) sample: u64,
     /// Bytes a second that the store moves: what a smaller chunk is worth. A disk or a server moves
     /// some 200MB, memory several GB.
-    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = sizes::parse)]
+    #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = size::parse)]
     pub(crate) rate: u64,
     /// Print one JSON document.
     #[arg(long)]

@@ -9,9 +9,9 @@ use zarr_kit::ArrayMetadata;
 use zarr_kit::metadata::{Endian, MetadataError};
 
 use super::shared::value;
-use crate::chunks::{self, ChunksError};
-use crate::codecs::{Codecs, Preset};
 use crate::error::CliError;
+use crate::notation::chunks::{self, ChunksError};
+use crate::notation::codecs::{Codecs, Preset};
 
 /// The rules of a command line, in order: the first is for all arrays.
 #[derive(Debug, Clone, Default)]

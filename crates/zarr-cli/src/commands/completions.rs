@@ -10,7 +10,7 @@ use zarr_kit::report::words;
 
 use crate::args::{Args, Completions};
 use crate::error::CliError;
-use crate::print::{Out, note};
+use crate::output::print::{Out, note};
 
 const NAME: &str = "zarr-kit";
 

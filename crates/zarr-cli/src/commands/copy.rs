@@ -14,9 +14,9 @@ use zarr_kit::report::words;
 use crate::args::{Copy, Rules};
 use crate::error::{CliError, memory_for_chunks};
 use crate::interrupt::Interrupt;
-use crate::node_store::NodeStore;
-use crate::print::{self, done, note};
-use crate::progress::Bar;
+use crate::output::print::{self, done, note};
+use crate::output::progress::Bar;
+use crate::stores::node_store::NodeStore;
 
 /// How many of the files are named that are not in the copy.
 const SHOWN: usize = 10;

@@ -1,32 +1,17 @@
 //! The commands: each reads its arguments, calls the library and prints.
 
-mod advise;
-mod append;
-mod attrs;
 mod bench;
-mod check;
 mod completions;
-mod consolidate;
 mod copy;
-mod corners;
-mod create;
-mod decode;
-mod delete;
-mod diff;
-mod draw;
-mod explain;
-mod info;
+mod elements;
+mod inspect;
 mod join;
-mod locate;
-mod plan;
-mod read;
+mod nodes;
 mod rearrange;
-mod resize;
-mod stats;
-mod strings;
-mod tree;
-mod write;
 
+use self::elements::{append, read, write};
+use self::inspect::{advise, check, diff, draw, info, locate, plan, stats, tree};
+use self::nodes::{attrs, consolidate, create, delete, resize};
 use crate::args::Command;
 use crate::error::CliError;
 

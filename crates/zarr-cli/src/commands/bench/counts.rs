@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::watched_store::Watch;
+use crate::stores::watched_store::Watch;
 
 /// What has been read.
 #[derive(Debug, Default)]

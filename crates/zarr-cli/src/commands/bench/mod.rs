@@ -18,10 +18,10 @@ use self::reading::Reading;
 use self::report::{Report, Stages};
 use crate::args::Bench;
 use crate::error::CliError;
-use crate::node_store::NodeStore;
-use crate::print::Out;
-use crate::progress::Bar;
-use crate::region::region;
+use crate::notation::region::region;
+use crate::output::print::Out;
+use crate::output::progress::Bar;
+use crate::stores::node_store::NodeStore;
 
 /// Bytes of elements that are read at a time, unless one chunk has more.
 const BOX: u64 = 16 << 20;

@@ -12,7 +12,7 @@ use zarr_kit::{Array, Codec, Selection};
 use super::counts::Fetched;
 use super::reading::Reading;
 use crate::error::CliError;
-use crate::print::{Out, print_table};
+use crate::output::print::{Out, print_table};
 
 /// Where the time of a read on one thread went.
 #[derive(Debug)]

@@ -7,10 +7,10 @@ use zarr_kit::report::words::counted;
 use zarr_kit::virtual_join::{Document, Missing, VirtualJoinError};
 
 use super::arrange;
-use crate::access::{outside_members, store_options};
 use crate::args;
 use crate::error::CliError;
-use crate::print::{done, note};
+use crate::output::print::{done, note};
+use crate::stores::access::{outside_members, store_options};
 
 pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliError> {
     let output = args.output.as_deref().unwrap_or_default();

@@ -11,7 +11,7 @@ use zarr_kit::join::{NodeMember, NodeMembers};
 
 use crate::args::Join;
 use crate::error::CliError;
-use crate::node_store::NodeStore;
+use crate::stores::node_store::NodeStore;
 
 /// The paths and URLs of all members, in order.
 pub(super) fn names(args: &Join) -> Result<Vec<String>, CliError> {

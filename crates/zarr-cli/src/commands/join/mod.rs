@@ -18,12 +18,12 @@ use zarr_kit::report::words::{bytes, counted};
 use zarr_kit::{ArrayError, Prefix};
 
 use crate::args;
-use crate::chunks;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::node_store::NodeStore;
-use crate::print::{self, Out, done, note};
-use crate::progress::Bar;
+use crate::notation::chunks;
+use crate::output::print::{self, Out, done, note};
+use crate::output::progress::Bar;
+use crate::stores::node_store::NodeStore;
 
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
 const INTERRUPTED_OVERWRITE: &str =

@@ -10,11 +10,11 @@ use zarr_kit::{Group, Prefix};
 use super::asked::{Asked, asked};
 use super::moving::{Said, execute, is_regular};
 use crate::args::Rearrange;
-use crate::chunks::chunk_counts;
-use crate::commands::resize::policy;
+use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
-use crate::node_store::{Around, NodeStore};
-use crate::print::done;
+use crate::notation::chunks::chunk_counts;
+use crate::output::print::done;
+use crate::stores::node_store::{Around, NodeStore};
 
 const SAID: Said = Said {
     interrupted: "interrupted; `zarr-kit check --repair` undoes or completes this",

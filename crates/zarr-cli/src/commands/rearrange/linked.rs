@@ -8,13 +8,13 @@ use zarr_kit::report::words;
 use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, MemberSpan, StoredDocument};
 
 use super::asked::{Asked, asked};
-use crate::access::{join_options, store_options};
 use crate::args::Rearrange;
-use crate::chunks;
-use crate::commands::resize::policy;
+use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
-use crate::node_store::NodeStore;
-use crate::print::done;
+use crate::notation::chunks;
+use crate::output::print::done;
+use crate::stores::access::{join_options, store_options};
+use crate::stores::node_store::NodeStore;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let document = StoredDocument::open(&args.array, &join_options(store_options()));

@@ -15,12 +15,12 @@ use zarr_kit::virtual_join::is_virtual_join;
 
 use self::asked::{Asked, asked};
 use self::moving::{Said, execute, is_regular};
-use super::resize::policy;
+use super::nodes::resize::policy;
 use crate::args::Rearrange;
-use crate::chunks::{self, chunk_counts};
 use crate::error::CliError;
-use crate::node_store::{Around, NodeStore};
-use crate::print::done;
+use crate::notation::chunks::{self, chunk_counts};
+use crate::output::print::done;
+use crate::stores::node_store::{Around, NodeStore};
 
 const SAID: Said = Said {
     interrupted: "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes \

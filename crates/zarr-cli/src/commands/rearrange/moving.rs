@@ -7,9 +7,9 @@ use zarr_kit::{Array, ArrayError, Prefix};
 
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
-use crate::node_store::NodeStore;
-use crate::print::note;
-use crate::progress::Bar;
+use crate::output::print::note;
+use crate::output::progress::Bar;
+use crate::stores::node_store::NodeStore;
 
 /// What is said when chunks could not all be moved.
 pub(super) struct Said {

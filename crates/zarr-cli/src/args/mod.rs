@@ -1,0 +1,454 @@
+//! The command line's arguments.
+
+mod advise;
+mod bench;
+mod changes;
+mod content;
+mod draw;
+mod groups;
+mod join;
+mod rearrange;
+mod rules;
+mod shared;
+
+use std::num::NonZeroU32;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+use zarr_kit::array::Part;
+
+use crate::error::CliError;
+use crate::notation::codecs::{Codecs, Preset};
+
+pub(crate) use advise::Advise;
+pub(crate) use bench::Bench;
+pub(crate) use changes::{Append, Resize};
+pub(crate) use content::{Diff, Stats};
+pub(crate) use draw::Draw;
+pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
+pub(crate) use join::{Combine, Join};
+pub(crate) use rearrange::Rearrange;
+pub(crate) use rules::Rules;
+pub(crate) use shared::Writing;
+use shared::{REGION, part, value};
+
+/// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
+#[derive(Debug, Parser)]
+#[command(name = "zarr-kit", version, max_term_width = 100, infer_subcommands = false)]
+#[command(after_help = "\
+Results go to standard output, messages to standard error. Exit status: 0 success, \
+1 `check` found something or `diff` a difference, 2 any error.")]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    /// For URLs: seconds after which to give up on a server that does not answer [default: 180].
+    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) timeout: Option<u32>,
+    /// For files of references: a folder or URL to which they may lead, besides their own folder, and
+    /// which is read with credentials. May be given several times.
+    #[arg(long, global = true, value_name = "PLACE")]
+    pub(crate) targets: Vec<String>,
+    /// For zip archives and files of references: the MiB that a document such as zarr.json may have
+    /// [default: 256].
+    #[arg(long, global = true, value_name = "MIB")]
+    pub(crate) documents: Option<NonZeroU32>,
+    /// Let virtual joins name members outside of their folders.
+    #[arg(long, global = true)]
+    pub(crate) outside_members: bool,
+    /// Follow symbolic links that lead out of a local store, which is the folder that a command
+    /// opens.
+    #[arg(long, global = true)]
+    pub(crate) outside_links: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Info(Info),
+    Read(Read),
+    Write(Write),
+    Create(Create),
+    Copy(Copy),
+    Join(Join),
+    Check(Check),
+    Locate(Locate),
+    Plan(Plan),
+    Draw(Draw),
+    Stats(Stats),
+    Advise(Advise),
+    Diff(Diff),
+    Bench(Bench),
+    Resize(Resize),
+    Append(Append),
+    Rearrange(Rearrange),
+    Tree(Tree),
+    Attrs(Attrs),
+    Consolidate(Consolidate),
+    Delete(Delete),
+    Completions(Completions),
+}
+
+/// Describe an array or group.
+///
+/// For an array: type, shape, chunks along each axis, codecs, the view that the codecs compile
+/// to, and the number of stored chunks. For a group: its members.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit info weather.zarr/temp_max")]
+pub(crate) struct Info {
+    /// An array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Read an array, or a region of it.
+///
+/// Chunks that are not stored read as the fill value.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Regions are written as in numpy, without brackets around them: 0:10,5,::2. A list in brackets
+selects its indices: [0,3,5],1:4. Axes left out are read whole.
+
+With the name of an axis, what is no index is a label of its coordinate array, the array beside it
+with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its days,
+lat=40.5:50.0 what is between the two in either order, station=KSEA one text. Whole numbers are
+indices; @ makes them labels: year=@2015, lat=@40:50.
+
+Formats:
+  text   nested lists, aligned
+  lines  one element a line, in C order, as the JSON of a fill value
+  csv    one line a row, of one and two dimensions
+  npy    numpy's file format; types that numpy lacks as void (V2), int2 and int4 as int8,
+         uint2 and uint4 as uint8
+  raw    elements in C order, little endian; types below 8 bits one byte a component
+
+Examples:
+  zarr-kit read weather.zarr/temp_max --region 28:34
+  zarr-kit read weather.zarr/temp_max -o temp_max.npy")]
+pub(crate) struct Read {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
+    pub(crate) region: Option<String>,
+    /// How to print the elements [default: by the extension of FILE: .txt, .json, .jsonl, .csv,
+    /// .npy, .raw, .bin; else text].
+    #[arg(long, short, value_enum, value_name = "FORMAT")]
+    pub(crate) format: Option<ReadFormat>,
+    /// Write to this file instead of standard output.
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Show what the attributes mean: scale_factor, add_offset and missing values as float64, `days
+    /// since ..` as dates.
+    #[arg(long)]
+    pub(crate) decode: bool,
+    /// In text, show only both ends of long axes, as numpy does. On a terminal that is the default for
+    /// more than 1,000 elements.
+    #[arg(long)]
+    pub(crate) elide: bool,
+    /// In text on a terminal, show all elements, however many.
+    #[arg(long, conflicts_with = "elide")]
+    pub(crate) all: bool,
+    /// List on standard error which chunks are read, and the codecs that decode them.
+    #[arg(long)]
+    pub(crate) explain: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReadFormat {
+    /// Nested lists, aligned.
+    Text,
+    /// One element per line, as the JSON of a fill value.
+    Lines,
+    /// One JSON document: nested lists of elements.
+    Json,
+    /// Comma-separated values.
+    Csv,
+    /// numpy's file format.
+    Npy,
+    /// Elements in C order, little endian.
+    Raw,
+}
+
+/// Write elements from a file into an array, or into a region of it.
+///
+/// Chunks that the region covers only in part are read, changed and written back.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+A .npy file may be of either byte order and in C or Fortran order; its type and shape must be those \
+of the region. A .json file has nested lists of elements, a .jsonl file one a line, each as the JSON \
+of a fill value. Any other file is raw: elements in C order, little endian. Strings, and bytes of \
+variable length as base64, are given as JSON only: of nested lists or one a line.
+
+Example:
+  zarr-kit write weather.zarr/temp_max --region 31:60 --from february.npy")]
+pub(crate) struct Write {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) from: PathBuf,
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
+    pub(crate) region: Option<String>,
+    #[command(flatten)]
+    pub(crate) writing: Writing,
+    /// Print the result as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Create an array or a group.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Chunks:
+  100,64                    regular: all chunks 100 by 64
+  time=31|28|31x2,x=100     by axis: edges with | between them, xN repeats one; --dims names axes
+  [[31,28,[31,2]],100]      as in zarr.json: a chunk shape, edges of each axis, or a whole chunk_grid
+
+Codecs are names with commas between them, with their most important setting: transpose (the axes in
+reverse order), packbits:12 (the lowest 12 bits), zstd:3, gzip:6, blosc:lz4:5, crc32c; or the JSON list
+of zarr.json. Left out, they are bytes (little endian) and zstd.
+
+Examples:
+  zarr-kit create weather.zarr/temp --shape 90 --dtype int16 --chunks '31|28|31'
+  zarr-kit create mask.zarr --shape 1000,1000 --dtype bool --chunks 100,100 \\
+    --preset mask
+  zarr-kit create camera.zarr --shape 100,512,640 --dtype uint16 --codecs packbits:12,zstd:3
+  zarr-kit create time.zarr --shape 90 --dtype 'M8[s]'
+  zarr-kit create copy.zarr --metadata zarr.json
+  zarr-kit create weather.zarr/temp --like temp.npy --chunks 365,100,100
+  zarr-kit create weather.zarr --group --attributes '{\"title\": \"Weather\"}'
+  zarr-kit create weather.zarr/2015/rain --parents --shape 365 --dtype float32")]
+pub(crate) struct Create {
+    /// The new array or group: a folder or a URL.
+    pub(crate) path: String,
+    /// The length of each axis: 1461,4.
+    #[arg(
+        long,
+        value_name = "N,N",
+        required_unless_present_any = ["metadata", "group", "like"],
+        allow_hyphen_values = true, value_parser = value
+    )]
+    pub(crate) shape: Option<String>,
+    /// The type of the elements: float32, int16, bool, uint4, string, ..., as numpy calls it (f4, >i2,
+    /// M8[s], U5), or as the JSON object in zarr.json.
+    #[arg(long, value_name = "TYPE", required_unless_present_any = ["metadata", "group", "like"])]
+    pub(crate) dtype: Option<String>,
+    /// The lengths of the chunks [default: regular, of 1 to 4 MiB].
+    #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) chunks: Option<String>,
+    #[command(flatten)]
+    pub(crate) encoding: Encoding,
+    /// The value of elements that were never written, as JSON, or for times in the form that
+    /// `read` prints [default: 0, false or NaT].
+    #[arg(long, value_name = "JSON", allow_hyphen_values = true, value_parser = value)]
+    pub(crate) fill: Option<String>,
+    /// A name for each axis: time,x.
+    #[arg(long, value_name = "NAME,NAME")]
+    pub(crate) dims: Option<String>,
+    /// Attributes, as a JSON object.
+    #[arg(long, value_name = "JSON")]
+    pub(crate) attributes: Option<String>,
+    /// A zarr.json that contains all of this.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
+        "preset", "fill", "dims", "attributes", "like"])]
+    pub(crate) metadata: Option<PathBuf>,
+    /// What is not given is as in this: the shape and type of a .npy file, or all metadata of another
+    /// array. Codecs are its own unless the type or the number of axes is another.
+    #[arg(long, value_name = "FILE|ARRAY")]
+    pub(crate) like: Option<String>,
+    /// Remove the array that is there first.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Create a group, not an array.
+    #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "preset", "fill", "dims",
+        "metadata", "like", "overwrite"])]
+    pub(crate) group: bool,
+    /// Create the groups around it that are missing: from the folder that ends in .zarr, or from the
+    /// nearest group, down.
+    #[arg(long)]
+    pub(crate) parents: bool,
+    /// Refuse what another program does not read: rectilinear grids, packbits, and types that
+    /// zarr-python, Xarray, zarrs, TensorStore or GDAL lacks.
+    #[arg(long, conflicts_with = "group")]
+    pub(crate) portable: bool,
+    /// Print the result as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How chunks are encoded.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Encoding {
+    /// The codec chain: transpose,packbits:12,zstd:3, or the JSON list of zarr.json.
+    #[arg(long, value_name = "CODECS")]
+    pub(crate) codecs: Option<String>,
+    /// A codec chain by what the array is for.
+    #[arg(long, value_enum, value_name = "PRESET", conflicts_with = "codecs")]
+    pub(crate) preset: Option<Preset>,
+}
+
+impl Encoding {
+    /// The chosen codec chain, if any.
+    pub(crate) fn codecs(&self) -> Result<Option<Codecs>, CliError> {
+        let chosen = self.codecs.as_deref().map(|text| Codecs::parse("--codecs", text));
+        Ok(chosen.transpose()?.or(self.preset.map(Preset::codecs)))
+    }
+}
+
+/// Copy an array or group into other chunks, other codecs or another store.
+///
+/// Copies whole chunks of the target at a time, within the given memory. --resume continues an
+/// interrupted copy, with the same result. Without --chunks and --codecs, objects are copied
+/// unchanged, even if this program cannot read the array's elements.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Chunks and codecs are written as for `create`; axes that are not named keep their chunks.
+
+Of a group, --chunks and --codecs are for all arrays, and after a --for for those whose name
+matches its pattern (whose path if the pattern has a /). If several match, the last one counts,
+for chunks and for codecs separately. Arrays that lack the axes, that cannot be read, or that the
+codecs do not fit are copied as they are; all but the first are named.
+
+Examples:
+  zarr-kit copy weather.zarr/temp monthly.zarr --chunks '31|28|31'
+  zarr-kit copy weather.zarr yearly.zarr --chunks time=365 --for 'rain*' --chunks time=31
+  zarr-kit copy weather.zarr yearly.zarr --chunks time=365 --part \"$SLURM_ARRAY_TASK_ID/16\"
+  zarr-kit copy old.zarr new.zarr --memory 512MiB --verify \\
+    --codecs '[{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}, {\"name\": \"crc32c\"}]'")]
+pub(crate) struct Copy {
+    /// The source: a folder or a URL.
+    pub(crate) source: String,
+    /// The target: a folder or a URL.
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) rules: Rules,
+    /// Memory for elements and chunks: 64MiB, 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::notation::size::parse)]
+    pub(crate) memory: u64,
+    /// Copy one part: run the same command for all parts, from 1/16 to 16/16, on machines that reach
+    /// both places. They may run in any order, at the same time, twice, and be killed. The last one
+    /// completes the copy.
+    #[arg(long, value_name = "K/N", conflicts_with = "overwrite", value_parser = part)]
+    pub(crate) part: Option<Part>,
+    /// Continue an interrupted copy.
+    #[arg(long, conflicts_with = "overwrite")]
+    pub(crate) resume: bool,
+    /// Remove the array or group at the target first.
+    #[arg(long)]
+    pub(crate) overwrite: bool,
+    /// Read everything that was written, and compare it with the source.
+    #[arg(long)]
+    pub(crate) verify: bool,
+    /// Copy values even if packbits would drop some of their bits, so that they read back as
+    /// other values. By default they are refused.
+    #[arg(long)]
+    pub(crate) allow_loss: bool,
+    /// Make arrays that other programs read without a setting: chunks of one length, and codecs that
+    /// all have.
+    #[arg(long)]
+    pub(crate) portable: bool,
+    /// Leave out objects that belong to no node, such as a README beside an array.
+    #[arg(long)]
+    pub(crate) nodes_only: bool,
+    /// Print the result as one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Check an array, or a group with everything below it, against the specifications.
+///
+/// Prints one finding per line: error, warning or note, key, JSON path, what was found and what
+/// is allowed, and the finding's id, which --explain explains. The exit status is 1 if there
+/// is an error or a warning. Notes name what ordinary writers leave, and what could not be
+/// checked.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit check weather.zarr --data
+
+With --repair, unfinished files and locks that no living process holds are removed, and a
+rearrangement that was interrupted is undone or completed. Elements are not changed.")]
+pub(crate) struct Check {
+    /// An array or group: a folder or a URL.
+    #[arg(required_unless_present = "explain")]
+    pub(crate) path: Option<String>,
+    /// Say what a finding with this id means, what causes it and what to do, and check nothing.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["path", "data", "complete", "part", "repair", "json"])]
+    pub(crate) explain: Option<String>,
+    /// Report every chunk that is not stored. Without it, a note says when few of an array are not.
+    #[arg(long, conflicts_with = "part")]
+    pub(crate) complete: bool,
+    /// Also read and decode every chunk.
+    #[arg(long)]
+    pub(crate) data: bool,
+    /// Check one part, such as 3/16: of all parts, each reads its chunks, and the first also checks
+    /// documents and keys.
+    #[arg(long, value_name = "K/N", requires = "data", value_parser = part)]
+    pub(crate) part: Option<Part>,
+    /// Memory for the elements of chunks that are decoded at the same time: 64MiB, 2GiB.
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::notation::size::parse)]
+    pub(crate) memory: u64,
+    /// First remove the files that killed writers left, and undo or complete interrupted
+    /// rearrangements; list what was done.
+    #[arg(long)]
+    pub(crate) repair: bool,
+    /// With --repair: nobody else writes at the same time. Needed for rearrangements on stores
+    /// without locks between processes, such as object storage.
+    #[arg(long, requires = "repair")]
+    pub(crate) sole_writer: bool,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Find where an element is stored.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit locate weather.zarr/daily 59,1")]
+pub(crate) struct Locate {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    /// The index of the element: 59,1; negative numbers count from the end.
+    #[arg(allow_hyphen_values = true, value_parser = value)]
+    pub(crate) index: String,
+    /// Print one JSON document.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// List the chunks of a read, their keys and sizes, and how much of each is needed.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Example:
+  zarr-kit plan weather.zarr/daily --region 28:34")]
+pub(crate) struct Plan {
+    /// The array: a folder or a URL.
+    pub(crate) array: String,
+    #[arg(long, short, help = REGION, value_name = "R")]
+    #[arg(allow_hyphen_values = true, value_parser = value)]
+    pub(crate) region: Option<String>,
+    /// Print one JSON document, with each chunk in a line of its own.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print shell completions, or write them with the man pages.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  zarr-kit completions bash > ~/.local/share/bash-completion/completions/zarr-kit
+  zarr-kit completions --into ~/.local/share")]
+pub(crate) struct Completions {
+    /// The shell.
+    #[arg(value_enum, required_unless_present = "into", conflicts_with = "into")]
+    pub(crate) shell: Option<clap_complete::Shell>,
+    /// Write the man pages, and the completions of bash, zsh and fish, to where they are found in this
+    /// folder: ~/.local/share or /usr/local/share.
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) into: Option<PathBuf>,
+}

@@ -1,0 +1,9 @@
+//! Commands that read or write elements.
+
+pub(super) mod append;
+mod decode;
+mod explain;
+pub(super) mod read;
+mod shortened;
+mod variable_length;
+pub(super) mod write;

@@ -1,0 +1,192 @@
+//! `zarr-kit read`.
+
+use std::path::Path;
+
+use zarr_kit::report::format::nested::Nested;
+use zarr_kit::report::format::{lines, npy, text};
+use zarr_kit::report::words;
+
+use super::decode::Decoding;
+use super::write::bytes_of;
+use super::{explain, shortened, variable_length};
+use crate::args::{Read, ReadFormat};
+use crate::error::CliError;
+use crate::notation::region::region;
+use crate::notation::size::PIECE;
+use crate::output::csv_table;
+use crate::output::print::{self, Out};
+use crate::output::progress::{Bar, Moved, Work};
+use crate::stores::node_store::NodeStore;
+use clap::ValueEnum;
+use zarr_kit::{Array, Selection};
+
+/// The most elements that are printed as text.
+const TEXT: u64 = 1 << 24;
+
+pub(crate) fn run(args: &Read) -> Result<(), CliError> {
+    let format = format_of(args.format, args.output.as_deref())?;
+    let place = NodeStore::open(&args.array)?;
+    let array = place.array()?;
+    let region = region(&place, array.metadata(), args.region.as_deref())?;
+    if args.output.is_none() && print::stdout_is_terminal() {
+        match format {
+            ReadFormat::Npy => return Err(CliError::Terminal { format: "npy" }),
+            ReadFormat::Raw => return Err(CliError::Terminal { format: "raw" }),
+            ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json | ReadFormat::Csv => {}
+        }
+    }
+    let decoding = Decoding::of(&place, array.metadata(), args.decode)?;
+    let is_variable = array.data_type().is_variable_length();
+    if is_variable {
+        variable_length::check_format(array.data_type(), format)?;
+    }
+    if args.explain {
+        explain::explain(&place, &array, &region)?;
+    }
+    let failed = |cause| place.failed(cause);
+    let is_whole = is_variable || matches!(format, ReadFormat::Text | ReadFormat::Csv);
+    let (array, _bar) = match args.output.is_some() && is_whole {
+        // How many bytes there are is not known, or they are read all at once.
+        true => {
+            let (array, bar) = Moved::show(&array, Work::Reading);
+            (array, Some(bar))
+        }
+        false => (array, None),
+    };
+    if format == ReadFormat::Text {
+        // Thousands of lines on a terminal help nobody; a pipe and a file get what they asked for.
+        let is_to_terminal = args.output.is_none() && print::stdout_is_terminal();
+        let shown = text::Shown::new(&region.shape(), args.elide || is_to_terminal && !args.all);
+        // Text is laid out as a whole, so all of it must be in memory.
+        if shown.elements().is_none_or(|elements| elements > TEXT) {
+            let elements = shown.elements().map_or_else(|| "2^64".to_owned(), words::count);
+            return Err(CliError::TooLong { elements });
+        }
+        let text = match is_variable {
+            true => {
+                let elements = variable_length::shown(&place, &array, &region, &shown)?;
+                text::format_variable(array.data_type(), &shown, &elements)
+            }
+            false => {
+                let elements = shortened::read(&place, &array, &region, &shown)?;
+                text::format(decoding.data_type(), &shown, &decoding.decode(&elements)?)
+            }
+        };
+        let mut text = text?;
+        text.push('\n');
+        let mut out = Out::to(args.output.as_deref())?;
+        out.bytes(text.as_bytes())?;
+        out.finish()?;
+        if is_to_terminal && !args.elide && shown.elements() != region.elements() {
+            let all = region.elements().map_or_else(|| "2^64".to_owned(), words::count);
+            print::note(format_args!("both ends of each axis of {all} elements; --all shows all"));
+        }
+        return Ok(());
+    }
+    if format == ReadFormat::Csv {
+        return print_csv(args, &place, &array, &region, &decoding);
+    }
+    if is_variable {
+        return variable_length::print(args, &place, &array, &region, format);
+    }
+    let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
+    let mut out = Out::to(args.output.as_deref())?;
+    if format == ReadFormat::Npy {
+        out.bytes(&npy::header(decoding.data_type(), &region.shape()))?;
+    }
+    // Beside elements that scroll past, a bar would only flicker.
+    let bar = args.output.is_some().then(Bar::new);
+    let (mut done, total) = (0_u64, bytes_of(&region, array.element_size()));
+    for piece in array.pieces(&region, PIECE).map_err(failed)? {
+        let elements = array.read(&piece).map_err(failed)?;
+        done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(u64::MAX));
+        if let Some(bar) = &bar {
+            bar.bytes("reading", done, total);
+        }
+        let elements = decoding.decode(&elements)?;
+        if let Some(nested) = &mut nested {
+            let mut text = String::new();
+            lines::each(decoding.data_type(), &elements, |element| {
+                nested.element(element, &mut text);
+            })?;
+            out.bytes(text.as_bytes())?;
+        } else if format == ReadFormat::Lines {
+            lines::format(decoding.data_type(), &elements, |text| out.bytes(text))?;
+        } else {
+            out.bytes(&elements)?;
+        }
+    }
+    if let Some(nested) = nested {
+        out.bytes(nested.end().as_bytes())?;
+    }
+    out.finish()
+}
+
+/// Prints a table.
+fn print_csv(
+    args: &Read,
+    place: &NodeStore,
+    array: &Array,
+    region: &Selection,
+    decoding: &Decoding,
+) -> Result<(), CliError> {
+    let shape = region.shape();
+    let columns = csv_table::columns(&shape);
+    let columns = columns.ok_or_else(|| CliError::NoTable { axes: words::axes(shape.len()) })?;
+    let out = Out::to(args.output.as_deref())?;
+    let mut csv = csv_table::Csv::new(decoding.data_type(), columns, out);
+    let failed = |cause| place.failed(cause);
+    let size = decoding.data_type().size().unwrap_or(1).max(1);
+    for piece in array.pieces(region, PIECE).map_err(failed)? {
+        match array.data_type().is_variable_length() {
+            true => {
+                let elements = array.read_as::<Vec<u8>>(&piece).map_err(failed)?;
+                elements.iter().try_for_each(|element| csv.element(element))?;
+            }
+            false => {
+                let elements = array.read(&piece).map_err(failed)?;
+                let elements = decoding.decode(&elements)?;
+                elements.chunks_exact(size).try_for_each(|element| csv.element(element))?;
+            }
+        }
+    }
+    csv.finish()
+}
+
+/// The format of `--format`, or of the file's extension; otherwise text.
+fn format_of(chosen: Option<ReadFormat>, output: Option<&Path>) -> Result<ReadFormat, CliError> {
+    let Some((path, end)) = output.and_then(|path| Some((path, path.extension()?))) else {
+        return Ok(chosen.unwrap_or(ReadFormat::Text));
+    };
+    let end = end.to_string_lossy().to_ascii_lowercase();
+    // The formats that a file with this extension may have.
+    let holds: Option<&[ReadFormat]> = match end.as_str() {
+        "txt" => Some(&[ReadFormat::Text, ReadFormat::Lines, ReadFormat::Csv]),
+        "json" => Some(&[ReadFormat::Json]),
+        "jsonl" => Some(&[ReadFormat::Lines]),
+        "csv" => Some(&[ReadFormat::Csv]),
+        "npy" => Some(&[ReadFormat::Npy]),
+        "raw" | "bin" => Some(&[ReadFormat::Raw]),
+        // An archive of several arrays.
+        "npz" => Some(&[]),
+        _ => None,
+    };
+    let refused = |reason| Err(CliError::Input { path: path.to_owned(), reason });
+    match (chosen, holds) {
+        (None, Some([first, ..])) => Ok(*first),
+        (None, Some([]) | None) => refused(format!(
+            "no format is known by the ending .{end}; .txt, .json, .jsonl, .csv, .npy, .raw and \
+             .bin are, or choose a --format"
+        )),
+        (Some(chosen), Some(formats)) if !formats.contains(&chosen) => {
+            let name = chosen
+                .to_possible_value()
+                .map_or_else(String::new, |value| value.get_name().to_owned());
+            refused(format!(
+                "--format {name} is not what a file that ends in .{end} holds; choose another name, \
+                 or leave out --format"
+            ))
+        }
+        (Some(chosen), _) => Ok(chosen),
+    }
+}

@@ -1,0 +1,100 @@
+//! `zarr-kit advise`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use zarr_kit::array::store::shown_url;
+use zarr_kit::metadata::Codec;
+use zarr_kit::report::advise::{Advice, AdviceOptions, short};
+use zarr_kit::{Array, ArrayBuilder, MemoryStore, Prefix, Selection};
+
+use crate::args::Advise;
+use crate::commands::elements::write::{Input, c_order, in_memory};
+use crate::commands::nodes::create::Like;
+use crate::error::CliError;
+use crate::notation::region::region;
+use crate::output::print::{Out, print_table};
+use crate::output::progress::Bar;
+use crate::stores::node_store::NodeStore;
+
+pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
+    let options = AdviceOptions::new().goal(args.goal.into()).sample(args.sample).rate(args.rate);
+    let bar = Bar::new();
+    let mut progress = |done, all| bar.bytes("trying", done, Some(all));
+    let shown = shown_url(&args.array);
+    let is_npy = args.array.to_ascii_lowercase().ends_with(".npy");
+    let advice = match is_npy {
+        true => {
+            let array = of_npy(&args.array)?;
+            let whole = Selection::whole(array.shape());
+            let region = match &args.region {
+                Some(text) => Selection::parse(text, array.shape())
+                    .map_err(|cause| CliError::Region { text: text.clone(), cause })?,
+                None => whole,
+            };
+            let failed = |cause| CliError::Report { place: shown.clone(), cause };
+            Advice::of(&array, &region, &options, &mut progress).map_err(failed)?
+        }
+        false => {
+            let place = NodeStore::open(&args.array)?;
+            let array = place.array()?;
+            let region = region(&place, array.metadata(), args.region.as_deref())?;
+            let advice = Advice::of(&array, &region, &options, &mut progress);
+            advice.map_err(|cause| place.not_reported(cause))?
+        }
+    };
+    drop(bar);
+    let mut out = Out::stdout();
+    if args.json {
+        out.json(&advice.json(&shown))?;
+        return out.finish();
+    }
+    print_table(&advice.evidence(), &mut out)?;
+    out.line("")?;
+    let heading = ["codecs", "size", "of bytes", "encode", "decode", ""].map(str::to_owned);
+    let rows: Vec<_> = std::iter::once(heading).chain(advice.lines()).collect();
+    let width =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths: [usize; 6] = std::array::from_fn(width);
+    for [codecs, size, share, encode, decode, remark] in &rows {
+        let [a, b, c, d, e, _] = widths;
+        let line =
+            format!("{codecs:a$}  {size:>b$}  {share:>c$}  {encode:>d$}  {decode:>e$}  {remark}");
+        out.line(line.trim_end())?;
+    }
+    out.line("")?;
+    let codecs = short(&advice.best().codecs, advice.data_type());
+    let codecs = if codecs.starts_with('[') { format!("'{codecs}'") } else { codecs };
+    out.line(match is_npy {
+        true => format!("zarr-kit create OUT.zarr --like {shown} --codecs {codecs}"),
+        false => format!("zarr-kit copy {shown} OUT.zarr --codecs {codecs}"),
+    })?;
+    out.finish()
+}
+
+/// The elements of a file as an array in memory, with the chunks that `create --like` gives it.
+fn of_npy(path: &str) -> Result<Array, CliError> {
+    let like = Like::open(path)?;
+    let path = Path::new(path);
+    let mut input = Input::open(path)?;
+    let data_type = like.data_type.clone();
+    let data_type = data_type.ok_or_else(|| input.wrong("its type is none of Zarr's"))?;
+    let metadata = ArrayBuilder::new(like.shape.clone(), data_type.clone())
+        .codecs([Codec::array_to_bytes(&data_type)])
+        .build()
+        .map_err(|cause| input.wrong(cause.to_string()))?;
+    let failed = |cause| CliError::Node { place: path.display().to_string(), cause };
+    let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata);
+    let array = array.map_err(failed)?;
+    let header = input.header(&data_type)?;
+    let header = header.ok_or_else(|| input.wrong("this is no .npy file"))?;
+    let whole = Selection::whole(&like.shape);
+    let elements = input.take(&whole, array.element_size())?;
+    let elements = match header.fortran {
+        true => c_order(&elements, &like.shape, array.element_size())
+            .map_err(|error| input.wrong(error.to_string()))?,
+        false => elements,
+    };
+    array.write(whole, &in_memory(elements, &header, &data_type)).map_err(failed)?;
+    Ok(array)
+}

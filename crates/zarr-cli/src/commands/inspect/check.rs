@@ -1,0 +1,318 @@
+//! `zarr-kit check`.
+
+use std::cell::RefCell;
+
+use serde_json::json;
+use zarr_kit::array::ChunkLayout;
+use zarr_kit::array::store::{Key, Links, LocalStore, StoreExt as _};
+use zarr_kit::array::unfinished::REARRANGE_MARKER;
+use zarr_kit::array::{Part, open_node};
+use zarr_kit::check::{self, CheckOptions, Finding, Severity};
+use zarr_kit::join::rearrange::{Repair, repair as repair_array, repair_group};
+use zarr_kit::metadata::{NodeMetadata, Printable};
+use zarr_kit::report::readers::Readers;
+use zarr_kit::report::{words, wrapped};
+use zarr_kit::{Array, ArrayError, Group, Prefix};
+
+use crate::args::Check;
+use crate::commands::nodes::resize::policy;
+use crate::error::CliError;
+use crate::error::nearest;
+use crate::output::print::{self, Out, columns, note};
+use crate::output::progress::Bar;
+use crate::stores::node_store::{Around, NodeStore};
+
+/// Exit status if `check` found an error or a warning; notes need no action.
+const FOUND: u8 = 1;
+
+/// The most links to the documentation that are printed.
+const LINKS: usize = 3;
+
+pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
+    if let Some(id) = &args.explain {
+        return explain(id);
+    }
+    let place = NodeStore::open(args.path.as_deref().unwrap_or_default())?;
+    let mut out = Out::stdout();
+    let (settled, removed) = match args.repair {
+        true => (settle(&place, args, &mut out)?, repair(&place, args.json, &mut out)?),
+        false => (Vec::new(), Vec::new()),
+    };
+    let mut failed = None;
+    let mut found: Vec<Finding> = Vec::new();
+    let mut ids: Vec<&'static str> = Vec::new();
+    let options = CheckOptions::new().data(args.data).complete(args.complete).memory(args.memory);
+    let options = match args.part {
+        Some(part) => options.part(part),
+        None => options,
+    };
+    let is_first = args.part.is_none_or(Part::is_first);
+    let bar = Bar::new();
+    let regions = Regions::new(&place);
+    let mut report = |finding: Finding| {
+        if !ids.contains(&finding.id()) {
+            ids.push(finding.id());
+        }
+        if args.json {
+            found.push(finding);
+        } else if failed.is_none() {
+            // A line and the bar may share a terminal.
+            let now = bar.is_shown();
+            let print = || {
+                line(&mut out, &finding, &regions)?;
+                if now { out.flush() } else { Ok(()) }
+            };
+            failed = bar.beside(print).err();
+        }
+    };
+    let root = Prefix::root();
+    let summary = match args.data && bar.is_shown() {
+        true => {
+            check::check_with_progress(&place.store, &root, &options, &mut report, &|array, at| {
+                let name = if array.is_root() { "checking" } else { array.as_str() };
+                bar.chunks(name, at.done, at.total, at.bytes);
+            })
+        }
+        false => check::check(&place.store, &root, &options, &mut report),
+    };
+    let mut summary = summary.map_err(|cause| place.failed(cause))?;
+    if let Some(folder) = place.folder.as_ref().filter(|_| is_first) {
+        let store = LocalStore::open(folder).map_err(|cause| place.failed(cause))?;
+        let mut more = 0;
+        check::leftovers(&store, &mut |finding| {
+            more += 1;
+            report(finding);
+        })
+        .map_err(|cause| place.failed(cause))?;
+        summary.warnings += more;
+    }
+    drop(bar);
+    if let Some(error) = failed {
+        return Err(error);
+    }
+    if args.json {
+        let findings: Vec<_> = found
+            .iter()
+            .map(|finding| {
+                json!({
+                    "id": finding.id(), "severity": finding.severity().to_string(),
+                    "key": finding.key(), "path": finding.path(), "message": finding.message(),
+                    "rule": finding.rule().text(),
+                    "region": regions.of(finding.key().unwrap_or_default()),
+                    "help": entry(finding.id()),
+                })
+            })
+            .collect();
+        out.json(&json!({
+            "part": args.part.map(|part| part.to_string()),
+            "findings": findings,
+            "groups": summary.groups, "arrays": summary.arrays, "chunks": summary.chunks,
+            "bytes_read": summary.bytes, "errors": summary.errors, "warnings": summary.warnings,
+            "notes": summary.notes, "removed": removed,
+            "settled": settled.iter().map(|Repaired { path, is_group, how }| {
+                let kind = if *is_group { "group" } else { "array" };
+                json!({kind: path, "rearrangement": how})
+            }).collect::<Vec<_>>(),
+        }))?;
+    }
+    out.finish()?;
+    if !args.json {
+        let read = match args.data {
+            true => format!(" ({} read)", words::bytes(summary.bytes.into())),
+            false => String::new(),
+        };
+        let notes = match summary.notes {
+            0 => String::new(),
+            notes => format!(", {}", words::counted(notes, "note")),
+        };
+        let part = args.part.map_or_else(String::new, |part| format!("part {part}: "));
+        note(format_args!(
+            "checked {part}{}, {}, {}{read}: {}, {}{notes}",
+            words::counted(summary.groups, "group"),
+            words::counted(summary.arrays, "array"),
+            words::counted(summary.chunks, "stored chunk"),
+            words::counted(summary.errors, "error"),
+            words::counted(summary.warnings, "warning"),
+        ));
+        match ids.len() {
+            0 => {}
+            1..=LINKS => {
+                let ids = ids.join(", ");
+                note(format_args!("`zarr-kit check --explain ID` says what it means: {ids}"));
+            }
+            _ => note("`zarr-kit check --explain ID` says what an [id] means"),
+        }
+    }
+    if let Ok(NodeMetadata::Array(metadata)) = open_node(&place.store, &Prefix::root()) {
+        print::readers(&Readers::of(&metadata), args.json);
+    }
+    let any = summary.errors > 0 || summary.warnings > 0;
+    Ok(if any { FOUND } else { 0 })
+}
+
+/// A rearrangement that was undone or completed.
+struct Repaired {
+    path: String,
+    is_group: bool,
+    how: &'static str,
+}
+
+/// Undoes or completes rearrangements that were interrupted.
+fn settle(place: &NodeStore, args: &Check, out: &mut Out) -> Result<Vec<Repaired>, CliError> {
+    let failed = |cause: ArrayError| place.failed(cause);
+    let mut paths = Vec::new();
+    for key in place.store.list(&Prefix::root(), Links::AsObjects) {
+        let key = key.map_err(|cause| place.failed(cause))?;
+        if key.name() == REARRANGE_MARKER {
+            let path = key.as_str().strip_suffix(REARRANGE_MARKER).unwrap_or_default();
+            paths.push(path.trim_end_matches('/').to_owned());
+        }
+    }
+    let mut settled = Vec::new();
+    if paths.is_empty() {
+        return Ok(settled);
+    }
+    // The groups around it follow each step.
+    let Around { top, prefix: root } = place.hierarchy()?;
+    let store = &top.store;
+    // Groups come before their arrays, which are repaired with them.
+    paths.sort_unstable();
+    for path in paths {
+        let prefix = match path.as_str() {
+            "" => root.clone(),
+            path => root.join(path).map_err(|cause| failed(cause.into()))?,
+        };
+        let node = open_node(store, &prefix);
+        let is_group = matches!(node, Ok(NodeMetadata::Group(_)));
+        let policy = policy(args.sole_writer);
+        let done = match is_group {
+            true => Group::open(store.clone(), &prefix)
+                .and_then(|group| repair_group(&group.with_update_policy(policy))),
+            false => Array::open(store.clone(), &prefix)
+                .and_then(|array| repair_array(&array.with_update_policy(policy))),
+        };
+        let how = match done {
+            Ok(Some(Repair::Undone)) => "undone",
+            Ok(Some(_)) => "completed",
+            Ok(None) => continue,
+            // The check finds that it is still there.
+            Err(cause) => {
+                note(format_args!("not repaired: {}", failed(cause)));
+                continue;
+            }
+        };
+        if !args.json {
+            let shown = if path.is_empty() { &place.shown } else { &path };
+            out.line(format_args!("{how}: the rearrangement of {}", Printable(shown)))?;
+        }
+        settled.push(Repaired { path, is_group, how });
+    }
+    top.finish()?;
+    Ok(settled)
+}
+
+/// Removes files that killed writers left; returns their names.
+fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>, CliError> {
+    let mut removed = Vec::new();
+    let cleaned = place.store.clean(&Prefix::root(), &mut |name| removed.push(name.to_owned()));
+    cleaned.map_err(|cause| place.failed(cause))?;
+    removed.sort_unstable();
+    if !as_json {
+        removed.iter().try_for_each(|name| out.line(format_args!("removed: {name}")))?;
+    }
+    Ok(removed)
+}
+
+/// The command that explains an id.
+fn entry(id: &str) -> String {
+    format!("zarr-kit check --explain {id}")
+}
+
+/// Prints what is to be known of an id.
+fn explain(id: &str) -> Result<u8, CliError> {
+    let Some(text) = check::explanation(id) else {
+        let ids: Vec<&str> = check::rules().map(|rule| rule.id()).collect();
+        let hint = nearest::hint(id, ids.iter().copied());
+        let reason = format!("no finding has this id; it is in brackets after a finding{hint}");
+        return Err(CliError::argument("--explain", id, reason));
+    };
+    let mut out = Out::stdout();
+    for (at, paragraph) in text.split("\n\n").enumerate() {
+        if at > 0 {
+            out.line("")?;
+        }
+        for line in paragraph.lines() {
+            wrapped(line, columns()).into_iter().try_for_each(|line| out.line(line))?;
+        }
+    }
+    out.finish()?;
+    Ok(0)
+}
+
+/// Which elements chunks hold, by their keys.
+struct Regions<'a> {
+    place: &'a NodeStore,
+    /// The layout of the array that was asked for last, by its path: findings come array by array.
+    last: RefCell<Option<(String, Option<ChunkLayout>)>>,
+}
+
+impl<'a> Regions<'a> {
+    fn new(place: &'a NodeStore) -> Self {
+        Self { place, last: RefCell::default() }
+    }
+
+    /// The indices of the chunk with this key, as `--region` takes them; `None` if it is no chunk.
+    fn of(&self, key: &str) -> Option<String> {
+        let key = Key::new(key).ok()?;
+        // An array is the nearest node above its chunks.
+        let mut above = key.as_str();
+        let path = loop {
+            above = above.rsplit_once('/').map_or("", |(above, _)| above);
+            let prefix = Prefix::new(above).ok()?;
+            if prefix.key("zarr.json").is_ok_and(|document| document == key) {
+                return None;
+            }
+            if self.last.borrow().as_ref().is_some_and(|(last, _)| last == above) {
+                break above;
+            }
+            if let Ok(NodeMetadata::Array(metadata)) = open_node(&self.place.store, &prefix) {
+                let layout = ChunkLayout::new(&prefix, &metadata).ok();
+                self.last.replace(Some((above.to_owned(), layout)));
+                break above;
+            }
+            if above.is_empty() {
+                return None;
+            }
+        };
+        let last = self.last.borrow();
+        let (_, layout) = last.as_ref().filter(|(last, _)| last == path)?;
+        let layout = layout.as_ref()?;
+        let index = layout.chunk_of_key(&key).filter(|index| layout.is_occupied(index))?;
+        let axes = layout.grid().axes().iter().zip(&index);
+        let ranges = axes.map(|(axis, chunk)| {
+            axis.clipped(*chunk).map(|range| format!("{}:{}", range.start, range.end))
+        });
+        let ranges = ranges.collect::<Option<Vec<_>>>()?;
+        (!ranges.is_empty()).then(|| ranges.join(","))
+    }
+}
+
+fn line(out: &mut Out, finding: &Finding, regions: &Regions<'_>) -> Result<(), CliError> {
+    use anstyle::AnsiColor;
+    let style = match finding.severity() {
+        Severity::Error => AnsiColor::Red.on_default().bold(),
+        Severity::Warning => AnsiColor::Yellow.on_default().bold(),
+        _ => AnsiColor::Cyan.on_default().bold(),
+    };
+    let text = finding.to_string();
+    let name = finding.severity().to_string();
+    let rest = text.strip_prefix(&name).unwrap_or(&text);
+    let region = match finding.severity() {
+        Severity::Error | Severity::Warning => finding.key().and_then(|key| regions.of(key)),
+        _ => None,
+    };
+    match region {
+        Some(region) => out.styled(style, name, format_args!("{rest} (region {region})")),
+        None => out.styled(style, name, rest),
+    }
+}

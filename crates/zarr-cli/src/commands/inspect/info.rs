@@ -1,0 +1,212 @@
+//! `zarr-kit info`.
+
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Value, json};
+use zarr_kit::array::store::StoreExt as _;
+use zarr_kit::array::{ChunkLayout, open_node};
+use zarr_kit::metadata::{MetadataError, NodeMetadata, Printable};
+use zarr_kit::report::format::pretty::raw;
+use zarr_kit::report::info::{ArrayInfo, attribute_rows, members, shortened};
+use zarr_kit::report::{Table, words, wrapped};
+use zarr_kit::{ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
+
+use crate::args::Info;
+use crate::error::CliError;
+use crate::output::print::{self, LABEL, Out, print_table};
+use crate::stores::node_store::NodeStore;
+
+pub(crate) fn run(args: &Info) -> Result<(), CliError> {
+    let place = NodeStore::open(&args.path)?;
+    match open_node(&place.store, &Prefix::root()) {
+        Ok(NodeMetadata::Array(metadata)) => array(&place, metadata, args.json),
+        Ok(NodeMetadata::Group(metadata)) => group(&place, &metadata, args.json),
+        Err(ArrayError::Metadata { key, cause }) if key == ".zarray" => {
+            version_2(&place, &key, &cause, args.json)
+        }
+        Err(cause) => Err(place.failed(cause)),
+    }
+}
+
+/// What a node is, in headings.
+fn kind(kind: &str, is_version_2: bool) -> String {
+    match is_version_2 {
+        true => format!("{kind} of Zarr version 2"),
+        false => kind.to_owned(),
+    }
+}
+
+/// Describes an array of Zarr version 2 that version 3 cannot express by its own text.
+fn version_2(
+    place: &NodeStore,
+    document: &str,
+    cause: &MetadataError,
+    as_json: bool,
+) -> Result<(), CliError> {
+    const MEMBERS: [&str; 8] = [
+        "shape",
+        "chunks",
+        "dtype",
+        "compressor",
+        "filters",
+        "fill_value",
+        "order",
+        "dimension_separator",
+    ];
+    let key = Prefix::root()
+        .key(document)
+        .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
+    let json = place.store.read(&key).map_err(|cause| place.failed(cause))?.unwrap_or_default();
+    let json = String::from_utf8_lossy(&json);
+    let mut out = Out::stdout();
+    if as_json {
+        out.json(&Version2Json {
+            document: raw(&json),
+            error: cause.to_string(),
+            node_type: "array",
+            readable: false,
+            zarr_format: 2,
+        })?;
+        return out.finish();
+    }
+    heading(&mut out, place, &kind("array", true))?;
+    let mut table = Table::default();
+    for (name, value) in members(&json) {
+        if MEMBERS.contains(&name.as_str()) {
+            table.row(name, shortened(value.get()));
+        }
+    }
+    table.row("not readable", cause.to_string());
+    print_table(&table, &mut out)?;
+    out.finish()
+}
+
+/// What `--json` says of a document of Zarr version 2.
+#[derive(Serialize)]
+struct Version2Json {
+    document: Box<RawValue>,
+    error: String,
+    node_type: &'static str,
+    readable: bool,
+    zarr_format: u8,
+}
+
+fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<(), CliError> {
+    let kind = kind("array", metadata.is_version_2());
+    let bound = place.bind(metadata.clone());
+    // Chunks can be counted even if they cannot be decoded.
+    let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
+    let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.is_quick);
+    let mut out = Out::stdout();
+    if as_json {
+        out.json(&info.json())?;
+        return out.finish();
+    }
+    heading(&mut out, place, &kind)?;
+    print_table(&info.table(), &mut out)?;
+    out.finish()
+}
+
+/// What `--json` says of a group.
+#[derive(Serialize)]
+struct GroupJson {
+    attributes: Box<RawValue>,
+    members: Vec<Value>,
+    node_type: &'static str,
+    /// Only for version 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    zarr_format: Option<u8>,
+}
+
+/// The most characters of a column to which others are aligned.
+const COLUMN: usize = 32;
+
+/// A member of a group: one line or object.
+struct Child {
+    name: String,
+    node: Result<NodeMetadata, String>,
+}
+
+fn children(place: &NodeStore) -> Result<Vec<Child>, CliError> {
+    let failed = |cause| place.failed(cause);
+    let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
+    let mut children = Vec::new();
+    for name in group.children().map_err(failed)? {
+        let prefix = Prefix::new(&name)
+            .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
+        let node = open_node(&place.store, &prefix).map_err(|error| error.to_string());
+        children.push(Child { name, node });
+    }
+    Ok(children)
+}
+
+fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(), CliError> {
+    let children = children(place)?;
+    let mut out = Out::stdout();
+    if as_json {
+        let members: Vec<Value> = children.iter().map(child_json).collect();
+        let attributes = raw(metadata.attributes());
+        let zarr_format = metadata.is_version_2().then_some(2);
+        out.json(&GroupJson { attributes, members, node_type: "group", zarr_format })?;
+        return out.finish();
+    }
+    heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
+    let mut table = Table::default();
+    attribute_rows(metadata.attributes(), &mut table);
+    table.row("members", words::count(u64::try_from(children.len()).unwrap_or(u64::MAX)));
+    print_table(&table, &mut out)?;
+    let rows: Vec<[String; 4]> = children.iter().map(child_row).collect();
+    let width = |column: usize| {
+        rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()
+    };
+    // A longer entry makes only its own line longer.
+    let widths: Vec<usize> = (0..3).map(|column| width(column).unwrap_or(0).min(COLUMN)).collect();
+    // Two spaces before each column.
+    let before: usize = widths.iter().map(|width| width + 2).sum::<usize>() + 2;
+    let room = print::room_after(before);
+    for [name, data_type, shape, codecs] in &rows {
+        let mut line = String::new();
+        for (text, width) in [name, data_type, shape].into_iter().zip(&widths) {
+            line.push_str(&format!("  {text:width$}"));
+        }
+        let mut lines = wrapped(codecs, room).into_iter();
+        line.push_str(&format!("  {}", lines.next().unwrap_or_default()));
+        out.line(line.trim_end())?;
+        for line in lines {
+            out.line(format_args!("{:before$}{line}", ""))?;
+        }
+    }
+    out.finish()
+}
+
+fn child_row(child: &Child) -> [String; 4] {
+    let name = child.name.clone();
+    let row = match &child.node {
+        Ok(NodeMetadata::Array(array)) => [
+            name,
+            array.data_type().name().into_owned(),
+            words::shape(array.shape()),
+            words::codecs(array.codecs(), array.data_type()),
+        ],
+        Ok(NodeMetadata::Group(_)) => [name, "group".to_owned(), String::new(), String::new()],
+        Err(error) => [name, "error".to_owned(), String::new(), error.clone()],
+    };
+    // Escaped before columns are measured.
+    row.map(|text| Printable(text).to_string())
+}
+
+fn child_json(child: &Child) -> Value {
+    let name = &child.name;
+    match &child.node {
+        Ok(NodeMetadata::Array(array)) => json!({
+            "name": name, "node_type": "array",
+            "data_type": array.data_type().name(), "shape": array.shape(),
+        }),
+        Ok(NodeMetadata::Group(_)) => json!({"name": name, "node_type": "group"}),
+        Err(error) => json!({"name": name, "error": error}),
+    }
+}
+
+fn heading(out: &mut Out, place: &NodeStore, kind: &str) -> Result<(), CliError> {
+    out.styled(LABEL, &place.shown, format_args!(": {kind}"))
+}

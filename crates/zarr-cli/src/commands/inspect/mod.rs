@@ -1,0 +1,11 @@
+//! Commands that describe what is stored and change nothing.
+
+pub(super) mod advise;
+pub(super) mod check;
+pub(super) mod diff;
+pub(super) mod draw;
+pub(super) mod info;
+pub(super) mod locate;
+pub(super) mod plan;
+pub(super) mod stats;
+pub(super) mod tree;

@@ -1,0 +1,75 @@
+//! `zarr-kit attrs`.
+
+use serde_json::value::RawValue;
+use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::report::format::pretty::raw;
+use zarr_kit::report::words;
+use zarr_kit::{Array, Group, Prefix};
+
+use crate::args::Attrs;
+use crate::error::CliError;
+use crate::output::print::{Out, note};
+use crate::stores::node_store::NodeStore;
+
+pub(crate) fn run(args: &Attrs) -> Result<(), CliError> {
+    if !args.set.is_empty() || !args.remove.is_empty() {
+        return change(args, &NodeStore::to_change(&args.path)?);
+    }
+    let place = NodeStore::open(&args.path)?;
+    let node = place.node()?;
+    let attributes = match &node {
+        NodeMetadata::Array(array) => array.attributes(),
+        NodeMetadata::Group(group) => group.attributes(),
+    };
+    let mut out = Out::stdout();
+    match &args.name {
+        None => out.json(&raw(attributes))?,
+        Some(name) => {
+            let value = match &node {
+                NodeMetadata::Array(array) => array.attribute(name),
+                NodeMetadata::Group(group) => group.attribute(name),
+            };
+            let missing = || CliError::argument("NAME", name, "there is no such attribute");
+            out.json(&raw(value.ok_or_else(missing)?))?;
+        }
+    }
+    out.finish()
+}
+
+fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
+    let mut changes: Vec<(&str, Option<&str>)> = Vec::new();
+    for text in &args.set {
+        let Some((name, json)) = text.split_once('=') else {
+            return Err(CliError::argument("--set", text, "NAME=JSON is allowed: units='\"K\"'"));
+        };
+        if serde_json::from_str::<&RawValue>(json).is_err() {
+            let quoted = serde_json::Value::from(json);
+            let reason = format!("{json:?} is not JSON; a text is in quotes: '{quoted}'");
+            return Err(CliError::argument("--set", text, reason));
+        }
+        changes.push((name, Some(json.trim())));
+    }
+    changes.extend(args.remove.iter().map(|name| (name.as_str(), None)));
+    for (at, (name, _)) in changes.iter().enumerate() {
+        if changes.iter().take(at).any(|(other, _)| other == name) {
+            return Err(CliError::argument("--set", name, "this attribute is named twice"));
+        }
+    }
+    let failed = |cause| place.failed(cause);
+    let (store, root) = (place.store.clone(), Prefix::root());
+    match place.node()? {
+        NodeMetadata::Group(_) => {
+            let group = Group::open(store, &root).map_err(failed)?;
+            group.update_attributes(&changes).map_err(failed)?;
+        }
+        NodeMetadata::Array(metadata) => {
+            let array =
+                Array::with_metadata(store, &root, metadata, zarr_kit::codec::Options::new());
+            array.map_err(failed)?.update_attributes(&changes).map_err(failed)?;
+        }
+    }
+    place.changed()?;
+    let count = words::counted(u64::try_from(changes.len()).unwrap_or(u64::MAX), "attribute");
+    note(format_args!("changed {count} of {}", place.shown));
+    Ok(())
+}

@@ -1,0 +1,7 @@
+//! Commands that create, change or delete a node.
+
+pub(super) mod attrs;
+pub(super) mod consolidate;
+pub(super) mod create;
+pub(super) mod delete;
+pub(super) mod resize;

@@ -1,0 +1,78 @@
+//! `zarr-kit resize`.
+
+use serde_json::json;
+use zarr_kit::ArrayMetadata;
+use zarr_kit::array::Cut;
+use zarr_kit::array::store::UpdatePolicy;
+use zarr_kit::grid::Run;
+use zarr_kit::metadata::{ChunkEdges, EdgeRun};
+use zarr_kit::report::words;
+
+use super::create::numbers;
+use crate::args::Resize;
+use crate::error::CliError;
+use crate::notation::chunks::chunk_counts;
+use crate::notation::chunks::{self, ChunksError};
+use crate::output::print::done;
+use crate::stores::node_store::NodeStore;
+
+pub(crate) fn run(args: &Resize) -> Result<(), CliError> {
+    let place = NodeStore::to_change(&args.array)?;
+    let array = place.array()?.with_update_policy(policy(args.sole_writer));
+    let shape = numbers("--shape", &args.shape)?;
+    if shape.len() != array.shape().len() {
+        let reason = format!("the array has {}", words::axes(array.shape().len()));
+        return Err(CliError::argument("--shape", &args.shape, reason));
+    }
+    let edges = match &args.edges {
+        Some(text) => edges(text, array.metadata())
+            .map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
+        None => vec![Vec::new(); shape.len()],
+    };
+    let cut = if args.discard { Cut::Discard } else { Cut::Keep };
+    let before = array.shape().to_vec();
+    let array = array.resize(&shape, &edges, cut).map_err(|cause| place.failed(cause))?;
+    place.changed()?;
+    let (from, to) = (words::shape(&before), words::shape(array.shape()));
+    done(args.json, format_args!("resized {}: {from} to {to}", place.shown), || {
+        json!({
+            "array": place.shown, "from": before, "to": array.shape(),
+            "chunks": chunk_counts(array.grid()),
+        })
+    })
+}
+
+/// Parses `time=30|31`: one entry per axis that gets new chunks, or one entry per axis without
+/// names.
+fn edges(text: &str, metadata: &ArrayMetadata) -> Result<Vec<Vec<Run>>, ChunksError> {
+    let rank = metadata.shape().len();
+    let names = metadata.dimension_names().unwrap_or_default();
+    let mut axes = vec![Vec::new(); rank];
+    let entries: Vec<&str> = text.split(',').collect();
+    for (position, entry) in entries.iter().enumerate() {
+        let (axis, edges) = match entry.split_once('=') {
+            Some((name, edges)) => (chunks::axis_of(name.trim(), rank, names)?, edges),
+            None if entries.len() == rank => (position, *entry),
+            None => return Err(ChunksError::Rank { found: entries.len(), rank }),
+        };
+        if let Some(slot) = axes.get_mut(axis) {
+            *slot = runs(edges)?;
+        }
+    }
+    Ok(axes)
+}
+
+/// Parses `30|31`.
+pub(crate) fn runs(edges: &str) -> Result<Vec<Run>, ChunksError> {
+    Ok(match chunks::parse_edges(edges)? {
+        ChunkEdges::Regular(edge) => vec![Run { edge, count: 1 }],
+        ChunkEdges::Runs(runs) => {
+            runs.iter().map(|run: &EdgeRun| Run { edge: run.edge(), count: run.count() }).collect()
+        }
+    })
+}
+
+/// Whether to refuse changes of several objects if no lock excludes other processes.
+pub(crate) fn policy(sole_writer: bool) -> UpdatePolicy {
+    if sole_writer { UpdatePolicy::AcceptSingleProcess } else { UpdatePolicy::RequireExclusion }
+}

@@ -1,0 +1,367 @@
+//! Errors, each in one line: what, where, and what to do.
+
+pub(crate) mod nearest;
+pub(crate) mod operating_system;
+mod servers;
+pub(crate) mod usage;
+
+use std::io;
+use std::path::PathBuf;
+
+use zarr_kit::array::SelectionError;
+use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::array::unfinished::UnfinishedWork;
+use zarr_kit::codec::ChainErrorKind;
+use zarr_kit::copy::TransferError;
+use zarr_kit::join::JoinError;
+use zarr_kit::metadata::{MetadataError, Rule};
+use zarr_kit::report::ReportError;
+use zarr_kit::virtual_join::VirtualJoinError;
+use zarr_kit::{ArrayError, DataType};
+
+use crate::notation::chunks::ChunksError;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CliError {
+    #[error("{message}")]
+    Usage { message: String },
+    #[error("{argument} {found:?}: {reason}")]
+    Argument { argument: &'static str, found: String, reason: String },
+    /// A store that cannot be opened.
+    #[error("{}", opening(place, cause))]
+    Store { place: String, cause: StoreError },
+    #[error(transparent)]
+    VirtualJoin(VirtualJoinError),
+    #[error("{}", at(place, cause))]
+    Node { place: String, cause: ArrayError },
+    #[error("{cause}{}", written_of(*written, *total))]
+    Written { cause: Box<CliError>, written: u64, total: u64 },
+    #[error("{place}: {cause}")]
+    Key { place: String, cause: KeyError },
+    #[error("{place}: there is no such folder{}", near.as_ref().map_or_else(String::new, |near| {
+        format!("; did you mean {near}?")
+    }))]
+    Missing { place: String, near: Option<String> },
+    #[error(
+        "{place}: a name that ends in .zjoin is that of a virtual join, a file that `zarr-kit join \
+         --virtual` writes; choose another name"
+    )]
+    VirtualTarget { place: String },
+    #[error("{place}: {}", operating_system::reason(folder, cause))]
+    Folder { place: String, folder: PathBuf, cause: io::Error },
+    #[error(
+        "{place}: URLs need a build with the feature `remote`: cargo install \
+         --path crates/zarr-cli --features all-codecs,remote"
+    )]
+    NotRemote { place: String },
+    #[error("{array}: {cause}")]
+    Within { array: String, cause: Box<CliError> },
+    #[error("{place}: no array or group here: there is no zarr.json{hint}")]
+    NotFound { place: String, hint: String },
+    #[error(
+        "{elements} elements are too many for text; choose a --region, --elide, or --format lines, npy or raw"
+    )]
+    TooLong { elements: String },
+    #[error(
+        "{place}: there is a node here already; `create --overwrite` replaces an array, `delete` \
+         removes any node; or choose another path"
+    )]
+    Exists { place: String },
+    #[error("{place}: this is a group, not an array; {children}")]
+    Group { place: String, children: String },
+    #[error("{place}: this is in an array, where no node can be")]
+    InArray { place: String },
+    #[error(
+        "{place}: --parents needs a group around it, or a folder on the way that ends in .zarr"
+    )]
+    NoRoot { place: String },
+    #[error("--region {text:?}: {cause}")]
+    Region { text: String, cause: SelectionError },
+    #[error("--chunks {text:?}: {cause}")]
+    Chunks { text: String, cause: ChunksError },
+    #[error("{}", transfer(place, *memory, *begun, cause))]
+    Copy {
+        place: String,
+        memory: u64,
+        /// Whether a copy was begun that can be resumed, and if so, whether with --overwrite.
+        begun: Option<bool>,
+        cause: Box<TransferError>,
+    },
+    /// The document is the last thing that a copy writes, and then its marker goes.
+    #[error(
+        "{place}: not an interrupted copy of this source with these chunks and codecs, or one beside \
+         which another program has written zarr.json since: then remove this file and repeat the \
+         command; --overwrite starts again"
+    )]
+    OtherDocument { place: String },
+    #[error("{place}: the copy lacks {arrays}, which Zarr version 3 cannot express")]
+    Incomplete { place: String, arrays: String },
+    #[error("{0}")]
+    Join(Box<JoinError>),
+    #[error("--edges {text:?}: {cause}")]
+    Edges { text: String, cause: ChunksError },
+    #[error("{argument}: {}{}", within(cause), json(argument, cause))]
+    Metadata { argument: &'static str, cause: MetadataError },
+    #[error("{}: {}", path.display(), operating_system::reason(path, cause))]
+    File { path: PathBuf, cause: io::Error },
+    #[error("{}: {reason}", path.display())]
+    Input { path: PathBuf, reason: String },
+    #[error("cannot write the output: {0}")]
+    Output(io::Error),
+    #[error(
+        "csv is for at most 2 axes, but the region has {axes}; leave some out by giving one index of \
+         them in --region, or choose another --format"
+    )]
+    NoTable { axes: String },
+    #[error(
+        "values are drawn of two axes, and the region has {axes}; give one index of the others: \
+         --region {example}"
+    )]
+    Plane { axes: String, example: String },
+    #[error(
+        "{place}: one chunk has {} of elements, more than the {} that are read at a time; choose a \
+         --region that has less of it",
+        zarr_kit::report::words::bytes((*bytes).into()),
+        zarr_kit::report::words::bytes((*limit).into())
+    )]
+    LargeChunk { place: String, bytes: u64, limit: u64 },
+    #[error("{place}: {cause}")]
+    Report { place: String, cause: ReportError },
+    #[error("{place}: --portable: read by {readers}{hint}")]
+    NotPortable { place: String, readers: String, hint: &'static str },
+    #[error("{format} is not text: use -o FILE or a pipe")]
+    Terminal { format: &'static str },
+}
+
+impl CliError {
+    pub(crate) fn argument(argument: &'static str, found: &str, reason: impl ToString) -> Self {
+        Self::Argument { argument, found: found.to_owned(), reason: reason.to_string() }
+    }
+
+    pub(crate) fn is_broken_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<MetadataError> for CliError {
+    /// An element that is not a value of its data type.
+    fn from(cause: MetadataError) -> Self {
+        Self::Metadata { argument: "element", cause }
+    }
+}
+
+/// How many chunks a write has written that failed; nothing of a write of one chunk.
+fn written_of(written: u64, total: u64) -> String {
+    match total {
+        0 | 1 => String::new(),
+        _ => format!("; {written} of {total} chunks were written"),
+    }
+}
+
+/// The supported codecs.
+const CODECS: [&str; 9] = [
+    "blosc",
+    "bytes",
+    "crc32c",
+    "gzip",
+    "packbits",
+    "reshape",
+    "sharding_indexed",
+    "transpose",
+    "zstd",
+];
+
+/// An error of opening, which has the place in it.
+fn opening(place: &str, cause: &StoreError) -> String {
+    let text = with_features_of_program(cause.to_string());
+    servers::explained(place, &text).unwrap_or(text)
+}
+
+/// An error of the library, with the place as the user wrote it: the library knows only the root
+/// of a store.
+fn at(place: &str, cause: &ArrayError) -> String {
+    match cause {
+        ArrayError::NotFound { .. } => {
+            format!("{place}: no array or group here: there is no zarr.json")
+        }
+        ArrayError::Version2 { .. } => format!(
+            "{place}: this is Zarr version 2, which is read and never written; `zarr-kit copy` makes \
+             a copy of version 3, which can be changed"
+        ),
+        ArrayError::Unfinished { work: UnfinishedWork::Creation, .. } => format!(
+            "{place}: an array was to be created here in place of another, and that was interrupted; \
+             `create` with --overwrite starts again"
+        ),
+        ArrayError::Unfinished { resumable: false, .. } => format!(
+            "{place}: an unfinished copy whose zarr-kit-copy.json says nothing, so that it cannot be \
+             resumed; `copy` with --overwrite starts again"
+        ),
+        ArrayError::Unfinished { from, work: command, parts, .. } => {
+            let of = from.as_ref().map_or_else(String::new, |from| format!(" of {from}"));
+            if let Some(parts) = parts {
+                return format!("{place}: an unfinished copy{of}: {parts}");
+            }
+            format!(
+                "{place}: an unfinished {command}{of}; repeat the `{command}` with --resume to \
+                 continue it, --overwrite starts again"
+            )
+        }
+        ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
+        ArrayError::DataType { data_type, .. } => {
+            let names: Vec<_> = DataType::FIXED.iter().map(DataType::name).collect();
+            let hint = nearest::hint(data_type, names.iter().map(AsRef::as_ref));
+            format!("{place}: elements of data type {data_type} are not read here{hint}")
+        }
+        ArrayError::Chain { cause: chain, .. }
+            if matches!(chain.kind(), ChainErrorKind::Unsupported) =>
+        {
+            format!("{place}: {cause}{}", nearest::hint(chain.codec(), CODECS))
+        }
+        loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
+        other => {
+            let text = with_features_of_program(other.to_string());
+            format!("{place}: {}", servers::explained(place, &text).unwrap_or(text))
+        }
+    }
+}
+
+/// The text of an error of the library. What a build lacks has a feature of the library; of the
+/// program it is told how to install it.
+fn with_features_of_program(text: String) -> String {
+    let Some((before, rest)) = text.split_once("the feature `") else { return text };
+    let Some((feature, after)) = rest.split_once("` adds it") else { return text };
+    // A C++ compiler, which this alone needs, is not asked of all.
+    let more = if feature == "snappy" { ",snappy" } else { "" };
+    format!(
+        "{before}`cargo install --path crates/zarr-cli --features all-codecs{more}` adds it{after}"
+    )
+}
+
+/// Whether values were refused because they would not read back unchanged.
+fn is_loss(cause: &ArrayError) -> bool {
+    match cause {
+        ArrayError::Loss { .. } => true,
+        ArrayError::Incomplete { cause, .. } | ArrayError::Grown { cause, .. } => is_loss(cause),
+        _ => false,
+    }
+}
+
+/// The error of an argument, with the place in it if there is one.
+fn within(cause: &MetadataError) -> String {
+    match cause.path() {
+        "$" => cause.reason().to_string(),
+        _ => cause.to_string(),
+    }
+}
+
+/// An example of JSON, if an argument is not JSON.
+fn json(argument: &str, cause: &MetadataError) -> &'static str {
+    match argument {
+        "--codecs" if cause.path() == "$" && cause.rule() == Some(Rule::NOT_JSON) => {
+            "; a JSON list is allowed: [{\"name\": \"bytes\"}]"
+        }
+        _ => "",
+    }
+}
+
+/// Memory that the process and the compressors use themselves.
+const ITSELF: u64 = 8 << 20;
+
+/// The part of `--memory` that is left for elements and chunks.
+pub(crate) fn memory_for_chunks(given: u64) -> u64 {
+    given.saturating_sub(ITSELF.min(given / 8))
+}
+
+/// The smallest `--memory` that leaves this much for elements and chunks.
+fn memory_to_give(needed: u64) -> u64 {
+    needed.saturating_add(ITSELF).min(needed.div_ceil(7).saturating_mul(8))
+}
+
+fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError) -> String {
+    let size = |bytes: u64| zarr_kit::report::words::bytes(bytes.into());
+    let node = |path: &str| match path {
+        "the root" => place.to_owned(),
+        path => format!("{place}: {path}"),
+    };
+    match cause {
+        TransferError::Exists { .. } => format!(
+            "{place}: there is a node here already; --overwrite removes it first, --resume \
+             continues an interrupted copy or join"
+        ),
+        TransferError::Unfinished { .. } => format!(
+            "{place}: there is an unfinished copy or join here; --resume continues it, --overwrite starts again"
+        ),
+        TransferError::OtherParts { of: Some(of), .. } => format!(
+            "{place}: the unfinished copy here is in {of} parts; run those that are missing (`info` \
+             lists them) with --part, or `delete` it to start again"
+        ),
+        TransferError::OtherParts { of: None, .. } => format!(
+            "{place}: the unfinished copy here is not in parts; continue it with --resume and \
+             without --part, or `delete` it to start again"
+        ),
+        TransferError::Overlap { .. } => format!(
+            "{place}: this is the source, or one of the two lies in the other; choose another place"
+        ),
+        TransferError::UnfinishedSource { path } => {
+            format!(
+                "{}: this is itself an unfinished copy or join; finish that one first",
+                node(path)
+            )
+        }
+        TransferError::NotEmpty { key, .. } => format!(
+            "{place}: there is no node here, but something else: {key}; remove it first, or choose \
+             another path"
+        ),
+        TransferError::Foreign { key, .. } => format!(
+            "{place}: {key} belongs to no array or group, and --overwrite would remove it; move it away \
+             first"
+        ),
+        TransferError::NoObject { .. } => {
+            format!("{place}: {cause}; --nodes-only copies arrays and groups only")
+        }
+        TransferError::NotInterrupted { .. } => format!(
+            "{place}: there is a node here, but no interrupted copy to continue: it may be \
+             finished; --overwrite starts again"
+        ),
+        TransferError::OtherCopy { .. } => format!(
+            "{place}: not an interrupted copy of this source with these chunks and codecs; \
+             --overwrite starts again"
+        ),
+        TransferError::SourceChanged { .. } => format!(
+            "{place}: the source has changed since the unfinished copy or join here began, which would \
+             have parts of both; --overwrite starts again"
+        ),
+        TransferError::Memory { needed, .. } => format!(
+            "one chunk of the target needs {} of memory (its elements, the buffers to decode and \
+             encode them, and what the program itself takes), more than the {} of --memory; give \
+             more, or choose smaller --chunks",
+            size(memory_to_give(*needed)),
+            size(memory)
+        ),
+        TransferError::Object { key, size: bytes, .. } => format!(
+            "object {key} needs {} of memory, more than the {} of --memory; give more",
+            size(memory_to_give(*bytes)),
+            size(memory)
+        ),
+        TransferError::Verify { path, start } => format!(
+            "{}: verification failed: elements read back differ from those written, the first of \
+             them at index {start:?} or after it",
+            node(path)
+        ),
+        TransferError::VerifyObject { key } => format!(
+            "{place}: {key}: verification failed: the bytes read back differ from those written"
+        ),
+        TransferError::Target(loss) if is_loss(loss) => match begun {
+            None => at(place, loss),
+            Some(overwrite) => {
+                let instead = if overwrite { " instead of --overwrite" } else { "" };
+                format!(
+                    "{place}: {loss}; repeat the command with --resume --allow-loss{instead} to \
+                     continue and store them anyway"
+                )
+            }
+        },
+        TransferError::Target(cause) | TransferError::Source(cause) => at(place, cause),
+        other => format!("{place}: {other}"),
+    }
+}

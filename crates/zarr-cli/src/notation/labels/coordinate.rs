@@ -1,0 +1,292 @@
+//! A coordinate array: the labels of an axis.
+
+use std::cmp::Ordering;
+
+use zarr_kit::metadata::parse_element;
+use zarr_kit::report::Numbers;
+use zarr_kit::report::format::element;
+use zarr_kit::report::format::quoted::quoted;
+use zarr_kit::report::words;
+use zarr_kit::{Array, DataType, Selection};
+
+use super::time_axis::{TimeAxis, text};
+use crate::error::CliError;
+use crate::error::nearest;
+use crate::notation::size::PIECE;
+use crate::stores::node_store::NodeStore;
+
+/// A label as a number of the coordinate's type: integers exactly, all others rounded to it.
+#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
+pub(super) enum Key {
+    Whole(i128),
+    Real(f64),
+}
+
+/// What the labels are.
+pub(super) enum Kind {
+    /// Numbers; `time` if they are times.
+    Whole { time: Option<TimeAxis> },
+    /// Numbers with a fraction, of 32 bits or not.
+    Real { time: Option<TimeAxis>, single: bool },
+    /// Texts.
+    Text,
+}
+
+/// An opened coordinate array.
+pub(super) struct Coordinate {
+    place: NodeStore,
+    array: Array,
+    numbers: Option<Numbers>,
+    pub(super) kind: Kind,
+}
+
+impl Coordinate {
+    /// Opens the array of one axis with this name beside another, for an axis of this length.
+    pub(super) fn beside(place: &NodeStore, name: &str, length: u64) -> Result<Self, String> {
+        let path = place.beside(name).ok_or("nothing can have that name beside the array")?;
+        let opened = NodeStore::open(&path);
+        let (place, array) = opened
+            .and_then(|place| {
+                let array = place.array()?;
+                Ok((place, array))
+            })
+            .map_err(|cause| cause.to_string())?;
+        let shape = array.shape();
+        if shape != [length] {
+            return Err(format!(
+                "{}: the shape {} is not that of an axis of length {}",
+                place.shown,
+                words::shape(shape),
+                words::count(length)
+            ));
+        }
+        let data_type = array.data_type();
+        let numbers = Numbers::of(data_type);
+        let within = |reason: String| format!("{}: {reason}", place.shown);
+        if ["scale_factor", "add_offset"]
+            .iter()
+            .any(|name| array.metadata().attribute(name).is_some())
+        {
+            let reason = "labels with a scale_factor or add_offset are not looked up here";
+            return Err(within(reason.to_owned()));
+        }
+        let text = |name: &str| text(array.metadata(), name);
+        let time = || match text("units") {
+            Some(units) => TimeAxis::cf(&units, text("calendar").as_deref()).map_err(within),
+            None => Ok(None),
+        };
+        let unsuited = || within(format!("labels of type {data_type} are not looked up here"));
+        let kind = match (data_type, &numbers) {
+            (DataType::String | DataType::FixedLengthUtf32(_), _) => Kind::Text,
+            (DataType::NumpyDatetime64(step), _) => {
+                Kind::Whole { time: Some(TimeAxis::numpy(*step).ok_or_else(unsuited)?) }
+            }
+            (DataType::NumpyTimedelta64(_) | DataType::Bool, _) | (_, None) => {
+                return Err(unsuited());
+            }
+            (_, Some(numbers)) if numbers.are_whole() => Kind::Whole { time: time()? },
+            (DataType::Float32, _) => Kind::Real { time: time()?, single: true },
+            _ => Kind::Real { time: time()?, single: false },
+        };
+        Ok(Self { place, array, numbers, kind })
+    }
+
+    /// Its place, for messages.
+    pub(super) fn place(&self) -> &str {
+        &self.place.shown
+    }
+
+    pub(super) fn length(&self) -> u64 {
+        self.array.shape().first().copied().unwrap_or(0)
+    }
+
+    /// The labels, of which those of a coordinate of more than [`PIECE`] bytes are not read yet.
+    pub(super) fn keys(&self) -> Result<Keys<'_>, CliError> {
+        let size = u64::try_from(self.array.element_size()).unwrap_or(u64::MAX);
+        let read = match self.length().checked_mul(size) {
+            Some(..=PIECE) => Some(self.read(Selection::whole(self.array.shape()))?),
+            _ => None,
+        };
+        Ok(Keys { of: self, read })
+    }
+
+    /// The first two neighbours that are not in order, of a coordinate that memory may have no room
+    /// for. Chunks that are not stored hold one value, so the time follows those that are.
+    fn unsorted(&self, is_ascending: bool) -> Result<Option<(Key, Key)>, CliError> {
+        let failed = |cause| self.place.failed(cause);
+        let axis = self.array.grid().axes().first();
+        let stored = self.array.stored_chunks().map(|chunk| {
+            let index = chunk.map_err(failed)?.index;
+            let range = axis.zip(index.first()).and_then(|(axis, chunk)| axis.clipped(*chunk));
+            Ok(range.unwrap_or_default())
+        });
+        let mut ranges = stored.collect::<Result<Vec<_>, CliError>>()?;
+        ranges.retain(|range| !range.is_empty());
+        ranges.sort_unstable_by_key(|range| range.start);
+        ranges.push(self.length()..self.length());
+        let mut order = Order { is_ascending, last: None };
+        let mut next = 0;
+        for range in ranges {
+            if next < range.start
+                && let Some(wrong) = order.continued(&self.read((next..next + 1).into())?)
+            {
+                return Ok(Some(wrong));
+            }
+            next = range.end;
+            let pieces = self.array.pieces(range, PIECE).map_err(failed)?;
+            for piece in pieces {
+                if let Some(wrong) = order.continued(&self.read(piece)?) {
+                    return Ok(Some(wrong));
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn read(&self, region: Selection) -> Result<Vec<Key>, CliError> {
+        let elements = self.array.read(region).map_err(|cause| self.place.failed(cause))?;
+        let Some(numbers) = &self.numbers else { return Ok(Vec::new()) };
+        if !numbers.are_whole() {
+            let mut reals = Vec::new();
+            numbers.list(&elements, &mut reals);
+            return Ok(reals.into_iter().map(Key::Real).collect());
+        }
+        let signed = numbers.are_signed();
+        let whole = |bytes: &[u8]| {
+            let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
+            let mut wide = [if negative { 0xff } else { 0 }; 16];
+            wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+            Key::Whole(i128::from_le_bytes(wide))
+        };
+        Ok(elements.chunks_exact(numbers.size()).map(whole).collect())
+    }
+
+    /// A label in words.
+    pub(super) fn shown(&self, key: Key) -> String {
+        match (key, &self.kind) {
+            // numpy's "not a time".
+            (Key::Whole(key), Kind::Whole { time: Some(_) }) if key == i64::MIN.into() => {
+                "NaT".to_owned()
+            }
+            (Key::Whole(key), Kind::Whole { time: Some(time) }) => time.shown_whole(key),
+            (Key::Real(key), Kind::Real { time: Some(time), .. }) => time.shown(key),
+            #[expect(clippy::cast_possible_truncation, reason = "it was made of 32 bits")]
+            (Key::Real(key), Kind::Real { single: true, .. }) => format!("{:?}", key as f32),
+            (Key::Real(key), _) => format!("{key:?}"),
+            (Key::Whole(key), _) => key.to_string(),
+        }
+    }
+
+    /// The first index of each of these texts.
+    pub(super) fn find(&self, texts: &[&str]) -> Result<Vec<u64>, Unfound> {
+        let data_type = self.array.data_type().clone();
+        let elements = texts.iter().map(|text| {
+            let mut element = Vec::new();
+            let json = serde_json::Value::from(*text).to_string();
+            // A text that is too long for the type is none of its elements.
+            match data_type.is_variable_length() {
+                true => Ok(text.as_bytes().to_vec()),
+                false => parse_element(&data_type, &json, &mut element).map(|()| element),
+            }
+        });
+        let wanted: Vec<Option<Vec<u8>>> = elements.map(Result::ok).collect();
+        let mut found: Vec<Option<u64>> = vec![None; wanted.len()];
+        let mut known = Vec::new();
+        let mut index = 0_u64;
+        let mut look = |element: &[u8]| {
+            for (slot, wanted) in found.iter_mut().zip(&wanted) {
+                if slot.is_none() && wanted.as_deref() == Some(element) {
+                    *slot = Some(index);
+                }
+            }
+            if known.len() < LOOKED_AT {
+                let mut text = String::new();
+                let shown = match data_type.is_variable_length() {
+                    true => quoted(&data_type, element).map(|quoted| text = quoted),
+                    false => element::format(&data_type, element, &mut text),
+                };
+                known.extend(shown.ok().map(|()| text.trim_matches('"').to_owned()));
+            }
+            index = index.saturating_add(1);
+        };
+        let failed = |cause| Unfound::Failed(self.place.failed(cause));
+        let whole = Selection::whole(self.array.shape());
+        for piece in self.array.pieces(whole, PIECE).map_err(failed)? {
+            if data_type.is_variable_length() {
+                self.array.read_as::<Vec<u8>>(piece).map_err(failed)?.iter().for_each(&mut look);
+            } else {
+                let elements = self.array.read(piece).map_err(failed)?;
+                elements.chunks_exact(self.array.element_size().max(1)).for_each(&mut look);
+            }
+        }
+        let found = found.into_iter().zip(texts).map(|(found, text)| {
+            found.ok_or_else(|| {
+                let hint = nearest::hint(text, known.iter().map(String::as_str));
+                Unfound::Missing(format!("{} has no {text:?}{hint}", self.place()))
+            })
+        });
+        found.collect()
+    }
+}
+
+/// The most texts that are compared with one that is not found.
+const LOOKED_AT: usize = 10_000;
+
+/// Why a text has no index.
+pub(super) enum Unfound {
+    Missing(String),
+    Failed(CliError),
+}
+
+/// The labels of a coordinate.
+pub(super) struct Keys<'a> {
+    of: &'a Coordinate,
+    /// All of them, if they are few enough.
+    read: Option<Vec<Key>>,
+}
+
+/// The order of labels that are read piece by piece.
+struct Order {
+    is_ascending: bool,
+    last: Option<Key>,
+}
+
+impl Order {
+    /// The first two neighbours that are not in order, where these keys follow.
+    fn continued(&mut self, keys: &[Key]) -> Option<(Key, Key)> {
+        let before = self.last.into_iter().chain(keys.iter().copied());
+        self.last = keys.last().copied().or(self.last);
+        let after = before.clone().skip(1);
+        let mut wrong = before.zip(after).filter(|(one, next)| match one.partial_cmp(next) {
+            Some(Ordering::Less) => !self.is_ascending,
+            Some(Ordering::Equal) => false,
+            Some(Ordering::Greater) => self.is_ascending,
+            // NaN is in no order.
+            None => true,
+        });
+        wrong.next()
+    }
+}
+
+impl Keys<'_> {
+    /// The first two neighbours that are not in order.
+    pub(super) fn unsorted(&self, is_ascending: bool) -> Result<Option<(Key, Key)>, CliError> {
+        match &self.read {
+            Some(keys) => Ok(Order { is_ascending, last: None }.continued(keys)),
+            None => self.of.unsorted(is_ascending),
+        }
+    }
+
+    /// Whether all of them were read.
+    pub(super) fn all(&self) -> Option<&[Key]> {
+        self.read.as_deref()
+    }
+
+    pub(super) fn get(&self, index: u64) -> Result<Key, CliError> {
+        let read = match &self.read {
+            Some(read) => usize::try_from(index).ok().and_then(|index| read.get(index)).copied(),
+            None => self.of.read((index..index.saturating_add(1)).into())?.first().copied(),
+        };
+        Ok(read.unwrap_or(Key::Real(f64::NAN)))
+    }
+}

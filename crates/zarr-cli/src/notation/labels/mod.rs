@@ -1,0 +1,342 @@
+//! Regions by labels: `time=2015-03`, `lat=40.5:50.0`, `station=KSEA`.
+//!
+//! The labels of an axis are the elements of its coordinate array: the array of one axis beside the
+//! array, with the name of the dimension, as in Xarray. What can be an index is one, whether or not
+//! there is a coordinate array, so that a region means the same whatever is beside the array; `@`
+//! before it makes it a label: `year=@2015`. A label is a set of numbers: a number itself, or the
+//! times from the beginning of what is written to its end. A range includes both of its labels
+//! entirely, in the array's order.
+
+mod calendar;
+mod cf_times;
+mod coordinate;
+mod moment;
+mod time_axis;
+
+use std::io::{self, IsTerminal as _};
+use std::ops::Range;
+
+use zarr_kit::AxisSelection;
+use zarr_kit::report::words;
+
+pub(crate) use self::cf_times::CfTimes;
+use self::coordinate::{Coordinate, Key, Keys, Kind, Unfound};
+use self::moment::Moment;
+use self::time_axis::TimeAxis;
+use crate::error::CliError;
+use crate::output::print;
+use crate::stores::node_store::NodeStore;
+
+/// Marks a label that could be an index.
+pub(crate) const MARK: char = '@';
+
+/// The indices of an entry of a region by its labels: of the axis with this name and length, of the
+/// array at a place. `region` is the whole text, for messages.
+pub(crate) fn select(
+    place: &NodeStore,
+    name: &str,
+    length: u64,
+    entry: &str,
+    region: &str,
+) -> Result<AxisSelection, CliError> {
+    let wrong = |reason: String| CliError::argument("--region", region, reason);
+    let text = entry.trim();
+    let text = text.strip_prefix(MARK).unwrap_or(text).trim();
+    let coordinate = Coordinate::beside(place, name, length).map_err(|cause| {
+        wrong(format!(
+            "{text:?} is no index, and the labels of {name} cannot be looked up: {cause}"
+        ))
+    })?;
+    let found = match text.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+        Some(list) => coordinate.list(list),
+        None => coordinate.one_or_range(text),
+    };
+    found.map_err(|unfound| match unfound {
+        Unfound::Missing(reason) => wrong(reason),
+        Unfound::Failed(cause) => cause,
+    })
+}
+
+/// Whether labels of an axis can be looked up.
+pub(crate) fn has(place: &NodeStore, name: &str, length: u64) -> bool {
+    Coordinate::beside(place, name, length).is_ok()
+}
+
+/// Whether a text may have been meant as a label.
+pub(crate) fn is_like_one(text: &str) -> bool {
+    let text = text.trim().trim_start_matches(MARK);
+    let first = text.split(':').next().unwrap_or_default();
+    Moment::parse(first).is_some() || first.parse::<f64>().is_ok()
+}
+
+/// Says on a terminal that numbers were taken as indices, if the axis has numbers as labels: nothing
+/// else would tell that `lat=40:50` is not what it looks like.
+pub(crate) fn note_indices(place: &NodeStore, name: &str, length: u64, entry: &str) {
+    let entry = entry.trim();
+    if !io::stderr().is_terminal() || !place.is_quick || entry == ":" {
+        return;
+    }
+    let coordinate = Coordinate::beside(place, name, length);
+    if coordinate.is_ok_and(|coordinate| coordinate.is_of_numbers()) {
+        print::note(format_args!(
+            "{name}={entry} is by index; by the labels of {name} it is {name}={MARK}{entry}"
+        ));
+    }
+}
+
+impl From<CliError> for Unfound {
+    fn from(cause: CliError) -> Self {
+        Self::Failed(cause)
+    }
+}
+
+/// What a label stands for: the numbers from `start` up to `end`, exclusive.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Span {
+    start: Key,
+    end: Key,
+    /// Whether it is a single number, so that it selects one index.
+    is_point: bool,
+}
+
+impl Coordinate {
+    fn is_of_numbers(&self) -> bool {
+        matches!(self.kind, Kind::Whole { time: None } | Kind::Real { time: None, .. })
+    }
+
+    fn list(&self, list: &str) -> Result<AxisSelection, Unfound> {
+        let entries: Vec<&str> = list.split(',').map(str::trim).collect();
+        if let Kind::Text = self.kind {
+            return Ok(self.find(&entries)?.into());
+        }
+        let keys = self.keys()?;
+        let index = |entry: &&str| {
+            let span = self.span(entry)?;
+            match self.indices(&keys, span, entry)? {
+                range if range.end - range.start == 1 => Ok(range.start),
+                _ => Err(Unfound::Missing(format!(
+                    "{entry} is several labels of {}; each label of a list must be one",
+                    self.place()
+                ))),
+            }
+        };
+        Ok(entries.iter().map(index).collect::<Result<Vec<u64>, Unfound>>()?.into())
+    }
+
+    fn one_or_range(&self, text: &str) -> Result<AxisSelection, Unfound> {
+        if let Kind::Text = self.kind {
+            return Ok(AxisSelection::Index(self.find(&[text])?.first().copied().unwrap_or(0)));
+        }
+        let not_one = match self.span(text) {
+            Ok(span) => {
+                let indices = self.indices(&self.keys()?, span, text)?;
+                return match (span.is_point, indices.end - indices.start) {
+                    (true, 1) => Ok(AxisSelection::Index(indices.start)),
+                    (true, times) => Err(Unfound::Missing(format!(
+                        "{} has {text} {times} times, at the indices {}:{}; select them by index, or \
+                         all by {text}:{text}",
+                        self.place(),
+                        indices.start,
+                        indices.end
+                    ))),
+                    (false, _) => Ok(indices.into()),
+                };
+            }
+            Err(error) => error,
+        };
+        // A time has colons of its own: those that divide a range have a label at either side.
+        for (at, _) in text.match_indices(':') {
+            let (first, last) = (text[..at].trim(), text[at + 1..].trim());
+            let side = |text: &str| match text {
+                "" => Some(None),
+                text => self.span(text.strip_prefix(MARK).unwrap_or(text)).ok().map(Some),
+            };
+            let span = match (side(first), side(last)) {
+                (Some(Some(one)), Some(Some(other))) => Span {
+                    start: least(one.start, other.start),
+                    end: most(one.end, other.end),
+                    is_point: false,
+                },
+                (Some(Some(one)), Some(None)) => Span { end: self.limits().1, ..one },
+                (Some(None), Some(Some(other))) => Span { start: self.limits().0, ..other },
+                _ => continue,
+            };
+            return Ok(self.indices(&self.keys()?, span, text)?.into());
+        }
+        if text.contains(':') {
+            return Err(Unfound::Missing(format!(
+                "{text:?} is no range of labels; {} are allowed, without a step",
+                self.examples_of_ranges()
+            )));
+        }
+        Err(not_one)
+    }
+
+    /// Numbers below and above all labels.
+    fn limits(&self) -> (Key, Key) {
+        match self.kind {
+            Kind::Whole { .. } => (Key::Whole(i128::MIN), Key::Whole(i128::MAX)),
+            _ => (Key::Real(f64::NEG_INFINITY), Key::Real(f64::INFINITY)),
+        }
+    }
+
+    fn examples_of_ranges(&self) -> &'static str {
+        match self.kind {
+            Kind::Whole { time: Some(_) } | Kind::Real { time: Some(_), .. } => {
+                "2015-03:2015-04, 2015-03-01T06:2015-03-02 and 2015-03:"
+            }
+            _ => "40.5:50.0 and 40.5:",
+        }
+    }
+
+    /// What one label stands for.
+    fn span(&self, text: &str) -> Result<Span, Unfound> {
+        let span = match &self.kind {
+            Kind::Whole { time: Some(time) } => moment(text, time).map(|(start, end)| {
+                let from = time.whole_from(start);
+                // The next instant, for a time that is one.
+                let to = time.whole_from(end.unwrap_or(start + 1));
+                let is_point = end.is_none() || to - from <= 1;
+                Span { start: Key::Whole(from), end: Key::Whole(to), is_point }
+            }),
+            Kind::Real { time: Some(time), single } => moment(text, time).map(|(start, end)| {
+                let from = rounded(time.number(start), *single);
+                match end {
+                    Some(end) => {
+                        let to = rounded(time.number(end), *single);
+                        Span { start: Key::Real(from), end: Key::Real(to), is_point: false }
+                    }
+                    None => point(from),
+                }
+            }),
+            Kind::Whole { time: None } => whole(text),
+            Kind::Real { time: None, single } => real(text, *single),
+            Kind::Text => None,
+        };
+        let allowed = match self.kind {
+            Kind::Whole { time: Some(_) } | Kind::Real { time: Some(_), .. } => {
+                "a date such as 2015, 2015-03 or 2015-03-01, or a time such as 2015-03-01T06:30"
+            }
+            _ => "a number",
+        };
+        span.ok_or_else(|| {
+            let place = self.place();
+            Unfound::Missing(format!("{text:?} is no label of {place}; {allowed} is allowed"))
+        })
+    }
+
+    /// The indices of the labels in a span: at least one.
+    fn indices(&self, keys: &Keys<'_>, span: Span, text: &str) -> Result<Range<u64>, Unfound> {
+        let missing =
+            |more: String| Unfound::Missing(format!("{} has no {text}{more}", self.place()));
+        let Some(last) = self.length().checked_sub(1) else {
+            return Err(missing(": it is empty".to_owned()));
+        };
+        let within = |key: Key| span.start <= key && key < span.end;
+        let is_ascending = keys.get(0)? <= keys.get(last)?;
+        if let Some((before, after)) = keys.unsorted(is_ascending)? {
+            // A single label needs no order.
+            let all = keys.all().unwrap_or_default();
+            let mut found = all.iter().zip(0_u64..).filter(|(key, _)| within(**key));
+            return match (span.is_point, found.next(), found.next()) {
+                (true, Some((_, index)), None) => Ok(index..index.saturating_add(1)),
+                _ => Err(Unfound::Missing(format!(
+                    "{} is not sorted ({} is followed by {}), so that {text} is no range of indices; \
+                     select by index",
+                    self.place(),
+                    self.shown(before),
+                    self.shown(after)
+                ))),
+            };
+        }
+        let (start, end) = match is_ascending {
+            true => (
+                self.first(keys, |key| key >= span.start)?,
+                self.first(keys, |key| key >= span.end)?,
+            ),
+            false => {
+                (self.first(keys, |key| key < span.end)?, self.first(keys, |key| key < span.start)?)
+            }
+        };
+        if start < end {
+            return Ok(start..end);
+        }
+        let around = [start.checked_sub(1), Some(start).filter(|start| *start <= last)];
+        let around = around.into_iter().flatten().map(|index| {
+            Ok(format!("{} at index {}", self.shown(keys.get(index)?), words::count(index)))
+        });
+        let around = around.collect::<Result<Vec<_>, CliError>>()?;
+        let nearest = match around.len() {
+            1 => {
+                if start == 0 {
+                    "; its first is"
+                } else {
+                    "; its last is"
+                }
+            }
+            _ => "; the nearest are",
+        };
+        Err(missing(format!("{nearest} {}", around.join(" and "))))
+    }
+
+    /// The first index whose label satisfies the predicate. Labels are sorted: all labels after it
+    /// satisfy it, too.
+    fn first(&self, keys: &Keys<'_>, is_so: impl Fn(Key) -> bool) -> Result<u64, CliError> {
+        let (mut low, mut high) = (0, self.length());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match is_so(keys.get(middle)?) {
+                true => high = middle,
+                false => low = middle + 1,
+            }
+        }
+        Ok(low)
+    }
+}
+
+fn least(one: Key, other: Key) -> Key {
+    if other < one { other } else { one }
+}
+
+fn most(one: Key, other: Key) -> Key {
+    if other > one { other } else { one }
+}
+
+/// The beginning and the end of a date or time of the calendar.
+fn moment(text: &str, time: &TimeAxis) -> Option<(i128, Option<i128>)> {
+    let moment = Moment::parse(text).filter(|moment| time.calendar.has(moment.date()))?;
+    Some((moment.start(time.calendar), moment.end(time.calendar)))
+}
+
+fn point(number: f64) -> Span {
+    let (start, end) = (Key::Real(number), Key::Real(number.next_up()));
+    Span { start, end, is_point: true }
+}
+
+/// A number as a coordinate stores it: rounded if that has single precision.
+#[expect(clippy::cast_possible_truncation, reason = "rounded")]
+fn rounded(number: f64, single: bool) -> f64 {
+    if single { f64::from(number as f32) } else { number }
+}
+
+fn real(text: &str, single: bool) -> Option<Span> {
+    let number = match single {
+        // Rounded once.
+        true => text.parse::<f32>().ok().map(f64::from),
+        false => text.parse::<f64>().ok(),
+    };
+    number.filter(|number| number.is_finite()).map(point)
+}
+
+/// A number among whole labels: exactly that label, or the gap between two.
+fn whole(text: &str) -> Option<Span> {
+    if let Ok(number) = text.parse::<i64>().map(i128::from).or(text.parse::<u64>().map(i128::from))
+    {
+        let (start, end) = (Key::Whole(number), Key::Whole(number + 1));
+        return Some(Span { start, end, is_point: true });
+    }
+    let number = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
+    #[expect(clippy::cast_possible_truncation, reason = "it saturates, and no label is beyond")]
+    let (start, end) = (number.ceil() as i128, (number.floor() as i128).saturating_add(1));
+    Some(Span { start: Key::Whole(start), end: Key::Whole(end), is_point: true })
+}

@@ -1,0 +1,288 @@
+//! Prints results and messages.
+
+use std::fmt::Display;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use anstyle::{AnsiColor, Style};
+use serde::Serialize;
+use serde_json::Value;
+use zarr_kit::array::store::without_secrets;
+use zarr_kit::metadata::{Printable, is_printable};
+use zarr_kit::report::draw::Screen;
+use zarr_kit::report::format::pretty::pretty;
+use zarr_kit::report::readers::Readers;
+use zarr_kit::report::{Table, wrapped};
+
+use crate::error::CliError;
+use crate::error::operating_system::without_numbers;
+
+/// Bytes that are buffered before they are written.
+const BUFFER: usize = 1 << 18;
+
+/// Results: standard output, or a file that is removed if it is not finished. A new file gets its
+/// name when it is complete: a killed process leaves a file that ends in `.partial`.
+pub(crate) struct Out {
+    writer: BufWriter<Box<dyn Write>>,
+    file: Option<PathBuf>,
+    /// The temporary name of the file until it is complete, if it has one.
+    partial: Option<PathBuf>,
+    finished: bool,
+    color: bool,
+}
+
+impl Write for Out {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
+    }
+}
+
+impl Out {
+    pub(crate) fn stdout() -> Self {
+        let stdout = io::stdout();
+        let color = stdout_has_color();
+        let writer: Box<dyn Write> = Box::new(stdout.lock());
+        Self {
+            writer: BufWriter::with_capacity(BUFFER, writer),
+            file: None,
+            partial: None,
+            finished: false,
+            color,
+        }
+    }
+
+    pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
+        let failed = |cause| CliError::File { path: path.to_owned(), cause };
+        // An existing path may be a pipe, a device or a link: it is written to directly.
+        let partial = fs::symlink_metadata(path).is_err().then(|| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(".partial");
+            PathBuf::from(name)
+        });
+        let file = File::create(partial.as_deref().unwrap_or(path)).map_err(failed)?;
+        let writer: Box<dyn Write> = Box::new(file);
+        let writer = BufWriter::with_capacity(BUFFER, writer);
+        let file = Some(path.to_owned());
+        Ok(Self { writer, file, partial, finished: false, color: false })
+    }
+
+    pub(crate) fn to(path: Option<&Path>) -> Result<Self, CliError> {
+        match path {
+            Some(path) if path != Path::new("-") => Self::file(path),
+            _ => Ok(Self::stdout()),
+        }
+    }
+
+    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+        self.writer.write_all(bytes).map_err(|cause| self.failed(cause))
+    }
+
+    /// Writes one line of text, escaped: everything except numbers comes from stores and
+    /// arguments.
+    pub(crate) fn line(&mut self, line: impl Display) -> Result<(), CliError> {
+        self.styled(Style::new(), "", line)
+    }
+
+    /// Writes a line whose beginning has a style if the output may be coloured.
+    pub(crate) fn styled(
+        &mut self,
+        style: Style,
+        start: impl Display,
+        rest: impl Display,
+    ) -> Result<(), CliError> {
+        let style = if self.color { style } else { Style::new() };
+        let (start, rest) = (Printable(start), Printable(rest));
+        writeln!(self.writer, "{style}{start}{style:#}{rest}").map_err(|cause| self.failed(cause))
+    }
+
+    /// Writes a document over several lines.
+    pub(crate) fn json(&mut self, document: &impl Serialize) -> Result<(), CliError> {
+        let text =
+            serde_json::to_string(document).map_err(|cause| CliError::Output(cause.into()))?;
+        let mut text = pretty(&text);
+        text.push('\n');
+        self.bytes(json_escaped(&text).as_bytes())
+    }
+
+    /// Writes a part of a document whose items are written one by one.
+    pub(crate) fn json_part(&mut self, part: impl Display) -> Result<(), CliError> {
+        self.bytes(json_escaped(&part.to_string()).as_bytes())
+    }
+
+    /// Writes the buffer, so that the output so far is visible.
+    pub(crate) fn flush(&mut self) -> Result<(), CliError> {
+        self.writer.flush().map_err(|cause| self.failed(cause))
+    }
+
+    /// Writes the rest; without this call a file is removed.
+    pub(crate) fn finish(mut self) -> Result<(), CliError> {
+        self.writer.flush().map_err(|cause| self.failed(cause))?;
+        if let (Some(partial), Some(file)) = (&self.partial, &self.file) {
+            fs::rename(partial, file).map_err(|cause| self.failed(cause))?;
+        }
+        self.finished = true;
+        Ok(())
+    }
+
+    pub(crate) fn failed(&self, cause: io::Error) -> CliError {
+        match &self.file {
+            Some(path) => CliError::File { path: path.clone(), cause },
+            None => CliError::Output(cause),
+        }
+    }
+}
+
+impl Drop for Out {
+    fn drop(&mut self) {
+        // If the file cannot be removed, the error that led here is reported.
+        if let (false, Some(path)) = (self.finished, self.partial.as_ref().or(self.file.as_ref()))
+            && fs::metadata(path).is_ok_and(|meta| meta.is_file())
+        {
+            let _left = fs::remove_file(path);
+        }
+    }
+}
+
+/// Prints one line on standard error, with a red label on a terminal.
+pub(crate) fn error(message: &str) {
+    let red = AnsiColor::Red.on_default().bold();
+    let message = without_numbers(&shown(message));
+    // Nobody is left to tell.
+    let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
+}
+
+/// Says on standard error who reads arrays, unless all do.
+pub(crate) fn readers(readers: &Readers, json: bool) {
+    if !json && !readers.are_all() {
+        note(format_args!("read by {}", readers.line()));
+    }
+}
+
+/// Prints a message on standard error, in one line.
+pub(crate) fn note(message: impl Display) {
+    let _closed = writeln!(anstream::stderr(), "{}", shown(&message.to_string()));
+}
+
+/// A message in one line, without characters that control a terminal, and without the secrets of
+/// URLs.
+fn shown(message: &str) -> String {
+    Printable(without_secrets(message)).to_string()
+}
+
+/// JSON with control characters escaped for terminals. JSON itself escapes only those below the
+/// space. All other characters that do not print can occur only within strings, except line
+/// breaks, which are layout here.
+fn json_escaped(text: &str) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '\n' || is_printable(c) {
+            escaped.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            escaped.push_str(&format!("\\u{unit:04x}"));
+        }
+    }
+    escaped
+}
+
+/// Reports what a command has done: a line on standard error, or one JSON document on standard
+/// output.
+pub(crate) fn done(
+    json: bool,
+    message: impl Display,
+    document: impl FnOnce() -> Value,
+) -> Result<(), CliError> {
+    if !json {
+        note(message);
+        return Ok(());
+    }
+    let mut out = Out::stdout();
+    out.json(&document())?;
+    out.finish()
+}
+
+fn stdout_has_color() -> bool {
+    !matches!(AutoStream::choice(&io::stdout()), ColorChoice::Never)
+}
+
+/// Whether raw bytes would go to a terminal.
+pub(crate) fn stdout_is_terminal() -> bool {
+    io::stdout().is_terminal()
+}
+
+/// The least characters of a value per line, however narrow the terminal is.
+const NARROWEST: usize = 24;
+
+/// The style of names.
+pub(crate) const LABEL: Style = Style::new().bold();
+
+/// Prints a table: names in bold, long values on several lines on a terminal.
+pub(crate) fn print_table(table: &Table, out: &mut Out) -> Result<(), CliError> {
+    let width = table.width();
+    let room = room_after(width + 2);
+    for (name, value) in table.rows() {
+        let padding = width.saturating_sub(name.chars().count());
+        let mut lines = wrapped(value, room).into_iter();
+        let first = lines.next().unwrap_or_default();
+        let style = if name.starts_with(' ') { Style::new() } else { LABEL };
+        out.styled(style, name, format!("{:padding$}  {first}", "").trim_end())?;
+        for line in lines {
+            out.line(format_args!("{:width$}  {line}", ""))?;
+        }
+    }
+    Ok(())
+}
+
+/// What standard output can show.
+pub(crate) fn screen() -> Screen {
+    let says = std::env::var("COLORTERM").unwrap_or_default();
+    Screen {
+        columns: columns(),
+        color: stdout_has_color(),
+        true_color: says == "truecolor" || says == "24bit",
+    }
+}
+
+/// Characters per line if neither the terminal nor `COLUMNS` tells.
+const COLUMNS: usize = 80;
+
+/// The width of a picture: that of the terminal, or `COLUMNS`.
+pub(crate) fn columns() -> usize {
+    let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
+    let terminal = || {
+        let size = stdout_is_terminal().then(terminal_size::terminal_size).flatten();
+        size.map(|(columns, _)| usize::from(columns.0))
+    };
+    said.filter(|columns| *columns > 0).or_else(terminal).unwrap_or(COLUMNS)
+}
+
+/// The number of characters left in a line of the terminal; unlimited in a pipe, whose reader
+/// wants one line per row.
+pub(crate) fn room_after(used: usize) -> usize {
+    match stdout_is_terminal() {
+        true => columns().saturating_sub(used).max(NARROWEST),
+        false => usize::MAX,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::json_escaped;
+
+    #[test]
+    fn json_is_the_same_document_and_drives_no_terminal() {
+        let document = json!({"a\u{202e}b": ["\u{9b}31m", "\u{7f}\n\u{1b}", "\u{e0041}", "é"]});
+        let text = json_escaped(&document.to_string());
+        assert_eq!(text, r#"{"a\u202eb":["\u009b31m","\u007f\n\u001b","\udb40\udc41","é"]}"#);
+        assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(document));
+    }
+}

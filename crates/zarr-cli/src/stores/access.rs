@@ -1,0 +1,121 @@
+//! How one call of the command line opens stores.
+
+use std::cell::RefCell;
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use zarr_kit::Store;
+use zarr_kit::array::UnlistedStore;
+use zarr_kit::array::store::{StoreOptions, Waiting};
+use zarr_kit::virtual_join::{AllowedMembers, OpenOptions};
+
+use crate::args::Args;
+use crate::output::print;
+
+thread_local! {
+    /// Of the call that runs on this thread: a program may make several, one after another or at the
+    /// same time.
+    static CURRENT: RefCell<Access> = RefCell::default();
+}
+
+/// What the arguments of a call allow, and what it has told.
+#[derive(Clone, Default)]
+pub(crate) struct Access {
+    /// The timeout for servers that do not answer, if not the library's default.
+    timeout: Option<Duration>,
+    /// The places to which references may lead.
+    targets: Vec<String>,
+    /// The most MiB of a document in an archive, if not the library's default.
+    documents: Option<NonZeroU32>,
+    /// Whether virtual joins may name members outside of their folders.
+    outside_members: bool,
+    /// Whether local stores follow symbolic links out of their folders.
+    outside_links: bool,
+    /// When a wait was last told of.
+    waited: Arc<Mutex<Option<Instant>>>,
+    /// Whether it was told that a server does not list.
+    told: Arc<AtomicBool>,
+}
+
+impl Access {
+    pub(crate) fn of(args: &Args) -> Self {
+        Self {
+            timeout: args.timeout.map(|seconds| Duration::from_secs(seconds.into())),
+            targets: args.targets.clone(),
+            documents: args.documents,
+            outside_members: args.outside_members,
+            outside_links: args.outside_links,
+            ..Self::default()
+        }
+    }
+
+    /// Does this work, in which all stores are opened so.
+    pub(crate) fn during<T>(self, work: impl FnOnce() -> T) -> T {
+        /// Puts back what was before, also if the work panics.
+        struct Before(Access);
+        impl Drop for Before {
+            fn drop(&mut self) {
+                CURRENT.replace(std::mem::take(&mut self.0));
+            }
+        }
+        let _before = Before(CURRENT.replace(self));
+        work()
+    }
+}
+
+/// How stores are opened.
+pub(crate) fn store_options() -> StoreOptions {
+    let Access { timeout, targets, documents, outside_links, waited, .. } =
+        CURRENT.with_borrow(Clone::clone);
+    let options = StoreOptions::new().on_wait(move |waiting| tell(&waited, waiting));
+    let options = options.outside_links(outside_links);
+    let options = match timeout {
+        Some(timeout) => options.timeout(timeout),
+        None => options,
+    };
+    let options = match documents {
+        Some(mebibytes) => options.max_document(u64::from(mebibytes.get()) << 20),
+        None => options,
+    };
+    targets.into_iter().fold(options, StoreOptions::target)
+}
+
+/// Whether virtual joins may name members outside of their folders.
+pub(crate) fn outside_members() -> bool {
+    CURRENT.with_borrow(|access| access.outside_members)
+}
+
+/// How virtual joins are opened, with these options of stores.
+pub(crate) fn join_options(options: StoreOptions) -> OpenOptions {
+    let members = match outside_members() {
+        true => AllowedMembers::Anywhere,
+        false => AllowedMembers::Below,
+    };
+    OpenOptions::new().store(options).allowed_members(members)
+}
+
+/// The store of a server, whose nodes are those of its metadata if it does not list.
+pub(crate) fn unlisted(store: Arc<dyn Store>) -> Arc<dyn Store> {
+    let told = CURRENT.with_borrow(|access| Arc::clone(&access.told));
+    Arc::new(UnlistedStore::new(store, move || {
+        if !told.swap(true, Ordering::Relaxed) {
+            print::note(
+                "the server does not list: nodes are those of the consolidated metadata, and \
+                 chunks are looked up one by one",
+            );
+        }
+    }))
+}
+
+/// Tells of a wait, at intervals, since many requests may be waiting.
+fn tell(waited: &Mutex<Option<Instant>>, waiting: &Waiting) {
+    /// The least time between two messages.
+    const PAUSE: Duration = Duration::from_secs(30);
+    let mut last = waited.lock().unwrap_or_else(PoisonError::into_inner);
+    if last.is_none_or(|last| last.elapsed() >= PAUSE) {
+        *last = Some(Instant::now());
+        print::note(format_args!("waiting: {waiting} (--timeout)"));
+    }
+}

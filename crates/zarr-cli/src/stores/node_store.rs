@@ -1,0 +1,443 @@
+//! Opens the folders and URLs in arguments as stores.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions};
+use zarr_kit::array::{ChunkLayout, Hierarchy, open_node, refresh_consolidated};
+use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store as _};
+
+use zarr_kit::codec::Options;
+use zarr_kit::report::ReportError;
+use zarr_kit::virtual_join::{self, VirtualJoinError};
+
+use crate::error::CliError;
+use crate::error::nearest;
+use crate::output::print;
+use crate::stores::access::{join_options, store_options, unlisted};
+use crate::stores::watched_store::{Watch, WatchedStore};
+
+/// A folder or URL, opened as a store whose root is the node.
+#[derive(Debug)]
+pub(crate) struct NodeStore {
+    /// The place as the user wrote it, without secrets.
+    pub(crate) shown: String,
+    pub(crate) store: Hierarchy,
+    /// The folder, if it is one.
+    pub(crate) folder: Option<PathBuf>,
+    /// Whether the size of an object is cheap to look up.
+    pub(crate) is_quick: bool,
+    /// As the user wrote it, with all that may be secret.
+    path: String,
+    /// Folders that were made for it, the innermost first.
+    made: Vec<PathBuf>,
+    /// What is written to it, until it is complete.
+    session: Mutex<Option<Session>>,
+}
+
+impl NodeStore {
+    pub(crate) fn open(path: &str) -> Result<Self, CliError> {
+        Self::with(path, store_options())
+    }
+
+    /// Opens it in a session: what is written takes effect together, when it is
+    /// [finished](Self::finish).
+    pub(crate) fn to_change(path: &str) -> Result<Self, CliError> {
+        Self::open(path)?.in_session()
+    }
+
+    /// As [`to_change`](Self::to_change); creates the folder if there is none.
+    pub(crate) fn create(path: &str) -> Result<Self, CliError> {
+        if virtual_join::is_virtual_join(path) {
+            return Err(CliError::VirtualTarget { place: store::shown_url(path) });
+        }
+        Self::with(path, store_options().create(true))?.in_session()
+    }
+
+    fn in_session(mut self) -> Result<Self, CliError> {
+        let session = Session::begin(&self.store).map_err(|cause| self.failed(cause))?;
+        self.store = self.store.with_store(Arc::clone(session.store()));
+        self.session = Mutex::new(Some(session));
+        Ok(self)
+    }
+
+    /// Tells of reads and writes from now on.
+    pub(crate) fn watch(&mut self, watch: Arc<dyn Watch>) {
+        let inner = Arc::clone(self.store.store());
+        self.store = self.store.with_store(Arc::new(WatchedStore { inner, watch }));
+    }
+
+    /// Removes the folders that were created for it, if they are empty.
+    pub(crate) fn abandon(&self) {
+        // A folder into which somebody else has put something stays, and so do those around it.
+        let _stays = self.made.iter().try_for_each(fs::remove_dir);
+    }
+
+    /// The topmost group around the node, and where in it the node is: `None` if none is around it.
+    pub(crate) fn around(&self) -> Result<Option<Around>, CliError> {
+        around(&self.path)
+    }
+
+    /// As [`around`](Self::around), or the node itself.
+    pub(crate) fn hierarchy(&self) -> Result<Around, CliError> {
+        match self.around()? {
+            Some(around) => Ok(around),
+            None => Ok(Around { top: Self::to_change(&self.path)?, prefix: Prefix::root() }),
+        }
+    }
+
+    /// The path of the node with this name in the same group. `None` if no node can have the name,
+    /// or if nothing is known to be around this one.
+    pub(crate) fn beside(&self, name: &str) -> Option<String> {
+        // The name comes from a store: it must not lead elsewhere.
+        if name.contains('/') || Prefix::new(name).is_err() || name.is_empty() {
+            return None;
+        }
+        let (parent, last) = match self.path.rsplit_once('/') {
+            Some((parent, last)) => (Some(parent), last),
+            None => (None, self.path.as_str()),
+        };
+        if let (Some(folder), "" | "." | "..") = (&self.folder, last) {
+            let folder = folder.canonicalize().ok()?;
+            return folder.parent()?.join(name).to_str().map(str::to_owned);
+        }
+        // What is after a ? is for the whole URL, and a server has nothing beside it.
+        match parent {
+            Some(parent)
+                if parent.ends_with('/')
+                    || self.path.contains("://") && self.path.contains(['?', '#']) =>
+            {
+                None
+            }
+            Some(parent) => Some(store::place_below(parent, name)),
+            None => Some(name.to_owned()),
+        }
+    }
+
+    /// Commits what was written.
+    pub(crate) fn finish(&self) -> Result<(), CliError> {
+        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
+        session.map_or(Ok(()), Session::commit).map_err(|cause| self.failed(cause))
+    }
+
+    /// Completes a change of the node, and brings the consolidated metadata of the groups around it
+    /// up to date. That the latter fails does not undo the change, but is said.
+    pub(crate) fn changed(&self) -> Result<(), CliError> {
+        self.finish()?;
+        self.refresh();
+        Ok(())
+    }
+
+    fn refresh(&self) {
+        let refreshed = match self.around() {
+            Ok(None) => return,
+            Ok(Some(Around { top, prefix })) => {
+                let refreshed = refresh_consolidated(&top.store, &prefix);
+                refreshed.map_err(|cause| self.failed(cause)).and_then(|()| top.finish())
+            }
+            Err(error) => Err(error),
+        };
+        if let Err(error) = refreshed {
+            print::note(format_args!(
+                "the consolidated metadata of the groups around it may be out of date: {error}"
+            ));
+        }
+    }
+
+    fn with(path: &str, options: StoreOptions) -> Result<Self, CliError> {
+        let trimmed = path.trim_end_matches('/');
+        let path = if trimmed.is_empty() { path } else { trimmed };
+        // Completion in a shell leads to a trailing `zarr.json`.
+        let document = path.rsplit_once('/').filter(|(_, name)| DOCUMENTS.contains(name));
+        let path = document.map_or(path, |(path, _)| path);
+        let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
+        let shown = store::shown_url(path);
+        let folder = store::local_path(path).filter(|_| !virtual_join::is_virtual_join(path));
+        let made: Vec<PathBuf> = folder
+            .iter()
+            .flat_map(|folder| folder.ancestors())
+            .take_while(|folder| *folder != Path::new("") && is_missing(folder))
+            .map(PathBuf::from)
+            .collect();
+        let cause = match virtual_join::open_store(path, &join_options(options)) {
+            Ok(store) => {
+                let store = listable(path, store);
+                let is_quick = !is_remote(path) && !virtual_join::is_virtual_join(path);
+                let (path, session) = (path.to_owned(), Mutex::default());
+                return Ok(Self { shown, store, folder, is_quick, path, made, session });
+            }
+            Err(VirtualJoinError::Store(cause)) => cause,
+            Err(VirtualJoinError::NotFound { .. }) => {
+                return Err(CliError::Missing {
+                    place: shown,
+                    near: nearest::neighbour(path, is_node),
+                });
+            }
+            Err(cause) => return Err(CliError::VirtualJoin(cause)),
+        };
+        Err(match (cause, folder) {
+            // For a folder that was to be created, the parent folder.
+            (StoreError::Io { cause, .. }, Some(_))
+                if cause.kind() == io::ErrorKind::NotFound && !path.is_empty() =>
+            {
+                CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
+            }
+            (StoreError::Io { cause, .. }, None)
+                if cause.kind() == io::ErrorKind::NotFound && store::archive_of(path).is_some() =>
+            {
+                CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
+            }
+            (StoreError::Io { cause, .. }, Some(folder)) => {
+                CliError::Folder { place: shown, folder, cause }
+            }
+            _ if !cfg!(feature = "remote") && is_remote(path) => {
+                CliError::NotRemote { place: shown }
+            }
+            // The error contains the place, as a URL without secrets.
+            (cause, _) => CliError::Store { place: shown, cause },
+        })
+    }
+
+    fn has_document(&self) -> Result<bool, CliError> {
+        for name in DOCUMENTS {
+            let key = Prefix::root()
+                .key(name)
+                .map_err(|cause| CliError::Key { place: self.shown.clone(), cause })?;
+            if self.store.head(&key).map_err(|cause| self.failed(cause))?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    pub(crate) fn node(&self) -> Result<NodeMetadata, CliError> {
+        open_node(&self.store, &Prefix::root()).map_err(|cause| self.failed(cause))
+    }
+
+    pub(crate) fn array(&self) -> Result<Array, CliError> {
+        self.array_with(Options::new())
+    }
+
+    pub(crate) fn array_with(&self, options: Options) -> Result<Array, CliError> {
+        self.bind_with(self.metadata()?, options).map_err(|cause| self.failed(cause))
+    }
+
+    /// The layout of the chunks of the array with this document, whatever their content.
+    pub(crate) fn layout(&self, metadata: &ArrayMetadata) -> Result<ChunkLayout, CliError> {
+        ChunkLayout::new(&Prefix::root(), metadata).map_err(|cause| self.failed(cause))
+    }
+
+    /// The document of the array, which may be unsupported.
+    pub(crate) fn metadata(&self) -> Result<ArrayMetadata, CliError> {
+        match self.node()? {
+            NodeMetadata::Array(metadata) => Ok(metadata),
+            NodeMetadata::Group(_) => Err(CliError::Group {
+                place: self.shown.clone(),
+                children: self.children_in_words(),
+            }),
+        }
+    }
+
+    pub(crate) fn bind(&self, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
+        self.bind_with(metadata, Options::new())
+    }
+
+    fn bind_with(&self, metadata: ArrayMetadata, options: Options) -> Result<Array, ArrayError> {
+        Array::with_metadata(self.store.clone(), &Prefix::root(), metadata, options)
+    }
+
+    pub(crate) fn failed(&self, cause: impl Into<ArrayError>) -> CliError {
+        match cause.into() {
+            ArrayError::Exists { .. } => CliError::Exists { place: self.shown.clone() },
+            ArrayError::NotFound { .. } => {
+                CliError::NotFound { place: self.shown.clone(), hint: self.hint() }
+            }
+            cause => CliError::Node { place: self.shown.clone(), cause },
+        }
+    }
+
+    /// The error of a report on the node.
+    pub(crate) fn not_reported(&self, cause: ReportError) -> CliError {
+        match cause {
+            ReportError::Array(cause) => self.failed(cause),
+            ReportError::Element(cause) => cause.into(),
+            ReportError::Parts(message) => CliError::Usage { message },
+            ReportError::Png(cause) => CliError::Output(cause),
+            ReportError::Plane { axes, example } => CliError::Plane { axes, example },
+            cause => CliError::Report { place: self.shown.clone(), cause },
+        }
+    }
+
+    /// A suggestion where there is no node: one directly below, or the one to which a folder
+    /// within an array belongs.
+    fn hint(&self) -> String {
+        // A store that cannot be listed gives no hint.
+        let nodes = self.store.list_dir(&Prefix::root()).filter_map(|entry| {
+            let Ok(DirEntry::Prefix(prefix)) = entry else { return None };
+            let found = DOCUMENTS.iter().any(|name| {
+                let key = prefix.key(name).ok();
+                key.is_some_and(|key| self.store.head(&key).is_ok_and(|found| found.is_some()))
+            });
+            found.then(|| prefix.to_string())
+        });
+        let mut below: Vec<String> = nodes.take(3).collect();
+        below.sort();
+        if let Some(first) = below.first() {
+            return format!("; did you mean {}?", store::place_below(&self.shown, first));
+        }
+        let above = self
+            .folder
+            .as_deref()
+            .and_then(|folder| folder.ancestors().skip(1).take(8).find(|folder| is_node(folder)));
+        above.map_or_else(String::new, |node| match node.display().to_string() {
+            path if path.is_empty() => "; did you mean the folder above?".to_owned(),
+            path => format!("; did you mean {path}?"),
+        })
+    }
+
+    fn children_in_words(&self) -> String {
+        const SHOWN: usize = 8;
+        let children = Group::open(self.store.clone(), &Prefix::root())
+            .and_then(|group| group.children())
+            .unwrap_or_default();
+        match children.as_slice() {
+            [] => "nothing was found in it".to_owned(),
+            names => {
+                let mut text = format!("in it: {}", names[..names.len().min(SHOWN)].join(", "));
+                if names.len() > SHOWN {
+                    text.push_str(", ...");
+                }
+                text
+            }
+        }
+    }
+}
+
+/// The documents that make a folder a node: that of version 3, and those of version 2.
+pub(crate) const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
+
+/// Whether a folder has a document of a node.
+pub(crate) fn is_node(folder: &Path) -> bool {
+    DOCUMENTS.iter().any(|name| folder.join(name).is_file())
+}
+
+/// A place in a hierarchy that is to be changed.
+pub(crate) struct Around {
+    /// The topmost node of the hierarchy, in a session.
+    pub(crate) top: NodeStore,
+    /// Where in it the place is.
+    pub(crate) prefix: Prefix,
+}
+
+/// The hierarchy around the place at `path`: its topmost node, in a session, and where in it the place
+/// is. `None` if no node is around it.
+///
+/// From the nearest node around the place upwards, every folder of a hierarchy is a node.
+pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
+    let path = path.trim_end_matches('/');
+    let archive = store::archive_of(path);
+    let mut names: Vec<String> = Vec::new();
+    // The topmost node that was found, and how many names are below it.
+    let mut top: Option<(NodeStore, usize)> = None;
+    let mut look = |parent: &str, name: String, is_node: bool| -> Result<bool, CliError> {
+        names.push(name);
+        match (is_node, &top) {
+            (true, _) => {
+                top = Some((NodeStore::open(parent)?, names.len()));
+                Ok(true)
+            }
+            (false, found) => Ok(found.is_none()),
+        }
+    };
+    if let Some(folder) = store::local_path(path) {
+        let folder = std::path::absolute(&folder).map_err(|cause| CliError::Folder {
+            place: store::shown_url(path),
+            folder,
+            cause,
+        })?;
+        for (folder, parent) in folder.ancestors().zip(folder.ancestors().skip(1)) {
+            let name = folder.file_name().and_then(|name| name.to_str());
+            let (Some(name), Some(text)) = (name, parent.to_str()) else { break };
+            if !look(text, name.to_owned(), is_node(parent))? {
+                break;
+            }
+        }
+    } else {
+        let mut rest = path;
+        while let Some((parent, name)) = rest.rsplit_once('/') {
+            // What is left is no more than the server or bucket.
+            if name.is_empty() || name.contains(['?', '#']) || parent.ends_with('/') {
+                break;
+            }
+            // What is around an archive is not around the nodes in it.
+            if archive == Some(rest) {
+                break;
+            }
+            let place = match NodeStore::open(parent) {
+                // An archive that is to be made.
+                Err(CliError::Missing { .. }) if archive.is_some() => return Ok(None),
+                place => place?,
+            };
+            if !look(parent, name_in(path, name)?, place.has_document()?)? {
+                break;
+            }
+            rest = parent;
+        }
+    }
+    let Some((top, depth)) = top else { return Ok(None) };
+    names.truncate(depth);
+    Ok(Some(Around { top: top.in_session()?, prefix: prefix_of(path, names)? }))
+}
+
+/// A new store for the hierarchy that a node at `path` is to be in, which begins where a name ends in
+/// `.zarr` or with an archive, and where in it the node is.
+pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
+    let path = path.trim_end_matches('/');
+    let archive = store::archive_of(path);
+    let mut names: Vec<String> = Vec::new();
+    let mut rest = path;
+    while let Some((parent, name)) = rest.rsplit_once('/') {
+        if name.is_empty() {
+            break;
+        }
+        names.push(name_in(path, name)?);
+        rest = parent;
+        if rest.ends_with(".zarr") || archive == Some(rest) {
+            let top = NodeStore::create(rest)?;
+            return Ok(Around { top, prefix: prefix_of(path, names)? });
+        }
+    }
+    Err(CliError::NoRoot { place: store::shown_url(path) })
+}
+
+/// The name that a part of a path or URL stands for.
+fn name_in(path: &str, part: &str) -> Result<String, CliError> {
+    let failed = |cause| CliError::Store { place: store::shown_url(path), cause };
+    store::names_in(path, part).map_err(failed)
+}
+
+/// The prefix of these names, the innermost first.
+fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
+    names.reverse();
+    Prefix::new(names.join("/"))
+        .map_err(|cause| CliError::Key { place: store::shown_url(path), cause })
+}
+
+/// The store, which lists by metadata if it is on a server that does not list.
+fn listable(path: &str, store: Hierarchy) -> Hierarchy {
+    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    match scheme.as_deref() {
+        Some("http" | "https") => store.with_store(unlisted(Arc::clone(&store))),
+        _ => store,
+    }
+}
+
+/// Whether a URL is one that a build with the feature `remote` opens.
+fn is_remote(path: &str) -> bool {
+    const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
+    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
+    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
+}

@@ -1,0 +1,6 @@
+//! From and to Python: selections, memory, elements of variable length, errors.
+
+pub(crate) mod error;
+pub(crate) mod memory;
+pub(crate) mod selection;
+pub(crate) mod variable_length;

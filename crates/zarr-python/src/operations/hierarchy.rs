@@ -1,0 +1,156 @@
+//! Checks and copies of hierarchies, and the documents of new arrays.
+
+use pyo3::prelude::*;
+use zarr_kit::check::{CheckOptions, Finding, check_with_progress};
+use zarr_kit::copy::{CopyOptions, CopySummary, Endpoint, copy_tree};
+use zarr_kit::metadata::{ChunkGrid, FillValue};
+use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
+
+use crate::conversion::error::{Done, Raised};
+use crate::process::progress::Progress;
+use crate::process::signals::Signals;
+use crate::stores::node::At;
+
+/// Id, severity, key, JSON path, message, and the rule that is broken.
+type FindingTuple = (String, String, Option<String>, Option<String>, String, String);
+
+/// Groups, arrays, chunks, bytes.
+type Checked = (u64, u64, u64, u64);
+
+/// Checks a node and everything below it.
+#[pyfunction]
+pub(crate) fn check(
+    py: Python<'_>,
+    node: At<'_>,
+    data: bool,
+    memory: u64,
+    progress: Option<Py<PyAny>>,
+) -> Done<(Vec<FindingTuple>, Checked)> {
+    let (place, prefix) = node.place(py, false)?;
+    let mut options = CheckOptions::new().data(data).memory(memory);
+    if let Some(threads) = place.handling.threads {
+        options = options.threads(threads);
+    }
+    let mut found = Vec::new();
+    let summary = py.detach(|| {
+        Signals::during(|signals| {
+            let store = signals.guard_all(&place.reading());
+            let progress = Progress::new(progress, signals);
+            let report = &mut |finding: Finding| found.push(of_finding(&finding));
+            check_with_progress(&store, &prefix, &options, report, &|array, at| {
+                progress.tell(array.as_str(), at.done, Some(at.total));
+            })
+        })
+    })?;
+    Ok((found, (summary.groups, summary.arrays, summary.chunks, summary.bytes)))
+}
+
+fn of_finding(finding: &Finding) -> FindingTuple {
+    (
+        finding.id().to_owned(),
+        finding.severity().to_string(),
+        finding.key().map(ToString::to_string),
+        finding.path().map(ToString::to_string),
+        finding.message().to_string(),
+        finding.rule().text().to_owned(),
+    )
+}
+
+/// The options of a copy.
+#[derive(FromPyObject)]
+pub(crate) struct CopyArguments {
+    memory: u64,
+    resume: bool,
+    overwrite: bool,
+    verify: bool,
+    allow_loss: bool,
+}
+
+/// Copies a node and everything below it. `change` gets the path and document of each array, and returns
+/// the JSON of its chunk grid and codecs in the target, with `None` for what does not change.
+///
+/// Returns the numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of
+/// objects that belong to no node; and the names that no copy can have.
+#[pyfunction]
+pub(crate) fn copy(
+    py: Python<'_>,
+    source: At<'_>,
+    target: At<'_>,
+    change: Py<PyAny>,
+    arguments: CopyArguments,
+    progress: Option<Py<PyAny>>,
+) -> Done<(u64, u64, u64, u64, u64, Vec<String>)> {
+    let options = CopyOptions::new()
+        .memory(arguments.memory)
+        .resume(arguments.resume)
+        .overwrite(arguments.overwrite)
+        .verify(arguments.verify)
+        .allow_loss(arguments.allow_loss);
+    let (from, source) = source.place(py, false)?;
+    let (to, target) = target.place(py, true)?;
+    let summary = py.detach(|| {
+        Signals::during(|signals| {
+            let from = signals.guard_all(&from.reading());
+            let progress = Progress::new(progress, signals);
+            to.change(signals, |to| {
+                Ok::<_, Raised>(copy_tree(
+                    Endpoint::in_hierarchy(&from, &source),
+                    Endpoint::new(&to, &target),
+                    &mut |prefix, metadata| Ok(changed(&change, prefix, metadata)?),
+                    &options,
+                    &mut |prefix, at| progress.tell(prefix.as_str(), at.done, at.total),
+                )?)
+            })
+        })
+    })?;
+    let CopySummary { arrays, groups, bytes, skipped, others, without_key, .. } = summary;
+    Ok((arrays, groups, bytes, skipped, others, without_key))
+}
+
+/// The metadata that an array has in the target.
+fn changed(
+    change: &Py<PyAny>,
+    prefix: &Prefix,
+    metadata: &ArrayMetadata,
+) -> Result<ArrayMetadata, PyErr> {
+    let (grid, codecs): (Option<String>, Option<String>) =
+        Python::attach(|py| change.call1(py, (prefix.as_str(), metadata.json()))?.extract(py))?;
+    let change = || -> Done<ArrayMetadata> {
+        let mut metadata = metadata.clone();
+        if let Some(grid) = grid {
+            let grid = ChunkGrid::from_json(grid.as_bytes())?;
+            metadata = metadata.with_shape_and_grid(metadata.shape(), &grid)?;
+        }
+        if let Some(codecs) = codecs {
+            metadata = metadata.with_codecs(&Codec::list_from_json(codecs.as_bytes())?)?;
+        }
+        Ok(metadata)
+    };
+    change().map_err(Into::into)
+}
+
+/// The document of a new array, from the JSON of its parts. Parts that are `None` get the default
+/// values of `ArrayBuilder`.
+#[pyfunction]
+#[pyo3(signature = (shape, data_type, *, grid=None, codecs=None, fill_value=None))]
+pub(crate) fn array_document(
+    shape: Vec<u64>,
+    data_type: &str,
+    grid: Option<&str>,
+    codecs: Option<&str>,
+    fill_value: Option<&str>,
+) -> Done<String> {
+    let data_type = DataType::from_json(data_type.as_bytes())?;
+    let mut builder = ArrayBuilder::new(shape, data_type.clone());
+    if let Some(grid) = grid {
+        builder = builder.chunk_grid(ChunkGrid::from_json(grid.as_bytes())?);
+    }
+    if let Some(codecs) = codecs {
+        builder = builder.codecs(Codec::list_from_json(codecs.as_bytes())?);
+    }
+    if let Some(fill_value) = fill_value {
+        let fill = FillValue::parse(&data_type, fill_value)?;
+        builder = builder.fill_value(fill);
+    }
+    Ok(builder.build().map_err(Raised::from)?.json().to_owned())
+}

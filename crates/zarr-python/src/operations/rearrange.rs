@@ -1,0 +1,180 @@
+//! Chunks of arrays, or members of a virtual join, in another order.
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zarr_kit::array::store::{UpdatePolicy, shown_url};
+use zarr_kit::join::rearrange::{
+    GroupRearrangement, GroupSpan, Rearrangement, Span, dimension_length as length_of_dimension,
+};
+use zarr_kit::join::{GroupMember, Member, NodeMember, check_group_insertion, check_insertion};
+use zarr_kit::virtual_join::{AxisOf, MemberSpan, OpenOptions, StoredDocument, is_virtual_join};
+
+use crate::array::PyArray;
+use crate::conversion::error::{Done, Raised};
+use crate::group::PyGroup;
+use crate::process::signals::Signals;
+use crate::process::writes::Counted;
+use crate::stores::node_store::{NodeStore, options};
+
+/// A part of the axis as it is to be.
+#[derive(FromPyObject)]
+pub(crate) enum ArraySpan<'py> {
+    /// The first index of the array itself, and the one after the last.
+    Kept((u64, u64)),
+    Inserted(PyRef<'py, PyArray>),
+}
+
+/// Makes an axis of these parts, one after another. Returns the array as it is then.
+#[pyfunction]
+pub(crate) fn rearrange(
+    py: Python<'_>,
+    array: PyRef<'_, PyArray>,
+    axis: usize,
+    parts: Vec<ArraySpan<'_>>,
+) -> Done<PyArray> {
+    let array: &PyArray = &array;
+    if is_virtual_join(&array.place.url) {
+        return of_members(py, array, axis, parts);
+    }
+    let named = |array: &PyArray| {
+        Member::new(array.place.shown_node(array.array().prefix()), array.array().clone())
+    };
+    let whole = named(array);
+    let mut spans = Vec::new();
+    for part in parts {
+        spans.push(match part {
+            ArraySpan::Kept((start, stop)) => Span::Kept(start..stop),
+            ArraySpan::Inserted(other) => {
+                check_insertion(&whole, &named(&other), axis)?;
+                Span::Inserted(other.array().clone())
+            }
+        });
+    }
+    py.detach(|| array.changed(|own| Rearrangement::plan(own, axis, spans)?.execute(&|_| {})))
+}
+
+/// As [`rearrange`], in the document of a virtual join.
+fn of_members(
+    py: Python<'_>,
+    array: &PyArray,
+    axis: usize,
+    parts: Vec<ArraySpan<'_>>,
+) -> Done<PyArray> {
+    let (place, prefix) = (&array.place, array.array().prefix());
+    let mut spans = Vec::new();
+    for part in parts {
+        spans.push(match part {
+            ArraySpan::Kept((start, stop)) => MemberSpan::Kept(start..stop),
+            ArraySpan::Inserted(other) => {
+                let name = member_name(&other.place)?;
+                MemberSpan::Inserted(NodeMember::Array(Member::new(name, other.array().clone())))
+            }
+        });
+    }
+    write_members(py, place, &place.url_of(prefix), AxisOf::Number(axis), &spans)?;
+    PyArray::open(py, place.state(py, prefix)?)
+}
+
+/// The name of an inserted member, by which the document leads to it.
+fn member_name(place: &NodeStore) -> Done<String> {
+    if place.is_memory() {
+        let message = "memory: a virtual join cannot lead into memory";
+        return Err(PyValueError::new_err(message).into());
+    }
+    Ok(shown_url(&place.url))
+}
+
+/// Opens the document of a virtual join.
+fn document(place: &NodeStore, url: &str) -> Done<StoredDocument> {
+    let (store, members) = options(&place.settings)?;
+    let options = OpenOptions::new().store(store).allowed_members(members);
+    Ok(StoredDocument::open(url, &options)?)
+}
+
+/// Rearranges the members of a virtual join in its document.
+fn write_members(
+    py: Python<'_>,
+    place: &NodeStore,
+    url: &str,
+    axis: AxisOf<'_>,
+    spans: &[MemberSpan],
+) -> Done<()> {
+    let _counted = Counted;
+    py.detach(|| {
+        Signals::during(|_| {
+            let document = document(place, url)?;
+            let plan = document.rearrange(axis, spans)?;
+            plan.write(UpdatePolicy::RequireExclusion)?;
+            Ok::<_, Raised>(())
+        })
+    })
+}
+
+/// A part of a dimension of a group as it is to be.
+#[derive(FromPyObject)]
+pub(crate) enum GroupPart<'py> {
+    Kept((u64, u64)),
+    Inserted(PyRef<'py, PyGroup>),
+}
+
+/// The length of a dimension, in all arrays below a group that have it.
+#[pyfunction]
+pub(crate) fn dimension_length(
+    py: Python<'_>,
+    group: PyRef<'_, PyGroup>,
+    dimension: &str,
+) -> Done<u64> {
+    let group: &PyGroup = &group;
+    if let Some(url) = group.virtual_join() {
+        return py.detach(|| Ok(document(&group.place, &url)?.length(AxisOf::Named(dimension))?));
+    }
+    let length = py.detach(|| length_of_dimension(&group.reading(), dimension));
+    group.place.named(group.prefix(), length.map_err(Into::into))
+}
+
+/// Makes a dimension of these parts, one after another, in all arrays below a group that have it.
+#[pyfunction]
+pub(crate) fn rearrange_group(
+    py: Python<'_>,
+    group: PyRef<'_, PyGroup>,
+    dimension: &str,
+    parts: Vec<GroupPart<'_>>,
+) -> Done<()> {
+    let group: &PyGroup = &group;
+    if let Some(url) = group.virtual_join() {
+        let mut spans = Vec::new();
+        for part in parts {
+            spans.push(match part {
+                GroupPart::Kept((start, stop)) => MemberSpan::Kept(start..stop),
+                GroupPart::Inserted(other) => {
+                    let name = member_name(&other.place)?;
+                    let member = GroupMember::new(name, other.group().clone());
+                    MemberSpan::Inserted(NodeMember::Group(member))
+                }
+            });
+        }
+        return write_members(py, &group.place, &url, AxisOf::Named(dimension), &spans);
+    }
+    let mut spans = Vec::new();
+    let mut inserted = Vec::new();
+    for part in parts {
+        spans.push(match part {
+            GroupPart::Kept((start, stop)) => GroupSpan::Kept(start..stop),
+            GroupPart::Inserted(other) => {
+                inserted.push(other.place.shown_node(other.prefix()));
+                GroupSpan::Inserted(other.group().clone())
+            }
+        });
+    }
+    let shown = group.place.shown_node(group.prefix());
+    py.detach(|| {
+        Signals::during(|signals| {
+            group.place.change(signals, |store| {
+                let whole = group.group().clone().with_store(store);
+                let plan = GroupRearrangement::plan(&whole, dimension, spans)?;
+                check_group_insertion(&plan, &shown, &inserted)?;
+                Ok::<_, Raised>(plan.execute(&|_| {})?)
+            })
+        })
+    })
+}

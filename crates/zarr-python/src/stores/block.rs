@@ -1,0 +1,107 @@
+//! `with` blocks of a node's store: what is written in one takes effect together.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use zarr_kit::Store;
+use zarr_kit::array::store::{Operation, Session, StoreError};
+
+use crate::process::writes::Counted;
+
+/// The `with` block of a store, if there is one. All nodes that were opened by the same handle share
+/// it.
+#[derive(Default)]
+pub(crate) struct Block(Mutex<State>);
+
+#[derive(Default)]
+enum State {
+    #[default]
+    Outside,
+    /// Within so many nested blocks, in a session if anything has been written.
+    Within(usize, Option<Session>),
+    /// As above, after an operation failed and left a part of what it wrote: the session was dropped.
+    Failed(usize),
+}
+
+impl Block {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn enter(&self) {
+        match &mut *self.state() {
+            State::Within(depth, _) | State::Failed(depth) => *depth = depth.saturating_add(1),
+            outside => *outside = State::Within(1, None),
+        }
+    }
+
+    /// Ends the innermost block, and commits if it was the outermost. `drops` says that an exception
+    /// ends it, and nothing is to be stored.
+    ///
+    /// # Errors
+    /// Unless it `drops`, why nothing is stored.
+    pub(crate) fn exit(&self, drops: bool) -> Result<(), StoreError> {
+        let _counted = Counted;
+        let mut state = self.state();
+        if drops && let State::Within(depth, Some(_)) = *state {
+            *state = State::Failed(depth);
+        }
+        match &mut *state {
+            State::Within(depth, _) | State::Failed(depth) if *depth > 1 => {
+                *depth -= 1;
+                return Ok(());
+            }
+            _ => {}
+        }
+        let ended = std::mem::take(&mut *state);
+        drop(state);
+        match ended {
+            State::Within(_, Some(session)) => session.commit(),
+            State::Failed(_) if !drops => Err(failed()),
+            _ => Ok(()),
+        }
+    }
+
+    /// The store of the block's session, for what reads; none if nothing has been written in it.
+    pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
+        match &*self.state() {
+            State::Within(_, Some(session)) => Some(Arc::clone(session.store())),
+            _ => None,
+        }
+    }
+
+    /// The store of the block's session, for what writes; none outside of blocks, and in stores
+    /// without sessions.
+    pub(crate) fn store_to_change(
+        &self,
+        store: &Arc<dyn Store>,
+    ) -> Result<Option<Arc<dyn Store>>, StoreError> {
+        match &mut *self.state() {
+            State::Outside => Ok(None),
+            State::Failed(_) => Err(failed()),
+            State::Within(_, session) => {
+                if session.is_none() {
+                    *session = store.session()?;
+                }
+                Ok(session.as_ref().map(|session| Arc::clone(session.store())))
+            }
+        }
+    }
+
+    /// Drops the session.
+    pub(crate) fn fail(&self) {
+        let mut state = self.state();
+        if let State::Within(depth, Some(_)) = *state {
+            *state = State::Failed(depth);
+        }
+    }
+}
+
+fn failed() -> StoreError {
+    StoreError::Container {
+        operation: Operation::Put,
+        key: String::new(),
+        reason: "an operation in this `with` block failed after it had written a part; nothing of \
+                 the block is stored"
+            .to_owned(),
+    }
+}

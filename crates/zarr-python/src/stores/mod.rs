@@ -1,0 +1,5 @@
+//! The store of a node.
+
+mod block;
+pub(crate) mod node;
+pub(crate) mod node_store;

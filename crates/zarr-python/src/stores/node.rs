@@ -1,0 +1,28 @@
+//! A node as Python passes it.
+
+use pyo3::prelude::*;
+use zarr_kit::Prefix;
+
+use crate::array::PyArray;
+use crate::conversion::error::Done;
+use crate::group::PyGroup;
+use crate::stores::node_store::{NodeStore, State};
+
+/// A node: an open one, or the place of one that exists or will be made.
+#[derive(FromPyObject)]
+pub(crate) enum At<'py> {
+    Array(PyRef<'py, PyArray>),
+    Group(PyRef<'py, PyGroup>),
+    State(State),
+}
+
+impl At<'_> {
+    /// Its store, and the path in it. With `create`, a missing folder is made.
+    pub(crate) fn place(self, py: Python<'_>, create: bool) -> Done<(NodeStore, Prefix)> {
+        match self {
+            At::Array(array) => Ok((array.place.clone(), array.array().prefix().clone())),
+            At::Group(group) => Ok((group.place.clone(), group.prefix().clone())),
+            At::State(state) => NodeStore::open(py, state, create),
+        }
+    }
+}

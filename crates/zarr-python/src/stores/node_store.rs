@@ -1,0 +1,285 @@
+//! The store of a node: its URL and settings, opened.
+
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zarr_kit::array::store::{
+    Session, StoreError, StoreOptions, archive_of, local_path, place_below, scheme, shown_url,
+};
+use zarr_kit::array::{Hierarchy, UnlistedStore};
+use zarr_kit::metadata::Printable;
+use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
+use zarr_kit::{Array, Prefix, Store};
+
+use crate::conversion::error::Done;
+use crate::process::signals::Signals;
+use crate::process::writes::Counted;
+use crate::stores::block::Block;
+
+/// The setting that allows virtual joins to name members outside of their folders.
+const OUTSIDE_MEMBERS: &str = "outside_members";
+
+/// The setting that lets local stores follow symbolic links out of their folders.
+const OUTSIDE_LINKS: &str = "outside_links";
+
+/// The setting with the places to which reference files may lead.
+const TARGETS: &str = "targets";
+
+/// The documents of a node: that of version 3, and those of version 2.
+const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
+
+/// The setting with the MiB that a document in an archive may have.
+const MAX_DOCUMENT: &str = "max_document";
+
+/// The value of a setting of a store: text, or several places.
+#[derive(Clone, PartialEq, Eq, FromPyObject, IntoPyObject)]
+pub(crate) enum Setting {
+    Text(String),
+    Places(Vec<String>),
+}
+
+/// The settings of a store, by name.
+pub(crate) type Settings = BTreeMap<String, Setting>;
+
+/// The store of a node, and the arguments with which it was opened, so that another process can open
+/// it again.
+#[derive(Clone)]
+pub(crate) struct NodeStore {
+    /// As it was given.
+    pub(crate) given: String,
+    /// The same, where a local path does not depend on the current folder.
+    pub(crate) url: String,
+    pub(crate) settings: Settings,
+    pub(crate) handling: Handling,
+    /// As it was committed last.
+    pub(crate) store: Hierarchy,
+    pub(crate) block: Arc<Block>,
+}
+
+/// How elements are read and written.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Handling {
+    /// The largest number of threads, `None` for one per core.
+    pub(crate) threads: Option<NonZeroUsize>,
+    /// Whether chunks that hold only the fill value are stored.
+    pub(crate) stores_empty: bool,
+}
+
+impl Handling {
+    /// The array, handled so.
+    pub(crate) fn of(self, array: Array) -> Array {
+        array.with_threads(self.threads).with_empty_chunks_stored(self.stores_empty)
+    }
+}
+
+/// The parts of a place that Python pickles: URL, path, settings, threads, and whether chunks of
+/// only the fill value are stored.
+pub(crate) type State = (String, String, Settings, Option<usize>, bool);
+
+impl NodeStore {
+    /// Opens the store of a node. With `create`, a missing folder is made.
+    pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
+        let (given, path, settings, count, stores_empty) = state;
+        let handling = Handling { threads: threads(count)?, stores_empty };
+        let (prefix, url) = (prefix(&path)?, absolute(&given)?);
+        let (store, members) = options(&settings)?;
+        let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
+        let store = py.detach(|| virtual_join::open_store(&url, &options))?;
+        let store = match scheme(&url).as_deref() {
+            // Most servers do not list: nodes are then those of the consolidated metadata.
+            Some("http" | "https") => {
+                let unlisted = UnlistedStore::new(Arc::clone(&store), || ());
+                store.with_store(Arc::new(unlisted))
+            }
+            _ => store,
+        };
+        Ok((Self { given, url, settings, handling, store, block: Arc::default() }, prefix))
+    }
+
+    /// The store as it is read: in a `with` block, with what was written there.
+    pub(crate) fn reading(&self) -> Hierarchy {
+        let written = self.block.store();
+        written.map_or_else(|| self.store.clone(), |store| self.store.with_store(store))
+    }
+
+    /// Changes what is in the store, in the session of the `with` block, or else in one of its own:
+    /// if it fails, nothing of it is stored. The GIL must be free.
+    pub(crate) fn change<T, E: From<StoreError>>(
+        &self,
+        signals: &Arc<Signals>,
+        work: impl FnOnce(Arc<dyn Store>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _counted = Counted;
+        match self.block.store_to_change(&self.store)? {
+            Some(store) => {
+                let done = work(signals.guard(&store));
+                if done.is_err() && signals.has_written() {
+                    self.block.fail();
+                }
+                done
+            }
+            None => {
+                let session = Session::begin(&self.store)?;
+                let done = work(signals.guard(session.store()))?;
+                session.commit()?;
+                Ok(done)
+            }
+        }
+    }
+
+    /// The URL without secrets.
+    pub(crate) fn shown(&self) -> String {
+        shown_url(&self.given)
+    }
+
+    /// The store, told apart from all others of this process. It may hold a password.
+    pub(crate) fn identity(&self) -> String {
+        match self.is_memory() {
+            // While one exists, no other is at its address.
+            true => format!("memory:{:p}", Arc::as_ptr(self.store.store())),
+            false => self.url.clone(),
+        }
+    }
+
+    /// The version of the node's document that is stored now, if the store tells: another node in the
+    /// same place has another one.
+    pub(crate) fn version(&self, prefix: &Prefix) -> Option<String> {
+        let store = self.reading();
+        let version = |name: &&str| store.head(&prefix.key(name).ok()?).ok()??.version;
+        DOCUMENTS.iter().find_map(version).map(|version| format!("{version:?}"))
+    }
+
+    /// Whether the store knows the size of an object without a request.
+    pub(crate) fn is_quick(&self) -> bool {
+        let is_archive = archive_of(&self.url).is_some() && !self.url.contains("://");
+        let is_local = local_path(&self.url).is_some() && !virtual_join::is_virtual_join(&self.url);
+        self.is_memory() || is_archive || is_local
+    }
+
+    /// Whether the other place is in the same store.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.store, &other.store)
+            || (!self.is_memory() && self.url == other.url && self.settings == other.settings)
+    }
+
+    /// The URL and path of a node without secrets, for messages.
+    pub(crate) fn shown_node(&self, prefix: &Prefix) -> String {
+        below(self.shown(), prefix)
+    }
+
+    /// The URL of a node. It may hold a password.
+    pub(crate) fn url_of(&self, prefix: &Prefix) -> String {
+        below(self.url.clone(), prefix)
+    }
+
+    /// The result, whose error names the node.
+    pub(crate) fn named<T>(&self, prefix: &Prefix, done: Done<T>) -> Done<T> {
+        done.map_err(|raised| {
+            Python::attach(|py| raised.noted(py, &Printable(&self.shown_node(prefix)).to_string()))
+        })
+    }
+
+    pub(crate) fn is_memory(&self) -> bool {
+        scheme(&self.url).as_deref() == Some("memory")
+    }
+
+    /// What another process needs to open the node at this path.
+    pub(crate) fn state(&self, py: Python<'_>, path: &Prefix) -> PyResult<State> {
+        if self.is_memory() {
+            return Err(PyValueError::new_err(
+                "a store in this process's memory cannot be sent to another",
+            ));
+        }
+        if py.detach(|| self.block.store().is_some()) {
+            return Err(PyValueError::new_err(
+                "what was written in a `with` block cannot be sent to another process before its \
+                 end, and another process could not write meanwhile",
+            ));
+        }
+        let Handling { threads, stores_empty } = self.handling;
+        let (url, path) = (self.url.clone(), path.as_str().to_owned());
+        Ok((url, path, self.settings.clone(), threads.map(NonZeroUsize::get), stores_empty))
+    }
+}
+
+/// The options that settings stand for.
+pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMembers)> {
+    let mut options = StoreOptions::new();
+    let mut members = AllowedMembers::Below;
+    for (name, value) in settings {
+        match (name.as_str(), value) {
+            (TARGETS, Setting::Places(places)) => {
+                options = places.iter().fold(options, |options, place| options.target(place));
+            }
+            (OUTSIDE_MEMBERS, Setting::Text(value)) => {
+                if is_true(name, value)? {
+                    members = AllowedMembers::Anywhere;
+                }
+            }
+            (OUTSIDE_LINKS, Setting::Text(value)) => {
+                options = options.outside_links(is_true(name, value)?);
+            }
+            (MAX_DOCUMENT, Setting::Text(value)) => {
+                let mebibytes: u32 = value.parse().map_err(|_| {
+                    PyValueError::new_err(format!("{MAX_DOCUMENT}: a whole number of MiB"))
+                })?;
+                options = options.max_document(u64::from(mebibytes) << 20);
+            }
+            (name, Setting::Text(value)) => options = options.setting(name, value),
+            (name, Setting::Places(_)) => {
+                let message = format!("the setting {name} is text, not a list");
+                return Err(PyValueError::new_err(message));
+            }
+        }
+    }
+    Ok((options, members))
+}
+
+fn is_true(name: &str, value: &str) -> PyResult<bool> {
+    value
+        .to_ascii_lowercase()
+        .parse()
+        .map_err(|_| PyValueError::new_err(format!("{name}: True or False, not {value:?}")))
+}
+
+/// A local path that does not depend on the current folder; URLs as they are.
+pub(crate) fn absolute(url: &str) -> PyResult<String> {
+    match std::path::absolute(url) {
+        _ if scheme(url).is_some() => Ok(url.to_owned()),
+        Ok(path) => path.into_os_string().into_string().map_err(|_| {
+            PyValueError::new_err("the current folder has a name that is not Unicode")
+        }),
+        Err(_) => Ok(url.to_owned()),
+    }
+}
+
+/// A number of threads, `None` for one per core.
+pub(crate) fn threads(count: Option<usize>) -> PyResult<Option<NonZeroUsize>> {
+    match count.map(NonZeroUsize::new) {
+        Some(None) => Err(PyValueError::new_err("threads: at least 1, or None")),
+        found => Ok(found.flatten()),
+    }
+}
+
+/// A path in a store as users write it: slashes at its ends are ignored.
+pub(crate) fn prefix(path: &str) -> Done<Prefix> {
+    Ok(Prefix::new(path.trim_matches('/'))?)
+}
+
+/// What a handle tells about its node: the document, its path, and the URL without secrets.
+pub(crate) type Described = (String, String, String);
+
+/// Changes of attributes: names with JSON, or with `None` for those to remove.
+pub(crate) type Changes = Vec<(String, Option<String>)>;
+
+pub(crate) fn borrowed(changes: &Changes) -> Vec<(&str, Option<&str>)> {
+    changes.iter().map(|(name, json)| (name.as_str(), json.as_deref())).collect()
+}
+
+/// The path or URL of a node in the store at this one.
+fn below(url: String, prefix: &Prefix) -> String {
+    if prefix.is_root() { url } else { place_below(url.trim_end_matches('/'), prefix.as_str()) }
+}

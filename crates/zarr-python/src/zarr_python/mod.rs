@@ -1,0 +1,5 @@
+//! What the codec pipeline for zarr-python calls.
+
+mod batch;
+pub(crate) mod codec;
+pub(crate) mod pipeline;

@@ -1,0 +1,27 @@
+//! `cargo xtask interop [--count N] [--seed S]`: exchanges arrays between the command line and other
+//! programs, in the environment that also makes the fixtures; the result is `docs/interop.md`.
+
+use std::process::Command;
+
+use crate::conformance::fixtures::{PLAIN, environment, zarrs_writer};
+use crate::run::{Outcome, cargo, root, step};
+
+/// Builds both sides and runs `xtask/interop/interop.py`.
+pub(crate) fn interop(arguments: &[String]) -> Outcome {
+    let python = environment()?;
+    let zarrs = zarrs_writer()?;
+    cargo(&["build", "--quiet", "--locked", "--package", "zarr-cli"], &[])?;
+    let target = root().join("target");
+    step(
+        Command::new(python)
+            .arg(root().join("xtask/interop/interop.py"))
+            .arg(root().join("fixtures"))
+            .arg(target.join("debug/zarr-kit"))
+            .arg(zarrs)
+            .arg(target.join("interop"))
+            .arg(root().join("docs/interop.md"))
+            .args(arguments)
+            .env("PYTHONPATH", root().join(PLAIN))
+            .env("PYTHONDONTWRITEBYTECODE", "1"),
+    )
+}

@@ -1,0 +1,160 @@
+//! `cargo xtask sizes`: the cost of each crate for its users.
+//!
+//! Makes a clean debug build of each crate with its default features, as a user would, and of zarrs,
+//! and runs what a person runs first. The reported processor time hardly depends on what else the
+//! machine does; divided by the number of cores, it is about the time the build takes.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use crate::release::minute;
+use crate::run::{Outcome, crates, output, processor, read, root, write};
+
+const PAGE: &str = "docs/sizes.md";
+const README: &str = "README.md";
+const BEGIN: &str = "<!-- made by `cargo xtask sizes` -->\n";
+const END: &str = "<!-- until here -->";
+
+/// Measures, and writes the page and the README's table.
+pub(crate) fn sizes(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask sizes".to_owned());
+    }
+    let sizes: Vec<Size> = crates().map(Size::measure).collect::<Result<_, _>>()?;
+    let mut page = String::from(
+        "# Sizes\n\n\
+         What each crate costs its users, with default features. *Ours* counts the crates of this \
+         workspace below it; *others* counts all crates of other authors that are built with it, \
+         including those that run at build time. *Build* is the processor time of a clean debug \
+         build, dependencies included",
+    );
+    let (cores, name) = processor();
+    let _ = writeln!(
+        page,
+        "; divided by the number of cores, it is about the time the build takes. *Lines* counts \
+         `src`, comments and inline tests included.\n\n\
+         Made by `cargo xtask sizes` with {} on {cores} cores of {name}.\n\n\
+         | crate | ours | others | build, s | lines |\n| --- | --: | --: | --: | --: |",
+        version()?
+    );
+    for size in &sizes {
+        let Size { name, ours, others, seconds, lines, .. } = size;
+        let _ = writeln!(page, "| `{name}` | {ours} | {others} | {seconds:.0} | {lines} |");
+    }
+    let (others, seconds) = zarrs()?;
+    let _ = writeln!(page, "| zarrs 0.23.14 | | {others} | {seconds:.0} | |");
+    let _ = write!(
+        page,
+        "\nzarrs has the codecs, and the store, that the default features here have.\n\n\
+         ## The first minute\n\n\
+         What a person waits for who has cloned the repository and downloaded the crates, in the \
+         repository's own profile. On a busy machine the clock tells less than the processor.\n\n{}",
+        minute::table()?
+    );
+    write(PAGE, &page)?;
+    let mut table = String::from(
+        "| crate | what it is for | dependencies | build, s |\n| --- | --- | --: | --: |\n",
+    );
+    for size in sizes.iter().rev() {
+        let Size { name, about, ours, others, seconds, .. } = size;
+        let _ = writeln!(table, "| `{name}` | {about} | {others} + {ours} | {seconds:.0} |");
+    }
+    let readme = read(README)?;
+    let (before, rest) =
+        readme.split_once(BEGIN).ok_or_else(|| format!("{README} has no line {BEGIN}"))?;
+    let (_, after) = rest.split_once(END).ok_or_else(|| format!("{README} has no line {END}"))?;
+    write(README, &format!("{before}{BEGIN}{table}{END}{after}"))
+}
+
+struct Size {
+    name: &'static str,
+    /// Its description in its manifest.
+    about: String,
+    /// Crates of this workspace below it.
+    ours: usize,
+    others: usize,
+    seconds: f64,
+    lines: usize,
+}
+
+impl Size {
+    fn measure(name: &'static str) -> Result<Self, String> {
+        let in_tree = ["tree", "--locked", "-p", name];
+        let tree = output(Command::new("cargo").args(in_tree).args(TREE))?;
+        let built = built(&tree, name);
+        let ours = built.iter().filter(|found| crates().any(|one| one == **found)).count();
+        let manifest = read(&format!("crates/{name}/Cargo.toml"))?;
+        let about = manifest
+            .lines()
+            .find_map(|line| line.strip_prefix("description = "))
+            .ok_or_else(|| format!("{name} has no description"))?;
+        Ok(Self {
+            name,
+            about: about.trim_matches('"').to_owned(),
+            ours,
+            others: built.len() - ours,
+            seconds: build(name)?,
+            lines: lines(&root().join("crates").join(name).join("src"))?,
+        })
+    }
+}
+
+/// Processor seconds of a clean build, as for a user: without our own profile.
+fn build(name: &str) -> Result<f64, String> {
+    let manifest = read("Cargo.toml")?;
+    let ours = manifest.lines().filter_map(|line| line.strip_suffix(".opt-level = 1"));
+    let theirs: String =
+        ours.map(|name| format!(" --config profile.dev.package.{name}.opt-level=0")).collect();
+    let script = format!(
+        "CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=2 CARGO_PROFILE_DEV_CODEGEN_UNITS=256 \
+         cargo build --quiet --locked -p {name}{theirs}"
+    );
+    minute::clean()?;
+    let [_, processor] = minute::timed(&script)?;
+    Ok(processor)
+}
+
+/// The crates and processor seconds of zarrs with the codecs and stores of zarr-kit's defaults.
+fn zarrs() -> Result<(usize, f64), String> {
+    const MANIFEST: &str = "xtask/peers/zarrs-writer/Cargo.toml";
+    let in_tree = ["tree", "--locked", "--manifest-path", MANIFEST, "-p", "zarrs"];
+    let tree = output(Command::new("cargo").args(in_tree).args(TREE))?;
+    minute::clean()?;
+    let script = format!(
+        "CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG=2 \
+         cargo build --quiet --locked --manifest-path {MANIFEST} -p zarrs"
+    );
+    let [_, processor] = minute::timed(&script)?;
+    Ok((built(&tree, "zarrs").len(), processor))
+}
+
+/// What lists everything that is compiled for a crate, a line each.
+const TREE: [&str; 5] = ["-e", "normal,build", "--prefix", "none", "--no-dedupe"];
+
+/// The names of what is compiled besides a crate.
+fn built<'a>(tree: &'a str, name: &str) -> BTreeSet<&'a str> {
+    let names = tree.lines().filter_map(|line| line.split(" v").next());
+    names.filter(|found| *found != name).collect()
+}
+
+fn lines(folder: &Path) -> Result<usize, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let mut sum = 0;
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.is_dir() {
+            sum += lines(&path)?;
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            sum += fs::read_to_string(&path).map_err(failed)?.lines().count();
+        }
+    }
+    Ok(sum)
+}
+
+fn version() -> Result<String, String> {
+    let version = output(Command::new("rustc").arg("--version"))?;
+    Ok(version.split(' ').take(2).collect::<Vec<_>>().join(" "))
+}

@@ -1,0 +1,100 @@
+//! `cargo xtask wheels`: what a release of the Python package uploads.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Instant;
+
+use crate::release::notices;
+use crate::run::{Outcome, step, target};
+use crate::testing::python;
+use crate::venv;
+
+const REQUIREMENTS: &str = "xtask/wheels/requirements.txt";
+const MANIFEST: &str = "crates/zarr-python/Cargo.toml";
+const NOTICES: &str = "THIRD-PARTY.txt";
+/// The line of `pyproject.toml` that names the files with licences.
+const LICENCES: &str = "license-files = [\"LICENSE-*\"]";
+
+/// Makes the source distribution, builds the wheel of this machine's platform from it, and runs the
+/// package's tests with that wheel. With `--local`, the wheel has local stores only, to compare.
+pub(crate) fn wheels(arguments: &[String]) -> Outcome {
+    let local = match arguments {
+        [] => false,
+        [flag] if flag == "--local" => true,
+        _ => return Err("usage: cargo xtask wheels [--local]".to_owned()),
+    };
+    let python = venv::environment("wheels", REQUIREMENTS)?;
+    let folder = target().join(if local { "wheels-local" } else { "wheels" });
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    }
+    let maturin = |arguments: &[&str]| {
+        let mut command = Command::new(&python);
+        command.args(["-m", "maturin"]).args(arguments);
+        command
+    };
+    step(maturin(&["sdist", "--manifest-path", MANIFEST, "--out"]).arg(&folder))?;
+    let sdist = the_file(&folder, ".tar.gz")?;
+    let unpacked = folder.join("unpacked");
+    step(Command::new(&python).arg("xtask/wheels/lock.py").arg(&sdist).arg(&unpacked))?;
+
+    let source = the_file(&unpacked, "")?;
+    let settings = source.join("pyproject.toml");
+    if local {
+        edit(&settings, "\"all-codecs\", \"remote\"", "\"all-codecs\"")?;
+    }
+    // The source distribution has none of the crates that the wheel contains.
+    fs::write(source.join(NOTICES), notices::text()?).map_err(|error| error.to_string())?;
+    edit(&settings, LICENCES, &LICENCES.replace(']', &format!(", {NOTICES:?}]")))?;
+    let manifest = source.join(MANIFEST);
+    let mut build = maturin(&["build", "--release", "--locked", "--manifest-path"]);
+    build.arg(manifest).arg("--out").arg(&folder);
+    // A folder of its own, so that the time is that of a user who has compiled nothing.
+    build.env("CARGO_TARGET_DIR", unpacked.join("target"));
+    build.env("CARGO_ZIGBUILD_PYTHON_PATH", &python);
+    if cfg!(target_os = "linux") {
+        build.args(["--zig", "--compatibility", "manylinux_2_28"]);
+    }
+    let start = Instant::now();
+    step(&mut build)?;
+    let seconds = start.elapsed().as_secs_f64();
+    let wheel = the_file(&folder, ".whl")?;
+    if !local {
+        python::test_wheel(&wheel)?;
+    }
+    fs::remove_dir_all(&unpacked).map_err(|error| format!("{}: {error}", unpacked.display()))?;
+    for file in [sdist, wheel] {
+        let bytes = fs::metadata(&file).map_err(|error| error.to_string())?.len();
+        println!("{}  {bytes} bytes", file.display());
+    }
+    println!("the wheel was built in {seconds:.0} s");
+    Ok(())
+}
+
+/// The only entry of a folder whose name has this end.
+fn the_file(folder: &Path, end: &str) -> Result<PathBuf, String> {
+    let failed = |error: std::io::Error| format!("{}: {error}", folder.display());
+    let entries = fs::read_dir(folder).map_err(failed)?;
+    let mut found = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(failed)?;
+        if entry.file_name().to_string_lossy().ends_with(end) {
+            found.push(entry.path());
+        }
+    }
+    match found.as_slice() {
+        [one] => Ok(one.clone()),
+        _ => Err(format!("{}: {} entries *{end}, not one", folder.display(), found.len())),
+    }
+}
+
+/// Changes a line of `pyproject.toml`.
+fn edit(settings: &Path, line: &str, new: &str) -> Outcome {
+    let failed = |error: std::io::Error| format!("{}: {error}", settings.display());
+    let text = fs::read_to_string(settings).map_err(failed)?;
+    if !text.contains(line) {
+        return Err(format!("{}: no line {line:?}", settings.display()));
+    }
+    fs::write(settings, text.replace(line, new)).map_err(failed)
+}

@@ -1,0 +1,7 @@
+//! The repository's own rules, and the records that they compare with.
+
+pub(crate) mod api;
+mod circles;
+mod growth;
+mod rust_source;
+pub(crate) mod tidy;

@@ -1,0 +1,155 @@
+//! `cargo xtask tidy [--record [REASON]]`: the repository's own rules.
+
+use std::fs;
+
+use crate::release::book;
+use crate::rules::circles;
+use crate::rules::growth;
+use crate::run::{Outcome, read, root, tracked};
+
+/// The longest source file, in lines.
+const LONGEST: usize = 500;
+
+/// The places that may open `unsafe`, as in the design: packing kernels, copy kernels and the
+/// disjoint output, huge-page advice, the blosc binding, the memory of Python objects.
+const UNSAFE: &[&str] = &[
+    "crates/zarr-codec/src/bytes_to_bytes/blosc/",
+    "crates/zarr-packbits/src/arch/",
+    "crates/zarr-python/src/conversion/memory.rs",
+    "crates/zarr-view/src/copy/",
+    "xtask/no-std/",
+];
+
+/// Reports every broken rule, one per line.
+pub(crate) fn tidy(arguments: &[String]) -> Outcome {
+    match arguments {
+        [] => {}
+        [flag] if flag == "--record" => return growth::record(None),
+        [flag, reason] if flag == "--record" => return growth::record(Some(reason)),
+        _ => return Err("usage: cargo xtask tidy [--record [REASON]]".to_owned()),
+    }
+    let mut faults = Vec::new();
+    let files = tracked()?;
+    for place in UNSAFE {
+        if !files.iter().any(|path| path.starts_with(place)) {
+            faults.push(format!("{place}: listed as a place of unsafe code, and not there"));
+        }
+    }
+    licences(&files, &mut faults);
+    circles::circles(&files, &mut faults);
+    growth::check(&files, &mut faults)?;
+    for path in files {
+        let Ok(text) = fs::read_to_string(root().join(&path)) else {
+            continue; // deleted, or not text
+        };
+        if path.ends_with(".rs") {
+            rust(&path, &text, &mut faults);
+        }
+        if !path.starts_with("fixtures/") {
+            words(&path, &text, &mut faults);
+        }
+    }
+    for page in book::missing_pages()? {
+        faults.push(format!("{page}: docs/SUMMARY.md leaves it out"));
+    }
+    changelog(&mut faults)?;
+    if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
+}
+
+fn rust(path: &str, text: &str, faults: &mut Vec<String>) {
+    let lines = text.lines().count();
+    if lines > LONGEST {
+        faults.push(format!("{path}: {lines} lines, more than {LONGEST}"));
+    }
+    let opens_unsafe =
+        ["expect", "allow"].iter().any(|word| text.contains(&format!("{word}(unsafe_code")));
+    if opens_unsafe && !UNSAFE.iter().any(|place| path.starts_with(place)) {
+        faults.push(format!("{path}: unsafe code outside the listed places"));
+    }
+    if is_library_root(path) {
+        if !text.contains("//! # Non-goals") {
+            faults.push(format!("{path}: the header does not end with its non-goals"));
+        }
+        let with_unsafe = ["zarr-codec", "zarr-packbits", "zarr-python", "zarr-view"];
+        let forbids = text.contains("#![forbid(unsafe_code)]");
+        if !forbids && !with_unsafe.iter().any(|one| path.contains(one)) {
+            faults.push(format!("{path}: does not forbid unsafe code"));
+        }
+    }
+    if path.starts_with("crates/") && path.contains("/src/") && text.contains("thiserror::Error") {
+        returned_sources(path, text, faults);
+    }
+    for (number, line) in text.lines().enumerate() {
+        // Native-endian calls give different bytes on big-endian machines, on which no test runs
+        // here.
+        for call in ["from_ne_", "to_ne_"] {
+            if line.contains(&format!("{call}bytes")) {
+                faults.push(format!("{path}:{}: native-endian call", number + 1));
+            }
+        }
+    }
+}
+
+/// An error shows its cause and does not also return it (`docs/design/090-errors.md`):
+/// thiserror returns fields named `source` and those with an attribute, unless all is forwarded.
+fn returned_sources(path: &str, text: &str, faults: &mut Vec<String>) {
+    let mut last = "";
+    for (number, line) in text.lines().map(str::trim).enumerate() {
+        let forwarded = line.contains("#[from]") && last == "#[error(transparent)]";
+        if line.starts_with("source: ") || line.contains("#[source]") {
+            faults.push(format!("{path}:{}: an error that returns its source", number + 1));
+        } else if line.contains("#[from]") && !forwarded {
+            faults.push(format!("{path}:{}: an error that returns what it is from", number + 1));
+        }
+        last = line;
+    }
+}
+
+fn is_library_root(path: &str) -> bool {
+    path.starts_with("crates/") && path.ends_with("/src/lib.rs")
+}
+
+/// Each package contains the texts of its licences: they are released one by one.
+fn licences(files: &[String], faults: &mut Vec<String>) {
+    for path in files {
+        let Some(package) = path.strip_suffix("/Cargo.toml") else { continue };
+        for name in ["LICENSE-APACHE", "LICENSE-MIT"] {
+            let licence = format!("{package}/{name}");
+            if package.starts_with("crates/") && !files.contains(&licence) {
+                faults.push(format!("{licence} is missing: a link to ../../{name}"));
+            }
+        }
+    }
+}
+
+/// Paths of one machine and registry hosts never belong in a repository.
+fn words(path: &str, text: &str, faults: &mut Vec<String>) {
+    let spelled = [
+        ["/ro", "ot/"],
+        ["/wo", "rk/"],
+        ["/ho", "me/"],
+        ["py", "pi.org"],
+        ["registry.npm", "js.org"],
+    ];
+    for (number, line) in text.lines().enumerate() {
+        for parts in spelled {
+            if line.contains(&parts.concat()) {
+                faults.push(format!("{path}:{}: names {}", number + 1, parts.concat()));
+            }
+        }
+    }
+}
+
+/// The current version has a heading in the changelog.
+fn changelog(faults: &mut Vec<String>) -> Outcome {
+    let manifest = read("Cargo.toml")?;
+    let version = manifest
+        .lines()
+        .find_map(|line| line.strip_prefix("version = "))
+        .map(|version| version.trim_matches('"').to_owned())
+        .ok_or("Cargo.toml: no workspace version")?;
+    if !read("CHANGELOG.md")?.lines().any(|line| line.starts_with(&format!("## {version}"))) {
+        faults.push(format!("CHANGELOG.md: no heading for version {version}"));
+    }
+    Ok(())
+}

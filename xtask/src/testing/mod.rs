@@ -1,0 +1,9 @@
+//! Tests that `cargo test` does not run: other processors and compilers, all cases, servers, random ones.
+
+pub(crate) mod fuzz;
+pub(crate) mod mutants;
+pub(crate) mod python;
+pub(crate) mod s3;
+pub(crate) mod simulate;
+pub(crate) mod targets;
+pub(crate) mod thorough;
