@@ -62,7 +62,8 @@ mod without_key;
 
 pub use any_selection::AnySelection;
 pub use array::{
-    Array, ChunkOf, ChunksOf, Destination, Element, Input, ReadAs, Source, StoredChunk, WriteAs,
+    Array, Boxes, ChunkOf, ChunksOf, Destination, Element, Input, ReadAs, Source, StoredChunk,
+    WriteAs,
 };
 pub use change::{
     Cut, Extent, LockedDocument, delete_node, refresh_consolidated, refresh_consolidated_of,

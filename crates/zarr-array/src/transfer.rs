@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use zarr_codec::Slice;
-use zarr_grid::{AxisPart, ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
+use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -222,6 +222,31 @@ impl<'a> Transfer<'a> {
     /// The caller's elements in the direction of the array: axes read backwards are flipped.
     pub(crate) fn view(&self) -> &View {
         &self.view
+    }
+
+    /// What a part needs of the caller's elements, a range of indices for each axis that they have,
+    /// and the view by which these, in C order, are in the direction of the array.
+    pub(crate) fn asked(
+        &self,
+        selection: &Selection,
+        part: &Part<'_>,
+    ) -> Result<(PerAxis<Range<usize>>, View), CopyError> {
+        let lengths: PerAxis<usize> = part.place.iter().map(Range::len).collect();
+        let mut view = View::contiguous(&lengths)?;
+        let mut ranges = PerAxis::new();
+        let axes = self.selected.chunks.axes().iter().zip(selection.axes());
+        for (number, ((axis, given), place)) in axes.zip(part.place).enumerate() {
+            let mut range = place.clone();
+            if axis.is_reversed() {
+                view = view.flip(number)?;
+                let size = narrow(axis.len());
+                range = size.saturating_sub(place.end)..size.saturating_sub(place.start);
+            }
+            if !matches!(given, AxisSelection::Index(_)) {
+                ranges.push(range);
+            }
+        }
+        Ok((ranges, view))
     }
 
     /// Whether an axis is selected by a list without a constant step.

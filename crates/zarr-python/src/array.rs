@@ -249,7 +249,7 @@ impl PyArray {
         let selection = selection(py, axes)?;
         let rank = selection.axes().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
-        memory.read(py, |view, bytes| self.change(|array| array.write(&selection, (view, bytes))))
+        memory.read(py, |input| self.change(|array| array.write(&selection, input)))
     }
 
     /// Reads single elements into memory of one axis.
@@ -269,8 +269,7 @@ impl PyArray {
         let py = elements.py();
         let points = points(py, axes)?;
         let memory = Memory::of(elements, self.array.element_size(), 1)?;
-        memory.check_in_order()?;
-        memory.read(py, |_, bytes| self.change(|array| array.write(points, bytes)))
+        memory.read(py, |input| self.change(|array| array.write(points, input)))
     }
 
     /// Reads single elements of an array of strings or byte strings.
@@ -334,7 +333,10 @@ impl PyArray {
         let (py, added) = (elements.py(), runs(added));
         let rank = self.array.shape().len();
         let memory = Memory::of(elements, self.array.element_size(), rank)?;
-        memory.read(py, |_, bytes| self.changed(|array| array.append(axis, count, bytes, &added)))
+        memory.check_in_order()?;
+        memory.read_all(py, |_, bytes| {
+            self.changed(|array| array.append(axis, count, bytes, &added))
+        })?
     }
 
     /// As [`append`](Self::append), from a list of `str` or `bytes`.

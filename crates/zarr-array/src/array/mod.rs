@@ -55,7 +55,7 @@ pub use destination::Destination;
 pub(crate) use elements::sealed;
 pub use elements::{ReadAs, Source, WriteAs};
 pub use stored::StoredChunk;
-pub use strided::Input;
+pub use strided::{Boxes, Input};
 pub use typed::Element;
 pub(crate) use variable::TYPICAL;
 

@@ -1,13 +1,15 @@
 //! Reads into and writes from memory of the caller that is not contiguous.
 
 use std::borrow::Cow;
+use std::fmt::Debug;
+use std::ops::Range;
 
 use zarr_view::{CopyElement, CopyError, Output, View, copy};
 
 use super::Array;
 use super::read::Wanted;
 use crate::any_selection::AnySelection;
-use crate::counts::wide;
+use crate::counts::{PerAxis, wide};
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::transfer::{Selected, Transfer};
@@ -34,19 +36,79 @@ use crate::transfer::{Selected, Transfer};
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Input<'a> {
-    bytes: &'a [u8],
-    view: Option<&'a View>,
+    content: Content<'a>,
+}
+
+/// Where the elements of an input are.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Content<'a> {
+    /// All in memory.
+    Bytes(&'a [u8]),
+    View(&'a View, &'a [u8]),
+    Boxes(&'a dyn Boxes),
+}
+
+/// Elements that a write takes a box at a time: it asks for each chunk's part, so that elements in
+/// memory of which others write the rest, or that are computed, need no copy of them all.
+///
+/// Lists of indices without a constant step, and [`Points`](crate::Points), ask for all at once.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use std::ops::Range;
+/// # use zarr_array::{Array, Selection};
+/// # use zarr_array::store::{MemoryStore, Prefix};
+/// # use zarr_metadata::{ArrayBuilder, DataType};
+/// use zarr_array::{Boxes, Input};
+///
+/// #[derive(Debug)]
+/// struct Squares;
+///
+/// impl Boxes for Squares {
+///     fn shape(&self) -> &[usize] {
+///         &[6]
+///     }
+///
+///     fn copy(&self, ranges: &[Range<usize>], out: &mut [u8]) {
+///         for (at, out) in ranges[0].clone().zip(out) {
+///             *out = (at * at) as u8;
+///         }
+///     }
+/// }
+/// # let metadata = ArrayBuilder::new([6], DataType::Uint8).chunk_shape([4]).build()?;
+/// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+///
+/// array.write([0..6], Input::from_boxes(&Squares))?;
+/// assert_eq!(array.read(Selection::whole(array.shape()))?, [0, 1, 4, 9, 16, 25]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Boxes: Debug + Sync {
+    /// The shape of all elements, which is that of the selection.
+    fn shape(&self) -> &[usize];
+
+    /// Copies the elements at these indices, a range for each axis, in C order. Threads ask at the
+    /// same time. `out` has the bytes of as many elements, of any content.
+    fn copy(&self, ranges: &[Range<usize>], out: &mut [u8]);
+}
+
+impl<'a> Input<'a> {
+    /// The elements of a source that is asked for a box at a time.
+    #[must_use]
+    pub const fn from_boxes(boxes: &'a dyn Boxes) -> Self {
+        Self { content: Content::Boxes(boxes) }
+    }
 }
 
 impl<'a, B: AsRef<[u8]> + ?Sized> From<&'a B> for Input<'a> {
     fn from(bytes: &'a B) -> Self {
-        Self { bytes: bytes.as_ref(), view: None }
+        Self { content: Content::Bytes(bytes.as_ref()) }
     }
 }
 
 impl<'a> From<(&'a View, &'a [u8])> for Input<'a> {
     fn from((view, bytes): (&'a View, &'a [u8])) -> Self {
-        Self { bytes, view: Some(view) }
+        Self { content: Content::View(view, bytes) }
     }
 }
 
@@ -92,20 +154,62 @@ impl Array {
         selection: &AnySelection,
         input: Input<'_>,
     ) -> Result<(), ArrayError> {
-        let Input { bytes, view } = input;
-        match (selection, view) {
-            (AnySelection::Product(selection), None) => self.write_selection(selection, bytes),
-            (AnySelection::Product(product), Some(view)) => {
+        match (selection, input.content) {
+            (AnySelection::Product(selection), Content::Bytes(bytes)) => {
+                self.write_selection(selection, bytes)
+            }
+            (AnySelection::Product(product), Content::View(view, bytes)) => {
                 self.write_view(selection, product, view, bytes)
             }
-            (AnySelection::Points(points), None) => self.write_points(points, bytes),
-            (AnySelection::Points(points), Some(view)) => {
+            (AnySelection::Product(product), Content::Boxes(boxes)) => {
+                self.write_boxes(selection, product, boxes)
+            }
+            (AnySelection::Points(points), Content::Bytes(bytes)) => {
+                self.write_points(points, bytes)
+            }
+            (AnySelection::Points(points), Content::View(view, bytes)) => {
                 self.chain()?;
                 selection.check_shape(Some(view.shape()))?;
                 self.check_view(view, bytes)?;
                 self.write_points(points, &self.gathered(view, bytes)?)
             }
+            (AnySelection::Points(points), Content::Boxes(boxes)) => {
+                self.chain()?;
+                selection.check_shape(Some(boxes.shape()))?;
+                self.write_points(points, &self.all_of(boxes)?)
+            }
         }
+    }
+
+    fn write_boxes(
+        &self,
+        selection: &AnySelection,
+        product: &Selection,
+        boxes: &dyn Boxes,
+    ) -> Result<(), ArrayError> {
+        let selected = Selected::new(self, product)?;
+        selection.check_shape(Some(boxes.shape()))?;
+        let length = selected.length;
+        let transfer = Transfer::new(selected, length)?;
+        let all = || self.all_of(boxes);
+        if transfer.has_lists() {
+            return self.write_selection(product, &all()?);
+        }
+        let content = Content::Boxes(boxes);
+        self.write_transfer(product, &transfer, content, || all().ok().map(Cow::Owned))
+    }
+
+    /// All elements of a source, in C order.
+    fn all_of(&self, boxes: &dyn Boxes) -> Result<Vec<u8>, ArrayError> {
+        let shape = boxes.shape();
+        // The selection has this shape, and its elements fit into memory.
+        let count = shape.iter().fold(self.element_size(), |n, size| n.saturating_mul(*size));
+        let mut elements = zarr_view::zeroed(count)?;
+        if count > 0 {
+            let ranges: PerAxis<Range<usize>> = shape.iter().map(|size| 0..*size).collect();
+            boxes.copy(&ranges, &mut elements);
+        }
+        Ok(elements)
     }
 
     fn write_view(
@@ -125,7 +229,8 @@ impl Array {
         if transfer.has_lists() {
             return self.write_selection(product, &gathered()?);
         }
-        self.write_transfer(product, &transfer, elements, || gathered().ok().map(Cow::Owned))
+        let content = Content::View(&view, elements);
+        self.write_transfer(product, &transfer, content, || gathered().ok().map(Cow::Owned))
     }
 
     /// Refuses views that exceed the elements.

@@ -2,12 +2,13 @@
 
 use std::borrow::Cow;
 use std::io::IoSlice;
+use std::mem;
 
 use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, margins, sliced};
 use zarr_view::{CopyError, Output, View};
 
 use super::Array;
-use super::strided::Input;
+use super::strided::{Boxes, Content, Input};
 use super::worker::{ChunkBuffers, Worker};
 use super::write_log::Log;
 use crate::any_selection::AnySelection;
@@ -57,16 +58,17 @@ impl Array {
         elements: &[u8],
     ) -> Result<(), ArrayError> {
         let transfer = Transfer::new(Selected::new(self, selection)?, elements.len())?;
-        self.write_transfer(selection, &transfer, elements, || Some(Cow::Borrowed(elements)))
+        let content = Content::Bytes(elements);
+        self.write_transfer(selection, &transfer, content, || Some(Cow::Borrowed(elements)))
     }
 
-    /// Writes the elements at the positions of the transfer. `in_order` gives the same elements
-    /// in C order, to describe a loss.
+    /// Writes the elements at the positions of the transfer, or those of boxes. `in_order` gives the
+    /// same elements in C order, to describe a loss.
     pub(super) fn write_transfer<'e>(
         &self,
         selection: &Selection,
         transfer: &Transfer<'_>,
-        elements: &[u8],
+        content: Content<'_>,
         in_order: impl Fn() -> Option<Cow<'e, [u8]>>,
     ) -> Result<(), ArrayError> {
         self.check_codecs_write()?;
@@ -80,7 +82,14 @@ impl Array {
                 let mut done = log.start(range.start);
                 transfer.for_each_part(range, |part| {
                     self.check_wanted()?;
-                    self.write_selected_part(transfer, part, elements, worker)?;
+                    match content {
+                        Content::Bytes(elements) | Content::View(_, elements) => {
+                            self.write_selected_part(transfer, part, elements, worker)?;
+                        }
+                        Content::Boxes(boxes) => {
+                            self.write_asked(selection, transfer, part, boxes, worker)?;
+                        }
+                    }
                     done.one_more();
                     Ok(())
                 })
@@ -106,8 +115,9 @@ impl Array {
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
         let Worker { keys, codecs, buffers } = worker;
-        let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
+        let codec = codecs.of(part.chunk_shape)?;
         if let Some(moves) = transfer.scatter(part, codec.shape()) {
+            let key = keys.of(part.chunk)?;
             // In C order, for which the moves are computed.
             return self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
                 moves.run(elements, decoded);
@@ -115,12 +125,43 @@ impl Array {
             });
         }
         let view = transfer.view().shrink(part.place).map_err(CopyError::from)?;
+        self.write_box(part, elements, &view, worker)
+    }
+
+    /// As [`write_selected_part`](Self::write_selected_part), with elements for which `boxes` is asked.
+    fn write_asked(
+        &self,
+        selection: &Selection,
+        transfer: &Transfer<'_>,
+        part: &Part<'_>,
+        boxes: &dyn Boxes,
+        worker: &mut Worker<'_>,
+    ) -> Result<(), ArrayError> {
+        let (ranges, view) = transfer.asked(selection, part)?;
+        let mut memory = mem::take(&mut worker.buffers.gathered);
+        let elements = memory.room(view.len().saturating_mul(self.element_size()))?;
+        boxes.copy(&ranges, elements);
+        let done = self.write_box(part, elements, &view, worker);
+        worker.buffers.gathered = memory;
+        done
+    }
+
+    /// Writes a box of a chunk from elements at the positions of a view.
+    fn write_box(
+        &self,
+        part: &Part<'_>,
+        elements: &[u8],
+        view: &View,
+        worker: &mut Worker<'_>,
+    ) -> Result<(), ArrayError> {
+        let Worker { keys, codecs, buffers } = worker;
+        let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
         if part.fills_chunk() {
-            self.write_whole(key, codec, elements, &view, buffers)
+            self.write_whole(key, codec, elements, view, buffers)
         } else if part.is_whole {
-            self.write_to_end(key, codec, part, elements, &view, buffers)
+            self.write_to_end(key, codec, part, elements, view, buffers)
         } else {
-            self.write_part(key, codec, part, elements, &view, buffers)
+            self.write_part(key, codec, part, elements, view, buffers)
         }
     }
 

@@ -1,9 +1,10 @@
 //! Every kind of selection, compared with elements picked one by one.
 
 use std::num::NonZeroUsize;
+use std::ops::Range;
 
-use zarr_array::{Array, ArrayError, AxisSelection, Selection};
-use zarr_view::{Output, View};
+use zarr_array::{Array, ArrayError, AxisSelection, Boxes, Input, Selection};
+use zarr_view::{CopyElement, Output, View};
 
 use crate::regions::array;
 
@@ -45,6 +46,27 @@ fn selects(length: u64) -> Vec<Asked> {
         selects.push((indices, mask.into()));
     }
     selects
+}
+
+/// Elements of two bytes that are asked for a box at a time.
+#[derive(Debug)]
+struct Asked16 {
+    shape: Vec<usize>,
+    elements: Vec<u8>,
+}
+
+impl Boxes for Asked16 {
+    fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    fn copy(&self, ranges: &[Range<usize>], out: &mut [u8]) {
+        let from = View::contiguous(&self.shape).and_then(|all| all.shrink(ranges)).expect("a box");
+        let to = View::contiguous(from.shape()).expect("a shape");
+        assert_eq!(out.len(), from.len() * 2);
+        let element = CopyElement::try_from(2).expect("a size");
+        zarr_view::copy(&from, &self.elements, &to, out, element, &[]).expect("copies");
+    }
 }
 
 fn codecs() -> [(&'static str, &'static str); 4] {
@@ -101,6 +123,12 @@ fn every_selection_of_a_small_array() {
                 for (place, element) in places.iter().zip(&written) {
                     wanted[*place] = *element;
                 }
+                assert_eq!(fresh.read_as::<u16>(&whole).unwrap(), wanted, "{both:?} {codecs}");
+                // The same elements, asked for a box at a time.
+                let shape = both.shape().iter().map(|length| *length as usize).collect();
+                let asked = Asked16 { shape, elements: bytes(&written) };
+                fresh.write_as(&whole, &elements).expect("writes");
+                fresh.write(&both, Input::from_boxes(&asked)).expect("writes");
                 assert_eq!(fresh.read_as::<u16>(&whole).unwrap(), wanted, "{both:?} {codecs}");
                 planned(&array, &both, [&rows.0, &columns.0]);
             }

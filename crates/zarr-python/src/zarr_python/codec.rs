@@ -90,11 +90,11 @@ impl PyChain {
         self.chain.check_writable().map_err(|error| self.unbound(&error))?;
         let fill = self.of_element_size(fill)?;
         let memory = Memory::of(elements, self.chain.element_size(), shape.len())?;
-        let (content, bytes) = memory.read(py, |view, bytes| {
+        let (content, bytes) = memory.read_all(py, |view, bytes| {
             let (mut encoded, mut scratch) = (Vec::new(), Scratch::new());
             let content = codec.encode(bytes, view, fill, &mut encoded, &mut scratch);
             (content, encoded)
-        });
+        })?;
         match content.map_err(|error| undone(&error, self.place.as_deref()))? {
             Encoded::Empty if skip_fill => Ok(None),
             Encoded::Chunk | Encoded::Empty => Ok(Some(PyBytes::new(py, &bytes))),

@@ -4,7 +4,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyList, PyTuple};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::AxisSelection;
-use zarr_kit::view::View;
 use zarr_kit::{Array, ArrayMetadata, Selection};
 
 use crate::conversion::error::Done;
@@ -65,8 +64,7 @@ impl PyOpened {
     fn write(&self, axes: Vec<Steps>, elements: &Bound<'_, PyAny>) -> Done<()> {
         let (_counted, selection) = (Counted, selection(axes));
         let memory = Memory::of(elements, self.array.element_size(), selection.axes().len())?;
-        let write = |view: &View, bytes: &[u8]| self.array.write(&selection, (view, bytes));
-        Ok(memory.read(elements.py(), write)?)
+        Ok(memory.read(elements.py(), |input| self.array.write(&selection, input))?)
     }
 }
 
