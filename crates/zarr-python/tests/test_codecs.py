@@ -17,6 +17,7 @@ import zarr
 from zarr.storage import LocalStore, MemoryStore, WrapperStore
 
 import zarr_kit
+from zarr_kit import _native
 from zarr_kit.codecs import PackBits, Reshape
 
 FIXTURES = Path(__file__).parents[3] / "fixtures"
@@ -76,6 +77,18 @@ def test_a_chunk_is_packed_in_c_order_whatever_its_strides(pipeline):
     nibbles = PackBits(last_bit=3)
     assert packed(values, "uint8", nibbles) == bytes.fromhex("10 32 54")
     assert packed(values.T[::-1, ::-1], "uint8", nibbles) == bytes.fromhex("25 14 03")
+
+
+def test_chains_take_elements_with_gaps_and_refuse_encoded_bytes_with_gaps():
+    chain = _native.Chain('[{"name": "packbits", "configuration": {"last_bit": 3}}]', '"uint8"', [[2], [3]])
+    room = np.arange(24, dtype="uint8").reshape(4, 6) % 16
+    assert chain.encode([2, 3], room[::2, ::2], b"\0", False) == bytes.fromhex("20 c4 0e")
+    out = np.zeros((2, 3), "uint8")
+    chain.decode([2, 3], bytes.fromhex("20 c4 0e"), [(0, 2, 1), (0, 3, 1)], out, b"\0")
+    np.testing.assert_array_equal(out, room[::2, ::2])
+    spread = np.frombuffer(bytes.fromhex("20 ff c4 ff 0e ff"), "uint8")[::2]
+    with pytest.raises(BufferError, match="not contiguous"):
+        chain.decode([2, 3], spread, [(0, 2, 1), (0, 3, 1)], out, b"\0")
 
 
 def test_values_that_do_not_fit_are_refused(pipeline):

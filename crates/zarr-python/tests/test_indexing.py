@@ -2,6 +2,7 @@
 
 import itertools
 import random
+import threading
 
 import numpy as np
 import pytest
@@ -224,6 +225,55 @@ def test_only_the_out_views_elements_change(both):
     expected = np.full((9, 7, 8), -1, "i4")
     expected[1:8, 1:6, 1:7] = values
     np.testing.assert_array_equal(room, expected)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "i4", "f8", "c16"])
+def test_writes_come_from_memory_with_any_strides(dtype):
+    """With gaps, a box at a time; without, as they lie. Keys with steps back, lists, points and new axes."""
+    room = np.random.default_rng(1).integers(0, 100, (30, 12, 14)).astype(dtype)
+    array = zarr_kit.create("memory:", shape=SHAPE, dtype=dtype, chunks=CHUNKS)
+    whole = np.zeros(SHAPE, dtype)
+    sources = (
+        room[2:16:2, 1:11:2, ::-1][:, :, 2:8],
+        room[:7, :5, :6],
+        room[:7, :5, :6].T[::-1].T,
+        np.asfortranarray(room[:7, :5, :6]),
+        np.broadcast_to(room[3, 2:12:2, None, 1], (7, 5, 6)),
+        room[8:1:-1, 3:8, 1:13:2],
+    )
+    keys = (np.s_[:], np.s_[::-2, 1:4, ::-1], np.s_[2, :, 1:5], np.s_[:, [3, 0, 4], 2], np.s_[None, 1:6, 2:3])
+    for source, key in itertools.product(sources, keys):
+        array[...] = whole
+        expected = whole.copy()
+        array[key] = source[key]
+        expected[key] = source[key]
+        np.testing.assert_array_equal(array[...], expected)
+    points = [6, 0, 3], [4, 1, 0], [5, 0, 2]
+    array.vindex[points] = room[0, 2:8:2, 3]
+    expected[points] = room[0, 2:8:2, 3]
+    np.testing.assert_array_equal(array[...], expected)
+
+
+def test_others_may_write_between_the_elements_that_are_written():
+    room = np.zeros((512, 512), "i4")
+    room[:, ::2] = np.arange(512 * 256).reshape(512, 256)
+    source, gaps = room[:, ::2], room[:, 1::2]
+    array = zarr_kit.create("memory:", shape=source.shape, dtype="i4", chunks=[64, [100, 156]])
+    ends = threading.Event()
+
+    def write_gaps():
+        while not ends.is_set():
+            gaps[...] += 1
+
+    thread = threading.Thread(target=write_gaps)
+    thread.start()
+    try:
+        for _ in range(5):
+            array[...] = source
+            np.testing.assert_array_equal(array[...], source)
+    finally:
+        ends.set()
+        thread.join()
 
 
 @pytest.mark.parametrize("threads", [None, 1])

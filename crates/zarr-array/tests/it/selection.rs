@@ -124,7 +124,10 @@ fn every_selection_of_a_small_array() {
                     wanted[*place] = *element;
                 }
                 assert_eq!(fresh.read_as::<u16>(&whole).unwrap(), wanted, "{both:?} {codecs}");
-                // The same elements, asked for a box at a time.
+                // The same elements, asked for a box at a time, of a part of the parts.
+                if (n + m) % 3 > 0 {
+                    continue;
+                }
                 let shape = both.shape().iter().map(|length| *length as usize).collect();
                 let asked = Asked16 { shape, elements: bytes(&written) };
                 fresh.write_as(&whole, &elements).expect("writes");
