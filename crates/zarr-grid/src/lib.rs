@@ -50,38 +50,23 @@
 extern crate alloc;
 
 mod axis;
-mod axis_part;
-mod axis_storage;
-mod boundaries;
-mod build;
-mod bulk;
 mod change;
 mod error;
-mod exchange;
 mod grid;
-mod group;
-mod listed;
 mod num;
-mod parts;
-mod rearrange;
-mod refine;
-mod runs;
-mod select;
 mod selection;
-mod strided;
-mod walk;
 
+pub use axis::runs::Run;
+pub use axis::storage::AxisRuns;
 pub use axis::{Axis, AxisKind};
-pub use axis_part::{AxisPart, PartIndices};
-pub use axis_storage::AxisRuns;
-pub use change::Growth;
+pub use change::refine::{Overlap, Overlaps};
+pub use change::resize::Growth;
 pub use error::{GridError, GridErrorKind};
 pub use grid::Grid;
-pub use parts::{ChunkPart, ChunkParts, SelectedChunks};
-pub use refine::{Overlap, Overlaps};
-pub use runs::Run;
-pub use select::{AxisParts, SelectedAxis};
 pub use selection::AxisSelection;
+pub use selection::axis_part::{AxisPart, PartIndices};
+pub use selection::selected_axis::{AxisParts, SelectedAxis};
+pub use selection::selected_chunks::{ChunkPart, ChunkParts, SelectedChunks};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -2,11 +2,11 @@
 
 use std::borrow::Cow;
 
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
-use crate::finding::Finding;
 use crate::json::{Grammar, Outline, Raw, utf8};
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

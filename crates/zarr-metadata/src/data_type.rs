@@ -22,12 +22,12 @@ pub use record::{Field, Struct};
 pub use time::{TimeStep, TimeUnit};
 
 use self::element_layout::{int, small};
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
-use crate::finding::Finding;
 use crate::float::{FloatFormat, FloatSpecials};
 use crate::json::{Grammar, Outline, Raw, utf8, write_string};
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

@@ -11,10 +11,10 @@ use std::fmt::Write;
 
 use crate::codec::Endian;
 use crate::data_type::{Component, DataType, ElementPart, Kind};
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::float::{FloatFormat, OutOfRange, Value};
 use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

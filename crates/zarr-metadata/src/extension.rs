@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, describe};
-use crate::finding::Finding;
 use crate::json::{Grammar, JsonType, Object, Outline, Raw, same, write_string};
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

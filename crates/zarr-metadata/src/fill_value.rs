@@ -6,8 +6,8 @@ use crate::codec::Endian;
 use crate::data_type::DataType;
 use crate::element::{self, format_element};
 use crate::error::MetadataError;
+use crate::error::rule::Rule;
 use crate::json::{Grammar, JsonType, Outline, Raw, same};
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

@@ -62,35 +62,23 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
-mod array;
-mod builder;
 mod chunk_grid;
 mod chunk_key;
 mod codec;
-mod consolidated;
 mod data_type;
-mod default_chunks;
-mod document;
-mod draft;
-mod edges;
+mod documents;
 mod element;
 mod error;
 mod extension;
 mod fill_value;
-mod finding;
 mod float;
-mod group;
 mod json;
 mod limits;
-mod node;
-mod printable;
-mod rule;
 mod serde_impls;
 mod version_2;
 
-pub use array::ArrayMetadata;
-pub use builder::{ArrayBuilder, Fill};
 pub use chunk_grid::ChunkGrid;
+pub use chunk_grid::edges::{ChunkEdges, EdgeRun};
 pub use chunk_key::{ChunkKeyEncoding, Separator};
 pub use codec::{
     AsType, Bitround, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, CastValue, Checksum,
@@ -100,24 +88,25 @@ pub use codec::{
     Packbits, PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape, ReshapeDim,
     Rounding, ScaleOffset, Sharding, Shuffle, Transpose, Zfp, Zfpy, Zstd,
 };
-pub use consolidated::ConsolidatedMetadata;
 pub use data_type::{
     ByteLength, DataType, ElementLayout, ElementPart, Field, Optional, RawBits, Struct, TimeStep,
     TimeUnit, Utf32Length,
 };
-pub use edges::{ChunkEdges, EdgeRun};
+pub use documents::array::ArrayMetadata;
+pub use documents::builder::{ArrayBuilder, Fill};
+pub use documents::consolidated::ConsolidatedMetadata;
+pub use documents::group::GroupMetadata;
+pub use documents::node::NodeMetadata;
 pub use element::{format_element, parse_element};
 pub use error::MetadataError;
+pub use error::finding::Finding;
+pub use error::printable::{Printable, is_printable};
+pub use error::rule::{Rule, Severity};
 pub use extension::Extension;
 pub use fill_value::FillValue;
-pub use finding::Finding;
 pub use float::{FloatFormat, FloatSpecials};
-pub use group::GroupMetadata;
 pub use json::{JsonTokens, same_value};
 pub use limits::{MAX_CODECS, MAX_ELEMENT_SIZE, MAX_RANK};
-pub use node::NodeMetadata;
-pub use printable::{Printable, is_printable};
-pub use rule::{Rule, Severity};
 pub use version_2::{Version2Error, json2_elements};
 
 /// The README's example, run as a test.

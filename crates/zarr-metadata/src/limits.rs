@@ -6,7 +6,7 @@
 //! gigabytes.
 
 use crate::error::MetadataError;
-use crate::rule::Rule;
+use crate::error::rule::Rule;
 
 /// The most dimensions that an array may have, at any place of a codec chain.
 ///

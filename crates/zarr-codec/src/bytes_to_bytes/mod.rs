@@ -26,10 +26,7 @@ mod stream;
 mod zfp;
 #[cfg(feature = "zlib")]
 mod zlib;
-#[cfg(feature = "zstd")]
 mod zstd;
-#[cfg(all(feature = "ruzstd", any(test, not(feature = "zstd"))))]
-mod zstd_in_rust;
 
 use zarr_metadata::{BloscCompressor, ChecksumLocation, Codec, DataType};
 
@@ -74,9 +71,9 @@ pub(crate) fn bind(
             Box::new(zstd::Zstd { level: zstd.level, checksum: zstd.checksum })
         }
         #[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
-        Codec::Zstd(zstd) => Box::new(zstd_in_rust::Zstd { checksum: zstd.checksum }),
+        Codec::Zstd(zstd) => Box::new(zstd::in_rust::Zstd { checksum: zstd.checksum }),
         #[cfg(all(feature = "ruzstd", not(feature = "zstd")))]
-        Codec::NumcodecsZstd(zstd) => Box::new(zstd_in_rust::Zstd { checksum: zstd.checksum }),
+        Codec::NumcodecsZstd(zstd) => Box::new(zstd::in_rust::Zstd { checksum: zstd.checksum }),
         #[cfg(feature = "bz2")]
         Codec::NumcodecsBz2(bz2) => Box::new(bz2::Bz2 { level: bz2.level }),
         #[cfg(feature = "lz4")]

@@ -3,11 +3,11 @@
 use super::configuration::{Context, Input, Result};
 use super::{Codec, CodecKind, Endian};
 use crate::data_type::DataType;
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
-use crate::finding::Finding;
 use crate::json::{Grammar, Object, Outline, Raw, read_elements, utf8};
 use crate::limits::check_codecs;
-use crate::rule::Rule;
 
 impl Codec {
     /// Reads an array of codecs.

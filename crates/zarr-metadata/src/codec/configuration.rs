@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt::{Display, Write};
 
 use crate::data_type::DataType;
+use crate::error::finding::Finding;
 use crate::error::{At, MetadataError};
-use crate::finding::Finding;
 use crate::json::{Object, Raw, write_string};
 
 pub(super) type Result<T> = std::result::Result<T, MetadataError>;

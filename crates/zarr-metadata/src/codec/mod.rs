@@ -3,60 +3,48 @@
 //! A codec is a row of [`codecs!`](self) and a configuration type in a file of its own, which
 //! implements [`Configuration`]: how it is read, written and checked against its input.
 
-mod bitround;
-mod blosc;
-mod bytes;
-mod cast_value;
+mod array_to_array;
+mod array_to_bytes;
+mod bytes_to_bytes;
 mod chain;
 mod configuration;
 mod construct;
-mod gzip;
 mod numcodecs;
-mod optional;
-mod packbits;
-mod reshape;
-mod scale_offset;
-mod sharding;
-mod squeeze;
-mod transpose;
-mod vlen;
-mod zfp;
-mod zstd;
 
-pub use bitround::{Bitround, NumcodecsBitround};
-pub use blosc::{Blosc, BloscCompressor, BloscShuffle};
-pub use bytes::{Bytes, Endian};
-pub use cast_value::{CastValue, OutOfRange, Rounding};
-pub use gzip::Gzip;
+pub use array_to_array::bitround::{Bitround, NumcodecsBitround};
+pub use array_to_array::cast_value::{CastValue, OutOfRange, Rounding};
+pub use array_to_array::reshape::{Reshape, ReshapeDim};
+pub use array_to_array::scale_offset::ScaleOffset;
+pub use array_to_array::transpose::Transpose;
+pub use array_to_bytes::bytes::{Bytes, Endian};
+pub use array_to_bytes::optional::OptionalCodecs;
+pub use array_to_bytes::packbits::{Packbits, PaddingEncoding};
+pub use array_to_bytes::sharding::{IndexLocation, Sharding};
+pub use array_to_bytes::zfp::{Zfp, Zfpy};
+pub use bytes_to_bytes::blosc::{Blosc, BloscCompressor, BloscShuffle};
+pub use bytes_to_bytes::gzip::Gzip;
+pub use bytes_to_bytes::zstd::Zstd;
 pub use numcodecs::{
     AsType, Bz2, Checksum, ChecksumLocation, Deflate, Delta, FixedScaleOffset, JenkinsLookup3, Lz4,
     Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions, LzmaProcessor, NumcodecsBlosc,
     NumcodecsZstd, Pcodec, PcodecDelta, PcodecMode, Quantize, Shuffle,
 };
-pub use optional::OptionalCodecs;
-pub use packbits::{Packbits, PaddingEncoding};
-pub use reshape::{Reshape, ReshapeDim};
-pub use scale_offset::ScaleOffset;
-pub use sharding::{IndexLocation, Sharding};
-pub use transpose::Transpose;
-pub use zfp::{Zfp, Zfpy};
-pub use zstd::Zstd;
 
 pub(crate) use chain::{
     assume_little_endian, check_chain, element_order, read_codecs, write_codecs,
 };
 
+use array_to_array::squeeze::Squeeze;
+use array_to_bytes::packbits::NumcodecsPackbits;
+use array_to_bytes::vlen::{VlenBytes, VlenUtf8};
 use configuration::{Configuration, Context, Members, NoConfiguration};
 use numcodecs::Json2;
-use packbits::NumcodecsPackbits;
-use squeeze::Squeeze;
-use vlen::{VlenBytes, VlenUtf8};
 
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
-use crate::finding::Finding;
 use crate::json::{Grammar, Object, Outline, Raw, utf8, write_string};
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

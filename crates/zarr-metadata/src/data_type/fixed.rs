@@ -1,9 +1,9 @@
 //! Sizes that a name or a configuration says.
 
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::limits::{MAX_ELEMENT_SIZE, check_element_size};
-use crate::rule::Rule;
 
 /// The size of the raw bits type `r<N>`: from 1 byte to [`MAX_ELEMENT_SIZE`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

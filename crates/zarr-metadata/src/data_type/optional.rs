@@ -1,11 +1,11 @@
 //! `zarrs.optional`: elements of another type that may be missing.
 
 use super::DataType;
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
-use crate::finding::Finding;
 use crate::json::write_string;
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

@@ -3,12 +3,12 @@
 use std::collections::HashSet;
 
 use super::DataType;
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
-use crate::finding::Finding;
 use crate::json::{JsonType, Object, Raw, read_elements, write_string};
 use crate::limits::check_element_size;
-use crate::rule::Rule;
 
 type Result<T> = std::result::Result<T, MetadataError>;
 

@@ -2,10 +2,10 @@
 
 use std::num::NonZeroU32;
 
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::json::Raw;
-use crate::rule::Rule;
 
 /// What the integers of `numpy.datetime64` and `numpy.timedelta64` count: multiples of a unit,
 /// since 1970-01-01T00:00:00 or as a duration.

@@ -4,10 +4,10 @@ use base64::prelude::*;
 
 use super::outline;
 use crate::data_type::{Component, DataType, Kind};
-use crate::document::{Document, attribute};
+use crate::documents::document::{Document, attribute};
+use crate::documents::group::GroupMetadata;
 use crate::error::MetadataError;
 use crate::fill_value::FillValue;
-use crate::group::GroupMetadata;
 use crate::json::{Grammar, JsonType, Outline, Raw, members, read_elements, utf8, write_string};
 
 /// The names of the dimensions, among the attributes.

@@ -3,8 +3,8 @@
 use super::attributes::Attributes;
 use super::consolidated::Consolidated;
 use super::{Version2Error, check_format, members, of, outline};
+use crate::documents::group::GroupMetadata;
 use crate::error::MetadataError;
-use crate::group::GroupMetadata;
 
 impl GroupMetadata {
     /// Reads a group of Zarr version 2 from its documents `.zgroup`, `.zattrs` and `.zmetadata`, of

@@ -18,8 +18,8 @@ use std::fmt;
 pub use objects::json2_elements;
 
 use crate::error::MetadataError;
+use crate::error::printable::Printable;
 use crate::json::{Grammar, Object, Outline, Raw, utf8};
-use crate::printable::Printable;
 
 /// A document of Zarr version 2 that is wrong, or that says what version 3 cannot express.
 ///

@@ -2,19 +2,12 @@
 
 mod common;
 mod compose;
-mod digits;
 mod dims;
-mod expand;
-mod flip;
 mod index;
 mod invert;
-mod pad;
-mod permute;
+mod movement;
 mod progressions;
 mod reshape;
-mod shrink;
-mod slice;
-mod split;
 
 pub use common::common_shape;
 pub(crate) use dims::Dims;

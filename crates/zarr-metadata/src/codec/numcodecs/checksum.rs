@@ -2,8 +2,8 @@
 
 use super::{narrow, or};
 use crate::codec::configuration::{Configuration, Context, Members, Names, Result, read_named};
+use crate::error::rule::Rule;
 use crate::json::{JsonType, Object};
-use crate::rule::Rule;
 
 /// The configuration of `numcodecs.shuffle`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]

@@ -1,7 +1,7 @@
 //! The compressors.
 
 use super::{narrow, or};
-use crate::codec::blosc::{BloscCompressor, BloscShuffle, COMPRESSORS};
+use crate::codec::bytes_to_bytes::blosc::{BloscCompressor, BloscShuffle, COMPRESSORS};
 use crate::codec::configuration::{
     Configuration, Context, Members, Result, from_0_to_9, read_named,
 };

@@ -1,8 +1,8 @@
 //! `numcodecs.json2`: a chunk of objects as one JSON text.
 
 use super::or;
+use crate::codec::array_to_bytes::vlen::check_type;
 use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
-use crate::codec::vlen::check_type;
 use crate::data_type::DataType;
 use crate::json::{Object, Raw};
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::{narrow, or};
 use crate::codec::configuration::{Configuration, Context, Members, Names, Result};
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::json::{JsonType, Object, Raw, read_elements};
-use crate::rule::Rule;
 
 /// The configuration of `numcodecs.lzma`, whose numbers are those of Python's module `lzma`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]

@@ -20,8 +20,8 @@ pub use values::{AsType, Delta, FixedScaleOffset, Quantize};
 
 use super::configuration::Result;
 use crate::error::At;
+use crate::error::rule::Rule;
 use crate::json::{Object, Raw};
-use crate::rule::Rule;
 
 /// Reads a member, or takes what numcodecs takes where it is missing or `null`.
 fn or<T>(

@@ -6,8 +6,8 @@ use crate::codec::configuration::{
 };
 use crate::data_type::DataType;
 use crate::error::MetadataError;
+use crate::error::rule::Rule;
 use crate::json::{Object, Raw};
-use crate::rule::Rule;
 
 /// The configuration of `numcodecs.pcodec`. None of its members matters for reading.
 ///

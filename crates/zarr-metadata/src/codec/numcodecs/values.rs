@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use super::{integer, or};
 use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
 use crate::data_type::{DataType, numpy};
+use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::json::{JsonType, Object, Raw, write_string};
-use crate::rule::Rule;
 
 /// The configuration of `numcodecs.delta`.
 #[derive(Debug, Clone, PartialEq, Eq)]

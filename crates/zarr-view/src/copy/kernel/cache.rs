@@ -2,7 +2,7 @@
 
 use super::vector::LANE;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::x86;
+use super::vector::x86;
 
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;

@@ -10,40 +10,31 @@
     expect(dead_code, unused_variables, reason = "without vectors nothing is woven")
 )]
 
-mod block;
-mod block_buffer;
-mod buffer;
 mod cache;
-#[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
-mod neon;
-mod plane;
 mod repeat;
 mod rows;
 mod scalar;
 mod shuffle;
 mod steps;
 mod swap;
-mod tile;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod vbmi;
+mod transpose;
 mod vector;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-mod wasm;
-mod weave;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-mod x86;
 
 use super::CopyElement;
 use super::instructions::Detected;
 use super::one_loop::Loop;
+use crate::copy::kernel::shuffle::weave;
+use crate::copy::kernel::transpose::block;
+use crate::copy::kernel::transpose::plane;
+use crate::copy::kernel::vector::x86;
 use crate::view::{Dims, signed};
-use buffer::Buffer;
 use cache::{HAS_STREAMING, LINE, prefetch, stream_stretch};
 use repeat::{Repeat, is_repeated};
 use rows::Rows;
 use shuffle::Shuffles;
+use shuffle::weave::{Blocks, Weave};
+use transpose::buffer::Buffer;
 use vector::{LANE, WORD};
-use weave::{Blocks, Weave};
 
 /// Copies of at least this many bytes are assumed to exceed the cache.
 const STREAMED: usize = 4 << 20;

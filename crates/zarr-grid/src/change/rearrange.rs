@@ -1,0 +1,143 @@
+//! Chunks dropped, taken out and put into another order, as arrays that renamed their objects have
+//! them.
+#![warn(clippy::arithmetic_side_effects)]
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use crate::axis::build::AxisBuilder;
+use crate::axis::runs::Run;
+use crate::axis::{Axis, AxisKind};
+use crate::error::{GridError, GridErrorKind};
+use crate::grid::Grid;
+
+impl Axis {
+    /// The axis without its first `count` occupied chunks, as a rolling archive drops them: chunk
+    /// `c` becomes chunk `c - count`. A regular axis stays regular.
+    ///
+    /// # Errors
+    /// [`GridErrorKind::NotOccupied`] if `count` is more than there are.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::Axis;
+    ///
+    /// let axis = Axis::from_edges(90, [31, 28, 31])?;
+    /// assert_eq!(axis.shift(1)?, Axis::from_edges(59, [28, 31])?);
+    /// assert_eq!(Axis::regular(10, 4)?.shift(1)?, Axis::regular(6, 4)?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn shift(&self, count: u64) -> Result<Axis, GridError> {
+        let from = self.clipped(count).map(|range| range.start);
+        let start = match from {
+            Some(start) => start,
+            None if count == self.occupied() => self.extent(),
+            None => return Err(self.not_occupied(count)),
+        };
+        let extent = self.extent().saturating_sub(start);
+        if let AxisKind::Regular { edge } = self.kind() {
+            return Axis::regular(extent, edge);
+        }
+        let mut builder = AxisBuilder::new();
+        builder.push_all(self.runs_of(&(count..self.declared())))?;
+        builder.finish(extent)
+    }
+
+    /// The axis of the chunks of these ranges, one range after another: chunks may be left out, or
+    /// there several times. A regular axis stays regular if the result can be, and one that no
+    /// longer has any chunk keeps its edge.
+    ///
+    /// Takes time in proportion to the runs of the axis, for each range.
+    ///
+    /// # Errors
+    /// [`GridErrorKind::NotOccupied`];
+    /// [`GridErrorKind::ClippedPiece`] if the last chunk ends past the axis, and would no longer be
+    /// the last: it is stored at its full length; [`GridErrorKind::EdgeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::Axis;
+    ///
+    /// let axis = Axis::from_edges(90, [31, 28, 31])?;
+    /// assert_eq!(axis.permute(&[1..3, 0..1])?, Axis::from_edges(90, [28, 31, 31])?);
+    /// assert_eq!(axis.permute(&[0..1, 2..3])?, Axis::from_edges(62, [31, 31])?);
+    /// assert!(Axis::regular(10, 4)?.permute(&[2..3, 0..2]).is_err()); // two elements of four
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn permute(&self, order: &[Range<u64>]) -> Result<Axis, GridError> {
+        let occupied = self.occupied();
+        let ranges = order.iter().filter(|range| range.start < range.end);
+        let ranges: Vec<&Range<u64>> = ranges.collect();
+        let is_clipped = self.occupied_end() != self.extent();
+        let mut builder = AxisBuilder::new();
+        let mut extent = 0_u64;
+        for (position, range) in ranges.iter().enumerate() {
+            if range.end > occupied {
+                return Err(self.not_occupied(range.end));
+            }
+            let is_last = position.checked_add(1) == Some(ranges.len());
+            if is_clipped && range.end == occupied && !is_last {
+                let (extent, end) = (self.extent(), self.occupied_end());
+                return Err(GridErrorKind::ClippedPiece { piece: position, extent, end }.into());
+            }
+            // Both chunks are occupied.
+            let start = self.clipped(range.start).map_or(0, |chunk| chunk.start);
+            let end = self.clipped(range.end.saturating_sub(1)).map_or(0, |chunk| chunk.end);
+            let length = end.saturating_sub(start);
+            extent = extent.checked_add(length).ok_or(GridErrorKind::EdgeOverflow)?;
+            builder.push_all(self.runs_of(range))?;
+        }
+        if let AxisKind::Regular { edge } = self.kind() {
+            return Axis::regular(extent, edge);
+        }
+        builder.finish(extent)
+    }
+
+    /// The error for chunks below `end`, of which the last is not occupied.
+    fn not_occupied(&self, end: u64) -> GridError {
+        let (chunk, occupied) = (end.saturating_sub(1), self.occupied());
+        GridErrorKind::NotOccupied { chunk, occupied }.into()
+    }
+
+    /// The runs of a range of declared chunks.
+    fn runs_of(&self, range: &Range<u64>) -> impl Iterator<Item = Run> + '_ {
+        let (from, to) = (range.start, range.end);
+        let mut first = 0_u64;
+        self.runs().filter_map(move |run| {
+            let start = first.max(from);
+            first = first.saturating_add(run.count);
+            let count = first.min(to).saturating_sub(start);
+            (count > 0).then_some(Run { edge: run.edge, count })
+        })
+    }
+}
+
+impl Grid {
+    /// The grid without the first `count` chunks of one axis; see [`Axis::shift`].
+    ///
+    /// # Errors
+    /// [`GridErrorKind::AxisOutOfBounds`]; those of [`Axis::shift`] on their axis.
+    pub fn shift(&self, axis: usize, count: u64) -> Result<Grid, GridError> {
+        self.with_axis(axis, |axis| axis.shift(count))
+    }
+
+    /// The grid with the chunks of one axis in another order; see [`Axis::permute`].
+    ///
+    /// # Errors
+    /// [`GridErrorKind::AxisOutOfBounds`]; those of [`Axis::permute`] on their axis.
+    pub fn permute(&self, axis: usize, order: &[Range<u64>]) -> Result<Grid, GridError> {
+        self.with_axis(axis, |axis| axis.permute(order))
+    }
+
+    fn with_axis(
+        &self,
+        axis: usize,
+        change: impl FnOnce(&Axis) -> Result<Axis, GridError>,
+    ) -> Result<Grid, GridError> {
+        let mut axes = self.axes().to_vec();
+        let rank = axes.len();
+        let slot = axes.get_mut(axis).ok_or(GridErrorKind::AxisOutOfBounds { axis, rank })?;
+        *slot = change(slot).map_err(|error| error.on_axis(axis))?;
+        Ok(Grid::new(axes))
+    }
+}

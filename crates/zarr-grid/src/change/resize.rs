@@ -1,0 +1,185 @@
+//! Resizing, appending, shrinking and joining.
+#![warn(clippy::arithmetic_side_effects)]
+
+use alloc::vec::Vec;
+
+use crate::axis::build::AxisBuilder;
+use crate::axis::runs::Run;
+use crate::axis::{Axis, AxisKind};
+use crate::error::{GridError, GridErrorKind};
+use crate::grid::Grid;
+
+/// Where the chunks come from when an axis grows past its declared edges (SD-08).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Growth<'a> {
+    /// The last edge is repeated as often as needed.
+    #[default]
+    RepeatLast,
+    /// These edges are appended.
+    Edges(&'a [Run]),
+}
+
+impl Axis {
+    /// The axis with another extent.
+    ///
+    /// A regular axis stays regular and needs no edges. A rectilinear axis keeps its declared
+    /// edges: growth first fills those that overflow the old extent and takes `growth` for the
+    /// rest, and shrinking leaves all of them declared, so that growing back finds the same chunks.
+    ///
+    /// # Errors
+    /// [`GridErrorKind::EdgesNotNeeded`] if edges are given and the declared ones suffice;
+    /// [`GridErrorKind::EdgesOnRegular`]; [`GridErrorKind::NoEdgeToRepeat`]; those of
+    /// [`Axis::from_runs`], positions counting the new edges.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Growth, Run};
+    ///
+    /// let axis = Axis::from_edges(59, [31, 28])?;
+    /// let spring = axis.resized(90, Growth::Edges(&[Run { edge: 31, count: 1 }]))?;
+    /// assert_eq!(spring, Axis::from_edges(90, [31, 28, 31])?);
+    /// assert_eq!(axis.resized(90, Growth::RepeatLast)?, Axis::from_edges(90, [31, 28, 28, 28])?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn resized(&self, extent: u64, growth: Growth<'_>) -> Result<Axis, GridError> {
+        let more = match growth {
+            Growth::RepeatLast => &[],
+            Growth::Edges(runs) => runs,
+        };
+        let end = self.declared_end();
+        if let AxisKind::Regular { edge } = self.kind() {
+            return match more {
+                [] => Axis::regular(extent, edge),
+                _ => Err(GridErrorKind::EdgesOnRegular { edge }.into()),
+            };
+        }
+        if extent <= end && !more.is_empty() {
+            return Err(GridErrorKind::EdgesNotNeeded { end, extent }.into());
+        }
+        // Checked alone first, so that an error names the position among the new edges.
+        let mut added = AxisBuilder::new();
+        more.iter().try_for_each(|&run| added.push(run))?;
+        let mut builder = self.to_builder()?;
+        builder.push_all(more.iter().copied())?;
+        if let (Growth::RepeatLast, Some(missing @ 1..)) = (growth, extent.checked_sub(end)) {
+            let last = self.declared().checked_sub(1).and_then(|last| self.edge(last));
+            let edge = last.ok_or(GridErrorKind::NoEdgeToRepeat)?;
+            builder.push(Run { edge, count: missing.div_ceil(edge) })?;
+        }
+        builder.finish(extent)
+    }
+
+    /// A builder that has been given all declared edges.
+    pub(crate) fn to_builder(&self) -> Result<AxisBuilder, GridError> {
+        let mut builder = AxisBuilder::new();
+        builder.push_all(self.runs())?;
+        Ok(builder)
+    }
+
+    /// Joins axes end to end, as ragged files are joined.
+    ///
+    /// Chunk `c` of a piece becomes chunk `c` plus the occupied chunks of all pieces before it.
+    /// Pieces that are regular with the same edge stay regular; anything else becomes a list.
+    /// Declared chunks that are not occupied are dropped, except those of the last piece.
+    ///
+    /// # Errors
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedPiece`] if a piece other than the
+    /// last ends inside a chunk, which is stored at its full length and would have to be
+    /// rewritten; [`GridErrorKind::EdgeOverflow`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::Axis;
+    ///
+    /// let joined = Axis::concat(&[&Axis::regular(8, 4)?, &Axis::regular(6, 3)?])?;
+    /// assert_eq!(joined, Axis::from_edges(14, [4, 4, 3, 3])?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn concat(pieces: &[&Axis]) -> Result<Axis, GridError> {
+        let (last, before) = pieces.split_last().ok_or(GridErrorKind::NothingToConcat)?;
+        let mut builder = AxisBuilder::new();
+        let mut extent = last.extent();
+        for (piece, axis) in before.iter().enumerate() {
+            let end = axis.occupied_end();
+            if end != axis.extent() {
+                return Err(
+                    GridErrorKind::ClippedPiece { piece, extent: axis.extent(), end }.into()
+                );
+            }
+            builder.push_all(axis.occupied_runs())?;
+            extent = extent.checked_add(end).ok_or(GridErrorKind::EdgeOverflow)?;
+        }
+        if let AxisKind::Regular { edge } = last.kind()
+            && pieces.iter().all(|axis| axis.kind() == last.kind())
+        {
+            return Axis::regular(extent, edge);
+        }
+        builder.push_all(last.runs())?;
+        builder.finish(extent)
+    }
+}
+
+impl Grid {
+    /// The grid with another shape, each axis [resized](Axis::resized).
+    ///
+    /// # Errors
+    /// [`GridErrorKind::Rank`]; those of [`Axis::resized`] on their axis.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Grid, Growth};
+    ///
+    /// let grid = Grid::new([Axis::from_edges(59, [31, 28])?, Axis::regular(8, 4)?]);
+    /// let longer = grid.resized(&[87, 10], &[Growth::RepeatLast, Growth::RepeatLast])?;
+    /// assert_eq!(longer.declared(), [3, 3]);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn resized(&self, shape: &[u64], growth: &[Growth<'_>]) -> Result<Grid, GridError> {
+        self.check_rank("extents", shape.len())?;
+        self.check_rank("growths", growth.len())?;
+        let mut axes = Vec::with_capacity(self.rank());
+        for (d, (axis, (&extent, &growth))) in
+            self.axes().iter().zip(shape.iter().zip(growth)).enumerate()
+        {
+            axes.push(axis.resized(extent, growth).map_err(|error| error.on_axis(d))?);
+        }
+        Ok(Grid::new(axes))
+    }
+
+    /// Grids joined along one axis, on which each is [concatenated](Axis::concat).
+    ///
+    /// # Errors
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`]; [`GridErrorKind::Rank`];
+    /// [`GridErrorKind::PieceMismatch`] on the axis, not joined, on which a piece has another extent
+    /// or other occupied chunks than the first; those of [`Axis::concat`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Grid};
+    ///
+    /// let (january, february) = (Grid::regular(&[31, 8], &[31, 4])?, Grid::regular(&[28, 8], &[28, 4])?);
+    /// let joined = Grid::concat(0, &[&january, &february])?;
+    /// assert_eq!(joined.axes()[0], Axis::from_edges(59, [31, 28])?);
+    /// assert_eq!(joined.axes()[1], Axis::regular(8, 4)?);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn concat(axis: usize, pieces: &[&Grid]) -> Result<Grid, GridError> {
+        let first = pieces.first().ok_or(GridErrorKind::NothingToConcat)?;
+        let rank = first.rank();
+        let mut along = Vec::with_capacity(pieces.len());
+        for (piece, grid) in pieces.iter().enumerate() {
+            first.check_rank("axes", grid.rank())?;
+            along.push(grid.axes().get(axis).ok_or(GridErrorKind::AxisOutOfBounds { axis, rank })?);
+            let mut others = first.axes().iter().zip(grid.axes()).enumerate();
+            if let Some((d, _)) = others.find(|(d, (a, b))| *d != axis && !a.same_chunks(b)) {
+                return Err(GridErrorKind::PieceMismatch { piece }.on_axis(d));
+            }
+        }
+        let joined = Axis::concat(&along).map_err(|error| error.on_axis(axis))?;
+        let mut axes = first.axes().to_vec();
+        if let Some(place) = axes.get_mut(axis) {
+            *place = joined;
+        }
+        Ok(Grid::new(axes))
+    }
+}

@@ -1,0 +1,123 @@
+//! `blosc`.
+
+use crate::codec::configuration::{
+    Configuration, Context, Members, Names, Result, from_0_to_9, read_named,
+};
+use crate::error::At;
+use crate::error::rule::Rule;
+use crate::json::Object;
+
+/// The configuration of `blosc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct Blosc {
+    /// The compressor inside.
+    pub cname: BloscCompressor,
+    /// From 0 to 9.
+    pub clevel: u32,
+    /// The filter before the compressor.
+    pub shuffle: BloscShuffle,
+    /// Bytes of an element for the shuffle, at least 1; required unless nothing is shuffled.
+    pub typesize: Option<u64>,
+    /// Bytes of a block; 0 leaves the choice to blosc.
+    pub blocksize: u64,
+}
+
+impl Blosc {
+    /// This compressor at a level from 0 to 9, without shuffle, in blocks that blosc chooses.
+    #[must_use]
+    pub fn new(cname: BloscCompressor, clevel: u32) -> Self {
+        Blosc { cname, clevel, shuffle: BloscShuffle::NoShuffle, typesize: None, blocksize: 0 }
+    }
+
+    /// The same with a shuffle of elements of `typesize` bytes, at least 1.
+    #[must_use]
+    pub fn with_shuffle(self, shuffle: BloscShuffle, typesize: u64) -> Self {
+        Blosc { shuffle, typesize: Some(typesize), ..self }
+    }
+
+    /// The same in blocks of this many bytes; 0 leaves the choice to blosc.
+    #[must_use]
+    pub fn with_blocksize(self, blocksize: u64) -> Self {
+        Blosc { blocksize, ..self }
+    }
+}
+
+/// The compressors of `blosc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BloscCompressor {
+    /// `blosclz`
+    Blosclz,
+    /// `lz4`
+    Lz4,
+    /// `lz4hc`
+    Lz4hc,
+    /// `snappy`
+    Snappy,
+    /// `zlib`
+    Zlib,
+    /// `zstd`
+    Zstd,
+}
+
+/// The filters of `blosc`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum BloscShuffle {
+    /// `noshuffle`
+    NoShuffle,
+    /// `shuffle`
+    Shuffle,
+    /// `bitshuffle`
+    BitShuffle,
+}
+
+pub(crate) const COMPRESSORS: Names<BloscCompressor> = &[
+    (BloscCompressor::Blosclz, "blosclz"),
+    (BloscCompressor::Lz4, "lz4"),
+    (BloscCompressor::Lz4hc, "lz4hc"),
+    (BloscCompressor::Snappy, "snappy"),
+    (BloscCompressor::Zlib, "zlib"),
+    (BloscCompressor::Zstd, "zstd"),
+];
+
+const SHUFFLES: Names<BloscShuffle> = &[
+    (BloscShuffle::NoShuffle, "noshuffle"),
+    (BloscShuffle::Shuffle, "shuffle"),
+    (BloscShuffle::BitShuffle, "bitshuffle"),
+];
+
+impl Configuration for Blosc {
+    fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Self> {
+        members.check_known(&["cname", "clevel", "shuffle", "typesize", "blocksize"])?;
+        read(members, context).breaks(Rule::BLOSC_CONFIGURATION)
+    }
+
+    fn write(&self, members: &mut Members<'_>) {
+        members.named("cname", COMPRESSORS, &self.cname);
+        members.plain("clevel", self.clevel);
+        members.named("shuffle", SHUFFLES, &self.shuffle);
+        if let Some(typesize) = self.typesize {
+            members.plain("typesize", typesize);
+        }
+        members.plain("blocksize", self.blocksize);
+    }
+
+    fn has_fixed_size(&self) -> bool {
+        false
+    }
+}
+
+fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Blosc> {
+    let cname = context
+        .or_default(members, "cname", BloscCompressor::Zstd, |raw| read_named(COMPRESSORS, raw))?;
+    let clevel = context.or_default(members, "clevel", 5, from_0_to_9)?;
+    let typesize = members.optional("typesize", |raw| raw.at_least(1))?;
+    let shuffle = context
+        .or_default(members, "shuffle", BloscShuffle::NoShuffle, |raw| read_named(SHUFFLES, raw))?;
+    if typesize.is_none() && shuffle != BloscShuffle::NoShuffle {
+        context.missing.push("typesize");
+    }
+    let blocksize = context.or_default(members, "blocksize", 0, |raw| raw.at_least(0))?;
+    Ok(Blosc { cname, clevel, shuffle, typesize, blocksize })
+}

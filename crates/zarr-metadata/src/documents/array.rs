@@ -1,0 +1,465 @@
+//! The metadata document of an array.
+
+use std::fmt;
+
+use serde::de::DeserializeOwned;
+
+use crate::chunk_grid::edges::ChunkEdges;
+use crate::chunk_grid::{ChunkGrid, write_list};
+use crate::chunk_key::ChunkKeyEncoding;
+use crate::codec::{
+    Codec, Endian, assume_little_endian, check_chain, element_order, read_codecs, write_codecs,
+};
+use crate::data_type::{self, DataType};
+use crate::documents::document::{self, ARRAY, Document};
+use crate::documents::draft::Draft;
+use crate::error::finding::Finding;
+use crate::error::rule::Rule;
+use crate::error::{At, MetadataError};
+use crate::fill_value::FillValue;
+use crate::json::{JsonType, Raw, read_elements, same_value, utf8, write_string};
+use crate::limits::check_rank;
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// The `zarr.json` of an array, checked.
+///
+/// A document that was read is written back byte for byte. A change replaces only the members that
+/// it concerns (SD-33).
+///
+/// ```
+/// use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, Codec, DataType, EdgeRun, FillValue};
+///
+/// let months = ChunkEdges::from_lengths([31, 28, 31]);
+/// let array = ArrayMetadata::new(
+///     &[90],
+///     &DataType::Uint8,
+///     &ChunkGrid::Rectilinear { chunk_shapes: vec![months] },
+///     &FillValue::parse(&DataType::Uint8, "0")?,
+///     &[Codec::bytes()],
+/// )?
+/// .with_dimension_names(&[Some("day")])?;
+/// assert_eq!(ArrayMetadata::from_json(array.json().as_bytes())?, array);
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
+///
+/// # Spec
+/// Zarr v3 core 3.1, "Array metadata".
+#[derive(Clone)]
+pub struct ArrayMetadata {
+    document: Document,
+    shape: Vec<u64>,
+    data_type: DataType,
+    chunk_grid: ChunkGrid,
+    chunk_key_encoding: ChunkKeyEncoding,
+    fill_value: FillValue,
+    codecs: Vec<Codec>,
+    dimension_names: Option<Vec<Option<String>>>,
+    findings: Vec<Finding>,
+    /// Whether it stands for documents of Zarr version 2.
+    is_version_2: bool,
+}
+
+impl ArrayMetadata {
+    /// Reads and checks a document.
+    ///
+    /// Time and memory are proportional to the length of the text, whatever it says.
+    ///
+    /// # Errors
+    /// If the text is not JSON, or breaks a rule of the specification. Faults that do not prevent
+    /// reading are not errors but [findings](Self::findings).
+    pub fn from_json(json: &[u8]) -> Result<Self> {
+        Self::of(Draft::read(utf8(json)?)?)
+    }
+
+    pub(crate) fn of(mut draft: Draft<'_>) -> Result<Self> {
+        if let Some(raw) = draft.member("consolidated_metadata") {
+            let error = raw.expected("no consolidated metadata on an array");
+            return Err(error
+                .breaks(Rule::CONSOLIDATED_METADATA)
+                .in_member("consolidated_metadata"));
+        }
+        let mut findings = std::mem::take(&mut draft.findings);
+        let axes = std::mem::take(&mut draft.axes);
+        draft.check("array", ARRAY)?;
+        draft.check_storage_transformers()?;
+
+        const SHAPE: &str = "an array of lengths of at least 0";
+        let raw = draft.require("shape", SHAPE)?;
+        let shape =
+            read_elements(raw, SHAPE, |raw| raw.at_least(0)).breaks(Rule::SHAPE).member("shape")?;
+        check_rank(shape.len()).member("shape")?;
+
+        let raw = draft.require("chunk_grid", "a chunk grid")?;
+        let chunk_grid = Finding::scope(
+            &mut findings,
+            || ".chunk_grid".to_owned(),
+            |findings| ChunkGrid::read(raw, axes, findings),
+        );
+        let chunk_grid = chunk_grid.breaks(Rule::EXTENSION_FORM).member("chunk_grid")?;
+        chunk_grid.check(&shape).member("chunk_grid")?;
+        let chunk_grid = chunk_grid.with_chunks_on_empty_axes(&mut findings);
+
+        let raw = draft.require("data_type", "a data type")?;
+        let data_type = data_type::read_member(raw, &mut findings)?;
+        let is_legacy = matches!(data_type, DataType::Struct(_)) && data_type::is_legacy(raw);
+        let fill_value = draft.require("fill_value", "a value of the data type")?;
+
+        let raw = draft.require("chunk_key_encoding", "a chunk key encoding")?;
+        let chunk_key_encoding = Finding::scope(
+            &mut findings,
+            || ".chunk_key_encoding".to_owned(),
+            |findings| ChunkKeyEncoding::read(raw, findings),
+        )
+        .member("chunk_key_encoding")?;
+
+        let raw = draft.require("codecs", "an array of codecs")?;
+        let codecs = Finding::scope(
+            &mut findings,
+            || ".codecs".to_owned(),
+            |findings| {
+                let mut codecs = read_codecs(raw, findings)?;
+                if is_legacy && data_type.has_byte_order() {
+                    assume_little_endian(&mut codecs, findings);
+                }
+                Ok(codecs)
+            },
+        )
+        .member("codecs")?;
+        let order = element_order(&codecs).unwrap_or(Endian::Little);
+        let fill_value = FillValue::read(&data_type, fill_value, order).member("fill_value")?;
+        check_chain(&codecs, &data_type, shape.len()).member("codecs")?;
+
+        let dimension_names = match draft.member("dimension_names") {
+            Some(raw) if raw.json_type() != JsonType::Null => {
+                let names = read_dimension_names(raw, shape.len());
+                Some(names.breaks(Rule::DIMENSION_NAMES).member("dimension_names")?)
+            }
+            _ => None,
+        };
+        Ok(ArrayMetadata {
+            document: draft.keep(),
+            shape,
+            data_type,
+            chunk_grid,
+            chunk_key_encoding,
+            fill_value,
+            codecs,
+            dimension_names,
+            findings,
+            is_version_2: false,
+        })
+    }
+
+    /// The document of a new array, with the default chunk key encoding and no attributes.
+    ///
+    /// # Errors
+    /// If a part is wrong or does not fit another, as in reading, or if the document would have
+    /// [findings](Self::findings) or an empty list of edges (SD-06).
+    pub fn new(
+        shape: &[u64],
+        data_type: &DataType,
+        chunk_grid: &ChunkGrid,
+        fill_value: &FillValue,
+        codecs: &[Codec],
+    ) -> Result<Self> {
+        let mut written_shape = String::new();
+        write_list(shape, &mut written_shape);
+        let mut written_codecs = String::new();
+        write_codecs(codecs, &mut written_codecs);
+        // The canonical spelling, whatever the value was read from (SD-46).
+        let fill_value = match fill_value.bytes() {
+            Some(bytes) => FillValue::from_bytes(data_type, bytes).member("fill_value")?,
+            None => fill_value.clone(),
+        };
+        let document = Document::new(&[
+            ("zarr_format", "3".to_owned()),
+            ("node_type", "\"array\"".to_owned()),
+            ("shape", written_shape),
+            ("data_type", data_type.to_json()),
+            ("chunk_grid", chunk_grid.to_json()),
+            ("chunk_key_encoding", ChunkKeyEncoding::default().to_json()),
+            ("fill_value", fill_value.json().to_owned()),
+            ("codecs", written_codecs),
+        ]);
+        check_written(chunk_grid)?;
+        Self::from_json(document.text().as_bytes())?.without_findings("$")
+    }
+
+    /// The document, unless there are findings at `path` or inside it: a writer does
+    /// not write what a reader only reports.
+    fn without_findings(self, path: &str) -> Result<Self> {
+        match self
+            .findings
+            .iter()
+            .find(|finding| finding.path().is_some_and(|at| at.starts_with(path)))
+        {
+            Some(finding) => Err(MetadataError::of_finding(finding)),
+            None => Ok(self),
+        }
+    }
+
+    fn with_member(&self, name: &str, json: &str) -> Result<Self> {
+        Self::from_json(self.document.with_member(name, json, ARRAY).as_bytes())
+    }
+
+    /// The document with these attributes, the JSON text of an object.
+    ///
+    /// # Errors
+    /// If the text is not an object in strict JSON, which has no bare `NaN` (SD-43).
+    pub fn with_attributes(&self, json: &str) -> Result<Self> {
+        document::check_attributes(json)?;
+        self.with_member("attributes", json)
+    }
+
+    /// The document with another value for one attribute, given as JSON text, or without that
+    /// attribute if `json` is `None`. The others keep their text and order.
+    ///
+    /// # Errors
+    /// If the text is not strict JSON, which has no bare `NaN` (SD-43).
+    pub fn with_attribute(&self, name: &str, json: Option<&str>) -> Result<Self> {
+        let attributes = document::changed_attributes(self.attributes(), name, json)?;
+        self.with_member("attributes", &attributes)
+    }
+
+    /// The document with a name or `None` for each dimension.
+    ///
+    /// # Errors
+    /// If there is not exactly one per dimension.
+    pub fn with_dimension_names(&self, names: &[Option<&str>]) -> Result<Self> {
+        let mut json = "[".to_owned();
+        for (index, name) in names.iter().enumerate() {
+            json.push_str(if index == 0 { "" } else { ", " });
+            match name {
+                Some(name) => write_string(name, &mut json),
+                None => json.push_str("null"),
+            }
+        }
+        json.push(']');
+        self.with_member("dimension_names", &json)
+    }
+
+    /// The document with this chunk key encoding.
+    ///
+    /// # Errors
+    /// None of its own; every new document is read and checked again.
+    pub fn with_chunk_key_encoding(&self, encoding: &ChunkKeyEncoding) -> Result<Self> {
+        self.with_member("chunk_key_encoding", &encoding.to_json())
+    }
+
+    /// The document with this codec chain.
+    ///
+    /// # Errors
+    /// If a codec is wrong or does not fit the array, as in reading, or if the chain would have
+    /// [findings](Self::findings).
+    pub fn with_codecs(&self, codecs: &[Codec]) -> Result<Self> {
+        let mut json = String::new();
+        write_codecs(codecs, &mut json);
+        self.with_member("codecs", &json)?.without_findings("$.codecs")
+    }
+
+    /// The document with this shape, for a resize that the grid covers as it is.
+    ///
+    /// # Errors
+    /// If the rank differs, or the edges do not cover the shape (SD-08).
+    pub fn with_shape(&self, shape: &[u64]) -> Result<Self> {
+        if self.findings.iter().any(|finding| finding.rule() == Rule::ZERO_CHUNK_LENGTH) {
+            // A length of 0 would not do for an axis that grows, and is not written (SD-58).
+            return self.with_shape_and_grid(shape, &self.chunk_grid);
+        }
+        let mut json = String::new();
+        write_list(shape, &mut json);
+        self.with_member("shape", &json)
+    }
+
+    /// The document with this shape and this grid, for a resize that needs new edges.
+    ///
+    /// # Errors
+    /// If the two do not fit each other, or the grid has an empty list of edges (SD-06).
+    pub fn with_shape_and_grid(&self, shape: &[u64], chunk_grid: &ChunkGrid) -> Result<Self> {
+        check_written(chunk_grid)?;
+        let mut json = String::new();
+        write_list(shape, &mut json);
+        let text = self.document.with_member("shape", &json, ARRAY);
+        // Only the members are needed here: the two new ones are checked together.
+        let document = Draft::read(&text)?.keep();
+        let text = document.with_member("chunk_grid", &chunk_grid.to_json(), ARRAY);
+        Self::from_json(text.as_bytes())
+    }
+
+    /// The JSON text: as it was read, or as it was made.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        self.document.text()
+    }
+
+    /// The length of the array along each dimension, in elements.
+    #[must_use]
+    pub fn shape(&self) -> &[u64] {
+        &self.shape
+    }
+
+    /// What the elements are.
+    #[must_use]
+    pub fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// How the array is cut into chunks.
+    #[must_use]
+    pub fn chunk_grid(&self) -> &ChunkGrid {
+        &self.chunk_grid
+    }
+
+    /// How chunks are named in the store.
+    #[must_use]
+    pub fn chunk_key_encoding(&self) -> &ChunkKeyEncoding {
+        &self.chunk_key_encoding
+    }
+
+    /// The value of elements that were never written.
+    #[must_use]
+    pub fn fill_value(&self) -> &FillValue {
+        &self.fill_value
+    }
+
+    /// The chain that encodes a chunk, in the order of encoding.
+    #[must_use]
+    pub fn codecs(&self) -> &[Codec] {
+        &self.codecs
+    }
+
+    /// The JSON text of the attributes as written, `{}` where there are none.
+    ///
+    /// It may contain bare `NaN`, `Infinity` and `-Infinity`, which are then findings (SD-43).
+    #[must_use]
+    pub fn attributes(&self) -> &str {
+        self.document.attributes()
+    }
+
+    /// The names of the attributes, in the order of the text.
+    #[must_use]
+    pub fn attribute_names(&self) -> Vec<String> {
+        document::attribute_names(self.attributes())
+    }
+
+    /// The JSON text of one attribute.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        document::attribute(self.attributes(), name)
+    }
+
+    /// One attribute as a value of a Rust type, by `serde`; `None` if there is none of this name.
+    ///
+    /// Bare `NaN`, `Infinity` and `-Infinity`, which are not JSON, are numbers if they are the
+    /// whole attribute (SD-43).
+    ///
+    /// # Errors
+    /// [`MetadataError`] if the attribute is not such a value, with its path:
+    /// `$.attributes.units`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let array = ArrayBuilder::new([365], DataType::Float32)
+    ///     .attributes(r#"{"units": "mm", "valid_range": [0, 500]}"#)
+    ///     .build()?;
+    /// let units: Option<String> = array.attribute_as("units")?;
+    /// assert_eq!(units.as_deref(), Some("mm"));
+    /// assert_eq!(array.attribute_as::<[f64; 2]>("valid_range")?, Some([0.0, 500.0]));
+    /// assert_eq!(array.attribute_as::<f64>("scale_factor")?, None);
+    ///
+    /// let error = array.attribute_as::<f64>("units").unwrap_err();
+    /// assert_eq!(error.path(), "$.attributes.units");
+    /// # Ok::<(), zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn attribute_as<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        document::attribute_as(self.attributes(), name)
+    }
+
+    /// A name or `None` for each dimension; `None` where the document has no names.
+    #[must_use]
+    pub fn dimension_names(&self) -> Option<&[Option<String>]> {
+        self.dimension_names.as_deref()
+    }
+
+    /// Whether the document was [translated from Zarr version 2](Self::from_version_2), and is not
+    /// in any store. A change gives a document of version 3.
+    #[must_use]
+    pub fn is_version_2(&self) -> bool {
+        self.is_version_2
+    }
+
+    /// The same document as one of version 3 proper, to be stored.
+    #[must_use]
+    pub fn into_version_3(self) -> Self {
+        ArrayMetadata { is_version_2: false, ..self }
+    }
+
+    pub(crate) fn of_version_2(self) -> Self {
+        ArrayMetadata { is_version_2: true, ..self }
+    }
+
+    /// Faults of the document that do not prevent reading it.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+/// Compares what the documents say, attributes and unknown members as JSON values: the order of
+/// members, escapes in strings and the spelling of numbers do not matter.
+impl PartialEq for ArrayMetadata {
+    fn eq(&self, other: &Self) -> bool {
+        self.shape == other.shape
+            && self.data_type == other.data_type
+            && self.chunk_grid == other.chunk_grid
+            && self.chunk_key_encoding == other.chunk_key_encoding
+            && self.fill_value == other.fill_value
+            && self.codecs == other.codecs
+            && self.dimension_names == other.dimension_names
+            && same_value(self.attributes(), other.attributes())
+            && self.document.same_unknown(&other.document, ARRAY)
+    }
+}
+
+impl Eq for ArrayMetadata {}
+
+impl fmt::Debug for ArrayMetadata {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "ArrayMetadata({})", self.document.text())
+    }
+}
+
+/// What may be read but not written (SD-06).
+fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
+    let ChunkGrid::Rectilinear { chunk_shapes } = chunk_grid else { return Ok(()) };
+    for (axis, edges) in chunk_shapes.iter().enumerate() {
+        if matches!(edges, ChunkEdges::Runs(runs) if runs.is_empty()) {
+            return Err(MetadataError::unexpected(
+                "an empty list of edges",
+                "an edge of at least 1, also on an axis of length 0",
+            )
+            .breaks(Rule::GRID_AXIS)
+            .in_element(axis)
+            .in_member("chunk_shapes")
+            .in_member("configuration")
+            .in_member("chunk_grid"));
+        }
+    }
+    Ok(())
+}
+
+fn read_dimension_names(raw: Raw<'_>, rank: usize) -> Result<Vec<Option<String>>> {
+    let names = read_elements(raw, "an array of names or null", |raw| match raw.json_type() {
+        JsonType::Null => Ok(None),
+        _ => raw.string("a name or null").map(|name| Some(name.into_owned())),
+    })?;
+    if names.len() != rank {
+        let found = format!("length {}", names.len());
+        let allowed = format!("length {rank}, the rank of the array");
+        return Err(MetadataError::unexpected(found, allowed));
+    }
+    Ok(names)
+}

@@ -1,0 +1,240 @@
+//! A `zarr.json` as text with its members marked: what arrays and groups share.
+//!
+//! The text is the truth. Reading keeps it, writing gives it back, and a change replaces the text
+//! of one member and leaves every other byte alone; the result is then read like any document, so
+//! that a checked type never holds what reading would refuse.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use serde::de::DeserializeOwned;
+use serde::de::value::{Error as ValueError, F64Deserializer};
+
+use crate::error::rule::Rule;
+use crate::error::{At, MetadataError};
+use crate::json::{
+    Grammar, JsonType, Key, Outline, members, new_line, pretty, same_value, write_string,
+};
+
+type Result<T> = std::result::Result<T, MetadataError>;
+
+/// The members of arrays in canonical order.
+pub(crate) const ARRAY: &[&str] = &[
+    "zarr_format",
+    "node_type",
+    "shape",
+    "data_type",
+    "chunk_grid",
+    "chunk_key_encoding",
+    "fill_value",
+    "codecs",
+    "attributes",
+    "dimension_names",
+    "storage_transformers",
+];
+
+/// The members of groups in canonical order.
+pub(crate) const GROUP: &[&str] =
+    &["zarr_format", "node_type", "attributes", "consolidated_metadata"];
+
+#[derive(Debug, Clone)]
+pub(crate) struct Document {
+    text: Box<str>,
+    members: Vec<Member>,
+}
+
+/// Where a member is in the text.
+#[derive(Debug, Clone)]
+pub(crate) struct Member {
+    /// Of the [`Key`].
+    pub(crate) key: Range<usize>,
+    pub(crate) value: Range<usize>,
+}
+
+impl Document {
+    /// The text, and its members in their order.
+    pub(crate) fn of(text: &str, members: impl Iterator<Item = Member>) -> Self {
+        Document { text: text.into(), members: members.collect() }
+    }
+
+    /// A new document in canonical layout, of members with their JSON texts.
+    pub(crate) fn new(members: &[(&str, String)]) -> Self {
+        let mut text = "{".to_owned();
+        let mut marked = Vec::with_capacity(members.len());
+        for (index, (name, json)) in members.iter().enumerate() {
+            text.push_str(if index == 0 { "" } else { "," });
+            new_line(1, &mut text);
+            let key = text.len().saturating_add(1);
+            write_string(name, &mut text);
+            let key = key..text.len().saturating_sub(1);
+            text.push_str(": ");
+            let start = text.len();
+            pretty(json, 1, &mut text);
+            marked.push(Member { key, value: start..text.len() });
+        }
+        text.push_str("\n}\n");
+        Document { text: text.into(), members: marked }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    fn key(&self, member: &Member) -> Key<'_> {
+        Key::new(self.text.get(member.key.clone()).unwrap_or_default())
+    }
+
+    fn value(&self, member: &Member) -> &str {
+        self.text.get(member.value.clone()).unwrap_or_default()
+    }
+
+    /// The JSON text of a member.
+    pub(crate) fn member(&self, name: &str) -> Option<&str> {
+        let member = self.members.iter().find(|member| self.key(member).is(name))?;
+        Some(self.value(member))
+    }
+
+    /// The JSON text of the attributes, `{}` where there are none.
+    pub(crate) fn attributes(&self) -> &str {
+        self.member("attributes").unwrap_or("{}")
+    }
+
+    /// The text with `json` as the value of the member `name`, which is added where `order` has it
+    /// if it is not there.
+    pub(crate) fn with_member(&self, name: &str, json: &str, order: &[&str]) -> String {
+        let mut value = String::new();
+        pretty(json, 1, &mut value);
+        if let Some(member) = self.members.iter().find(|member| self.key(member).is(name)) {
+            return self.spliced(member.value.clone(), &value);
+        }
+        let rank = |name: &str| order.iter().position(|known| *known == name);
+        let is_before = |member: &&Member| rank(&self.key(member).name()) < rank(name);
+        let before = self.members.iter().rev().find(is_before);
+        let at = before.or(self.members.last()).map_or(0, |member| member.value.end);
+        let mut inserted = ",".to_owned();
+        new_line(1, &mut inserted);
+        write_string(name, &mut inserted);
+        inserted.push_str(": ");
+        inserted.push_str(&value);
+        self.spliced(at..at, &inserted)
+    }
+
+    /// The text without the member `name`: as it is, if there is none.
+    pub(crate) fn without_member(&self, name: &str) -> String {
+        let mut before = None;
+        for member in &self.members {
+            if !self.key(member).is(name) {
+                before = Some(member);
+                continue;
+            }
+            let end = member.value.end;
+            if let Some(before) = before {
+                return self.spliced(before.value.end..end, "");
+            }
+            // Between a value and the next key there are a comma and space, and no other comma.
+            let start = self.text.find('{').map_or(0, |at| at.saturating_add(1));
+            let comma = self.text.get(end..).and_then(|rest| rest.find(','));
+            let next = comma.map_or(end, |at| end.saturating_add(at).saturating_add(1));
+            return self.spliced(start..next, "");
+        }
+        self.text.to_string()
+    }
+
+    fn spliced(&self, range: Range<usize>, with: &str) -> String {
+        let before = self.text.get(..range.start).unwrap_or_default();
+        let after = self.text.get(range.end..).unwrap_or_default();
+        [before, with, after].concat()
+    }
+
+    /// Whether the members that `known` does not name are the same, in the same order.
+    pub(crate) fn same_unknown(&self, other: &Self, known: &[&str]) -> bool {
+        self.unknown(known).count() == other.unknown(known).count()
+            && self
+                .unknown(known)
+                .zip(other.unknown(known))
+                .all(|(a, b)| a.0 == b.0 && same_value(a.1, b.1))
+    }
+
+    /// Names and texts of the members that `known` does not name.
+    fn unknown(&self, known: &[&str]) -> impl Iterator<Item = (Cow<'_, str>, &str)> {
+        self.members
+            .iter()
+            .map(|member| (self.key(member).name(), self.value(member)))
+            .filter(|(name, _)| !known.contains(&name.as_ref()))
+    }
+}
+
+/// The text of attributes that may be written: an object of JSON proper (SD-43).
+pub(crate) fn check_attributes(json: &str) -> Result<()> {
+    let outline = Outline::read(json, Grammar::Json).member("attributes")?;
+    let raw = outline.root();
+    match raw.json_type() {
+        JsonType::Object => Ok(()),
+        _ => Err(raw.expected("an object").breaks(Rule::ATTRIBUTES).in_member("attributes")),
+    }
+}
+
+/// The attributes with another value for one of them, or without it; the others keep their text and
+/// their order.
+pub(crate) fn changed_attributes(
+    attributes: &str,
+    name: &str,
+    json: Option<&str>,
+) -> Result<String> {
+    if let Some(json) = json {
+        Outline::read(json, Grammar::Json).member(name).member("attributes")?;
+    }
+    let mut text = "{".to_owned();
+    let mut push = |name: &str, value: &str| {
+        if text.len() > 1 {
+            text.push(',');
+        }
+        write_string(name, &mut text);
+        text.push(':');
+        text.push_str(value);
+    };
+    let mut found = false;
+    for (key, value) in members(attributes).member("attributes")? {
+        if !key.is(name) {
+            push(&key.name(), value);
+            continue;
+        }
+        found = true;
+        if let Some(json) = json {
+            push(name, json);
+        }
+    }
+    if let Some(json) = json.filter(|_| !found) {
+        push(name, json);
+    }
+    text.push('}');
+    Ok(text)
+}
+
+/// The JSON text of the attribute `name`.
+pub(crate) fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
+    let (_, value) = members(attributes).ok()?.into_iter().find(|(key, _)| key.is(name))?;
+    Some(value)
+}
+
+/// One attribute as a value of a Rust type, `None` if there is none of this name.
+pub(crate) fn attribute_as<T: DeserializeOwned>(attributes: &str, name: &str) -> Result<Option<T>> {
+    let Some(json) = attribute(attributes, name) else { return Ok(None) };
+    let number = |number: f64| T::deserialize(<F64Deserializer<ValueError>>::new(number));
+    let value = match json {
+        // Not JSON, but what others write for missing values (SD-43).
+        "NaN" => number(f64::NAN).map_err(|error| error.to_string()),
+        "Infinity" => number(f64::INFINITY).map_err(|error| error.to_string()),
+        "-Infinity" => number(f64::NEG_INFINITY).map_err(|error| error.to_string()),
+        json => serde_json::from_str(json).map_err(|error| error.to_string()),
+    };
+    value.map(Some).map_err(|message| {
+        MetadataError::of_value(&message).in_member(name).in_member("attributes")
+    })
+}
+
+/// The names of all attributes, in the order of the text.
+pub(crate) fn attribute_names(attributes: &str) -> Vec<String> {
+    let members = members(attributes).unwrap_or_default();
+    members.into_iter().map(|(key, _)| key.name().into_owned()).collect()
+}

@@ -1,0 +1,100 @@
+//! The metadata document of an array or a group, whichever it is.
+
+use crate::documents::array::ArrayMetadata;
+use crate::documents::consolidated::ConsolidatedMetadata;
+use crate::documents::draft::Draft;
+use crate::documents::group::GroupMetadata;
+use crate::error::{At, MetadataError};
+use crate::json::utf8;
+
+/// A `zarr.json`, by its `node_type`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::NodeMetadata;
+///
+/// let json = br#"{"zarr_format": 3, "node_type": "group"}"#;
+/// assert!(matches!(NodeMetadata::from_json(json)?, NodeMetadata::Group(_)));
+/// let old = NodeMetadata::from_json(br#"{"zarr_format": 2}"#).unwrap_err();
+/// assert_eq!(old.to_string(), "$.zarr_format: found 2, expected 3: this is Zarr version 2");
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NodeMetadata {
+    /// `"array"`
+    Array(ArrayMetadata),
+    /// `"group"`
+    Group(GroupMetadata),
+}
+
+impl NodeMetadata {
+    /// Reads and checks a document.
+    ///
+    /// # Errors
+    /// As for [`ArrayMetadata::from_json`] and [`GroupMetadata::from_json`]; where it is neither,
+    /// the error says what it is, such as a document of Zarr version 2.
+    pub fn from_json(json: &[u8]) -> Result<Self, MetadataError> {
+        let draft = Draft::read(utf8(json)?)?;
+        match draft.is_array()? {
+            true => ArrayMetadata::of(draft).map(NodeMetadata::Array),
+            false => GroupMetadata::of(draft).map(NodeMetadata::Group),
+        }
+    }
+
+    /// The JSON text: as it was read, or as it was made.
+    #[must_use]
+    pub fn json(&self) -> &str {
+        match self {
+            NodeMetadata::Array(array) => array.json(),
+            NodeMetadata::Group(group) => group.json(),
+        }
+    }
+
+    /// Whether the document was translated from Zarr version 2, and is not in any store.
+    #[must_use]
+    pub fn is_version_2(&self) -> bool {
+        match self {
+            NodeMetadata::Array(array) => array.is_version_2(),
+            NodeMetadata::Group(group) => group.is_version_2(),
+        }
+    }
+
+    fn of_version_2(self) -> Self {
+        match self {
+            NodeMetadata::Array(array) => NodeMetadata::Array(array.of_version_2()),
+            NodeMetadata::Group(group) => NodeMetadata::Group(group.of_version_2()),
+        }
+    }
+
+    /// Faults of the document that do not prevent reading it.
+    #[must_use]
+    pub fn findings(&self) -> &[crate::Finding] {
+        match self {
+            NodeMetadata::Array(array) => array.findings(),
+            NodeMetadata::Group(group) => group.findings(),
+        }
+    }
+}
+
+impl ConsolidatedMetadata<'_> {
+    /// The path and the document of every node, each read when the iterator reaches it.
+    pub fn nodes(
+        &self,
+    ) -> impl ExactSizeIterator<Item = (&str, Result<NodeMetadata, MetadataError>)> {
+        self.entries().map(|(path, text)| (path, self.read_node(path, text)))
+    }
+
+    /// The document of the node at `path`, read now.
+    #[must_use]
+    pub fn node(&self, path: &str) -> Option<Result<NodeMetadata, MetadataError>> {
+        self.text(path).map(|text| self.read_node(path, text))
+    }
+
+    fn read_node(&self, path: &str, text: &str) -> Result<NodeMetadata, MetadataError> {
+        let node = NodeMetadata::from_json(text.as_bytes())
+            .member(path)
+            .member("metadata")
+            .member("consolidated_metadata")?;
+        Ok(if self.is_version_2() { node.of_version_2() } else { node })
+    }
+}

@@ -1,0 +1,145 @@
+//! Findings, which are reported in addition to errors: in a document, or in other checked objects.
+
+use std::fmt;
+
+use crate::error::printable::Printable;
+use crate::error::rule::{Rule, Severity};
+
+/// A broken rule, and where.
+///
+/// A document has findings of its own, which do not prevent reading it; they have a JSON path and
+/// no key. Whoever checks a whole store gives each the key of its object.
+///
+/// The text is one line, escaped as by [`Printable`](crate::Printable): severity, key, JSON path,
+/// message, and the rule's id in brackets.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{NodeMetadata, Rule};
+///
+/// let json = br#"{"zarr_format": 3, "node_type": "group", "attributes": {"x": [0, NaN]}}"#;
+/// let group = NodeMetadata::from_json(json)?;
+/// let [finding] = group.findings() else { panic!("one") };
+/// assert_eq!((finding.rule(), finding.path()), (Rule::NOT_FINITE_WORD, Some("$.attributes.x[1]")));
+/// assert_eq!(
+///     finding.clone().with_key("a/zarr.json").to_string(),
+///     "warning: a/zarr.json: $.attributes.x[1]: found NaN, expected JSON, which has no such \
+///      numbers [not-finite-word]"
+/// );
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    rule: Rule,
+    key: Option<String>,
+    path: Option<String>,
+    message: String,
+}
+
+/// How many findings of one part of a document are listed. In a chain of many codecs deep inside
+/// shards each would have a long path, and together they would take memory out of proportion to
+/// the document's.
+const MOST: usize = 100;
+
+/// Added to the message of the last of them.
+const MORE: &str = ", and more that is not listed";
+
+impl Finding {
+    /// A finding without a place. `message` says what was found and what is allowed.
+    #[must_use]
+    pub fn new(rule: Rule, message: impl Into<String>) -> Self {
+        Finding { rule, key: None, path: None, message: message.into() }
+    }
+
+    /// The same finding, in the object of this key.
+    #[must_use]
+    pub fn with_key(self, key: impl Into<String>) -> Self {
+        Finding { key: Some(key.into()), ..self }
+    }
+
+    /// The same finding, at this JSON path of its document.
+    #[must_use]
+    pub fn with_path(self, path: impl Into<String>) -> Self {
+        Finding { path: Some(path.into()), ..self }
+    }
+
+    /// The rule that is broken.
+    #[must_use]
+    pub fn rule(&self) -> Rule {
+        self.rule
+    }
+
+    /// The id of the rule, such as `bare-string-codec`.
+    #[must_use]
+    pub fn id(&self) -> &'static str {
+        self.rule.id()
+    }
+
+    /// How bad it is.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        self.rule.severity()
+    }
+
+    /// The object in a store that it is about: a document, a chunk, a stray file. `None` while it
+    /// is about a document alone.
+    #[must_use]
+    pub fn key(&self) -> Option<&str> {
+        self.key.as_deref()
+    }
+
+    /// The place inside a document as a JSON path; `None` where it is about no document.
+    #[must_use]
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// What was found and what is allowed.
+    #[must_use]
+    pub fn message(&self) -> &str {
+        &self.message
+    }
+
+    /// A finding at the root of what is being read.
+    pub(crate) fn in_document(rule: Rule, found: impl fmt::Display, allowed: &str) -> Self {
+        Finding::new(rule, format!("found {found}, expected {allowed}")).with_path("$")
+    }
+
+    /// Puts `path` before whatever `read` finds, up to a number.
+    pub(crate) fn scope<T>(
+        findings: &mut Vec<Finding>,
+        path: impl FnOnce() -> String,
+        read: impl FnOnce(&mut Vec<Finding>) -> T,
+    ) -> T {
+        let mut inside = Vec::new();
+        let result = read(&mut inside);
+        if inside.len() > MOST {
+            inside.truncate(MOST);
+            if let Some(last) = inside.last_mut().filter(|last| !last.message.ends_with(MORE)) {
+                last.message.push_str(MORE);
+            }
+        }
+        if !inside.is_empty() {
+            let path = path();
+            findings.extend(inside.into_iter().map(|finding| finding.under(&path)));
+        }
+        result
+    }
+
+    /// The same finding seen from a document in which this one is at `path`.
+    pub(crate) fn under(mut self, path: &str) -> Self {
+        self.path.get_or_insert_with(|| "$".to_owned()).insert_str(1, path);
+        self
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { rule, key, path, message } = self;
+        write!(f, "{}: ", rule.severity())?;
+        for place in [key, path].into_iter().flatten() {
+            write!(f, "{}: ", Printable(place))?;
+        }
+        write!(f, "{} [{rule}]", Printable(message))
+    }
+}

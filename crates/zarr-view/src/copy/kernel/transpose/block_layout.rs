@@ -1,0 +1,135 @@
+//! The layout of a block in the buffer between the two sides of a transpose.
+
+use super::block::Block;
+use crate::copy::kernel::cache::LINE;
+use crate::view::signed;
+
+/// The extents of a block, and its offsets in the buffer: the same as in the destination if that
+/// is contiguous, else runs an odd number of lines apart, so that they do not all map to the same
+/// few sets of the cache.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct BlockBuffer {
+    /// Elements of a block along each loop.
+    pub(super) rows: usize,
+    pub(super) mids: usize,
+    pub(super) columns: usize,
+    /// Bytes between them in the buffer.
+    pub(super) row: usize,
+    pub(super) mid: usize,
+    joined: Joined,
+}
+
+/// The part of a block that is one run in the destination.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Joined {
+    /// The columns of a row.
+    Columns,
+    /// The columns of all mids of a row.
+    Mids,
+    /// The columns of all rows of a mid.
+    Across,
+    /// The whole block.
+    Rows,
+}
+
+/// Target length in bytes of a block's runs on both sides. Measured: with longer runs fewer of
+/// them fit in the buffer; shorter ones have more partial lines.
+const RUN: usize = 512;
+
+impl BlockBuffer {
+    /// Chooses blocks that fit `room` bytes, which must hold an element and two lines.
+    pub(super) fn new(all: &Block, room: usize) -> Self {
+        let Block { across, mid, along, size } = *all;
+        // As many as wanted, or all if there are no more; whole lines if not all.
+        let cut = |wanted: usize, count: usize| {
+            let line = (LINE / size).max(1);
+            let whole = (wanted - wanted % line).max(line);
+            if wanted < count { whole.min(count) } else { count }
+        };
+        let (room, run) = (room / 5 * 4, RUN.min(room / 128));
+        let mut rows = cut(run / size, across.count);
+        let mut columns = cut(run / size, along.count);
+        if mid.count > 1 {
+            columns = columns.max(cut(room / rows / size, along.count));
+        }
+        let mids = (room / (rows * columns * size)).clamp(1, mid.count);
+        // A block that is short along one loop is longer along the others.
+        if mids == mid.count {
+            columns = columns.max(cut(room / (rows * mids * size), along.count));
+        }
+        if columns == along.count {
+            rows = rows.max(cut(room / (columns * mids * size), across.count));
+        }
+        let mut layout = Self { rows, mids, columns, row: 0, mid: 0, joined: Joined::Columns };
+        loop {
+            layout.place(all);
+            if layout.bytes() <= room / 4 * 5 {
+                return layout;
+            }
+            // Rows that are padded may need more room than their elements.
+            if layout.rows > 1 {
+                layout.rows -= layout.rows.div_ceil(16);
+            } else if layout.mids > 1 {
+                layout.mids -= layout.mids.div_ceil(16);
+            } else {
+                layout.columns = layout.columns.div_ceil(2);
+            }
+        }
+    }
+
+    /// Computes the distances for the extents.
+    fn place(&mut self, all: &Block) {
+        let Block { across, mid, along, size } = *all;
+        let odd = |bytes: usize| (bytes.div_ceil(LINE) | 1) * LINE;
+        let run = self.columns * size;
+        let mids_join = self.columns == along.count && mid.dst == signed(run);
+        let rows_join = self.columns == along.count
+            && (mids_join || mid.count == 1)
+            && self.mids == mid.count
+            && across.dst == signed(run * self.mids);
+        let across_join = self.columns == along.count && across.dst == signed(run);
+        self.joined = if rows_join && !(run * self.mids).is_multiple_of(256) {
+            Joined::Rows
+        } else if mids_join {
+            Joined::Mids
+        } else if across_join && mid.count > 1 {
+            Joined::Across
+        } else {
+            Joined::Columns
+        };
+        (self.row, self.mid) = match self.joined {
+            Joined::Rows => (run * self.mids, run),
+            Joined::Mids => (odd(run * self.mids), run),
+            Joined::Across => (run, odd(run * self.rows)),
+            Joined::Columns => (odd(odd(run) * self.mids), odd(run)),
+        };
+    }
+
+    /// The bytes that a block takes in the buffer.
+    const fn bytes(&self) -> usize {
+        match self.joined {
+            Joined::Across => self.mids * self.mid,
+            Joined::Rows | Joined::Mids | Joined::Columns => self.rows * self.row,
+        }
+    }
+
+    /// A block as it lies in the buffer.
+    pub(super) const fn buffered(&self, block: &Block) -> Block {
+        let mut block = *block;
+        block.across.dst = self.row.cast_signed();
+        block.mid.dst = self.mid.cast_signed();
+        block
+    }
+
+    /// The runs of a block: the numbers of rows and mids, and the bytes of a run.
+    pub(super) const fn runs(&self, block: &Block) -> (usize, usize, usize) {
+        let (rows, mids) = (block.across.count, block.mid.count);
+        let columns = block.along.count * block.size;
+        match self.joined {
+            Joined::Rows => (1, 1, columns * mids * rows),
+            Joined::Mids => (rows, 1, columns * mids),
+            Joined::Across => (1, mids, columns * rows),
+            Joined::Columns => (rows, mids, columns),
+        }
+    }
+}

@@ -1,0 +1,366 @@
+//! Transposes in blocks: the loop that is contiguous in the destination, and the slowest of the
+//! source.
+//!
+//! Following either loop alone touches a new cache line on the other side at every element. A
+//! block has long runs on both sides and uses each line in full while it is in the cache. If the
+//! copy exceeds the cache, a block is transposed into a buffer, and its runs are written with
+//! streaming stores, so that the processor does not read the destination's lines before they are
+//! overwritten.
+
+use super::block::{Block, Pointers};
+use super::block_layout::BlockBuffer;
+use super::buffer::Buffer;
+use crate::copy::instructions::Detected;
+use crate::copy::kernel::cache::{LINE, PAGE, prefetch, stream};
+use crate::copy::kernel::swap;
+use crate::copy::kernel::vector::{LANE, WORD};
+use crate::copy::one_loop::Loop;
+use crate::view::signed;
+
+/// The loops of a transpose.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Plane {
+    /// All elements.
+    pub(crate) all: Block,
+    /// The unit of the byte swap.
+    pub(crate) unit: usize,
+    /// Whether to write with streaming stores, past the cache.
+    pub(crate) stream: bool,
+    pub(crate) instructions: Detected,
+}
+
+/// The rows and columns of a block that stays in the innermost cache. A block takes time to start,
+/// so in a plane that is short in one direction it is longer in the other.
+#[inline(always)]
+pub(crate) fn extents(size: usize, across: Loop, along: Loop) -> (usize, usize) {
+    // Words of rows that lie in pages of their own are written in fewer and longer parts.
+    let row = if size == WORD && across.dst.unsigned_abs() >= PAGE { 512 } else { 256 };
+    let (rows, columns) = ((128 / size).max(4), (row / size).max(4));
+    // Whole tiles, unless the end comes first.
+    let beside = |short: usize| (rows * columns / short.max(1)) & !(LANE - 1);
+    if along.count < columns {
+        (rows.max(beside(along.count)), columns)
+    } else if across.count < rows {
+        (rows, columns.max(beside(across.count)))
+    } else {
+        (rows, columns)
+    }
+}
+
+/// How many runs ahead the lines that a run writes only in part are prefetched.
+const EDGES: usize = 16;
+
+impl Plane {
+    /// Moves all elements. `N` is their size, or 0 if the size is not a constant. A copy that
+    /// streams or swaps needs a buffer of at least 16 KiB.
+    ///
+    /// # Safety
+    /// Each element of the plane is valid for reads from `src` and for writes from `dst`, and
+    /// `buffer` for both.
+    pub(crate) unsafe fn run<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: &Buffer) {
+        // SAFETY: the caller guarantees that each element is valid for reads from `src` and for
+        // writes from `dst`, and the buffer for both.
+        unsafe {
+            if self.stream || self.unit > 1 {
+                self.buffered::<N>(src, dst, buffer);
+            } else {
+                self.direct::<N>(src, dst);
+            }
+        }
+    }
+
+    /// Moves directly to the destination, in blocks that stay in the innermost cache.
+    ///
+    /// # Safety
+    /// Each element of the plane is valid for reads from `src` and for writes from `dst`.
+    unsafe fn direct<const N: usize>(&self, src: *const u8, dst: *mut u8) {
+        let Block { across, mid, along, size } = self.all;
+        // A division by a constant, except for odd sizes.
+        let size = if N > 0 { N } else { size };
+        let (rows, columns) = extents(size, across, along);
+        let mut q = 0;
+        while q < along.count {
+            for m in 0..signed(mid.count) {
+                let mut p = 0;
+                while p < across.count {
+                    let block = Block {
+                        across: Loop { count: rows.min(across.count - p), ..across },
+                        mid: Loop { count: 1, ..mid },
+                        along: Loop { count: columns.min(along.count - q), ..along },
+                        size,
+                    };
+                    let from = signed(p) * across.src + m * mid.src + signed(q) * along.src;
+                    let to = signed(p) * across.dst + m * mid.dst + signed(q) * along.dst;
+                    let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+                    // SAFETY: the block lies within the plane.
+                    unsafe { block.run::<N>(self.instructions, Pointers { src, dst, next: None }) };
+                    p += rows;
+                }
+            }
+            q += columns;
+        }
+    }
+
+    /// Moves through the buffer.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run).
+    unsafe fn buffered<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: &Buffer) {
+        let Block { across, mid, along, size } = self.all;
+        let layout = BlockBuffer::new(&self.all, buffer.bytes);
+        let parts = (across.count.div_ceil(layout.rows), mid.count.div_ceil(layout.mids));
+        let blocks = parts.0 * parts.1 * along.count.div_ceil(layout.columns);
+        let place = |i: usize| {
+            let (p, m, q) = (i % parts.0, i / parts.0 % parts.1, i / parts.0 / parts.1);
+            (p * layout.rows, m * layout.mids, q * layout.columns)
+        };
+        let from = |(p, m, q): (usize, usize, usize)| {
+            let at = signed(p) * across.src + signed(m) * mid.src + signed(q) * along.src;
+            src.wrapping_offset(at)
+        };
+        for i in 0..blocks {
+            let (p, m, q) = place(i);
+            let block = Block {
+                across: Loop { count: layout.rows.min(across.count - p), ..across },
+                mid: Loop { count: layout.mids.min(mid.count - m), ..mid },
+                along: Loop { count: layout.columns.min(along.count - q), ..along },
+                size,
+            };
+            let to = signed(p) * across.dst + signed(m) * mid.dst + signed(q) * along.dst;
+            let next = self.stream.then(|| from(place((i + 1).min(blocks - 1))));
+            // SAFETY: the block lies within the plane, and the buffer holds its layout.
+            unsafe {
+                let at = Pointers { src: from((p, m, q)), dst: buffer.start, next };
+                layout.buffered(&block).run::<N>(self.instructions, at);
+            }
+            // SAFETY: as above, and the block is in the buffer.
+            unsafe { self.leave(&layout, &block, buffer.start, dst.wrapping_offset(to)) };
+        }
+    }
+
+    /// Writes a block from the buffer to the destination.
+    ///
+    /// # Safety
+    /// The block lies in `buffer` as the layout says, and is valid for writes from `dst`.
+    unsafe fn leave(&self, layout: &BlockBuffer, block: &Block, buffer: *mut u8, dst: *mut u8) {
+        let (rows, mids, bytes) = layout.runs(block);
+        let start = |run: usize| {
+            let (row, mid) = (signed(run / mids), signed(run % mids));
+            dst.wrapping_offset(row * block.across.dst + mid * block.mid.dst)
+        };
+        // A line that is written in part must be read first, and later stores wait for it.
+        let ask = |run: usize| {
+            for edge in [start(run), start(run).wrapping_add(bytes)] {
+                if self.stream && run < rows * mids && !edge.addr().is_multiple_of(LINE) {
+                    prefetch(edge);
+                }
+            }
+        };
+        (0..EDGES).for_each(ask);
+        for run in 0..rows * mids {
+            ask(run + EDGES);
+            let line = buffer.wrapping_add(run / mids * layout.row + run % mids * layout.mid);
+            let to = start(run);
+            // SAFETY: a run of the block, contiguous on both sides, of whole units.
+            unsafe {
+                swap::in_place(line, bytes, self.unit);
+                if self.stream {
+                    stream(line, to, bytes);
+                } else {
+                    core::ptr::copy_nonoverlapping(line, to, bytes);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::vec;
+    use alloc::vec::Vec;
+
+    use super::super::buffer::LARGE;
+    use super::{Block, BlockBuffer, Buffer, Detected, Loop, Plane, signed};
+    use crate::InstructionSet;
+
+    /// A layout of the test: pitches in bytes, with room for `skip` bytes before.
+    struct Case {
+        counts: [usize; 3],
+        src: [isize; 3],
+        dst: [isize; 3],
+        skip: usize,
+    }
+
+    /// Runs a case with every instruction set and buffer; compares each byte of the destination
+    /// and around it.
+    fn check<const N: usize>(case: &Case, size: usize, unit: usize, stream: bool) {
+        let Case { counts, src: from, dst: to, skip } = *case;
+        let reach = |steps: [isize; 3]| {
+            let ends = counts.iter().zip(steps).map(|(&n, step)| step * signed(n - 1));
+            ends.fold((0, 0), |(lo, hi), end| (lo + end.min(0), hi + end.max(0)))
+        };
+        let (src_reach, dst_reach) = (reach(from), reach(to));
+        let bytes = |reach: (isize, isize)| (reach.1 - reach.0).unsigned_abs() + size + skip;
+        let src: Vec<u8> = (0..bytes(src_reach)).map(|i| (i * 31 + i / 253) as u8).collect();
+        let before = vec![0xee; bytes(dst_reach) + 64];
+        let (src_first, dst_first) =
+            (skip + src_reach.0.unsigned_abs(), skip + dst_reach.0.unsigned_abs());
+        let mut wanted = before.clone();
+        for i in 0..counts.iter().product() {
+            let index = [i / counts[2] / counts[1], i / counts[2] % counts[1], i % counts[2]];
+            let at = |first: usize, steps: [isize; 3]| {
+                let moved: isize = index.iter().zip(steps).map(|(&i, step)| signed(i) * step).sum();
+                first.checked_add_signed(moved).unwrap()
+            };
+            let to = &mut wanted[at(dst_first, to)..][..size];
+            to.copy_from_slice(&src[at(src_first, from)..][..size]);
+            if unit > 1 {
+                to.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
+            }
+        }
+        let [across, mid, along] =
+            core::array::from_fn(|d| Loop { count: counts[d], src: from[d], dst: to[d] });
+        for instructions in InstructionSet::ALL.iter().copied().filter_map(Detected::new) {
+            let all = Block { across, mid, along, size };
+            let plane = Plane { all, unit, stream, instructions };
+            let compare = |buffer: Buffer| {
+                let mut dst = before.clone();
+                // SAFETY: the buffers hold the reach of all loops.
+                unsafe {
+                    let (src, dst) = (src.as_ptr().add(src_first), dst.as_mut_ptr().add(dst_first));
+                    plane.run::<N>(src, dst, &buffer);
+                }
+                assert!(dst == wanted, "{size} bytes, {plane:?}");
+            };
+            Buffer::small(compare);
+            if stream {
+                Buffer::large(compare);
+            }
+        }
+    }
+
+    /// A transpose of `counts` whose rows are `margin` bytes longer than needed.
+    fn case(counts: [usize; 3], size: usize, margin: usize, skip: usize, down: bool) -> Case {
+        let [across, mid, along] = counts;
+        let row = signed(along * size + margin);
+        let src = [signed(size), signed(across * size + margin), 0];
+        let src = [src[0], src[1], src[1] * signed(mid) + signed(margin)];
+        let outer = row * signed(mid);
+        let dst = [if down { -outer } else { outer }, row, signed(size)];
+        Case { counts, src, dst, skip }
+    }
+
+    /// All small shapes, at every kind of start.
+    fn small<const N: usize>(size: usize, unit: usize) {
+        let side = (16 / size).max(1);
+        let mut sides = vec![1, 2, 3, side, side + 1, 2 * side + 1, 4 * side, 4 * side + 3];
+        sides.extend([5 * side - 1, 8 * side + 5]);
+        sides.sort_unstable();
+        sides.dedup();
+        for (i, &across) in sides.iter().enumerate() {
+            for (j, &along) in sides.iter().enumerate() {
+                let mid = 1 + (i + j) % 3;
+                let counts = [across, mid, along];
+                let (margin, skip) = ([0, 1, 64][(i * 3 + j) % 3], [0, 5, 64, 9][(i + j) % 4]);
+                let down = j % 2 == 1;
+                for stream in [false, true] {
+                    check::<N>(&case(counts, size, margin, skip, down), size, unit, stream);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn small_planes_transpose() {
+        small::<1>(1, 1);
+        small::<2>(2, 1);
+        small::<2>(2, 2);
+        small::<4>(4, 1);
+        small::<4>(4, 4);
+        small::<8>(8, 1);
+        small::<8>(8, 4);
+        small::<16>(16, 1);
+        small::<16>(16, 8);
+        small::<32>(32, 1);
+        small::<64>(64, 4);
+        small::<128>(128, 1);
+        small::<0>(3, 1);
+        small::<0>(12, 4);
+        small::<0>(257, 1);
+    }
+
+    /// Planes that are short in one direction, and take several blocks in the other; of lines that
+    /// stay in the cache, and of lines that map to the same sets.
+    fn short<const N: usize>(size: usize) {
+        let long = 3 * 32_768 / size / size;
+        for few in [1, 2, 3, 4, 7, 16, 17, 33] {
+            for margin in [0, 3] {
+                check::<N>(&case([few, 1, long / few], size, margin, 0, false), size, 1, false);
+                check::<N>(&case([long / few, 2, few], size, margin, 5, true), size, 1, false);
+            }
+            // Columns a page apart.
+            let Case { counts, mut src, dst, skip } = case([few, 1, 70], size, 0, 0, false);
+            src[2] = 4096;
+            check::<N>(&Case { counts, src, dst, skip }, size, 1, false);
+        }
+    }
+
+    #[test]
+    fn short_planes_transpose() {
+        short::<1>(1);
+        short::<2>(2);
+        short::<4>(4);
+        short::<8>(8);
+        short::<16>(16);
+        short::<0>(12);
+    }
+
+    /// Several blocks along each loop, whole and cut, from aliased and other sources.
+    fn large<const N: usize>(size: usize) {
+        let layout = |counts: [usize; 3]| {
+            let Case { src, dst, .. } = case(counts, size, 0, 0, false);
+            let [across, mid, along] =
+                core::array::from_fn(|d| Loop { count: counts[d], src: src[d], dst: dst[d] });
+            BlockBuffer::new(&Block { across, mid, along, size }, LARGE)
+        };
+        let whole = layout([1 << 20, 1, 1 << 20]);
+        let (rows, columns) = (whole.rows, whole.columns);
+        for (across, along) in
+            [(rows, columns), (rows + 1, 2 * columns + 3), (2 * rows + 5, columns - 1)]
+        {
+            check::<N>(&case([across, 1, along], size, 0, 0, false), size, 1, true);
+            check::<N>(&case([across, 1, along], size, 3, 1, true), size, 1, true);
+        }
+        // Short rows, whose blocks extend into the middle loop.
+        for (across, along) in [(16, 16), (17, 31)] {
+            let mid = layout([across, 1 << 20, along]).mids * 2 + 1;
+            check::<N>(&case([across, mid, along], size, 0, 0, false), size, 1, true);
+            check::<N>(&case([across, mid, along], size, 0, 3, false), size, 1, true);
+        }
+        // Rows that follow their columns in the destination, as those of pixels do.
+        for (across, along, margin) in [(64, 16, 0), (37, 5, 3), (200, 3, 64)] {
+            let mid = layout([across, 1 << 20, along]).mids * 2 + 1;
+            let pixels = |mid: usize, skip| {
+                let [planes, pixel] = [across * mid + margin, along * size].map(signed);
+                let src = [signed(size), signed(across * size), planes * signed(size)];
+                let row = pixel * signed(across) + signed(margin);
+                Case { counts: [across, mid, along], src, dst: [pixel, row, signed(size)], skip }
+            };
+            check::<N>(&pixels(mid, 0), size, 1, true);
+            check::<N>(&pixels(7, 5), size, 1, true);
+        }
+        // Source rows of whole pages.
+        let across = 4096 / size;
+        check::<N>(&case([across, 1, 67], size, 0, 0, false), size, 1, true);
+    }
+
+    #[test]
+    fn large_planes_transpose() {
+        large::<1>(1);
+        large::<2>(2);
+        large::<4>(4);
+        large::<8>(8);
+        large::<16>(16);
+        large::<0>(24);
+    }
+}
