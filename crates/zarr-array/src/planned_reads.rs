@@ -1,19 +1,16 @@
 //! The bytes of stored chunks that a read requests, before any element is read.
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, Need, Scratch, Slice};
+use zarr_codec::{Need, Scratch, Slice};
 use zarr_grid::GridErrorKind;
-use zarr_view::{CopyError, View};
 
 use crate::array::Array;
 use crate::array::part_reader::read_range;
-use crate::counts::narrow;
 use crate::error::ArrayError;
 use crate::picks::slice_of;
 use crate::plan::PlannedChunk;
-use crate::store::{Key, ReadRange, StoreExt as _};
+use crate::store::{ReadRange, StoreExt as _};
 
 /// The bytes of a stored chunk that a read requests.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,20 +55,8 @@ impl Array {
         }
         let codec = self.chunk_codec(&chunk.chunk_shape)?;
         let slices: Vec<Slice> = chunk.in_chunk.iter().map(slice_of).collect();
-        Ok(self.partial(&key, stored_bytes, &codec, &slices)?.or_else(|| Some(whole())))
-    }
-
-    /// The reads of a part of a chunk that need not be read whole.
-    fn partial(
-        &self,
-        key: &Key,
-        stored_bytes: u64,
-        codec: &ChunkCodec,
-        slices: &[Slice],
-    ) -> Result<Option<PlannedReads>, ArrayError> {
-        let counts: Vec<usize> = slices.iter().map(|slice| slice.count).collect();
-        let view = View::contiguous(&counts).map_err(CopyError::from)?;
-        let mut reader = codec.reader(slices, &view, self.range_cost());
+        let failed = |cause| ArrayError::Chunk { key: key.to_string(), cause };
+        let mut needs = codec.needs(&slices, self.range_cost()).map_err(failed)?;
         let within = |need: Need<'_>| -> Vec<Range<u64>> {
             match need {
                 Need::Ranges(ranges) => {
@@ -85,26 +70,20 @@ impl Array {
                 Need::All | Need::Nothing => Vec::new(),
             }
         };
-        let need = reader.need();
-        let Some(range @ (ReadRange::Ranges(_) | ReadRange::Suffix(_))) = read_range(need) else {
-            return Ok(None);
+        let Some(range @ (ReadRange::Ranges(_) | ReadRange::Suffix(_))) = read_range(needs.need())
+        else {
+            return Ok(Some(whole()));
         };
-        let Some(shard) = codec.shard() else {
-            return Ok(Some(PlannedReads { stored_bytes, index: None, ranges: within(need) }));
-        };
-        let index = within(need).pop();
-        let mut bytes = Vec::new();
-        if self.store().get(key, range, &mut bytes)?.is_none() {
-            return Ok(None);
+        let mut index = None;
+        if needs.is_index() {
+            let mut bytes = Vec::new();
+            if self.store().get(&key, range, &mut bytes)?.is_none() {
+                return Ok(Some(whole()));
+            }
+            index = within(needs.need()).pop();
+            needs.supply_index(&bytes, Some(stored_bytes), &mut Scratch::new()).map_err(failed)?;
         }
-        // The bytes may include those that follow the shard in the object.
-        let bytes = bytes.get(..narrow(shard.index_len())).unwrap_or(&bytes);
-        // No shard is longer than its object.
-        let parsed = shard
-            .parse_index(bytes, Some(stored_bytes), &mut Scratch::new())
-            .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
-        reader.use_index(Arc::new(parsed));
-        let ranges = within(reader.need());
+        let ranges = within(needs.need());
         Ok(Some(PlannedReads { stored_bytes, index, ranges }))
     }
 }

@@ -129,7 +129,7 @@ impl<'a> Selected<'a> {
     ///
     /// Refuses arrays whose elements have no fixed size.
     pub(crate) fn new(array: &'a Array, selection: &Selection) -> Result<Self, ArrayError> {
-        array.chain()?;
+        array.fixed_chain()?;
         let chunks = array.layout().select(selection)?;
         let shape: PerAxis<usize> = chunks.shape().iter().map(|count| narrow(*count)).collect();
         let element_size = array.element_size();

@@ -10,7 +10,7 @@ use zarr_array::OwnedChunks;
 use zarr_array::node;
 use zarr_array::parallel;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
-use zarr_codec::AxisEdges;
+use zarr_codec::{AnyChunkCodec, AxisEdges, VariableChunkCodec};
 use zarr_metadata::{Codec, Printable};
 use zarr_store::StoreExt as _;
 use zarr_store::{Key, Links, MAX_KEY_LEN, Store, StoreError};
@@ -344,11 +344,11 @@ impl<'a> Decoder<'a> {
         array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
         let mut clipped = vec![0; index.len()];
         array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
-        if array.data_type().is_variable_length() {
-            return self.variable_chunk(key, encoded, &shape, &clipped);
-        }
         let codec = match array.chunk_codec(&shape) {
-            Ok(codec) => codec,
+            Ok(AnyChunkCodec::Fixed(codec)) => codec,
+            Ok(AnyChunkCodec::Variable(codec)) => {
+                return Ok(self.variable_chunk(key, encoded, &codec, &clipped));
+            }
             Err(ArrayError::Chain { cause, .. }) => {
                 return Ok(vec![unexamined(key, cause.kind())]);
             }
@@ -361,7 +361,7 @@ impl<'a> Decoder<'a> {
                 Err(ExamineError::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
                 Err(ExamineError::Chunk(error)) => {
                     if end.is_some()
-                        && let Ok(codec) = array.chain()?.for_shape(&clipped)
+                        && let Ok(AnyChunkCodec::Fixed(codec)) = array.chunk_codec(&clipped)
                         && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
                     {
                         let message =
@@ -398,20 +398,19 @@ impl Decoder<'_> {
         &self,
         key: &Key,
         encoded: &[u8],
-        shape: &[u64],
+        codec: &VariableChunkCodec,
         clipped: &[u64],
-    ) -> Result<Vec<Finding>, ArrayError> {
+    ) -> Vec<Finding> {
         let half = self.options.memory / 2;
         let threads = u64::try_from(self.options.threads.get()).unwrap_or(u64::MAX);
         let part = half.checked_div(threads).unwrap_or(half);
-        let examine = |limit| examine_variable(self.array, key, encoded, shape, clipped, limit);
-        if let Some(findings) = examine(part)? {
-            return Ok(findings);
+        let examine = |limit| examine_variable(self.array, codec, key, encoded, clipped, limit);
+        if let Some(findings) = examine(part) {
+            return findings;
         }
         let _large = self.large.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(examine(half)?.unwrap_or_else(|| {
-            vec![unexamined(key, format!("elements of more than {half} bytes"))]
-        }))
+        examine(half)
+            .unwrap_or_else(|| vec![unexamined(key, format!("elements of more than {half} bytes"))])
     }
 }
 

@@ -3,8 +3,7 @@
 use std::num::NonZero;
 
 use zarr_array::Array;
-use zarr_array::ArrayError;
-use zarr_codec::{ByteStrings, ChunkErrorKind};
+use zarr_codec::{AnyChunkCodec, ByteStrings, ChunkErrorKind, VariableChunkCodec};
 use zarr_store::Key;
 
 use crate::content::Content;
@@ -12,7 +11,7 @@ use crate::finding::{
     CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, shows_again, unexamined,
 };
 
-/// Examines a chunk of this shape, of which the part `clipped` lies within the array.
+/// Examines a chunk of this codec, of which the part `clipped` lies within the array.
 ///
 /// A list of elements can be written in only one way, so a chunk that decodes is the one that a
 /// writer should leave.
@@ -20,52 +19,40 @@ use crate::finding::{
 /// `None` if it decompresses to more bytes than the limit.
 pub(crate) fn examine_variable(
     array: &Array,
+    codec: &VariableChunkCodec,
     key: &Key,
     encoded: &[u8],
-    shape: &[u64],
     clipped: &[u64],
     limit: u64,
-) -> Result<Option<Vec<Finding>>, ArrayError> {
-    let fill = array.fill();
-    let decode = |shape: &[u64]| match array.variable_codec(shape) {
-        Ok(codec) => {
-            let codec = codec.with_limit(limit);
-            let decoded = codec.decode_all(encoded, fill);
-            Ok(decoded.map(|decoded| (codec, decoded)))
-        }
-        Err(error) => Err(error),
-    };
-    let decoded = match decode(shape) {
-        Ok(decoded) => decoded,
-        Err(ArrayError::Chain { cause, .. }) => {
-            return Ok(Some(vec![unexamined(key, cause.kind())]));
-        }
-        Err(error) => return Err(error),
-    };
+) -> Option<Vec<Finding>> {
+    let (fill, shape) = (array.fill(), wide(codec.shape()));
+    let decode =
+        |codec: &VariableChunkCodec| codec.clone().with_limit(limit).decode_all(encoded, fill);
     let found =
         |rule, message: String| Some(vec![Finding::new(rule, message).with_key(key.as_str())]);
-    let (codec, decoded) = match decoded {
+    let decoded = match decode(codec) {
         Ok(decoded) => decoded,
         Err(error) if matches!(error.kind(), ChunkErrorKind::OutOfMemory { .. }) => {
-            return Ok(Some(vec![unexamined(key, error)]));
+            return Some(vec![unexamined(key, error)]);
         }
-        Err(error) if matches!(error.kind(), ChunkErrorKind::DecodedLimit { .. }) => {
-            return Ok(None);
-        }
+        Err(error) if matches!(error.kind(), ChunkErrorKind::DecodedLimit { .. }) => return None,
         Err(error) => {
-            if clipped != shape && matches!(decode(clipped), Ok(Ok(_))) {
+            if clipped != shape
+                && let Ok(AnyChunkCodec::Variable(codec)) = array.chunk_codec(clipped)
+                && decode(&codec).is_ok()
+            {
                 let message = format!("stored as {clipped:?}, expected the full chunk {shape:?}");
-                return Ok(found(CLIPPED, message));
+                return found(CLIPPED, message);
             }
-            return Ok(found(rule_of_chunk(error.kind()), error.to_string()));
+            return found(rule_of_chunk(error.kind()), error.to_string());
         }
     };
     if decoded.iter().all(|element| element == fill) {
         let message = "nothing but the fill value; it need not be stored";
-        return Ok(found(FILL_ONLY, message.to_owned()));
+        return found(FILL_ONLY, message.to_owned());
     }
     let mut findings = Vec::new();
-    if let Some(at) = past_end(&decoded, shape, clipped, fill) {
+    if let Some(at) = past_end(&decoded, &shape, clipped, fill) {
         let message = format!(
             "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
             shows_again(array.metadata().is_version_2())
@@ -76,7 +63,7 @@ pub(crate) fn examine_variable(
     // Each inner chunk has just been decoded without error.
     let empty = codec.fill_only(encoded, fill).unwrap_or_default();
     findings.extend(Content::Shard { empty, bits: None }.findings(key));
-    Ok(Some(findings))
+    Some(findings)
 }
 
 /// The first element outside the box at a chunk's start that is not the fill value.
@@ -102,4 +89,9 @@ fn place(mut element: u64, shape: &[u64]) -> Vec<u64> {
         element /= size;
     }
     place
+}
+
+/// A shape in the numbers of the format.
+fn wide(shape: &[usize]) -> Vec<u64> {
+    shape.iter().map(|size| u64::try_from(*size).unwrap_or(u64::MAX)).collect()
 }

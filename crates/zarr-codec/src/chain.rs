@@ -253,6 +253,11 @@ impl Chain {
         ChunkCodec::new(&self.inner, chunk_shape)
     }
 
+    /// The chain that a codec of its chunks was made by.
+    pub(crate) fn of(bound: &Arc<Bound>) -> Self {
+        Self { inner: Arc::clone(bound) }
+    }
+
     /// Bytes of one element in memory.
     #[must_use]
     pub fn element_size(&self) -> usize {

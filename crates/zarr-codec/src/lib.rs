@@ -12,7 +12,8 @@
 //! ```
 //!
 //! Elements of variable length (`string` and `bytes`) have a separate [`VariableChain`]. They are
-//! decoded to [`ByteStrings`], and text from there to [`Strings`].
+//! decoded to [`ByteStrings`], and text from there to [`Strings`]. [`AnyChain`] is a chain for any
+//! data type.
 //!
 //! The bytes-to-bytes codecs are features with one dependency each, on by default: `blosc` and
 //! `zstd` (the C libraries), `crc32c`, `gzip`. The feature `snappy`, for snappy within blosc, is
@@ -30,6 +31,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
+mod any;
 mod array_to_array;
 mod array_to_bytes;
 mod bound;
@@ -52,6 +54,7 @@ mod transform;
 mod values;
 mod variable;
 
+pub use any::{AnyChain, AnyChunkCodec, Needs};
 pub use array_to_bytes::shard::{ShardCodec, ShardIndex};
 pub use chain::{Chain, Lost};
 pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
@@ -64,4 +67,6 @@ pub use partial::{ChunkReader, Need};
 pub use scratch::Scratch;
 pub use symbolic::AxisEdges;
 pub use transform::{ArrayTransform, Slice, margins, sliced};
-pub use variable::{ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec};
+pub use variable::{
+    ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec, VariableChunkReader,
+};

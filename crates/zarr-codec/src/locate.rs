@@ -8,7 +8,7 @@ use std::ops::Range;
 
 use crate::array_to_bytes::shard::ShardCodec;
 use crate::chunk::ChunkCodec;
-use crate::error::ChunkError;
+use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Scratch;
 
 /// The location of an element in an encoded chunk; found by an [`ElementLocator`].
@@ -160,7 +160,7 @@ impl ElementLocator<'_> {
     /// [`ChunkError`] if they are not an index of such a shard, or if nothing was needed.
     pub fn supply(&mut self, bytes: &[u8], scratch: &mut Scratch) -> Result<(), ChunkError> {
         let (Some(shard), StoredBytes::Range(stored)) = (self.codec.shard(), self.stored()) else {
-            return Err(self.codec.nothing_needed());
+            return Err(self.codec.failed(ChunkErrorKind::NothingNeeded));
         };
         let length = stored.end.saturating_sub(stored.start);
         let index = shard.parse_index(bytes, Some(length), scratch).map_err(|error| {

@@ -466,10 +466,15 @@ impl Copy<'_> {
         if written == read {
             return Ok(true);
         }
+        // Any chunk's codec tells it.
+        let first = self.to.grid().axes().iter().map(|axis| axis.edge(0).unwrap_or(0));
+        let codec = self.to.chunk_codec(&first.collect::<Vec<u64>>());
+        let codec = codec.map_err(TransferError::Target)?;
+        let chain = codec.fixed().map(|codec| codec.chain());
         let count = PIECE.checked_div(self.to.element_size()).unwrap_or(0).max(1);
         let piece = count.saturating_mul(self.to.element_size());
         for (written, read) in written.chunks(piece).zip(read.chunks(piece)) {
-            let chain = self.to.chain().map_err(TransferError::Target)?;
+            let Some(chain) = &chain else { return Ok(false) };
             let expected = chain.read_back(written).map_err(|cause| {
                 target(ArrayError::Chunk { key: node::metadata_key(self.to.prefix()), cause })
             })?;

@@ -466,19 +466,14 @@ pub(crate) fn reported<T>(done: Result<T, ReportError>) -> Result<Done<T>, Array
     }
 }
 
-/// What a read does with one chunk. Chunks of strings are read whole.
+/// What a read does with one chunk.
 fn planned(array: &Array, chunk: PlannedChunk) -> Result<PlannedTuple, ArrayError> {
-    let (stored, ranges) = if array.data_type().is_variable_length() {
-        let size = array.store().size(&array.chunk_key(&chunk.chunk)?)?;
-        (size, size.map(|size| (0, size)).into_iter().collect())
-    } else {
-        match array.planned_reads(&chunk)? {
-            Some(reads) => {
-                let ranges = reads.index.into_iter().chain(reads.ranges);
-                (Some(reads.stored_bytes), ranges.map(|range| (range.start, range.end)).collect())
-            }
-            None => (None, Vec::new()),
+    let (stored, ranges) = match array.planned_reads(&chunk)? {
+        Some(reads) => {
+            let ranges = reads.index.into_iter().chain(reads.ranges);
+            (Some(reads.stored_bytes), ranges.map(|range| (range.start, range.end)).collect())
         }
+        None => (None, Vec::new()),
     };
     Ok((
         chunk.key,

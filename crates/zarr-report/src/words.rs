@@ -1,7 +1,7 @@
 //! Describes numbers, axes, codecs and views in words.
 
 use zarr_array::Array;
-use zarr_codec::ChunkCodec;
+use zarr_codec::AnyChunkCodec;
 use zarr_grid::{Axis, AxisKind, Run};
 use zarr_metadata::{
     BloscShuffle, Codec, DataType, Endian, IndexLocation, Lzma, Packbits, PaddingEncoding, Reshape,
@@ -345,7 +345,7 @@ fn sharding(sharding: &Sharding, data_type: &DataType) -> String {
 }
 
 /// The view to which the array-to-array codecs compile for one chunk shape.
-pub fn transform(codec: &ChunkCodec) -> String {
+pub fn transform(codec: &AnyChunkCodec) -> String {
     let transform = codec.transform();
     match transform.view() {
         Some(view) if view.is_contiguous() => {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, PoisonError};
 
-use zarr_codec::ChunkCodec;
+use zarr_codec::{AnyChunkCodec, ChunkCodec, VariableChunkCodec};
 use zarr_metadata::Codec;
 
 use super::Array;
@@ -19,25 +19,59 @@ impl Array {
     /// The codec of chunks of one shape, compiled on first use.
     ///
     /// # Errors
-    /// [`ArrayError::Chain`] for a chunk larger than the address space;
-    /// [`ArrayError::VariableLength`] for elements that have no fixed size.
-    pub fn chunk_codec(&self, chunk_shape: &[u64]) -> Result<Arc<ChunkCodec>, ArrayError> {
-        let chain = self.chain()?;
+    /// [`ArrayError::Chain`] for a chunk larger than the address space.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Array;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, Codec, DataType};
+    /// # let builder = ArrayBuilder::new([59], DataType::Uint16).chunks([[31, 28].into()]);
+    /// # let metadata = builder.codecs([Codec::packbits(0..=9)]).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// let january = array.chunk_codec(&array.layout().chunk_shape(&[0])?)?;
+    /// assert_eq!(january.encoded_len(), Some(39)); // 31 values of ten bits
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn chunk_codec(&self, chunk_shape: &[u64]) -> Result<AnyChunkCodec, ArrayError> {
         let mut codecs = self.shared.compiled.codecs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(codec) = codecs.get(chunk_shape) {
-            return Ok(Arc::clone(codec));
+            return Ok(codec.clone());
         }
-        let codec = chain
-            .for_shape(chunk_shape)
+        let codec = self.shared.compiled.chain.for_shape(chunk_shape);
+        let codec = codec
             .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })?;
-        let codec = Arc::new(codec);
         let numbers = numbers(self.metadata().codecs()).saturating_add(chunk_shape.len());
         let most = CODEC_NUMBERS.checked_div(numbers).unwrap_or(CODEC_CACHE);
         if codecs.len() >= most.clamp(1, CODEC_CACHE) {
             codecs.clear();
         }
-        codecs.insert(chunk_shape.into(), Arc::clone(&codec));
+        codecs.insert(chunk_shape.into(), codec.clone());
         Ok(codec)
+    }
+
+    /// As [`chunk_codec`](Self::chunk_codec), for elements of one size.
+    pub(super) fn fixed_codec(&self, chunk_shape: &[u64]) -> Result<Arc<ChunkCodec>, ArrayError> {
+        match self.chunk_codec(chunk_shape)? {
+            AnyChunkCodec::Fixed(codec) => Ok(codec),
+            AnyChunkCodec::Variable(_) => Err(self.no_fixed_size()),
+        }
+    }
+
+    /// As [`chunk_codec`](Self::chunk_codec), for elements of variable length.
+    pub(super) fn variable_codec(
+        &self,
+        chunk_shape: &[u64],
+    ) -> Result<Arc<VariableChunkCodec>, ArrayError> {
+        match self.chunk_codec(chunk_shape)? {
+            AnyChunkCodec::Variable(codec) => Ok(codec),
+            AnyChunkCodec::Fixed(_) => Err(self.is_not("byte strings")),
+        }
+    }
+
+    pub(super) fn no_fixed_size(&self) -> ArrayError {
+        ArrayError::VariableLength { data_type: self.data_type().to_string() }
     }
 }
 

@@ -24,7 +24,7 @@ impl Array {
         }
         let Ok(key) = self.prefix().key(METADATA_KEY) else { return cause };
         let size = self.element_size();
-        let Ok(chain) = self.chain() else { return cause };
+        let Ok(chain) = self.fixed_chain() else { return cause };
         let Ok(Some(Lost { first, count })) = chain.lost(elements) else {
             return self.check_writable(&key).err().unwrap_or(cause);
         };

@@ -33,7 +33,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
-use zarr_codec::{Chain, ChunkCodec, Options, VariableChain};
+use zarr_codec::{AnyChain, AnyChunkCodec, Chain, Options};
 use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, DataType};
 
@@ -124,18 +124,12 @@ struct Shared {
 /// What is made of the document alone, for all arrays that have an equal one.
 struct Compiled {
     metadata: ArrayMetadata,
-    chain: BoundChain,
+    /// Bound to the grid's chunk shapes.
+    chain: AnyChain,
     /// One element in its form in memory; for strings, the UTF-8 text.
     fill: Vec<u8>,
-    codecs: Mutex<HashMap<Box<[u64]>, Arc<ChunkCodec>>>,
+    codecs: Mutex<HashMap<Box<[u64]>, AnyChunkCodec>>,
     options: Options,
-}
-
-/// The codec chain, bound to the grid's chunk shapes.
-enum BoundChain {
-    Fixed(Chain),
-    /// For `string` and `bytes`.
-    Variable(VariableChain),
 }
 
 impl fmt::Debug for Array {
@@ -166,14 +160,8 @@ impl Array {
         let layout = ChunkLayout::new(prefix, &metadata)?;
         let edges = occupied_edges(layout.grid());
         let (codecs, data_type) = (metadata.codecs(), metadata.data_type());
-        let chain = match data_type.is_variable_length() {
-            true => VariableChain::bind_with(codecs, data_type, &edges, options.clone())
-                .map(BoundChain::Variable),
-            false => {
-                Chain::bind_with(codecs, data_type, &edges, options.clone()).map(BoundChain::Fixed)
-            }
-        };
-        let chain = chain.map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
+        let chain = AnyChain::bind_with(codecs, data_type, &edges, options.clone())
+            .map_err(|cause| ArrayError::Chain { key: key.to_string(), cause })?;
         let members = hierarchy.members(prefix);
         let compiled = Compiled { metadata, chain, fill, codecs: Mutex::default(), options };
         let shared = Shared {
@@ -412,10 +400,7 @@ impl Array {
     /// Bytes of one element in memory, or 0 if the elements have different lengths.
     #[must_use]
     pub fn element_size(&self) -> usize {
-        match &self.shared.compiled.chain {
-            BoundChain::Fixed(chain) => chain.element_size(),
-            BoundChain::Variable(_) => 0,
-        }
+        self.shared.compiled.chain.element_size().unwrap_or(0)
     }
 
     /// One element of the fill value in its form in memory; for strings, the UTF-8 text.
@@ -436,16 +421,11 @@ impl Array {
         self.shared.layout.grid()
     }
 
-    /// The codec chain, bound to the grid's chunk shapes.
-    ///
-    /// # Errors
-    /// [`ArrayError::VariableLength`] for elements that have no fixed size.
-    pub fn chain(&self) -> Result<&Chain, ArrayError> {
+    /// The chain of elements of one size.
+    pub(crate) fn fixed_chain(&self) -> Result<&Chain, ArrayError> {
         match &self.shared.compiled.chain {
-            BoundChain::Fixed(chain) => Ok(chain),
-            BoundChain::Variable(_) => {
-                Err(ArrayError::VariableLength { data_type: self.data_type().to_string() })
-            }
+            AnyChain::Fixed(chain) => Ok(chain),
+            AnyChain::Variable(_) => Err(self.no_fixed_size()),
         }
     }
 
@@ -477,12 +457,10 @@ impl Array {
 
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
     pub fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
-        let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        let fixed = match &self.shared.compiled.chain {
-            BoundChain::Fixed(chain) => chain,
-            BoundChain::Variable(variable) => return variable.check_writable().map_err(chain),
-        };
-        fixed.check_writable().map_err(chain)?;
+        let failed = |cause| ArrayError::Chain { key: key.to_string(), cause };
+        let chain = &self.shared.compiled.chain;
+        chain.check_writable().map_err(failed)?;
+        let AnyChain::Fixed(fixed) = chain else { return Ok(()) };
         let lost = fixed
             .lost_fill(&self.shared.compiled.fill)
             .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;

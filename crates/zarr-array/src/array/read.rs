@@ -202,7 +202,7 @@ impl<'a> Wanted<'a> {
         match selection {
             AnySelection::Product(selection) => Selected::new(array, selection).map(Self::Product),
             AnySelection::Points(points) => {
-                array.chain()?;
+                array.fixed_chain()?;
                 let (length, element_size) = (array.bytes_of_points(points)?, array.element_size());
                 Ok(Self::Points { points, length, element_size })
             }

@@ -168,13 +168,13 @@ impl Array {
                 self.write_points(points, bytes)
             }
             (AnySelection::Points(points), Content::View(view, bytes)) => {
-                self.chain()?;
+                self.fixed_chain()?;
                 selection.check_shape(Some(view.shape()))?;
                 self.check_view(view, bytes)?;
                 self.write_points(points, &self.gathered(view, bytes)?)
             }
             (AnySelection::Points(points), Content::Boxes(boxes)) => {
-                self.chain()?;
+                self.fixed_chain()?;
                 selection.check_shape(Some(boxes.shape()))?;
                 self.write_points(points, &self.all_of(boxes)?)
             }

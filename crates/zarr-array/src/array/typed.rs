@@ -227,7 +227,7 @@ impl Array {
             return Ok(());
         }
         // Its error names the methods to use, which says more than the error below.
-        self.chain()?;
+        self.fixed_chain()?;
         let data_type = self.data_type().to_string();
         Err(ArrayError::ElementType { data_type, requested: T::NAME })
     }

@@ -1,21 +1,24 @@
 //! Reading arrays of strings and of byte strings, and what writing them needs too.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_codec::{ByteStrings, ChunkError, Slots, Strings, VariableChain, VariableChunkCodec};
+use zarr_codec::{
+    AnyChain, ByteStrings, ChunkError, Scratch, Slots, Strings, VariableChunkCodec,
+    VariableChunkReader,
+};
 use zarr_grid::{ChunkPart, SelectedChunks};
 use zarr_metadata::DataType;
 
+use super::Array;
 use super::elements::{ReadAs, sealed};
-use super::{Array, BoundChain};
+use super::part_reader::{Answer, OneVersion, read_range};
 use crate::any_selection::AnySelection;
 use crate::counts::narrow;
 use crate::error::ArrayError;
-use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
-use crate::store::{Key, StoreExt as _};
+use crate::store::Key;
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
 
@@ -66,23 +69,16 @@ impl Array {
         }
     }
 
-    fn is_not(&self, requested: &'static str) -> ArrayError {
+    pub(super) fn is_not(&self, requested: &'static str) -> ArrayError {
         ArrayError::ElementType { data_type: self.data_type().to_string(), requested }
     }
 
-    /// The chain of elements of variable length.
-    pub(super) fn variable_chain(&self) -> Result<&VariableChain, ArrayError> {
+    /// Refuses arrays whose elements have a fixed size.
+    pub(super) fn check_variable(&self) -> Result<(), ArrayError> {
         match &self.shared.compiled.chain {
-            BoundChain::Variable(chain) => Ok(chain),
-            BoundChain::Fixed(_) => Err(self.is_not("byte strings")),
+            AnyChain::Variable(_) => Ok(()),
+            AnyChain::Fixed(_) => Err(self.is_not("byte strings")),
         }
-    }
-
-    /// The codec of chunks of one shape of elements of variable length.
-    pub fn variable_codec(&self, chunk_shape: &[u64]) -> Result<VariableChunkCodec, ArrayError> {
-        self.variable_chain()?
-            .for_shape(chunk_shape)
-            .map_err(|cause| ArrayError::Chain { key: node::metadata_key(self.prefix()), cause })
     }
 
     pub(super) fn read_variable(
@@ -132,7 +128,7 @@ impl Array {
         &self,
         selection: &Selection,
     ) -> Result<VariableRead<'_>, ArrayError> {
-        self.variable_chain()?;
+        self.check_variable()?;
         let chunks = self.layout().select(selection)?;
         let count = count(chunks.shape());
         let slots = count.and_then(|count| Slots::filled_with(count, self.fill()).ok());
@@ -152,7 +148,11 @@ impl Array {
         let moves = Moves::new(part, shape);
         let decoded = match self.read_variable_of_member(part)? {
             Some(read) => read,
-            None => self.decode_variable_part(part, &moves, worker)?,
+            None => {
+                let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
+                let elements = moves.in_chunk;
+                self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker)?
+            }
         };
         let Some(decoded) = decoded else { return Ok(0) };
         let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
@@ -161,21 +161,44 @@ impl Array {
         Ok(u64::try_from(decoded.bytes().len()).unwrap_or(u64::MAX))
     }
 
-    /// The elements of a part of a chunk, `None` if the chunk is not stored.
-    fn decode_variable_part(
+    /// The elements with these numbers in C order of a chunk, `None` if the chunk is not stored. Of a
+    /// `whole` chunk, everything is read and checked.
+    pub(super) fn read_variable_chunk(
         &self,
-        part: &ChunkPart<'_>,
-        moves: &Moves,
+        chunk: &[u64],
+        chunk_shape: &[u64],
+        elements: Vec<usize>,
+        whole: bool,
         worker: &mut Worker,
     ) -> Result<Option<ByteStrings>, ArrayError> {
-        let Worker { codec: kept, encoded } = worker;
-        let key = self.chunk_key(part.chunk())?;
-        if !self.store().read_into(&key, encoded)? {
-            return Ok(None);
+        let Worker { codec: kept, encoded, scratch } = worker;
+        let codec = self.codec_of(chunk_shape, kept)?;
+        let mut object = OneVersion::new(self.layout().key(chunk)?, codec.inner_grid().is_some());
+        let begin = |object: &OneVersion| match whole || object.is_restless() {
+            true => VariableChunkReader::whole(codec, elements.clone()),
+            false => VariableChunkReader::new(codec, elements.clone(), self.range_cost),
+        };
+        let mut reader = begin(&object);
+        if !whole && let Some(index) = object.cached_index(self, chunk) {
+            reader.use_index(index);
         }
-        let codec = self.codec_of(part.chunk_shape(), kept)?;
-        let decoded = codec.decode_at(encoded, &moves.in_chunk, self.fill());
-        decoded.map(Some).map_err(|cause| chunk_error(&key, cause))
+        while let Some(range) = read_range(reader.need()) {
+            let found = self.store().get(object.key(), range, encoded);
+            match object.judge(self, chunk, found)? {
+                Answer::Found(found) => {
+                    let read = reader
+                        .supply(encoded, Some(found.size), self.fill(), scratch)
+                        .map_err(|cause| object.failed(cause))?;
+                    object.keep_index(self, chunk, reader.index());
+                    if read.is_some() {
+                        return Ok(read);
+                    }
+                }
+                Answer::Missing => break,
+                Answer::Replaced => reader = begin(&object),
+            }
+        }
+        Ok(None)
     }
 
     /// The strings of byte strings that are known to be UTF-8: chunks and the fill value were
@@ -188,7 +211,7 @@ impl Array {
     pub(super) fn codec_of<'k>(
         &self,
         chunk_shape: &[u64],
-        kept: &'k mut Option<(Vec<u64>, VariableChunkCodec)>,
+        kept: &'k mut Option<(Vec<u64>, Arc<VariableChunkCodec>)>,
     ) -> Result<&'k VariableChunkCodec, ArrayError> {
         let (_, codec) = match kept.take() {
             Some(codec) if codec.0 == chunk_shape => kept.insert(codec),
@@ -226,8 +249,9 @@ fn too_large(shape: &[u64]) -> ArrayError {
 /// The state that a thread keeps from chunk to chunk.
 #[derive(Default)]
 pub(super) struct Worker {
-    pub(super) codec: Option<(Vec<u64>, VariableChunkCodec)>,
+    pub(super) codec: Option<(Vec<u64>, Arc<VariableChunkCodec>)>,
     pub(super) encoded: Vec<u8>,
+    pub(super) scratch: Scratch,
 }
 
 /// The number of elements of this shape; `None` if it exceeds the address space.

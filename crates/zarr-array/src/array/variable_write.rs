@@ -13,7 +13,6 @@ use super::write::change_to;
 use super::write_log::Log;
 use crate::any_selection::AnySelection;
 use crate::error::ArrayError;
-use crate::node;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::{Key, UpdatePolicy, remove, replace, update};
@@ -81,10 +80,6 @@ variable! {
 }
 
 impl Array {
-    fn check_variable(&self) -> Result<(), ArrayError> {
-        self.variable_chain().map(drop)
-    }
-
     fn write_variable_as<T: Variable>(
         &self,
         selection: &AnySelection,
@@ -134,10 +129,8 @@ impl Array {
         selection: &Selection,
         elements: &(impl Elements + ?Sized),
     ) -> Result<(SelectedChunks<'_>, usize), ArrayError> {
-        self.refuse_version_2()?;
-        let key = node::metadata_key(self.prefix());
-        let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
-        self.variable_chain()?.check_writable().map_err(chain)?;
+        self.check_variable()?;
+        self.check_codecs_write()?;
         let chunks = self.layout().select(selection)?;
         if count(chunks.shape()) != Some(elements.count()) {
             let found = u64::try_from(elements.count()).unwrap_or(u64::MAX);
@@ -157,7 +150,7 @@ impl Array {
         elements: &(impl Elements + ?Sized),
         worker: &mut Worker,
     ) -> Result<(), ArrayError> {
-        let Worker { codec: kept, encoded } = worker;
+        let Worker { codec: kept, encoded, .. } = worker;
         let key = &self.chunk_key(part.chunk())?;
         let codec = self.codec_of(part.chunk_shape(), kept)?;
         let failed = |cause| chunk_error(key, cause);

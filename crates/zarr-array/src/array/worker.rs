@@ -70,7 +70,7 @@ pub(super) struct Codecs<'a> {
 }
 
 impl Codecs<'_> {
-    /// As [`Array::chunk_codec`].
+    /// As [`Array::fixed_codec`].
     #[expect(clippy::indexing_slicing, reason = "the place is within the length")]
     pub(super) fn of(&mut self, chunk_shape: &[u64]) -> Result<&ChunkCodec, ArrayError> {
         if self.kept.is_empty() {
@@ -84,7 +84,7 @@ impl Codecs<'_> {
                     self.kept.resize(CODECS, None);
                     place = self::place(chunk_shape, CODECS);
                 }
-                self.array.chunk_codec(chunk_shape)?
+                self.array.fixed_codec(chunk_shape)?
             }
         };
         Ok(self.kept[place].insert(codec))

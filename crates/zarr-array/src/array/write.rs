@@ -103,7 +103,7 @@ impl Array {
         self.refuse_version_2()?;
         let key = self.prefix().key(crate::node::METADATA_KEY)?;
         let chain = |cause| ArrayError::Chain { key: key.to_string(), cause };
-        self.chain()?.check_writable().map_err(chain)
+        self.shared.compiled.chain.check_writable().map_err(chain)
     }
 
     /// Writes the part of a selection that is in one chunk.
@@ -292,7 +292,7 @@ impl Array {
         if self.data_type().is_variable_length() {
             return self.keep_start_variable(key, chunk_shape, lengths);
         }
-        let codec = self.chunk_codec(chunk_shape)?;
+        let codec = self.fixed_codec(chunk_shape)?;
         let mut buffers = ChunkBuffers::default();
         self.change_chunk(key, &codec, Order::Stored, &mut buffers, |whole, decoded| {
             for (axis, (length, size)) in lengths.iter().zip(codec.shape()).enumerate() {

@@ -14,11 +14,14 @@ use zarr_store_tests::hand_on;
 
 use crate::regions::all_steps;
 
+mod strings;
+
 /// A store that counts the bytes it gives.
 #[derive(Debug, Default)]
 struct Counting {
     inner: MemoryStore,
     bytes: AtomicU64,
+    requests: AtomicU64,
     /// Whether others replace an object whenever ranges of it have been read.
     restless: AtomicBool,
     /// How many requests for whole objects it wants at once, if any.
@@ -38,6 +41,11 @@ impl Counting {
     /// The bytes returned since the last call.
     fn taken(&self) -> u64 {
         self.bytes.swap(0, Ordering::Relaxed)
+    }
+
+    /// The requests and the bytes returned since the last call.
+    fn asked_for(&self) -> (u64, u64) {
+        (self.requests.swap(0, Ordering::Relaxed), self.taken())
     }
 }
 
@@ -70,6 +78,7 @@ impl Store for Counting {
             self.wait_for_others();
         }
         let found = self.inner.get(key, range, out)?;
+        self.requests.fetch_add(1, Ordering::Relaxed);
         self.count(out);
         if !whole
             && self.restless.load(Ordering::Relaxed)
@@ -84,11 +93,21 @@ impl Store for Counting {
 }
 
 fn create(shape: &str, chunks: &str, data_type: &str, codecs: &str) -> (Arc<Counting>, Array) {
+    create_filled(shape, chunks, data_type, codecs, "0")
+}
+
+fn create_filled(
+    shape: &str,
+    chunks: &str,
+    data_type: &str,
+    codecs: &str,
+    fill: &str,
+) -> (Arc<Counting>, Array) {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": {shape}, "data_type": "{data_type}",
         "chunk_grid": {{"name": "rectilinear",
           "configuration": {{"kind": "inline", "chunk_shapes": {chunks}}}}},
-        "chunk_key_encoding": {{"name": "default"}}, "fill_value": 0, "codecs": {codecs}}}"#
+        "chunk_key_encoding": {{"name": "default"}}, "fill_value": {fill}, "codecs": {codecs}}}"#
     );
     let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
     let store = Arc::new(Counting::default());

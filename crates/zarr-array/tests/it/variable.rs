@@ -122,7 +122,6 @@ fn what_has_no_fixed_size_is_refused_by_name() {
         strings.read(0..0).expect_err("refused"),
         strings.read_as::<f32>(0..2).expect_err("refused"),
         strings.write(0..2, &[0; 4]).expect_err("refused"),
-        strings.chunk_codec(&[2]).expect_err("refused"),
         bytes.read_into(0..2, &mut [0_u8; 0]).expect_err("refused"),
         bytes.read_as::<String>(0..2).expect_err("refused"),
         bytes.write_as(0..1, &["a"]).expect_err("refused"),

@@ -18,6 +18,7 @@ use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardInd
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
 use crate::bound::Bound;
 use crate::bytes_to_bytes::BytesToBytes;
+use crate::chain::Chain;
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
@@ -102,6 +103,12 @@ impl ChunkCodec {
             most.push(codec.most_encoded(most.last().copied().unwrap_or(u64::MAX)));
         }
         Ok(Self { bound, transform, array_to_bytes, elements, lengths, most, shaped })
+    }
+
+    /// The chain whose chunks these are.
+    #[must_use]
+    pub fn chain(&self) -> Chain {
+        Chain::of(&self.bound)
     }
 
     /// The chunk's shape.
@@ -293,9 +300,8 @@ impl ChunkCodec {
         self.decode(encoded, &everything, &mut out, &[], scratch)
     }
 
-    /// The error for bytes that are supplied after a region has been decoded.
-    pub(crate) fn nothing_needed(&self) -> ChunkError {
-        chunk_error(&self.bound.array_to_bytes_path, ChunkErrorKind::NothingNeeded)
+    pub(crate) fn failed(&self, kind: ChunkErrorKind) -> ChunkError {
+        chunk_error(&self.bound.array_to_bytes_path, kind)
     }
 }
 

@@ -12,22 +12,21 @@
 //! A partial read does not check a checksum over the whole chunk, its padding byte or its length
 //! (SD-47).
 
-mod shard;
+pub(crate) mod shard;
 mod spans;
 
 use std::ops::{Deref, Range};
-use std::slice::from_ref;
 use std::sync::Arc;
 
 use zarr_view::{Output, View};
 
-use crate::array_to_bytes::shard::{IndexBytes, ShardIndex};
+use crate::array_to_bytes::shard::{ShardIndex, Touched};
 use crate::chunk::ChunkCodec;
-use crate::error::ChunkError;
+use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Scratch;
 use crate::transform::Slice;
 
-use shard::ShardChunks;
+use shard::ShardRead;
 use spans::Spans;
 
 /// The bytes of the encoded chunk that a [`ChunkReader`] needs next.
@@ -81,13 +80,7 @@ pub struct ChunkReader<C> {
 enum State {
     Whole,
     Spans(Box<Spans>),
-    /// Needs the index of a shard, then these inner chunks. `after` bytes follow the shard.
-    Index {
-        range: IndexBytes,
-        after: u64,
-        chunks: ShardChunks,
-    },
-    Chunks(Arc<ShardIndex>, ShardChunks),
+    Shard(ShardRead<Vec<Touched>>),
     Done,
 }
 
@@ -115,9 +108,8 @@ impl ChunkCodec {
         }
         if let Some(shard) = self.shard() {
             let region = self.transform().stored_region(region, view)?;
-            let chunks = ShardChunks::new(shard, &region, range_cost)?;
             let after = self.bytes_added()?;
-            return Some(State::Index { range: shard.index_bytes(after), after, chunks });
+            return ShardRead::of_region(shard, after, &region, range_cost).map(State::Shard);
         }
         Spans::new(self, region, view, range_cost).map(|spans| State::Spans(Box::new(spans)))
     }
@@ -143,9 +135,7 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         match &self.state {
             State::Whole => Need::All,
             State::Spans(spans) => Need::Ranges(spans.ranges()),
-            State::Index { range: IndexBytes::Start(range), .. } => Need::Ranges(from_ref(range)),
-            State::Index { range: IndexBytes::End(len), .. } => Need::Suffix(*len),
-            State::Chunks(_, chunks) => Need::Ranges(chunks.ranges()),
+            State::Shard(read) => read.need(),
             State::Done => Need::Nothing,
         }
     }
@@ -154,7 +144,7 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     #[must_use]
     pub fn index(&self) -> Option<&Arc<ShardIndex>> {
         match &self.state {
-            State::Chunks(index, _) => Some(index),
+            State::Shard(read) => read.index(),
             _ => None,
         }
     }
@@ -162,12 +152,30 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     /// Sets the index of the shard from an earlier read, so that it need not be fetched. The shard
     /// must not have changed since.
     pub fn use_index(&mut self, index: Arc<ShardIndex>) {
-        if let State::Index { chunks, .. } = &mut self.state
+        if let State::Shard(read) = &mut self.state
             && let Some(shard) = self.codec.shard()
         {
-            let mut chunks = std::mem::take(chunks);
-            chunks.locate(shard, &index, self.range_cost);
-            self.state = State::Chunks(index, chunks);
+            read.use_index(shard, index, self.range_cost);
+        }
+    }
+
+    /// Whether the index of a shard is needed next.
+    pub(crate) fn needs_index(&self) -> bool {
+        matches!(&self.state, State::Shard(read) if read.index().is_none())
+    }
+
+    /// Takes the bytes of the index, and decodes nothing.
+    pub(crate) fn supply_index(
+        &mut self,
+        bytes: &[u8],
+        object_len: Option<u64>,
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        match (&mut self.state, self.codec.shard()) {
+            (State::Shard(read), Some(shard)) if read.index().is_none() => {
+                read.supply_index(shard, bytes, object_len, self.range_cost, scratch)
+            }
+            _ => Err(self.codec.failed(ChunkErrorKind::NothingNeeded)),
         }
     }
 
@@ -192,22 +200,21 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         match state {
             State::Whole => codec.decode(bytes, region, out, fill, scratch)?,
             State::Spans(spans) => spans.decode(codec, bytes, region, out, scratch)?,
-            State::Index { after, chunks, .. } => {
-                let shard = codec.shard().expect("only the index of a shard is asked for");
-                // An index at the end was read together with the bytes that follow the shard.
-                let shard_len = object_len.map(|length| length.saturating_sub(*after));
-                let index = shard.parse_index(shard.index_of(bytes), shard_len, scratch)?;
-                chunks.locate(shard, &index, *range_cost);
-                if !chunks.ranges().is_empty() {
-                    *state = State::Chunks(Arc::new(index), std::mem::take(chunks));
-                    return Ok(());
+            State::Shard(read) => {
+                let shard = codec.shard().expect("only a shard has inner chunks");
+                let mut bytes = bytes;
+                if read.index().is_none() {
+                    read.supply_index(shard, bytes, object_len, *range_cost, scratch)?;
+                    if read.need() != Need::Ranges(&[]) {
+                        return Ok(());
+                    }
+                    bytes = &[];
                 }
-                chunks.decode(codec, &index, &[], region, out, fill, scratch)?;
+                let index = read.index().expect("read above, or before");
+                let available = read.available(shard, bytes)?;
+                codec.decode_available(shard, available, index, region, out, fill, scratch)?;
             }
-            State::Chunks(index, chunks) => {
-                chunks.decode(codec, index, bytes, region, out, fill, scratch)?;
-            }
-            State::Done => return Err(codec.nothing_needed()),
+            State::Done => return Err(codec.failed(ChunkErrorKind::NothingNeeded)),
         }
         *state = State::Done;
         Ok(())

@@ -1,22 +1,39 @@
 //! The inner chunks that a region touches, and their bytes in the shard.
 
 use std::ops::Range;
+use std::slice::from_ref;
+use std::sync::Arc;
 
-use zarr_view::Output;
-
-use crate::array_to_bytes::shard::{Available, ShardCodec, ShardIndex, Touched};
-use crate::chunk::ChunkCodec;
+use super::Need;
+use crate::array_to_bytes::shard::{Available, IndexBytes, ShardCodec, ShardIndex, Touched};
 use crate::error::ChunkError;
 use crate::length::widen;
 use crate::scratch::Scratch;
 use crate::transform::Slice;
 
-/// Inner chunks to fetch.
-#[derive(Debug, Default)]
-pub(super) struct ShardChunks {
-    /// The inner chunks that the region touches, in C order.
-    touched: Vec<Touched>,
-    /// Their byte ranges, ascending and disjoint, and the start of each in the fetched bytes.
+/// Inner chunks of a shard that a read touches.
+pub(crate) trait InnerChunks {
+    /// The bytes of the shard that hold those that are stored, or the needed part of each.
+    fn needed(&self, shard: &ShardCodec, index: &ShardIndex) -> impl Iterator<Item = Range<u64>>;
+}
+
+impl InnerChunks for Vec<Touched> {
+    fn needed(&self, shard: &ShardCodec, index: &ShardIndex) -> impl Iterator<Item = Range<u64>> {
+        self.iter().filter_map(|touched| shard.needed(index, touched))
+    }
+}
+
+/// A read of some inner chunks: of the index, then of their bytes.
+#[derive(Debug)]
+pub(crate) struct ShardRead<T> {
+    chunks: T,
+    /// The bytes that hold the index.
+    range: IndexBytes,
+    /// Bytes of the object after the shard.
+    after: u64,
+    index: Option<Arc<ShardIndex>>,
+    /// The byte ranges to fetch, ascending and disjoint, and the start of each in the fetched
+    /// bytes.
     parts: Vec<(Range<u64>, usize)>,
     ranges: Vec<Range<u64>>,
     /// The number of inner chunks that are stored, and of their needed bytes; bytes shared by
@@ -25,22 +42,70 @@ pub(super) struct ShardChunks {
     total: u64,
 }
 
-impl ShardChunks {
-    /// The inner chunks that `region`, in the shard's own shape, touches. `None` if there are so
-    /// many that reading the whole shard is faster than reading the index and then the chunks.
-    pub(super) fn new(shard: &ShardCodec, region: &[Slice], range_cost: u64) -> Option<Self> {
-        let touched = shard.chunks_of(region)?;
+impl<T: InnerChunks> ShardRead<T> {
+    /// A read of `count` inner chunks of a shard with `after` bytes after it in the object. `None`
+    /// if there are so many that reading the whole shard is faster than reading the index and then
+    /// the chunks.
+    pub(crate) fn new(
+        shard: &ShardCodec,
+        after: u64,
+        chunks: T,
+        count: usize,
+        range_cost: u64,
+    ) -> Option<Self> {
         let all = shard.grid_shape().iter().try_fold(1_usize, |n, count| n.checked_mul(*count))?;
-        if range_cost > 0 && touched.len() > all / 2 {
+        if range_cost > 0 && count > all / 2 {
             return None;
         }
-        Some(Self { touched, parts: Vec::new(), ranges: Vec::new(), found: 0, total: 0 })
+        let range = shard.index_bytes(after);
+        let (parts, ranges) = (Vec::new(), Vec::new());
+        Some(Self { chunks, range, after, index: None, parts, ranges, found: 0, total: 0 })
     }
 
-    /// Looks up their ranges, and joins those no more than `range_cost` bytes apart.
-    pub(super) fn locate(&mut self, shard: &ShardCodec, index: &ShardIndex, range_cost: u64) {
-        let found = self.touched.iter().filter_map(|touched| shard.needed(index, touched));
-        let found = found.filter(|range| !range.is_empty());
+    /// The bytes needed next.
+    pub(crate) fn need(&self) -> Need<'_> {
+        match (&self.index, &self.range) {
+            (Some(_), _) => Need::Ranges(&self.ranges),
+            (None, IndexBytes::Start(range)) => Need::Ranges(from_ref(range)),
+            (None, IndexBytes::End(len)) => Need::Suffix(*len),
+        }
+    }
+
+    /// The inner chunks.
+    pub(crate) fn chunks(&self) -> &T {
+        &self.chunks
+    }
+
+    /// The index, once it is known.
+    pub(crate) fn index(&self) -> Option<&Arc<ShardIndex>> {
+        self.index.as_ref()
+    }
+
+    /// Takes the bytes of the index. `object_len` is the length of the whole object, if known.
+    pub(crate) fn supply_index(
+        &mut self,
+        shard: &ShardCodec,
+        bytes: &[u8],
+        object_len: Option<u64>,
+        range_cost: u64,
+        scratch: &mut Scratch,
+    ) -> Result<(), ChunkError> {
+        // An index at the end was read together with the bytes that follow the shard.
+        let shard_len = object_len.map(|length| length.saturating_sub(self.after));
+        let index = shard.parse_index(shard.index_of(bytes), shard_len, scratch)?;
+        self.use_index(shard, Arc::new(index), range_cost);
+        Ok(())
+    }
+
+    /// Looks up the bytes of the inner chunks, and joins ranges no more than `range_cost` bytes
+    /// apart.
+    pub(crate) fn use_index(
+        &mut self,
+        shard: &ShardCodec,
+        index: Arc<ShardIndex>,
+        range_cost: u64,
+    ) {
+        let found = self.chunks.needed(shard, &index).filter(|range| !range.is_empty());
         self.parts.clear();
         self.parts.extend(found.map(|range| (range, 0)));
         self.found = widen(self.parts.len());
@@ -63,28 +128,31 @@ impl ShardChunks {
             // Ranges whose sum exceeds the address space are never fetched.
             next = next.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
         }
+        self.index = Some(index);
     }
 
-    pub(super) fn ranges(&self) -> &[Range<u64>] {
-        &self.ranges
-    }
-
-    /// Decodes the region from the parts' bytes.
-    #[expect(clippy::too_many_arguments, reason = "those of decode, and where the bytes lie")]
-    pub(super) fn decode(
-        &self,
-        codec: &ChunkCodec,
-        index: &ShardIndex,
-        bytes: &[u8],
-        region: &[Slice],
-        out: &mut Output<'_>,
-        fill: &[u8],
-        scratch: &mut Scratch,
-    ) -> Result<(), ChunkError> {
+    /// The bytes of the inner chunks, given those of the ranges.
+    pub(crate) fn available<'b>(
+        &'b self,
+        shard: &ShardCodec,
+        bytes: &'b [u8],
+    ) -> Result<Available<'b>, ChunkError> {
         // The index of a shard of unknown length may be wrong; the fetched bytes are a bound.
-        let shard = codec.shard().expect("only a shard has inner chunks");
         shard.check_total(self.total.into(), self.found, widen(bytes.len()))?;
-        let available = Available::Parts { parts: &self.parts, bytes };
-        codec.decode_available(shard, available, index, region, out, fill, scratch)
+        Ok(Available::Parts { parts: &self.parts, bytes })
+    }
+}
+
+impl ShardRead<Vec<Touched>> {
+    /// A read of `region`, in the shard's own shape.
+    pub(super) fn of_region(
+        shard: &ShardCodec,
+        after: u64,
+        region: &[Slice],
+        range_cost: u64,
+    ) -> Option<Self> {
+        let touched = shard.chunks_of(region)?;
+        let count = touched.len();
+        Self::new(shard, after, touched, count, range_cost)
     }
 }

@@ -74,7 +74,7 @@ impl VariableChain {
 
     /// As [`bind_with`](Self::bind_with), for a list of codecs anywhere in a document: `path` is
     /// the JSON path of the list.
-    pub(super) fn bind_at(
+    pub(crate) fn bind_at(
         path: &str,
         codecs: &[Codec],
         data_type: &DataType,
@@ -188,7 +188,7 @@ impl VariableChain {
     }
 
     /// The codec that cannot be written, if there is one.
-    pub(super) fn read_only(&self) -> Option<&CodecPath> {
+    pub(crate) fn read_only(&self) -> Option<&CodecPath> {
         self.inner.read_only.as_ref()
     }
 }

@@ -88,10 +88,24 @@ impl VariableChunkCodec {
     /// shard.
     #[must_use]
     pub fn inner_grid(&self) -> Option<&[usize]> {
+        self.shard().map(ShapedShard::grid_shape)
+    }
+
+    /// The shard, if the array-to-bytes codec is one.
+    pub(super) fn shard(&self) -> Option<&ShapedShard> {
         match &self.array_to_bytes {
             ShapedCodec::Vlen | ShapedCodec::Json | ShapedCodec::Optional(..) => None,
-            ShapedCodec::Shard(shard) => Some(shard.grid_shape()),
+            ShapedCodec::Shard(shard) => Some(shard),
         }
+    }
+
+    /// The number of bytes that follow the output of the array-to-bytes codec in an encoded chunk,
+    /// if it begins with that output, unchanged.
+    pub(super) fn bytes_after(&self) -> Option<u64> {
+        let codecs = &self.bound.bytes_to_bytes;
+        codecs.iter().try_fold(0, |length, (codec, _)| {
+            (codec.input_offset() == Some(0)).then(|| codec.encoded_len(Some(length)))?
+        })
     }
 
     /// The same, for chunks whose elements take no more than so many bytes, lengths included; others
@@ -113,9 +127,9 @@ impl VariableChunkCodec {
         encoded: &[u8],
         fill: &[u8],
     ) -> Result<Option<(Vec<usize>, u64)>, ChunkError> {
-        match &self.array_to_bytes {
-            ShapedCodec::Vlen | ShapedCodec::Json | ShapedCodec::Optional(..) => Ok(None),
-            ShapedCodec::Shard(shard) => shard.fill_only(&self.decompress(encoded)?, fill),
+        match self.shard() {
+            Some(shard) => shard.fill_only(&self.decompress(encoded)?, fill),
+            None => Ok(None),
         }
     }
 
@@ -136,6 +150,11 @@ impl VariableChunkCodec {
         region: &[Slice],
         fill: &[u8],
     ) -> Result<ByteStrings, ChunkError> {
+        self.decode_at(encoded, &self.numbers(region)?, fill)
+    }
+
+    /// The numbers of the elements of a region, in C order of the chunk.
+    pub(crate) fn numbers(&self, region: &[Slice]) -> Result<Vec<usize>, ChunkError> {
         let failed = |error: CopyError| self.failed(error.into());
         let whole = View::contiguous(self.shape()).map_err(|error| failed(error.into()))?;
         let view = sliced(&whole, region).map_err(failed)?;
@@ -148,7 +167,7 @@ impl VariableChunkCodec {
                 indices.extend(position..position.saturating_add(len));
             }
         }
-        self.decode_at(encoded, &indices, fill)
+        Ok(indices)
     }
 
     /// Decodes all elements of a chunk in C order.
@@ -297,7 +316,7 @@ impl VariableChunkCodec {
     }
 
     /// The position at which the element with this number, in C order of the chunk, is stored.
-    fn stored(&self, mut index: usize) -> usize {
+    pub(super) fn stored(&self, mut index: usize) -> usize {
         let shape = self.shape();
         let Some(view) = self.transform.view() else {
             let mut indices = vec![0; shape.len()];
@@ -365,7 +384,7 @@ impl VariableChunkCodec {
         Ok(())
     }
 
-    fn failed(&self, kind: ChunkErrorKind) -> ChunkError {
+    pub(super) fn failed(&self, kind: ChunkErrorKind) -> ChunkError {
         self.bound.array_to_bytes_path.chunk_error(kind)
     }
 }

@@ -11,7 +11,7 @@ use zarr_metadata::{DataType, Optional as OptionalType, OptionalCodecs};
 use zarr_view::{Output, View};
 
 use super::ByteStrings;
-use super::chain::VariableChain;
+use crate::any::AnyChain;
 use crate::bytes_to_bytes::reserve;
 use crate::chain::Chain;
 use crate::chunk::ChunkCodec;
@@ -30,15 +30,7 @@ const LENGTH: usize = 8;
 #[derive(Debug)]
 pub(super) struct Optional {
     mask: Chain,
-    values: Values,
-}
-
-/// The chain of the values.
-#[derive(Debug)]
-enum Values {
-    /// Values of this many bytes.
-    Fixed(Chain, usize),
-    Variable(VariableChain),
+    values: AnyChain,
 }
 
 impl Optional {
@@ -60,28 +52,13 @@ impl Optional {
             false => [AxisEdges::of([1, 2])],
         };
         let (path, inner) = (path("data_codecs"), data_type.inner());
-        let values = match inner.size() {
-            Some(size) => {
-                let chain = Chain::bind_at(&path, &codecs.data_codecs, inner, &edges, options)?;
-                Values::Fixed(chain, size)
-            }
-            None => Values::Variable(VariableChain::bind_at(
-                &path,
-                &codecs.data_codecs,
-                inner,
-                &edges,
-                options,
-            )?),
-        };
+        let values = AnyChain::bind_at(&path, &codecs.data_codecs, inner, &edges, options)?;
         Ok(Self { mask, values })
     }
 
     /// The first codec that can be read but not written, if there is one.
     pub(super) fn read_only(&self) -> Option<&CodecPath> {
-        self.mask.read_only().or(match &self.values {
-            Values::Fixed(chain, _) => chain.read_only(),
-            Values::Variable(chain) => chain.read_only(),
-        })
+        self.mask.read_only().or(self.values.read_only())
     }
 
     /// The codec of the mask of chunks of this shape.
@@ -112,12 +89,13 @@ impl Optional {
             Box::new(std::iter::empty())
         } else {
             match &self.values {
-                Values::Fixed(chain, size) => {
+                AnyChain::Fixed(chain) => {
                     let codec = shaped(chain.for_shape(&[widen(there)]), place)?;
-                    fixed = decode(&codec, value_bytes, *size, limit, place)?;
-                    Box::new(fixed.chunks_exact((*size).max(1)))
+                    let size = chain.element_size();
+                    fixed = decode(&codec, value_bytes, size, limit, place)?;
+                    Box::new(fixed.chunks_exact(size.max(1)))
                 }
-                Values::Variable(chain) => {
+                AnyChain::Variable(chain) => {
                     let codec = shaped(chain.for_shape(&[widen(there)]), place)?;
                     variable = codec.with_limit(limit).decode_all(value_bytes, chain.zero())?;
                     Box::new(variable.iter())
@@ -154,7 +132,9 @@ impl Optional {
         for (number, element) in elements.iter().enumerate() {
             match element.split_last() {
                 Some((0, [])) => there.push(0),
-                Some((1, value)) if self.values.size().is_none_or(|size| size == value.len()) => {
+                Some((1, value))
+                    if self.values.element_size().is_none_or(|size| size == value.len()) =>
+                {
                     there.push(1);
                     values.push(value);
                 }
@@ -169,12 +149,12 @@ impl Optional {
         if !values.is_empty() {
             let shape = [widen(values.len())];
             match &self.values {
-                Values::Fixed(chain, size) => {
+                AnyChain::Fixed(chain) => {
                     let codec = shaped(chain.for_shape(&shape), place)?;
-                    let values = values.concat();
-                    encode(&codec, &values, &vec![0; *size], &mut encoded_values, place)?;
+                    let (values, fill) = (values.concat(), vec![0; chain.element_size()]);
+                    encode(&codec, &values, &fill, &mut encoded_values, place)?;
                 }
-                Values::Variable(chain) => {
+                AnyChain::Variable(chain) => {
                     let codec = shaped(chain.for_shape(&shape), place)?;
                     codec.encode(&values, chain.zero(), &mut encoded_values)?;
                 }
@@ -195,15 +175,6 @@ impl Optional {
 /// from the chunk: an error is one of the chunk.
 fn shaped<C>(codec: Result<C, ChainError>, place: &CodecPath) -> Result<C, ChunkError> {
     codec.map_err(|error| place.chunk_error(ChunkErrorKind::Corrupt { reason: error.to_string() }))
-}
-
-impl Values {
-    fn size(&self) -> Option<usize> {
-        match self {
-            Values::Fixed(_, size) => Some(*size),
-            Values::Variable(_) => None,
-        }
-    }
 }
 
 /// The encoded mask and the encoded values.

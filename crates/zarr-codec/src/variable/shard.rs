@@ -1,16 +1,18 @@
 //! Shards of elements of variable length.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use zarr_metadata::{Codec, DataType, Sharding};
 
 use super::chain::VariableChain;
 use super::{ByteStrings, Slots, VariableChunkCodec};
-use crate::array_to_bytes::shard::{self, ShardCodec};
+use crate::array_to_bytes::shard::{self, Available, ShardCodec, ShardIndex};
 use crate::chunk::Encoded;
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChunkError};
 use crate::options::Options;
+use crate::partial::shard::InnerChunks;
 use crate::scratch::Scratch;
 use crate::symbolic::Shape;
 
@@ -91,8 +93,24 @@ impl ShapedShard {
         (chunk, within)
     }
 
-    /// Decodes the elements at these positions, in C order of the shard, from the bytes of a
-    /// shard.
+    /// The grid and the index.
+    pub(super) fn layout(&self) -> &ShardCodec {
+        &self.layout
+    }
+
+    /// The inner chunks that hold the elements at these positions, in C order of the shard.
+    pub(super) fn wanted(&self, positions: impl ExactSizeIterator<Item = usize>) -> Wanted {
+        let mut wanted = Wanted { count: positions.len(), chunks: BTreeMap::new() };
+        for (slot, position) in positions.enumerate() {
+            let (chunk, within) = self.split(position);
+            let (slots, elements) = wanted.chunks.entry(chunk).or_default();
+            slots.push(slot);
+            elements.push(within);
+        }
+        wanted
+    }
+
+    /// Decodes elements from the bytes of a shard.
     pub(super) fn decode_at(
         &self,
         bytes: &[u8],
@@ -100,23 +118,24 @@ impl ShapedShard {
         fill: &[u8],
     ) -> Result<ByteStrings, ChunkError> {
         let index = self.layout.read_index(bytes, &mut Scratch::new())?;
+        self.decode(&self.wanted(positions), Available::Whole(bytes), &index, fill)
+    }
+
+    /// Decodes elements from the available bytes of a shard.
+    pub(super) fn decode(
+        &self,
+        wanted: &Wanted,
+        available: Available<'_>,
+        index: &ShardIndex,
+        fill: &[u8],
+    ) -> Result<ByteStrings, ChunkError> {
         let failed = |kind| self.layout.error(kind);
-        let mut out = Slots::filled_with(positions.len(), fill).map_err(failed)?;
-        // For each stored inner chunk: the slots to fill, and the elements that belong there.
-        let mut wanted: BTreeMap<usize, (Vec<usize>, Vec<usize>)> = BTreeMap::new();
-        for (slot, position) in positions.enumerate() {
-            let (chunk, within) = self.split(position);
-            if index.range(chunk).is_some() {
-                let (slots, elements) = wanted.entry(chunk).or_default();
-                slots.push(slot);
-                elements.push(within);
-            }
-        }
-        for (chunk, (slots, elements)) in &wanted {
-            let range = index.range(*chunk).and_then(|range| shard::slice(bytes, &range));
+        let mut out = Slots::filled_with(wanted.count, fill).map_err(failed)?;
+        for (chunk, (slots, elements)) in &wanted.chunks {
+            let Some(range) = index.range(*chunk) else { continue };
             let decoded = self
                 .inner
-                .decode_at(range.unwrap_or_default(), elements, fill)
+                .decode_at(available.get(&range).unwrap_or_default(), elements, fill)
                 .map_err(|error| self.layout.error_in(*chunk, error))?;
             slots.iter().zip(decoded.iter()).for_each(|(slot, element)| out.set(*slot, element));
         }
@@ -184,5 +203,28 @@ impl ShapedShard {
             }
         }
         writer.finish(&mut encoded, &mut Scratch::new())
+    }
+}
+
+/// Elements of a shard, by inner chunk.
+#[derive(Debug)]
+pub(super) struct Wanted {
+    /// The number of elements.
+    count: usize,
+    /// For each inner chunk: the numbers of its elements in the result, and in C order of the inner
+    /// chunk.
+    chunks: BTreeMap<usize, (Vec<usize>, Vec<usize>)>,
+}
+
+impl Wanted {
+    /// The number of inner chunks.
+    pub(super) fn inner_chunks(&self) -> usize {
+        self.chunks.len()
+    }
+}
+
+impl InnerChunks for Wanted {
+    fn needed(&self, _: &ShardCodec, index: &ShardIndex) -> impl Iterator<Item = Range<u64>> {
+        self.chunks.keys().filter_map(|chunk| index.range(*chunk))
     }
 }

@@ -33,7 +33,7 @@ impl Job {
         place: OwnedOutput,
         member_of: Option<(Array, Vec<u64>)>,
     ) -> Result<Self, ArrayError> {
-        let codec = array.chunk_codec(&part.chunk_shape)?;
+        let codec = array.fixed_codec(&part.chunk_shape)?;
         let key = array.chunk_key(&part.chunk)?;
         let view = part.picks.as_ref().map_or(place.view(), Picks::view);
         let members = member_of.as_ref().and_then(|(joined, _)| joined.members());

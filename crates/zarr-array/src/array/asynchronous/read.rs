@@ -294,7 +294,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         };
         let mut encoded = self.encoded.take();
         while let Some(range) = job.reader.need() {
-            let answer = store.get(&job.reader.key, range, encoded);
+            let answer = store.get(job.reader.key(), range, encoded);
             (job, encoded) = self.decode(job, answer.await).await?;
         }
         self.encoded.give(encoded);

@@ -6,21 +6,19 @@ use zarr_codec::{ByteStrings, Slots};
 
 use super::PointChunk;
 use crate::array::Array;
-use crate::array::variable::{TYPICAL, Worker, chunk_error, finish_variable_read};
+use crate::array::variable::{TYPICAL, Worker, finish_variable_read};
 use crate::array::write_log::Log;
 use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
-use crate::node;
 use crate::parallel;
 use crate::points::{Groups, Points};
-use crate::store::StoreExt as _;
 
 impl Array {
     pub(in crate::array) fn read_variable_points(
         &self,
         points: &Points,
     ) -> Result<ByteStrings, ArrayError> {
-        self.variable_chain()?;
+        self.check_variable()?;
         let groups = Groups::by_chunk(self, points)?;
         let slots = Slots::filled_with(points.len(), self.fill());
         let slots = Mutex::new(slots.map_err(|_| ArrayError::SelectionTooLarge {
@@ -64,14 +62,8 @@ impl Array {
         })? {
             return Ok(read);
         }
-        let Worker { codec: kept, encoded } = worker;
-        let key = self.chunk_key(&place.chunk)?;
-        if !self.store().read_into(&key, encoded)? {
-            return Ok(None);
-        }
-        let codec = self.codec_of(&place.shape, kept)?;
-        let decoded = codec.decode_at(encoded, &place.elements(points, group), self.fill());
-        decoded.map(Some).map_err(|cause| chunk_error(&key, cause))
+        let elements = place.elements(points, group);
+        self.read_variable_chunk(&place.chunk, &place.shape, elements, false, worker)
     }
 
     pub(in crate::array) fn write_variable_points(
@@ -79,10 +71,8 @@ impl Array {
         points: &Points,
         elements: &[&[u8]],
     ) -> Result<(), ArrayError> {
-        self.refuse_version_2()?;
-        let key = node::metadata_key(self.prefix());
-        let chain = |cause| ArrayError::Chain { key: key.clone(), cause };
-        self.variable_chain()?.check_writable().map_err(chain)?;
+        self.check_variable()?;
+        self.check_codecs_write()?;
         let groups = Groups::by_chunk(self, points)?;
         if elements.len() != points.len() {
             let (found, expected) = (wide(elements.len()), vec![wide(points.len())]);
@@ -114,7 +104,7 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Some(first) = group.first() else { return Ok(()) };
         let place = PointChunk::of(self, points, *first);
-        let Worker { codec: kept, encoded } = worker;
+        let Worker { codec: kept, encoded, .. } = worker;
         let (key, codec) = (self.chunk_key(&place.chunk)?, self.codec_of(&place.shape, kept)?);
         let new = group.iter().map(|position| elements.get(*position).copied().unwrap_or_default());
         let new: Vec<(usize, &[u8])> = place.elements(points, group).into_iter().zip(new).collect();

@@ -21,7 +21,7 @@ impl Array {
         points: &Points,
         elements: &[u8],
     ) -> Result<(), ArrayError> {
-        self.chain()?;
+        self.fixed_chain()?;
         let groups = Groups::by_chunk(self, points)?;
         let expected = bytes_of(&[points.len()], self.element_size());
         check_length(elements.len(), expected.unwrap_or(usize::MAX))?;

@@ -5,7 +5,9 @@ use std::slice::from_ref;
 use serde_json::{Value, json};
 use zarr_kit::array::store::{Key, ReadRange, StoreExt as _};
 use zarr_kit::array::{ChunkLayout, SelectionError};
-use zarr_kit::codec::{ChunkCodec, ElementLocation, InnerChunk, Scratch, StoredBytes};
+use zarr_kit::codec::{
+    AnyChunkCodec, ChunkCodec, ElementLocation, InnerChunk, Scratch, StoredBytes,
+};
 use zarr_kit::metadata::Printable;
 use zarr_kit::report::{Table, words};
 use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
@@ -67,19 +69,20 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
     let stored = store.size(&key).map_err(|cause| place.failed(cause))?;
     // Without the codecs, the content of the chunk is unknown.
     let (location, unknown) = match array {
-        Ok(array) if array.data_type().is_variable_length() => {
-            let what = format!("elements of type {} have no fixed size", array.data_type());
-            let why = format!("{what}: the position of each depends on those before it");
-            (None, Some(("not located", why)))
-        }
-        Ok(array) => {
-            let codec = array.chunk_codec(&shape).map_err(|cause| place.failed(cause))?;
-            let inside: Option<Vec<usize>> =
-                local.iter().map(|index| usize::try_from(*index).ok()).collect();
-            let inside = inside.unwrap_or_default();
-            let location = find(&array, &key, stored, &codec, &inside);
-            (location.map_err(|cause| place.failed(cause))?, None)
-        }
+        Ok(array) => match array.chunk_codec(&shape).map_err(|cause| place.failed(cause))? {
+            AnyChunkCodec::Variable(_) => {
+                let what = format!("elements of type {} have no fixed size", array.data_type());
+                let why = format!("{what}: the position of each depends on those before it");
+                (None, Some(("not located", why)))
+            }
+            AnyChunkCodec::Fixed(codec) => {
+                let inside: Option<Vec<usize>> =
+                    local.iter().map(|index| usize::try_from(*index).ok()).collect();
+                let inside = inside.unwrap_or_default();
+                let location = find(&array, &key, stored, &codec, &inside);
+                (location.map_err(|cause| place.failed(cause))?, None)
+            }
+        },
         Err(cause) => (None, Some(("not readable", cause.to_string()))),
     };
     let inner_chunks = location.as_ref().map_or(&[][..], |location| &location.inner_chunks);

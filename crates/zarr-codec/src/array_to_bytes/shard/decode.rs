@@ -48,7 +48,7 @@ pub(crate) enum Available<'s> {
 }
 
 impl<'s> Available<'s> {
-    fn get(self, range: &Range<u64>) -> Option<&'s [u8]> {
+    pub(crate) fn get(self, range: &Range<u64>) -> Option<&'s [u8]> {
         match self {
             Self::Whole(bytes) => slice(bytes, range),
             Self::Parts { parts, bytes } => {
