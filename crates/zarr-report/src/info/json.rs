@@ -91,7 +91,7 @@ pub(super) fn array_json<'a>(
 /// What the chain made of the first chunk.
 fn compiled(array: &Array) -> Value {
     let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
-    let Some(codec) = codec else { return Value::Null };
+    let Some(codec) = codec.filter(|codec| codec.fixed().is_some()) else { return Value::Null };
     let transform = codec.transform();
     json!({
         "chunk_shape": transform.chunk_shape(),

@@ -112,7 +112,8 @@ fn table(
         }
         Ok(array) => {
             let shape = words::first_chunk(array);
-            if let Some(codec) = shape.and_then(|shape| array.chunk_codec(&shape).ok()) {
+            let codec = shape.and_then(|shape| array.chunk_codec(&shape).ok());
+            if let Some(codec) = codec.filter(|codec| codec.fixed().is_some()) {
                 table.row("compiled", words::transform(&codec));
             }
         }
