@@ -16,6 +16,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-metadata",
     "zarr-codec",
     "zarr-store",
+    "zarr-references",
     "zarr-array",
     "zarr-copy",
     "zarr-check",

@@ -41,7 +41,10 @@ fn main() -> ExitCode {
 }
 
 fn run(path: &str) -> Result<(), Box<dyn Error>> {
-    let array = Array::open(open_url(path, &StoreOptions::new())?, &Prefix::root())?;
+    let array = Array::open(
+        open_url(path, &StoreOptions::new().openers(zarr_kit::OPENERS))?,
+        &Prefix::root(),
+    )?;
     let size = array.element_size().max(1);
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = String::new();

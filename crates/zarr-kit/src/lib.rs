@@ -10,6 +10,8 @@
 //! | `check` (a feature) | checks of whole hierarchies against the specifications |
 //! | `join` (a feature) | many arrays joined into one |
 //! | `virtual_join` (a feature) | documents that open as arrays made of others |
+//! | [`store`] | files, memory and object storage |
+//! | `references` (a feature) | stores of references to parts of other files |
 //! | [`codec`] | codec chains, compiled to views |
 //! | [`grid`] | regular and rectilinear chunk grids |
 //! | [`metadata`] | the JSON documents, typed and lossless |
@@ -45,6 +47,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 pub use zarr_array as array;
+pub use zarr_array::store;
 #[cfg(feature = "check")]
 pub use zarr_check as check;
 pub use zarr_codec as codec;
@@ -55,11 +58,30 @@ pub use zarr_grid as grid;
 pub use zarr_join as join;
 pub use zarr_metadata as metadata;
 pub use zarr_packbits as packbits;
+#[cfg(feature = "references")]
+pub use zarr_references as references;
 #[cfg(feature = "report")]
 pub use zarr_report as report;
 pub use zarr_view as view;
 #[cfg(feature = "virtual-join")]
 pub use zarr_virtual_join as virtual_join;
+
+/// Opens the kinds of stores in files that this build has: of zip archives with the feature `zip`, and of
+/// files of references with the feature `references`.
+///
+/// # Examples
+/// ```
+/// use zarr_kit::store::{StoreOptions, open_url};
+///
+/// let options = StoreOptions::new().openers(zarr_kit::OPENERS);
+/// assert!(open_url("none/data.zip", &options).is_err());
+/// ```
+pub const OPENERS: &[&dyn store::Opener] = &[
+    #[cfg(feature = "references")]
+    &zarr_references::ReferenceOpener,
+    #[cfg(feature = "zip")]
+    &store::ZipOpener,
+];
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
 pub use zarr_array::{
@@ -88,6 +110,8 @@ mod book {
     struct VirtualJoin;
     #[doc = include_str!("../../../docs/array.md")]
     struct Array;
+    #[doc = include_str!("../../../docs/store.md")]
+    struct Store;
     #[doc = include_str!("../../../docs/strings.md")]
     struct Strings;
     #[doc = include_str!("../../../docs/codec.md")]

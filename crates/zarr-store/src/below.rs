@@ -5,17 +5,18 @@ use std::sync::Arc;
 
 use super::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, StoreExt as _,
+    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, StoreExt,
+    failed_listing,
 };
 
 /// What lies below a prefix of another store. Errors name keys as that store does.
 #[derive(Debug)]
-pub(crate) struct Below<S> {
-    store: S,
+pub(crate) struct Below {
+    store: Arc<dyn Store>,
     base: Prefix,
 }
 
-impl<S: Store> Below<S> {
+impl Below {
     fn key(&self, key: &Key) -> Result<Key, StoreError> {
         Ok(self.base.key(key.as_str())?)
     }
@@ -30,11 +31,11 @@ impl<S: Store> Below<S> {
 }
 
 /// The store, or what lies below a prefix of it.
-pub(crate) fn below<S: Store + 'static>(store: S, base: Prefix) -> Arc<dyn Store> {
-    if base.is_root() { Arc::new(store) } else { Arc::new(Below { store, base }) }
+pub(crate) fn below(store: Arc<dyn Store>, base: Prefix) -> Arc<dyn Store> {
+    if base.is_root() { store } else { Arc::new(Below { store, base }) }
 }
 
-impl<S: Store> Store for Below<S> {
+impl Store for Below {
     fn get(
         &self,
         key: &Key,
@@ -74,7 +75,7 @@ impl<S: Store> Store for Below<S> {
             Ok(prefix) => Box::new(
                 self.store.list(&prefix, links).map(|key| key.and_then(|key| self.strip(&key))),
             ),
-            Err(error) => super::listing::failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 
@@ -96,7 +97,7 @@ impl<S: Store> Store for Below<S> {
         };
         match self.prefix(prefix) {
             Ok(prefix) => Box::new(self.store.list_dir(&prefix).map(entry)),
-            Err(error) => super::listing::failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 
@@ -122,20 +123,20 @@ impl<S: Store> Store for Below<S> {
     }
 }
 
-impl<S: Store> Linking for Below<S> {
+impl Linking for Below {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
-        self.store.location(&self.prefix(prefix).ok()?)
+        self.store.linking()?.location(&self.prefix(prefix).ok()?)
     }
 }
 
-impl<S: Store> Cleaning for Below<S> {
+impl Cleaning for Below {
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
-        self.store.clean(&self.prefix(prefix)?, removed)
+        StoreExt::clean(&self.store, &self.prefix(prefix)?, removed)
     }
 
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let start = self.base.key_start();
-        self.store.without_key(&self.prefix(prefix)?, &mut |name| {
+        StoreExt::without_key(&self.store, &self.prefix(prefix)?, &mut |name| {
             found(name.get(start..).unwrap_or(name));
         })
     }

@@ -1,22 +1,51 @@
 //! How long a document may be where few bytes stand for many.
 
-use crate::Key;
-
-/// The most bytes of a document by default: room for the consolidated metadata of some
-/// hundred thousand arrays.
-pub(crate) const MOST: u64 = 256 << 20;
+use super::Key;
 
 /// The names of the documents of nodes, which readers hold whole.
 const NAMES: [&str; 5] = ["zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"];
 
-/// Says why an object of this size is not read, if it is a document of more bytes than the limit. How
-/// long a chunk may be, its metadata says.
-pub(crate) fn too_long(key: &Key, size: u64, limit: u64) -> Option<String> {
-    let is_refused = size > limit && NAMES.contains(&key.name());
-    is_refused.then(|| {
-        format!(
-            "it has {size} bytes, and a document may have {limit}; if you trust it, allow more: by \
-             --documents, in Python by the setting max_document"
-        )
-    })
+/// The most bytes that a document, such as `zarr.json`, may have in a store where few bytes stand for
+/// many: an archive that deflates, or references. By default 256 MiB, room for the consolidated
+/// metadata of some hundred thousand arrays.
+///
+/// # Examples
+/// ```
+/// use zarr_store::{DocumentLimit, Key};
+///
+/// let limit = DocumentLimit::new(1000);
+/// assert!(limit.refusal(&Key::new("a/zarr.json")?, 1001).is_some());
+/// assert!(limit.refusal(&Key::new("a/zarr.json")?, 1000).is_none());
+/// assert!(limit.refusal(&Key::new("a/c/0")?, 1001).is_none());
+/// # Ok::<(), zarr_store::KeyError>(())
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DocumentLimit(u64);
+
+impl Default for DocumentLimit {
+    fn default() -> Self {
+        Self(256 << 20)
+    }
+}
+
+impl DocumentLimit {
+    /// At most this many bytes.
+    #[must_use]
+    pub fn new(bytes: u64) -> Self {
+        Self(bytes)
+    }
+
+    /// Says why an object of this size is not read, if it is a document of more bytes than the limit.
+    /// How long a chunk may be, its metadata says.
+    #[must_use]
+    pub fn refusal(self, key: &Key, size: u64) -> Option<String> {
+        let Self(limit) = self;
+        let is_refused = size > limit && NAMES.contains(&key.name());
+        is_refused.then(|| {
+            format!(
+                "it has {size} bytes, and a document may have {limit}; if you trust it, allow more: by \
+                 --documents, in Python by the setting max_document"
+            )
+        })
+    }
 }

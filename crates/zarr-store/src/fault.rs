@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::buffer::assemble;
-use super::listing::{failed, until_error};
+use super::listing::{failed_listing, until_error};
 use super::{
     AsyncStore, GetInto, Key, Layer, Links, Listing, ObjectMeta, Operation, Prefix, PutMode,
     PutOutcome, ReadRange, Store, StoreError,
@@ -198,7 +198,7 @@ impl<S: Store> Layer for FaultStore<S> {
         match self.meet(Operation::List, prefix.as_str()) {
             Ok(Faults { after: None, .. }) => list(),
             Ok(Faults { after, .. }) => Box::new(until_error(list().chain(after.map(Err)))),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 

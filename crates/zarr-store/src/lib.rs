@@ -22,14 +22,11 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod api;
-#[cfg(any(feature = "references", feature = "zip"))]
 mod archive_url;
 mod async_api;
-#[cfg(any(feature = "references", feature = "zip"))]
 mod below;
 mod buffer;
 mod cleaning;
-#[cfg(any(feature = "references", feature = "zip"))]
 mod document;
 mod error;
 mod ext;
@@ -51,13 +48,12 @@ mod object;
 mod offload;
 mod open;
 mod open_remote;
+mod opener;
 mod options;
 mod per_process;
 mod process_locks;
 mod put_from;
 mod read_range;
-#[cfg(feature = "references")]
-mod references;
 #[cfg(feature = "async")]
 mod runtime;
 mod scheme;
@@ -65,8 +61,7 @@ mod session;
 mod shown;
 #[cfg(feature = "simulation")]
 pub mod simulation;
-#[cfg(any(feature = "references", feature = "zip"))]
-mod sorted;
+pub mod sorted;
 mod types;
 mod update;
 mod url_names;
@@ -78,6 +73,7 @@ mod zip;
 pub use self::api::Store;
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::cleaning::Cleaning;
+pub use self::document::DocumentLimit;
 pub use self::error::{ModifiedObject, Operation, StoreError};
 pub use self::ext::StoreExt;
 #[cfg(feature = "test-util")]
@@ -86,7 +82,7 @@ pub use self::full_message::FullMessage;
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
 pub use self::layer::Layer;
 pub use self::linking::Linking;
-pub use self::listing::{Listing, until_error};
+pub use self::listing::{Listing, failed_listing, until_error};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
 pub use self::location::Location;
 pub use self::memory::MemoryStore;
@@ -95,14 +91,13 @@ pub use self::object::{ConditionalPut, RemoteStore};
 #[cfg(feature = "async")]
 pub use self::offload::{Offload, run_blocking};
 pub use self::open::{archive_of, local_path, open_url};
+pub use self::opener::Opener;
 pub use self::options::StoreOptions;
 pub use self::per_process::PerProcess;
 pub use self::process_locks::ProcessLocks;
 pub use self::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::read_range::ReadRange;
-#[cfg(feature = "references")]
-pub use self::references::ReferenceStore;
-pub use self::scheme::scheme;
+pub use self::scheme::{Address, scheme};
 pub use self::session::Session;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{
@@ -113,7 +108,7 @@ pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_v
 pub use self::url_names::{names_in, place_below};
 pub use self::waiting::Waiting;
 #[cfg(feature = "zip")]
-pub use self::zip::ZipStore;
+pub use self::zip::{ZipOpener, ZipStore};
 
 use self::buffer::reserve;
 
@@ -134,8 +129,3 @@ macro_rules! reached {
 macro_rules! reached {
     ($name:literal) => {};
 }
-
-/// The book's page on stores, whose examples run as tests.
-#[cfg(doctest)]
-#[doc = include_str!("../../../docs/store.md")]
-struct Page;

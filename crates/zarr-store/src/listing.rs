@@ -25,7 +25,16 @@ use super::StoreError;
 pub type Listing<'s, T> = Box<dyn Iterator<Item = Result<T, StoreError>> + Send + 's>;
 
 /// A listing that fails at once.
-pub(crate) fn failed<'s, T: Send + 's>(error: StoreError) -> Listing<'s, T> {
+///
+/// # Examples
+/// ```
+/// use zarr_store::{Key, Listing, Operation, StoreError, failed_listing};
+///
+/// let error = StoreError::io(Operation::List, "a", std::io::Error::other("a lost disk"));
+/// let mut listing: Listing<'_, Key> = failed_listing(error);
+/// assert!(listing.next().is_some_and(|first| first.is_err()) && listing.next().is_none());
+/// ```
+pub fn failed_listing<'s, T: Send + 's>(error: StoreError) -> Listing<'s, T> {
     Box::new(iter::once(Err(error)))
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::waiting::{OnWait, Waiting};
-use super::{Durability, LocalStore, StoreError};
+use super::{DocumentLimit, Durability, LocalStore, Opener, StoreError};
 
 /// Options for opening a store by URL.
 ///
@@ -25,8 +25,8 @@ pub struct StoreOptions {
     durability: Durability,
     outside_links: bool,
     targets: Vec<String>,
-    #[cfg(any(feature = "references", feature = "zip"))]
-    max_document: u64,
+    openers: &'static [&'static dyn Opener],
+    documents: DocumentLimit,
     settings: Vec<(String, String)>,
     in_flight: NonZeroUsize,
     max_retries: usize,
@@ -49,8 +49,8 @@ impl StoreOptions {
             durability: Durability::default(),
             outside_links: false,
             targets: Vec::new(),
-            #[cfg(any(feature = "references", feature = "zip"))]
-            max_document: super::document::MOST,
+            openers: &[],
+            documents: DocumentLimit::default(),
             settings: Vec::new(),
             in_flight: NonZeroUsize::MIN.saturating_add(63),
             max_retries: 10,
@@ -81,6 +81,14 @@ impl StoreOptions {
         self
     }
 
+    /// Makes kinds of stores in files known, such as zip archives: none by default. Those of all
+    /// features are `zarr_kit::OPENERS`.
+    #[must_use]
+    pub fn openers(mut self, openers: &'static [&'static dyn Opener]) -> Self {
+        self.openers = openers;
+        self
+    }
+
     /// Allows references to lead to a folder and what is in it, or to objects below a URL, which are
     /// then read with the credentials of the environment. May be called several times.
     ///
@@ -95,10 +103,9 @@ impl StoreOptions {
     /// The most bytes of a document, such as `zarr.json`, that is deflated in a zip archive or to which
     /// a reference leads: 256 MiB by default. A few bytes can stand for a gigabyte there, and readers
     /// hold documents whole.
-    #[cfg(any(feature = "references", feature = "zip"))]
     #[must_use]
     pub fn max_document(mut self, bytes: u64) -> Self {
-        self.max_document = bytes;
+        self.documents = DocumentLimit::new(bytes);
         self
     }
 
@@ -152,6 +159,10 @@ impl StoreOptions {
         self
     }
 
+    pub(super) fn known_openers(&self) -> &'static [&'static dyn Opener] {
+        self.openers
+    }
+
     #[cfg(feature = "object_store")]
     pub(super) fn in_flight(&self) -> NonZeroUsize {
         self.in_flight
@@ -177,39 +188,41 @@ impl StoreOptions {
         self.on_wait.clone()
     }
 
-    #[cfg(feature = "references")]
-    pub(super) fn targets(&self) -> &[String] {
+    /// Whether a missing store is created.
+    #[must_use]
+    pub fn creates(&self) -> bool {
+        self.create
+    }
+
+    /// What a finished write survives.
+    #[must_use]
+    pub fn write_durability(&self) -> Durability {
+        self.durability
+    }
+
+    /// The folders and URLs that [`target`](Self::target) allows.
+    #[must_use]
+    pub fn targets(&self) -> &[String] {
         &self.targets
     }
 
-    #[cfg(feature = "references")]
-    pub(super) fn most_of_document(&self) -> u64 {
-        self.max_document
+    /// The limit that [`max_document`](Self::max_document) sets.
+    #[must_use]
+    pub fn document_limit(&self) -> DocumentLimit {
+        self.documents
     }
 
-    /// The same options for another server: without settings, which may be secrets, if `remove`.
-    #[cfg(feature = "references")]
-    pub(super) fn without_settings(&self, remove: bool) -> Self {
-        let settings = if remove { Vec::new() } else { self.settings.clone() };
-        Self { settings, create: false, ..self.clone() }
+    /// The same options for another server: without settings of the client, which may be secrets.
+    #[must_use]
+    pub fn without_settings(&self) -> Self {
+        Self { settings: Vec::new(), ..self.clone() }
     }
 
-    /// The store of a local zip archive, with these options.
-    #[cfg(feature = "zip")]
-    pub(super) fn zip(&self, path: &Path) -> Result<super::ZipStore, StoreError> {
-        use super::ZipStore;
-        let store = if self.create { ZipStore::create(path) } else { ZipStore::open(path) }?;
-        Ok(self.of_zip(store))
-    }
-
-    /// A store in a zip archive, with these options.
-    #[cfg(feature = "zip")]
-    pub(super) fn of_zip(&self, store: super::ZipStore) -> super::ZipStore {
-        store.with_durability(self.durability).with_max_document(self.max_document)
-    }
-
-    /// The store of a folder, with these options.
-    pub(super) fn local(&self, path: &Path) -> Result<LocalStore, StoreError> {
+    /// Opens the folder at a local path with these options, whatever its name.
+    ///
+    /// # Errors
+    /// As [`LocalStore::open`] and [`LocalStore::create`].
+    pub fn open_folder(&self, path: impl AsRef<Path>) -> Result<LocalStore, StoreError> {
         let store = if self.create { LocalStore::create(path) } else { LocalStore::open(path) }?;
         Ok(store.with_durability(self.durability).with_outside_links(self.outside_links))
     }
@@ -224,6 +237,7 @@ impl fmt::Debug for StoreOptions {
             .field("durability", &self.durability)
             .field("outside_links", &self.outside_links)
             .field("targets", &self.targets)
+            .field("openers", &self.openers)
             .field("settings", &names)
             .field("in_flight", &self.in_flight)
             .field("max_retries", &self.max_retries)

@@ -46,7 +46,7 @@ impl ReadRange<'_> {
     ///
     /// # Errors
     /// [`StoreError::Range`] or [`StoreError::Suffix`] if the object is too short.
-    pub(crate) fn len_within(self, key: &Key, size: u64) -> Result<u64, StoreError> {
+    pub fn len_within(self, key: &Key, size: u64) -> Result<u64, StoreError> {
         match self {
             Self::All => Ok(size),
             Self::Suffix(len) if len <= size => Ok(len),

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::{StoreError, shown_url};
+
 /// The schemes that this build can open.
 pub(super) fn schemes() -> String {
     let all = [
@@ -16,12 +18,37 @@ pub(super) fn schemes() -> String {
     built.join(", ")
 }
 
-/// The kind of store that a URL names.
+/// What a path or URL names, by its scheme alone.
+///
+/// # Examples
+/// ```
+/// use zarr_store::Address;
+///
+/// assert_eq!(Address::parse("file:///a%20b")?, Address::Folder("/a b".into()));
+/// assert_eq!(Address::parse("memory:")?, Address::Memory);
+/// assert_eq!(Address::parse("s3://bucket/a")?, Address::Remote);
+/// assert!(Address::parse("file://host/a").is_err());
+/// # Ok::<(), zarr_store::StoreError>(())
+/// ```
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub enum Address {
+    /// A path of the local file system.
     Folder(PathBuf),
+    /// A new store in memory.
     Memory,
+    /// A place on a server, of any scheme.
     Remote,
+}
+
+impl Address {
+    /// Parses a path or URL.
+    ///
+    /// # Errors
+    /// [`StoreError::Url`] if it is empty, a URL of a file that has a host or is not
+    /// percent-encoded, or a URL of memory with a path.
+    pub fn parse(url: &str) -> Result<Self, StoreError> {
+        address(url).map_err(|reason| StoreError::Url { url: shown_url(url), reason })
+    }
 }
 
 /// Splits a URL after its scheme; `None` for a path. A scheme has two letters or more: `C:\data` is
@@ -49,16 +76,16 @@ pub fn scheme(url: &str) -> Option<String> {
     Some(scheme_of(url)?.0.to_ascii_lowercase())
 }
 
-pub(super) fn kind_of(url: &str) -> Result<Kind, String> {
+fn address(url: &str) -> Result<Address, String> {
     match scheme_of(url) {
         Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
-            "file" => file_path(rest).map(Kind::Folder),
-            "memory" if rest.trim_matches('/').is_empty() => Ok(Kind::Memory),
+            "file" => file_path(rest).map(Address::Folder),
+            "memory" if rest.trim_matches('/').is_empty() => Ok(Address::Memory),
             "memory" => Err("a store in memory has no path: memory: alone is allowed".to_owned()),
-            _ => Ok(Kind::Remote),
+            _ => Ok(Address::Remote),
         },
         _ if url.is_empty() => Err("the empty text is neither a path nor a URL".to_owned()),
-        _ => Ok(Kind::Folder(PathBuf::from(url))),
+        _ => Ok(Address::Folder(PathBuf::from(url))),
     }
 }
 
@@ -134,17 +161,17 @@ mod tests {
 
     #[test]
     fn paths_and_urls_are_told_apart() {
-        let folder = |path: &str| Ok(Kind::Folder(PathBuf::from(path)));
-        assert_eq!(kind_of("data.zarr"), folder("data.zarr"));
-        assert_eq!(kind_of("/a b/c%20d"), folder("/a b/c%20d"));
-        assert_eq!(kind_of("./a:b"), folder("./a:b"));
-        assert_eq!(kind_of("file:///a%20b/%C3%A9"), folder("/a b/é"));
-        assert_eq!(kind_of("file:/a"), folder("/a"));
-        assert_eq!(kind_of("FILE://localhost/a"), folder("/a"));
-        assert_eq!(kind_of("memory:"), Ok(Kind::Memory));
-        assert_eq!(kind_of("memory://"), Ok(Kind::Memory));
-        assert_eq!(kind_of("s3://bucket/a"), Ok(Kind::Remote));
-        assert_eq!(kind_of("https://host/a"), Ok(Kind::Remote));
+        let folder = |path: &str| Ok(Address::Folder(PathBuf::from(path)));
+        assert_eq!(address("data.zarr"), folder("data.zarr"));
+        assert_eq!(address("/a b/c%20d"), folder("/a b/c%20d"));
+        assert_eq!(address("./a:b"), folder("./a:b"));
+        assert_eq!(address("file:///a%20b/%C3%A9"), folder("/a b/é"));
+        assert_eq!(address("file:/a"), folder("/a"));
+        assert_eq!(address("FILE://localhost/a"), folder("/a"));
+        assert_eq!(address("memory:"), Ok(Address::Memory));
+        assert_eq!(address("memory://"), Ok(Address::Memory));
+        assert_eq!(address("s3://bucket/a"), Ok(Address::Remote));
+        assert_eq!(address("https://host/a"), Ok(Address::Remote));
         for wrong in [
             "",
             "file://host/a",
@@ -155,7 +182,7 @@ mod tests {
             "file:///%FF",
             "memory:x",
         ] {
-            assert!(kind_of(wrong).is_err(), "{wrong}");
+            assert!(address(wrong).is_err(), "{wrong}");
         }
         for (wrong, found) in [
             ("file:///tmp/b%+9g", r#""%+9""#),
@@ -167,7 +194,7 @@ mod tests {
             ("file:///a%é", r#""%é""#),
             ("file:///a%\u{1b}[", r#""%\u{1b}[""#),
         ] {
-            let message = kind_of(wrong).unwrap_err();
+            let message = address(wrong).unwrap_err();
             assert_eq!(
                 message,
                 format!(

@@ -1,12 +1,28 @@
-//! Listings of keys that are in memory, sorted.
+//! Listings of keys that are in memory, sorted: for stores that know all their keys, such as archives
+//! with a directory.
+//!
+//! # Examples
+//! ```
+//! use std::collections::BTreeMap;
+//! use zarr_store::{DirEntry, Key, Prefix, sorted};
+//!
+//! let keys: BTreeMap<String, ()> =
+//!     ["a/b/c", "a/d", "e"].map(|key| (key.to_owned(), ())).into_iter().collect();
+//! let below: Vec<&str> = sorted::below(&keys, &Prefix::new("a")?).collect();
+//! assert_eq!(below, ["a/b/c", "a/d"]);
+//! let children = sorted::children(&keys, &Prefix::new("a")?)?;
+//! let expected = [DirEntry::Prefix(Prefix::new("a/b")?), DirEntry::Object(Key::new("a/d")?)];
+//! assert_eq!(children, expected);
+//! # Ok::<(), zarr_store::StoreError>(())
+//! ```
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound;
 
 use super::{DirEntry, Key, Prefix, StoreError};
 
-/// The keys below a prefix.
-pub(crate) fn below<'m, V>(
+/// The keys below a prefix, in order.
+pub fn below<'m, V>(
     keys: &'m BTreeMap<String, V>,
     prefix: &Prefix,
 ) -> impl Iterator<Item = &'m str> + use<'m, V> {
@@ -16,8 +32,8 @@ pub(crate) fn below<'m, V>(
         .take_while(move |key| key.starts_with(&start))
 }
 
-/// Those of these names, which need not be keys, that begin with a prefix.
-pub(crate) fn names_below<'m>(
+/// The names below a prefix, in order: they need not be keys.
+pub fn names_below<'m>(
     names: &'m BTreeSet<String>,
     prefix: &Prefix,
 ) -> impl Iterator<Item = &'m str> {
@@ -25,8 +41,11 @@ pub(crate) fn names_below<'m>(
     names.iter().map(String::as_str).filter(move |name| name.starts_with(&start))
 }
 
-/// What lies directly below a prefix. Takes time for each child, not for each key below it.
-pub(crate) fn children<V>(
+/// What lies directly below a prefix, in order. Takes time for each child, not for each key below it.
+///
+/// # Errors
+/// [`StoreError::Key`] if a text in the map is not a key.
+pub fn children<V>(
     keys: &BTreeMap<String, V>,
     prefix: &Prefix,
 ) -> Result<Vec<DirEntry>, StoreError> {

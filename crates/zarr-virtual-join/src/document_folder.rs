@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::Hierarchy;
 use zarr_array::store::{
-    Key, Prefix, Store, StoreError, archive_of, local_path, names_in, place_below, shown_url,
+    Key, Prefix, Store, StoreError, StoreOptions, archive_of, local_path, names_in, place_below,
+    shown_url,
 };
 
 use crate::document_url::is_virtual_join;
@@ -89,7 +90,8 @@ impl DocumentFolder {
             }
             Reference::Absolute => location.to_owned(),
         };
-        let (file, is_folder) = (local_path(&url), !is_other_kind(&url));
+        let options = &self.options.store;
+        let (file, is_folder) = (local_path(&url, options), !is_other_kind(&url, options));
         match parsed {
             // All members below the folder share its store: its connections, and its care for links.
             Reference::Below(names) if is_folder => {
@@ -100,7 +102,7 @@ impl DocumentFolder {
                 if let Reference::Below(names) = parsed {
                     self.check_links(&names)?;
                 }
-                let (root, prefix) = match split(&url) {
+                let (root, prefix) = match split(&url, options) {
                     Some((root, prefix)) => (root, prefix),
                     None => (url, Prefix::root()),
                 };
@@ -112,11 +114,12 @@ impl DocumentFolder {
     /// Refuses a document, archive or file of references to which a link leads out of the folder: it
     /// is opened by its path, which the folder's store does not see.
     fn check_links(&self, names: &[String]) -> Result<(), VirtualJoinError> {
-        if local_path(&self.url).is_none() {
+        let options = &self.options.store;
+        if local_path(&self.url, options).is_none() {
             return Ok(());
         }
         let mut starts = (1..=names.len()).filter_map(|length| names.get(..length));
-        let file = starts.find(|names| is_other_kind(&joined(&self.url, names)));
+        let file = starts.find(|names| is_other_kind(&joined(&self.url, names), options));
         self.store.head(&Key::new(file.unwrap_or(names).join("/")).map_err(StoreError::from)?)?;
         Ok(())
     }
@@ -166,8 +169,8 @@ fn scheme(url: &str) -> Option<&str> {
 
 /// Whether a path or URL leads into something other than a folder or bucket: another document, an
 /// archive, or references.
-fn is_other_kind(url: &str) -> bool {
-    is_virtual_join(url) || archive_of(url).is_some()
+fn is_other_kind(url: &str, options: &StoreOptions) -> bool {
+    is_virtual_join(url) || archive_of(url, options).is_some()
 }
 
 /// Appends names to a folder or URL.
@@ -197,11 +200,11 @@ fn above(url: &str, levels: usize) -> Option<String> {
 
 /// The store of a URL of object storage, so that members of one bucket share it, and the path in it.
 /// `None` for anything else.
-fn split(url: &str) -> Option<(String, Prefix)> {
+fn split(url: &str, options: &StoreOptions) -> Option<(String, Prefix)> {
     let scheme = scheme(url).filter(|scheme| !scheme.eq_ignore_ascii_case("file"))?;
     let rest = url.get(scheme.len()..)?.strip_prefix("://")?;
     let (server, path) = rest.split_once('/')?;
-    if is_other_kind(url) || path.contains(['?', '#', '%']) {
+    if is_other_kind(url, options) || path.contains(['?', '#', '%']) {
         return None;
     }
     Some((format!("{scheme}://{server}"), Prefix::new(path.trim_end_matches('/')).ok()?))
@@ -210,8 +213,10 @@ fn split(url: &str) -> Option<(String, Prefix)> {
 /// The reference by which a document in the folder or at the URL `base` names what is at `target`:
 /// relative if possible.
 pub(crate) fn reference(base: &str, target: &str) -> String {
-    let absolute = |path: PathBuf| std::path::absolute(path).ok();
-    let relative = match (local_path(base).and_then(absolute), local(target).and_then(absolute)) {
+    // Of whatever kind the files on the way are.
+    let options = StoreOptions::new();
+    let absolute = |url: &str| std::path::absolute(local_path(url, &options)?).ok();
+    let relative = match (absolute(base), absolute(target)) {
         (Some(base), Some(target)) => {
             Some(relative_path(&base, &target).unwrap_or_else(|| target.display().to_string()))
         }
@@ -221,19 +226,6 @@ pub(crate) fn reference(base: &str, target: &str) -> String {
         (Some(_), None) => None,
     };
     relative.unwrap_or_else(|| target.to_owned())
-}
-
-/// The local path of a folder, or of something in a local archive.
-fn local(url: &str) -> Option<PathBuf> {
-    let Some(archive) = archive_of(url) else { return local_path(url) };
-    let (parent, name) = match archive.rsplit_once('/') {
-        None => (".", archive),
-        Some(("", name)) => ("/", name),
-        Some(found) => found,
-    };
-    let within = url.get(archive.len()..)?.trim_matches('/');
-    let path = local_path(parent)?.join(names_in(url, name).ok()?);
-    Some(if within.is_empty() { path } else { path.join(names_in(url, within).ok()?) })
 }
 
 /// The relative path from one absolute path to another.
@@ -345,9 +337,9 @@ mod tests {
         assert_eq!(above("s3://bucket/a", 2), None);
         assert_eq!(above("data/x", 2).as_deref(), Some("data/x/../.."));
         assert_eq!(above(".", 1).as_deref(), Some(".."));
-        let (root, prefix) = split("s3://bucket/a/b").expect("of a bucket");
+        let (root, prefix) = split("s3://bucket/a/b", &StoreOptions::new()).expect("of a bucket");
         assert_eq!((root.as_str(), prefix.as_str()), ("s3://bucket", "a/b"));
-        assert_eq!(split("/a/b"), None);
-        assert_eq!(split("s3://bucket/a.zjoin/b"), None);
+        assert_eq!(split("/a/b", &StoreOptions::new()), None);
+        assert_eq!(split("s3://bucket/a.zjoin/b", &StoreOptions::new()), None);
     }
 }

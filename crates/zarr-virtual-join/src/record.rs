@@ -19,7 +19,7 @@ use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 
 use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};
 use crate::document_folder::reference;
-use crate::document_url::DocumentUrl;
+use crate::document_url::{DocumentUrl, is_virtual_join};
 use crate::error::VirtualJoinError;
 use crate::grid::clipped;
 use crate::recorded::Recorded;
@@ -106,9 +106,11 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
         JoinError::Member { member, cause: Box::new(cause) }
     };
     let prefix = array.prefix();
-    let folder = local_path(member.store()).map(|place| match place.is_file() {
-        true => place,
-        false => prefix.segments().fold(place, |path, name| path.join(name)),
+    let place = local_path(member.store(), &StoreOptions::new());
+    let folder = place.and_then(|place| match place.is_file() {
+        // Not an archive, whose entries have times of their own.
+        true => is_virtual_join(member.store()).then_some(place),
+        false => Some(prefix.segments().fold(place, |path, name| path.join(name))),
     });
     // Before anything is looked up, so that no change is missed.
     let now = SystemTime::now();

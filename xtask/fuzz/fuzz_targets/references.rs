@@ -7,7 +7,8 @@ use std::fs;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use zarr_array::store::{Key, Links, Prefix, ReferenceStore, Store, StoreExt as _, StoreOptions};
+use zarr_array::store::{Key, Links, Prefix, Store, StoreExt as _, StoreOptions};
+use zarr_references::ReferenceStore;
 
 /// What a file beside the folder has, which no object may contain.
 const SECRET: &[u8] = b"the secret of another folder";

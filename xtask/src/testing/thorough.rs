@@ -15,10 +15,10 @@ pub(crate) fn exhaustive(arguments: &[String]) -> Outcome {
         return Err("usage: cargo xtask exhaustive".to_owned());
     }
     // All tests: a filter by name would still pass after its test is renamed.
-    let packages = ["zarr-packbits", "zarr-grid", "zarr-view", "zarr-join", "zarr-store"];
+    let packages = ["zarr-packbits", "zarr-grid", "zarr-view", "zarr-join", "zarr-references"];
     let mut words = vec!["test", "--profile", "test-release", "--test", "it", "--locked"];
     words.extend(packages.iter().flat_map(|package| ["--package", package]));
-    words.extend(["--features", "zarr-store/parquet"]);
+    words.extend(["--features", "zarr-references/parquet"]);
     cargo(&words, &[EXHAUSTIVE])
 }
 

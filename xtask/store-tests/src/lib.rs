@@ -8,6 +8,7 @@
 
 pub mod child;
 pub mod executor;
+pub mod modified;
 pub mod server;
 #[cfg(unix)]
 pub mod small_disk;

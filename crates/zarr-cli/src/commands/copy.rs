@@ -16,6 +16,7 @@ use crate::error::{CliError, memory_for_chunks};
 use crate::interrupt::Interrupt;
 use crate::output::print::{self, done, note};
 use crate::output::progress::Bar;
+use crate::stores::access::store_options;
 use crate::stores::node_store::NodeStore;
 
 /// How many of the files are named that are not in the copy.
@@ -42,7 +43,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             true
         }
     };
-    if args.part.is_some() && archive_of(&args.target).is_some() {
+    if args.part.is_some() && archive_of(&args.target, &store_options()).is_some() {
         let reason = "an archive is written by one process; copy into a folder or URL";
         return Err(CliError::argument("--part", &args.target, reason));
     }
@@ -209,7 +210,7 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
     };
     let begun = is_there(MARKER);
     // Of an archive that was not finished, nothing is there.
-    let is_archive = archive_of(&args.target).is_some();
+    let is_archive = archive_of(&args.target, &store_options()).is_some();
     let begun = (begun && !is_archive).then_some(args.overwrite);
     let place = match &error {
         TransferError::UnfinishedSource { .. }

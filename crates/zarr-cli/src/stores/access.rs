@@ -6,10 +6,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use zarr_kit::Store;
 use zarr_kit::array::UnlistedStore;
 use zarr_kit::array::store::{StoreOptions, Waiting};
 use zarr_kit::virtual_join::{AllowedMembers, OpenOptions};
+use zarr_kit::{OPENERS, Store};
 
 use crate::args::Args;
 use crate::output::print;
@@ -69,7 +69,8 @@ impl Access {
 pub(crate) fn store_options() -> StoreOptions {
     let Access { timeout, targets, documents, outside_links, waited, .. } =
         CURRENT.with_borrow(Clone::clone);
-    let options = StoreOptions::new().on_wait(move |waiting| tell(&waited, waiting));
+    let options =
+        StoreOptions::new().openers(OPENERS).on_wait(move |waiting| tell(&waited, waiting));
     let options = options.outside_links(outside_links);
     let options = match timeout {
         Some(timeout) => options.timeout(timeout),

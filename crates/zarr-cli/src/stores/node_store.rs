@@ -155,7 +155,8 @@ impl NodeStore {
         let path = document.map_or(path, |(path, _)| path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
         let shown = store::shown_url(path);
-        let folder = store::local_path(path).filter(|_| !virtual_join::is_virtual_join(path));
+        let folder = store::local_path(path, &store_options())
+            .filter(|_| !virtual_join::is_virtual_join(path));
         let made: Vec<PathBuf> = folder
             .iter()
             .flat_map(|folder| folder.ancestors())
@@ -186,7 +187,8 @@ impl NodeStore {
                 CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
             }
             (StoreError::Io { cause, .. }, None)
-                if cause.kind() == io::ErrorKind::NotFound && store::archive_of(path).is_some() =>
+                if cause.kind() == io::ErrorKind::NotFound
+                    && store::archive_of(path, &store_options()).is_some() =>
             {
                 CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
             }
@@ -338,7 +340,7 @@ pub(crate) struct Around {
 /// From the nearest node around the place upwards, every folder of a hierarchy is a node.
 pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
     let path = path.trim_end_matches('/');
-    let archive = store::archive_of(path);
+    let archive = store::archive_of(path, &store_options());
     let mut names: Vec<String> = Vec::new();
     // The topmost node that was found, and how many names are below it.
     let mut top: Option<(NodeStore, usize)> = None;
@@ -352,7 +354,7 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
             (false, found) => Ok(found.is_none()),
         }
     };
-    if let Some(folder) = store::local_path(path) {
+    if let Some(folder) = store::local_path(path, &store_options()) {
         let folder = std::path::absolute(&folder).map_err(|cause| CliError::Folder {
             place: store::shown_url(path),
             folder,
@@ -396,7 +398,7 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
 /// `.zarr` or with an archive, and where in it the node is.
 pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
     let path = path.trim_end_matches('/');
-    let archive = store::archive_of(path);
+    let archive = store::archive_of(path, &store_options());
     let mut names: Vec<String> = Vec::new();
     let mut rest = path;
     while let Some((parent, name)) = rest.rsplit_once('/') {

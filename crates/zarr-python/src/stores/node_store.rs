@@ -12,7 +12,7 @@ use zarr_kit::array::store::{
 use zarr_kit::array::{Hierarchy, UnlistedStore};
 use zarr_kit::metadata::Printable;
 use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
-use zarr_kit::{Array, Prefix, Store};
+use zarr_kit::{Array, OPENERS, Prefix, Store};
 
 use crate::conversion::error::Done;
 use crate::process::signals::Signals;
@@ -154,8 +154,10 @@ impl NodeStore {
 
     /// Whether the store knows the size of an object without a request.
     pub(crate) fn is_quick(&self) -> bool {
-        let is_archive = archive_of(&self.url).is_some() && !self.url.contains("://");
-        let is_local = local_path(&self.url).is_some() && !virtual_join::is_virtual_join(&self.url);
+        let options = StoreOptions::new().openers(OPENERS);
+        let is_archive = archive_of(&self.url, &options).is_some() && !self.url.contains("://");
+        let is_local =
+            local_path(&self.url, &options).is_some() && !virtual_join::is_virtual_join(&self.url);
         self.is_memory() || is_archive || is_local
     }
 
@@ -207,7 +209,7 @@ impl NodeStore {
 
 /// The options that settings stand for.
 pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMembers)> {
-    let mut options = StoreOptions::new();
+    let mut options = StoreOptions::new().openers(OPENERS);
     let mut members = AllowedMembers::Below;
     for (name, value) in settings {
         match (name.as_str(), value) {

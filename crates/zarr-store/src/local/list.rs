@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, names};
-use crate::listing::{failed, until_error};
+use crate::listing::{failed_listing, until_error};
 use crate::{DirEntry, Key, Links, Listing, Operation, Prefix, StoreError};
 
 /// One step of a walk.
@@ -168,7 +168,7 @@ pub(super) fn list<'s>(store: &'s LocalStore, prefix: &Prefix, links: Links) -> 
                 let link = Key::new(prefix.as_str()).map_err(StoreError::from);
                 return Box::new(iter::once(link));
             }
-            Err(error) => return failed(error),
+            Err(error) => return failed_listing(error),
         }
     }
     Box::new(Walk::new(store, prefix, links).filter_map(|step| match step {
@@ -183,7 +183,7 @@ pub(super) fn list_dir<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s
     let prefix = prefix.clone();
     let entries = match folder.and_then(|folder| read_folder(&prefix, &folder)) {
         Ok(entries) => entries.into_iter().flatten(),
-        Err(error) => return failed(error),
+        Err(error) => return failed_listing(error),
     };
     Box::new(until_error(entries.filter_map(move |entry| {
         let found = entry.and_then(|entry| child(store, &prefix, &entry));

@@ -24,7 +24,7 @@ use super::{
     ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture, StoreOptions,
 };
 use crate::buffer::assemble;
-use crate::listing::failed;
+use crate::listing::failed_listing;
 use crate::per_process::PerProcess;
 
 /// Names that threads of this process hold, for all stores whose backends have the same name.
@@ -285,21 +285,21 @@ impl Store for RemoteStore {
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
         match self.client(Operation::List, prefix.as_str()) {
             Ok(client) => list::list(client, prefix.clone()),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 
     fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
         Some(match self.client(Operation::List, prefix.as_str()) {
             Ok(client) => list::list_described(client, prefix.clone()),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         })
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         match self.client(Operation::List, prefix.as_str()) {
             Ok(client) => list::list_dir(client, prefix.clone()),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 

@@ -7,8 +7,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::archive::Archive;
 use super::source::Source;
-use crate::document;
-use crate::{Durability, Key, LocalStore, Operation, ProcessLocks, Store, StoreError};
+use crate::{
+    DocumentLimit, Durability, Key, LocalStore, Operation, ProcessLocks, Store, StoreError,
+};
 
 /// How often a read looks again at an archive that others replace meanwhile.
 pub(super) const ATTEMPTS: usize = 100;
@@ -59,7 +60,7 @@ pub struct ZipStore {
     pub(super) inner: Arc<Inner>,
     pub(super) durability: Durability,
     /// The most bytes to which a document may be inflated.
-    pub(super) max_document: u64,
+    pub(super) documents: DocumentLimit,
 }
 
 /// The state that clones of a handle share.
@@ -122,8 +123,8 @@ impl ZipStore {
     /// The same store, with this limit on the bytes of a deflated document; see
     /// [`StoreOptions::max_document`](crate::StoreOptions::max_document).
     #[must_use]
-    pub fn with_max_document(self, bytes: u64) -> Self {
-        Self { max_document: bytes, ..self }
+    pub fn with_document_limit(self, documents: DocumentLimit) -> Self {
+        Self { documents, ..self }
     }
 
     fn local(path: &Path) -> Result<Self, StoreError> {
@@ -147,7 +148,8 @@ impl ZipStore {
     fn new(store: Arc<dyn Store>, key: Key, path: Option<PathBuf>) -> Result<Self, StoreError> {
         let (archive, locks) = (Mutex::new(None), ProcessLocks::new());
         let inner = Arc::new(Inner { store, key, path, archive, locks });
-        let zip = Self { inner, durability: Durability::default(), max_document: document::MOST };
+        let zip =
+            Self { inner, durability: Durability::default(), documents: DocumentLimit::default() };
         zip.refreshed()?;
         Ok(zip)
     }

@@ -2,6 +2,7 @@
 
 mod archive;
 mod handle;
+mod opener;
 mod read;
 mod session;
 mod source;
@@ -16,9 +17,10 @@ use std::sync::Arc;
 use self::archive::Archive;
 pub use self::handle::ZipStore;
 use self::handle::{ATTEMPTS, refuse, refuse_deletion};
+pub use self::opener::ZipOpener;
 use self::session::ZipSession;
 use self::turn::Turn;
-use super::listing::failed;
+use super::listing::failed_listing;
 use super::sorted;
 use super::{
     Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
@@ -45,7 +47,7 @@ impl Store for ZipStore {
                 out.clear();
                 return Ok(None);
             };
-            let error = match old.get(key, entry, range, self.max_document, out) {
+            let error = match old.get(key, entry, range, self.documents, out) {
                 Ok(()) => return Ok(Some(old.meta(entry))),
                 Err(error) => error,
             };
@@ -97,7 +99,7 @@ impl Store for ZipStore {
         let archive = match self.current() {
             Ok(Some(archive)) => archive,
             Ok(None) => return Box::new(iter::empty()),
-            Err(error) => return failed(error),
+            Err(error) => return failed_listing(error),
         };
         let keys: Vec<String> =
             sorted::below(&archive.entries, prefix).map(str::to_owned).collect();
@@ -108,7 +110,7 @@ impl Store for ZipStore {
         let children = |archive: Arc<Archive>| sorted::children(&archive.entries, prefix);
         match self.current().and_then(|archive| archive.map(children).transpose()) {
             Ok(children) => Box::new(children.into_iter().flatten().map(Ok)),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 

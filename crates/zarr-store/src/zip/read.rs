@@ -8,8 +8,7 @@ use flate2::read::DeflateDecoder;
 use zip::CompressionMethod;
 
 use super::archive::{Archive, Entry, LOCAL_HEADER};
-use crate::document::too_long;
-use crate::{Key, Operation, ReadRange, StoreError, reserve};
+use crate::{DocumentLimit, Key, Operation, ReadRange, StoreError, reserve};
 
 /// The most that deflate compresses by: a match of 258 bytes takes two bits.
 const MOST_DEFLATED: u64 = 1032;
@@ -26,13 +25,13 @@ impl Archive {
         key: &Key,
         entry: &Entry,
         range: ReadRange<'_>,
-        max_document: u64,
+        documents: DocumentLimit,
         out: &mut Vec<u8>,
     ) -> Result<(), StoreError> {
         let len = range.len_within(key, entry.size)?;
         self.refuse_unreadable(key, entry)?;
         if entry.method != CompressionMethod::Stored
-            && let Some(reason) = too_long(key, entry.size, max_document)
+            && let Some(reason) = documents.refusal(key, entry.size)
         {
             return Err(self.fail(key, reason));
         }

@@ -11,7 +11,7 @@ use super::archive::Archive;
 use super::handle::{ZipStore, refuse, refuse_deletion};
 use super::turn::Turn;
 use super::write::{Draft, container, replaced};
-use crate::listing::failed;
+use crate::listing::failed_listing;
 use crate::{
     Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
     ObjectMeta, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store,
@@ -226,7 +226,7 @@ impl Store for ZipSession {
         });
         match keys {
             Ok(keys) => Box::new(keys.into_iter().map(|key| Ok(Key::new(key)?))),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 
@@ -243,7 +243,7 @@ impl Store for ZipSession {
         });
         match entries {
             Ok(entries) => Box::new(entries.into_iter().map(Ok)),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 

@@ -23,8 +23,6 @@ mod modified;
 mod object;
 #[cfg(unix)]
 mod processes;
-#[cfg(feature = "references")]
-mod references;
 mod required;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;

@@ -1,44 +1,10 @@
 //! When objects were modified, as every read says it.
 
-use std::fs::File;
-use std::path::Path;
-use std::slice::from_ref;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::{Duration, UNIX_EPOCH};
 
-use zarr_store::{GetInto, LocalStore, MemoryStore, ReadRange, Store, StoreExt as _};
+use zarr_store::{LocalStore, MemoryStore, Store, StoreExt as _};
 use zarr_store_tests::key;
-
-/// 2026-11-20T21:00:00Z.
-const SECONDS: u64 = 1_795_208_400;
-
-fn at(seconds: u64, nanos: u32) -> SystemTime {
-    UNIX_EPOCH + Duration::new(seconds, nanos)
-}
-
-fn set_time(file: &Path, time: SystemTime) {
-    File::options().write(true).open(file).unwrap().set_modified(time).unwrap();
-}
-
-/// What each kind of read says of an object of four bytes.
-fn times(store: &dyn Store, name: &str) -> Vec<Option<SystemTime>> {
-    let name = key(name);
-    let (mut out, part) = (Vec::new(), 1..3);
-    let ranges = [
-        ReadRange::All,
-        ReadRange::Suffix(1),
-        ReadRange::Ranges(from_ref(&part)),
-        ReadRange::Ranges(&[]),
-    ];
-    let mut found: Vec<_> =
-        ranges.map(|range| store.get(&name, range, &mut out).unwrap().unwrap().modified).into();
-    found.push(store.head(&name).unwrap().unwrap().modified);
-    match store.get_into(&name, &mut [0; 4]).unwrap() {
-        GetInto::Read(meta) => found.push(meta.modified),
-        GetInto::Unsupported => {}
-        GetInto::Missing => panic!("it is there"),
-    }
-    found
-}
+use zarr_store_tests::modified::{SECONDS, at, set_time, times};
 
 #[test]
 fn a_local_file_was_modified_when_its_file_system_says() {
@@ -75,6 +41,7 @@ fn equal_versions_are_equal_whatever_their_times() {
 #[cfg(feature = "aws")]
 #[test]
 fn an_object_was_modified_when_its_server_says_if_it_does() {
+    use zarr_store::ReadRange;
     use zarr_store_tests::executor::block_on;
     use zarr_store_tests::server::Server;
 
@@ -113,21 +80,4 @@ fn an_entry_was_modified_when_its_archive_was() {
     for store in [ZipStore::open(&path), ZipStore::within(local, key("x.zip"))] {
         assert_eq!(times(&store.unwrap(), "a"), [Some(at(SECONDS, 7)); 5]);
     }
-}
-
-#[cfg(feature = "references")]
-#[test]
-fn a_part_of_a_file_was_modified_when_the_file_was() {
-    use zarr_store::{ReferenceStore, StoreOptions};
-
-    let folder = tempfile::tempdir().unwrap();
-    let target = folder.path().join("x.bin");
-    std::fs::write(&target, b"0123456789").unwrap();
-    set_time(&target, at(SECONDS, 7));
-    let refs = folder.path().join("refs.json");
-    let json = r#"{"part": ["x.bin", 2, 4], "own": "four"}"#;
-    std::fs::write(&refs, json).unwrap();
-    let store = ReferenceStore::open(refs, &StoreOptions::new()).unwrap();
-    assert_eq!(times(&store, "part"), [Some(at(SECONDS, 7)); 5]);
-    assert_eq!(times(&store, "own"), [None; 5]);
 }

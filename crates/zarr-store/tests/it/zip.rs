@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use zarr_store::{
     DirEntry, Links, LockScope, MemoryStore, Prefix, ReadRange, Session, Store, StoreError,
-    StoreExt as _, StoreOptions, ZipStore, archive_of, local_path, open_url,
+    StoreExt as _, StoreOptions, ZipOpener, ZipStore, archive_of, local_path, open_url,
 };
 use zarr_store_tests::{key, keys_below, without_key};
 
@@ -99,6 +99,11 @@ fn archive_on(disk: u16, entries: &[Entry]) -> Vec<u8> {
 
 pub(crate) fn archive(entries: &[Entry]) -> Vec<u8> {
     archive_on(0, entries)
+}
+
+/// Options by which archives are opened by path.
+fn options() -> StoreOptions {
+    StoreOptions::new().openers(&[&ZipOpener])
 }
 
 /// The store of an archive that is an object in memory.
@@ -236,7 +241,7 @@ fn deflated_documents_have_a_limit() {
     let (_folder, path) = temporary();
     fs::write(&path, archive(&entries)).unwrap();
     let url = path.to_str().unwrap();
-    let open = |most: u64| open_url(url, &StoreOptions::new().max_document(most)).unwrap();
+    let open = |most: u64| open_url(url, &options().max_document(most)).unwrap();
     for name in ["zarr.json", "a/.zmetadata", "a/c/0", "b/zarr.json"] {
         assert_eq!(open(10_000).read(&key(name)).unwrap().as_deref(), Some(&long[..]), "{name}");
     }
@@ -315,7 +320,7 @@ fn damage_anywhere_is_never_other_bytes() {
 fn paths_lead_into_archives() {
     let (folder, path) = temporary();
     let text = path.to_str().unwrap();
-    let (none, create) = (StoreOptions::new(), StoreOptions::new().create(true));
+    let (none, create) = (options(), options().create(true));
     let missing = open_url(text, &none).unwrap_err();
     assert!(matches!(missing, StoreError::Io { .. }), "{missing}");
     let session = Session::begin(&open_url(&format!("{text}/group/a"), &create).unwrap()).unwrap();
@@ -334,12 +339,12 @@ fn paths_lead_into_archives() {
     assert!(place(&*whole).contains(&place(&*group)));
     let around = open_url(folder.path().to_str().unwrap(), &none).unwrap();
     assert!(place(&*around).contains(&place(&*whole)));
-    assert_eq!(archive_of(&format!("{text}/group")), Some(text));
-    assert_eq!(local_path(&format!("{text}/group")), None);
+    assert_eq!(archive_of(&format!("{text}/group"), &none), Some(text));
+    assert_eq!(local_path(&format!("{text}/group"), &none), None);
     // Folders of such a name are folders.
     let plain = folder.path().join("folder.zip");
     fs::create_dir(&plain).unwrap();
-    assert_eq!(archive_of(plain.to_str().unwrap()), None);
+    assert_eq!(archive_of(plain.to_str().unwrap(), &none), None);
     open_url(plain.to_str().unwrap(), &none).unwrap().put(&key("a"), b"1").unwrap();
     assert!(Path::new(&plain.join("a")).is_file());
 }

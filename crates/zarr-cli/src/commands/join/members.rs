@@ -11,6 +11,7 @@ use zarr_kit::join::{NodeMember, NodeMembers};
 
 use crate::args::Join;
 use crate::error::CliError;
+use crate::stores::access::store_options;
 use crate::stores::node_store::NodeStore;
 
 /// The paths and URLs of all members, in order.
@@ -58,7 +59,9 @@ fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
         };
     }
     let is_pattern = argument.contains(['*', '?', '[']);
-    if !is_pattern || store::local_path(argument).is_some_and(|path| path.exists()) {
+    if !is_pattern
+        || store::local_path(argument, &store_options()).is_some_and(|path| path.exists())
+    {
         return Ok(vec![argument.to_owned()]);
     }
     let wrong = |reason: String| CliError::argument("MEMBER", argument, reason);

@@ -1,14 +1,5 @@
 //! A store of references to parts of other files.
 
-mod file;
-#[cfg(feature = "parquet")]
-mod pages;
-#[cfg(feature = "parquet")]
-mod parquet;
-#[cfg(feature = "parquet")]
-mod table;
-mod target;
-
 use std::collections::BTreeSet;
 use std::io::IoSlice;
 use std::ops::Range;
@@ -17,19 +8,19 @@ use std::slice::from_ref;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use self::file::{Reference, References};
 #[cfg(feature = "parquet")]
-use self::table::Table;
-use self::target::{Base, Home, TargetObject, Targets, refused};
-use super::document::too_long;
-use super::listing::failed;
-#[cfg(feature = "parquet")]
-use super::listing::until_error;
-use super::sorted;
-use super::{
+use zarr_store::until_error;
+use zarr_store::{
     Capabilities, Cleaning, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
     Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreOptions,
+    failed_listing, sorted,
 };
+
+use super::file::{self, Reference, References};
+use super::opener::{DOCUMENT, is_table};
+#[cfg(feature = "parquet")]
+use super::table::Table;
+use super::target::{Base, Home, TargetObject, Targets, refused};
 
 /// A read-only store whose objects are parts of other files, such as chunks in NetCDF-4 files: a
 /// reference file as kerchunk and `VirtualiZarr` write it: JSON of versions 0 and 1, or, with the
@@ -55,7 +46,8 @@ use super::{
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Key, ReferenceStore, StoreExt, StoreOptions};
+/// use zarr_references::ReferenceStore;
+/// use zarr_store::{Key, StoreExt, StoreOptions};
 ///
 /// let folder = tempfile::tempdir()?;
 /// std::fs::write(folder.path().join("data.bin"), b"header, chunk, chunk")?;
@@ -116,17 +108,17 @@ impl ReferenceStore {
         };
         let targets = Targets::new(home, options);
         #[cfg(not(feature = "parquet"))]
-        if crate::archive_url::is_table(key.name()) {
+        if is_table(key.name()) {
             let what = "tables of references: this build is without them; the feature `parquet`";
             return Err(fail(format!("{what} adds it")));
         }
         let mut json = Vec::new();
         let mut read = |key: &Key| targets.home().get(key, ReadRange::All, &mut json);
         #[cfg(feature = "parquet")]
-        if crate::archive_url::is_table(key.name()) {
+        if is_table(key.name()) {
             let folder = Prefix::new(key.as_str())?;
-            let meta = read(&folder.key(table::DOCUMENT)?)?;
-            let meta = meta.ok_or_else(|| fail(format!("it has no {}", table::DOCUMENT)))?;
+            let meta = read(&folder.key(DOCUMENT)?)?;
+            let meta = meta.ok_or_else(|| fail(format!("it has no {}", DOCUMENT)))?;
             let index = Index::Table(Table::parse(folder, &json).map_err(fail)?);
             return Ok(Self::of(index, meta, targets));
         }
@@ -234,7 +226,7 @@ impl Store for ReferenceStore {
             Some(Reference::Part { target, offset, len }) => (target, offset, len),
         };
         let wanted = range.len_within(key, len)?;
-        if let Some(reason) = too_long(key, len, self.0.targets.max_document()) {
+        if let Some(reason) = self.0.targets.document_limit().refusal(key, len) {
             let (operation, key) = (Operation::Get, key.to_string());
             return Err(StoreError::Container { operation, key, reason });
         }
@@ -287,7 +279,7 @@ impl Store for ReferenceStore {
         };
         match children {
             Ok(entries) => Box::new(entries.into_iter().map(Ok)),
-            Err(error) => failed(error),
+            Err(error) => failed_listing(error),
         }
     }
 

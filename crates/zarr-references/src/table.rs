@@ -8,13 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::file::Reference;
-use super::parquet::Rows;
-use super::target::Targets;
-use crate::{DirEntry, Key, Operation, Prefix, Store, StoreError, StoreExt as _, sorted};
+use zarr_store::{DirEntry, Key, Operation, Prefix, Store, StoreError, StoreExt as _, sorted};
 
-/// The document of a folder of tables.
-pub(super) const DOCUMENT: &str = ".zmetadata";
+use super::file::Reference;
+use super::rows::Rows;
+use super::target::Targets;
 
 /// The most rows that one file may have: it takes some bytes to say that all of them are equal.
 const MOST_ROWS: u64 = 1 << 22;

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use std::slice::from_ref;
 use std::time::{Duration, SystemTime};
 
+use zarr_references::{ReferenceOpener, ReferenceStore};
 use zarr_store::{
-    DirEntry, Links, Prefix, ReadRange, ReferenceStore, Store, StoreError, StoreExt as _,
-    StoreOptions, archive_of, local_path, open_url,
+    DirEntry, Links, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions, archive_of,
+    local_path, open_url,
 };
 use zarr_store_tests::{key, keys_below, sampled, without_key};
 
@@ -20,6 +21,11 @@ fn folder() -> (tempfile::TempDir, PathBuf) {
     fs::write(home.join("data/x.bin"), &bytes).unwrap();
     fs::write(folder.path().join("secret"), b"secret").unwrap();
     (folder, home)
+}
+
+/// Options by which references are opened by path.
+fn options() -> StoreOptions {
+    StoreOptions::new().openers(&[&ReferenceOpener])
 }
 
 fn open(home: &Path, refs: &str, options: &StoreOptions) -> ReferenceStore {
@@ -166,20 +172,20 @@ fn paths_lead_into_reference_files() {
         &StoreOptions::new(),
     );
     let path = home.join("refs.json").display().to_string();
-    let store = open_url(&format!("{path}/g"), &StoreOptions::new()).unwrap();
+    let store = open_url(&format!("{path}/g"), &options()).unwrap();
     assert_eq!(store.read(&key("a/0")).unwrap(), Some(vec![1, 2]));
     // Names are those below the path.
     assert_eq!(without_key(&store, ""), ["a//1"]);
-    assert_eq!(archive_of(&format!("{path}/g")), Some(path.as_str()));
-    assert_eq!(local_path(&path), None);
+    assert_eq!(archive_of(&format!("{path}/g"), &options()), Some(path.as_str()));
+    assert_eq!(local_path(&path, &options()), None);
     // A document of Zarr, and a folder.
     fs::write(home.join("zarr.json"), "{}").unwrap();
     fs::create_dir(home.join("folder.json")).unwrap();
     for other in ["zarr.json", "folder.json", "missing.json"] {
-        assert_eq!(archive_of(home.join(other).to_str().unwrap()), None, "{other}");
+        assert_eq!(archive_of(home.join(other).to_str().unwrap(), &options()), None, "{other}");
     }
     fs::write(home.join("broken.json"), "{").unwrap();
-    let error = open_url(home.join("broken.json").to_str().unwrap(), &StoreOptions::new());
+    let error = open_url(home.join("broken.json").to_str().unwrap(), &options());
     assert!(error.unwrap_err().to_string().contains("not a JSON object of references"));
 }
 
@@ -220,7 +226,7 @@ mod tables {
     #[test]
     fn a_damaged_file_ends_a_listing() {
         let (_folder, path) = copy("pyarrow");
-        let store = open_url(path.to_str().unwrap(), &StoreOptions::new()).unwrap();
+        let store = open_url(path.to_str().unwrap(), &options()).unwrap();
         for array in ["rain", "station"] {
             let file = path.join(array).join("refs.0.parq");
             assert!(file.exists());
@@ -236,7 +242,7 @@ mod tables {
 
     #[test]
     fn tables_and_files_of_the_same_references_have_the_same_objects() {
-        let options = StoreOptions::new();
+        let options = options();
         let json =
             open_url(fixture().join("virtualizarr.json").to_str().unwrap(), &options).unwrap();
         let chunks = |store: &dyn Store| -> Vec<String> {
@@ -293,10 +299,10 @@ mod tables {
             ];
             assert!(refused.iter().all(|error| error.contains("read only")), "{refused:?}");
         }
-        assert_eq!(archive_of("x/refs.parq/rain"), None, "there is no such folder");
+        assert_eq!(archive_of("x/refs.parq/rain", &options), None, "there is no such folder");
         let path = fixture().join("pyarrow.parq/rain");
-        assert_eq!(archive_of(path.to_str().unwrap()), path.parent().unwrap().to_str());
-        assert_eq!(local_path(path.to_str().unwrap()), None);
+        assert_eq!(archive_of(path.to_str().unwrap(), &options), path.parent().unwrap().to_str());
+        assert_eq!(local_path(path.to_str().unwrap(), &options), None);
     }
 
     /// Fewer chunks than a file has rows, no file at all, and rows that are not there.

@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use crate::Key;
+use zarr_store::Key;
 
 /// What a key stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,9 +5,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
-use crate::open_remote::open_remote;
-use crate::scheme::{Kind, kind_of, percent_decoded};
-use crate::{Key, LocalStore, ObjectMeta, Operation, Store, StoreError, StoreOptions, shown_url};
+use zarr_store::{
+    Address, DocumentLimit, Key, LocalStore, ObjectMeta, Operation, Store, StoreError,
+    StoreOptions, names_in, open_url, shown_url,
+};
 
 /// Opens the objects to which references lead.
 #[derive(Debug)]
@@ -60,7 +61,7 @@ pub(super) struct TargetObject {
 impl Targets {
     pub(super) fn new(home: Home, options: &StoreOptions) -> Self {
         let (others, targets) = (Mutex::default(), RwLock::default());
-        Self { home, options: options.clone(), others, targets }
+        Self { home, options: options.clone().create(false), others, targets }
     }
 
     /// The number of a path or URL.
@@ -85,8 +86,8 @@ impl Targets {
     }
 
     /// The most bytes of a document to which a reference leads.
-    pub(super) fn max_document(&self) -> u64 {
-        self.options.most_of_document()
+    pub(super) fn document_limit(&self) -> DocumentLimit {
+        self.options.document_limit()
     }
 
     /// A target's URL without secrets.
@@ -115,10 +116,10 @@ impl Targets {
     /// A reference file may come from anybody. So local files are read only in its own folder, and
     /// other servers only without credentials, unless the options allow more.
     fn locate(&self, url: &str) -> Result<(Arc<dyn Store>, Key), StoreError> {
-        match kind_of(url).map_err(|reason| refused(url, &reason))? {
-            Kind::Memory => Err(refused(url, "a reference cannot lead into memory")),
-            Kind::Folder(path) if path.is_absolute() => self.file(url, &path),
-            Kind::Folder(path) => {
+        match Address::parse(url)? {
+            Address::Memory => Err(refused(url, "a reference cannot lead into memory")),
+            Address::Folder(path) if path.is_absolute() => self.file(url, &path),
+            Address::Folder(path) => {
                 let text = path.to_str().unwrap_or_default();
                 let text = text.strip_prefix("./").unwrap_or(text);
                 match Key::new(text) {
@@ -130,7 +131,7 @@ impl Targets {
                     },
                 }
             }
-            Kind::Remote => self.remote(url),
+            Address::Remote => self.remote(url),
         }
     }
 
@@ -143,8 +144,8 @@ impl Targets {
             let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
             return Ok((Arc::clone(&self.home.store), Key::new(below)?));
         }
-        let allowed = self.options.targets().iter().any(|allowed| match kind_of(allowed) {
-            Ok(Kind::Folder(folder)) => {
+        let allowed = self.options.targets().iter().any(|allowed| match Address::parse(allowed) {
+            Ok(Address::Folder(folder)) => {
                 fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder))
             }
             _ => false,
@@ -179,18 +180,19 @@ impl Targets {
             return Err(refused(url, "it names no object"));
         };
         let (root, path) = (url.get(..slash).unwrap_or_default(), url.get(slash..));
-        let path = percent_decoded(path.unwrap_or_default().trim_start_matches('/'));
-        let key = Key::new(path.map_err(|reason| refused(url, &reason))?)?;
+        let path = names_in(url, path.unwrap_or_default().trim_start_matches('/'))?;
+        let key = Key::new(path)?;
         let trusted = self.options.targets().iter().any(|allowed| below(url, allowed).is_some());
         let scheme = root.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
         let is_http = matches!(scheme.as_deref(), Some("http" | "https"));
-        let options = match trusted || is_http {
-            true => self.options.without_settings(!trusted),
-            false => self.options.without_settings(true).setting("skip_signature", "true"),
+        let options = match is_http {
+            _ if trusted => self.options.clone(),
+            true => self.options.without_settings(),
+            false => self.options.without_settings().setting("skip_signature", "true"),
         };
         // Trusted and other targets of one bucket have different stores.
         let name = format!("{trusted} {root}");
-        let store = self.store(&name, || open_remote(root, &options))?;
+        let store = self.store(&name, || open_url(root, &options))?;
         Ok((store, key))
     }
 
@@ -213,9 +215,8 @@ impl Targets {
 /// The key of a URL below another.
 fn below(url: &str, above: &str) -> Option<Result<Key, StoreError>> {
     let rest = url.strip_prefix(above.trim_end_matches('/'))?.strip_prefix('/')?;
-    let decoded = percent_decoded(rest).map_err(|reason| refused(url, &reason));
     // Dots would lead elsewhere.
-    Some(decoded.and_then(|rest| Ok(Key::new(rest)?)))
+    Some(names_in(url, rest).and_then(|rest| Ok(Key::new(rest)?)))
 }
 
 /// An error that concerns a target.
@@ -231,7 +232,7 @@ impl Home {
         let path = fs::canonicalize(path).map_err(fail)?;
         let folder = path.parent().unwrap_or(&path).to_owned();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        let store = Arc::new(options.local(&folder)?);
+        let store = Arc::new(options.open_folder(&folder)?);
         Ok((Self { store, base: Base::Folder(folder) }, Key::new(name)?))
     }
 }

@@ -1,0 +1,30 @@
+//! Stores of references to parts of other files, as kerchunk and `VirtualiZarr` write them.
+//!
+//! [`ReferenceStore`] opens a reference file. [`ReferenceOpener`] opens it by path or URL:
+//! `refs.json/group`, and with the feature `parquet` also a folder of tables, `refs.parq/group`.
+//!
+//! # Non-goals
+//! References are neither written nor generated from a rule (`gen`). The formats of the files that
+//! references lead to are not read.
+
+#![forbid(unsafe_code)]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod file;
+mod opener;
+#[cfg(feature = "parquet")]
+mod pages;
+#[cfg(feature = "parquet")]
+mod rows;
+mod store;
+#[cfg(feature = "parquet")]
+mod table;
+mod target;
+
+pub use opener::ReferenceOpener;
+pub use store::ReferenceStore;
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

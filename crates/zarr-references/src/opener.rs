@@ -1,0 +1,91 @@
+//! How paths and URLs that lead into files of references are opened.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use zarr_store::{Key, Opener, Prefix, Store, StoreError, StoreOptions};
+
+use super::ReferenceStore;
+
+/// The document of a folder of tables.
+pub(super) const DOCUMENT: &str = ".zmetadata";
+
+/// Opens files of references by path or URL: files whose names end in `.json`, and folders whose
+/// names end in `.parq` or `.parquet` and that have a document `.zmetadata`.
+///
+/// The document of a node, `zarr.json`, is none, since completion in a shell leads to it.
+///
+/// # Examples
+/// ```
+/// use zarr_references::ReferenceOpener;
+/// use zarr_store::{StoreOptions, archive_of};
+///
+/// let folder = tempfile::tempdir()?;
+/// std::fs::write(folder.path().join("refs.json"), "{}")?;
+/// let options = StoreOptions::new().openers(&[&ReferenceOpener]);
+/// let group = format!("{}/refs.json/group", folder.path().display());
+/// assert!(archive_of(&group, &options).is_some_and(|file| file.ends_with("refs.json")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ReferenceOpener;
+
+/// The forms of references.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// A file of JSON.
+    File,
+    /// A folder of tables.
+    Table,
+}
+
+/// What a file or folder of this name holds, if it may be one of references.
+fn form_of(name: &str) -> Option<Form> {
+    let name = Path::new(name);
+    match name.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "json" if name.file_stem()? != "zarr" => Some(Form::File),
+        "parq" | "parquet" => Some(Form::Table),
+        _ => None,
+    }
+}
+
+/// Whether a folder of this name has tables of references.
+pub(super) fn is_table(name: &str) -> bool {
+    form_of(name) == Some(Form::Table)
+}
+
+impl Opener for ReferenceOpener {
+    fn recognises(&self, name: &str) -> bool {
+        form_of(name).is_some()
+    }
+
+    fn is_at(&self, path: &Path) -> bool {
+        let is_table = path.file_name().and_then(|name| name.to_str()).is_some_and(is_table);
+        if is_table { path.join(DOCUMENT).is_file() } else { path.is_file() }
+    }
+
+    fn open_local(
+        &self,
+        path: &Path,
+        options: &StoreOptions,
+    ) -> Result<Arc<dyn Store>, StoreError> {
+        Ok(Arc::new(ReferenceStore::open(path, options)?))
+    }
+
+    fn open_within(
+        &self,
+        store: Arc<dyn Store>,
+        url: &str,
+        key: &Key,
+        options: &StoreOptions,
+    ) -> Result<Option<Arc<dyn Store>>, StoreError> {
+        let document = match is_table(key.name()) {
+            true => Prefix::from(key.clone()).key(DOCUMENT)?,
+            false => key.clone(),
+        };
+        match store.head(&document)? {
+            None => Ok(None),
+            Some(_) => Ok(Some(Arc::new(ReferenceStore::within(store, url, key, options)?))),
+        }
+    }
+}

@@ -1,0 +1,65 @@
+//! How paths and URLs that lead into archives are opened.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use super::ZipStore;
+use crate::{Key, Opener, Store, StoreError, StoreOptions};
+
+/// Opens zip archives by path or URL: files and objects whose names end in `.zip`.
+///
+/// A local archive can be written, best in a [session](Store::session).
+/// [`StoreOptions::create`] allows one that is not there yet.
+///
+/// # Examples
+/// ```
+/// use zarr_store::{Key, StoreExt, StoreOptions, ZipOpener, archive_of, open_url};
+///
+/// let folder = tempfile::tempdir()?;
+/// let place = format!("{}/x.zip/group", folder.path().display());
+/// let options = StoreOptions::new().openers(&[&ZipOpener]).create(true);
+/// open_url(&place, &options)?.put(&Key::new("zarr.json")?, b"{}")?;
+/// assert!(folder.path().join("x.zip").is_file());
+/// assert!(archive_of(&place, &options).is_some_and(|archive| archive.ends_with("/x.zip")));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct ZipOpener;
+
+fn with_options(store: ZipStore, options: &StoreOptions) -> Arc<dyn Store> {
+    let store = store.with_durability(options.write_durability());
+    Arc::new(store.with_document_limit(options.document_limit()))
+}
+
+impl Opener for ZipOpener {
+    fn recognises(&self, name: &str) -> bool {
+        Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"))
+    }
+
+    /// What is no folder: it may be an archive that is to be made.
+    fn is_at(&self, path: &Path) -> bool {
+        !path.is_dir()
+    }
+
+    fn open_local(
+        &self,
+        path: &Path,
+        options: &StoreOptions,
+    ) -> Result<Arc<dyn Store>, StoreError> {
+        let open = if options.creates() { ZipStore::create } else { ZipStore::open };
+        Ok(with_options(open(path)?, options))
+    }
+
+    fn open_within(
+        &self,
+        store: Arc<dyn Store>,
+        _: &str,
+        key: &Key,
+        options: &StoreOptions,
+    ) -> Result<Option<Arc<dyn Store>>, StoreError> {
+        match store.head(key)? {
+            None => Ok(None),
+            Some(_) => Ok(Some(with_options(ZipStore::within(store, key.clone())?, options))),
+        }
+    }
+}
