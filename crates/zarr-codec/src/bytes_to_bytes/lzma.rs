@@ -8,9 +8,7 @@ use liblzma::stream::{
     CONCATENATED, Check, Error, Filters, LzmaOptions, MatchFinder, Mode, Stream,
 };
 use liblzma::write::XzEncoder;
-use zarr_metadata::{
-    Lzma as Configuration, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions as Options, LzmaProcessor,
-};
+use zarr_metadata::{Lzma as Configuration, LzmaCheck, LzmaFilter, LzmaFormat};
 
 use super::stream::{StreamFormat, bytes_after};
 use crate::error::ChainErrorKind;
@@ -36,12 +34,9 @@ pub(super) struct Lzma {
 impl Lzma {
     pub(super) fn new(configuration: &Configuration) -> Result<Self, ChainErrorKind> {
         for filter in &configuration.filters {
-            if let LzmaFilter::Lzma1(options) | LzmaFilter::Lzma2(options) = filter {
-                let size = options.dict_size.unwrap_or(0);
-                if size > MOST_DICTIONARY {
-                    let what = format!("a dictionary of {size} bytes");
-                    return Err(ChainErrorKind::NotHere { what });
-                }
+            if let Some(size) = filter.option("dict_size").filter(|size| *size > MOST_DICTIONARY) {
+                let what = format!("a dictionary of {size} bytes");
+                return Err(ChainErrorKind::NotHere { what });
             }
         }
         let lzma = Self {
@@ -68,31 +63,22 @@ impl Lzma {
     fn filters(&self) -> Result<Filters, Error> {
         let mut filters = Filters::new();
         for filter in &self.filters {
-            match filter {
-                LzmaFilter::Lzma1(options) => {
-                    filters.lzma1(&lzma_options(options)?);
+            let start = filter.option("start_offset").unwrap_or(0).to_le_bytes();
+            match filter.id() {
+                LzmaFilter::LZMA1 => filters.lzma1(&lzma_options(filter)?),
+                LzmaFilter::LZMA2 => filters.lzma2(&lzma_options(filter)?),
+                3 => {
+                    let less_one = filter.option("dist").unwrap_or(1).saturating_sub(1);
+                    filters.delta_properties(&[u8::try_from(less_one).unwrap_or(u8::MAX)])?
                 }
-                LzmaFilter::Lzma2(options) => {
-                    filters.lzma2(&lzma_options(options)?);
-                }
-                LzmaFilter::Delta { dist } => {
-                    let less_one = u8::try_from(dist.saturating_sub(1)).unwrap_or(u8::MAX);
-                    filters.delta_properties(&[less_one])?;
-                }
-                LzmaFilter::Jumps { processor, start_offset } => {
-                    let start = start_offset.to_le_bytes();
-                    match processor {
-                        LzmaProcessor::X86 => filters.x86_properties(&start),
-                        LzmaProcessor::PowerPc => filters.powerpc_properties(&start),
-                        LzmaProcessor::Ia64 => filters.ia64_properties(&start),
-                        LzmaProcessor::Arm => filters.arm_properties(&start),
-                        LzmaProcessor::ArmThumb => filters.arm_thumb_properties(&start),
-                        LzmaProcessor::Sparc => filters.sparc_properties(&start),
-                    }?;
-                }
-                // Refused when the chain is bound: only format 3 applies filters.
+                4 => filters.x86_properties(&start)?,
+                5 => filters.powerpc_properties(&start)?,
+                6 => filters.ia64_properties(&start)?,
+                7 => filters.arm_properties(&start)?,
+                8 => filters.arm_thumb_properties(&start)?,
+                9 => filters.sparc_properties(&start)?,
                 _ => return Err(Error::Options),
-            }
+            };
         }
         Ok(filters)
     }
@@ -159,30 +145,26 @@ impl Read for Reader<'_> {
 }
 
 /// The options of a filter: those of its preset, except for those that are given.
-fn lzma_options(given: &Options) -> Result<LzmaOptions, Error> {
-    let mut options = LzmaOptions::new_preset(given.preset.unwrap_or(DEFAULT_PRESET))?;
-    if let Some(size) = given.dict_size {
-        options.dict_size(size);
+fn lzma_options(filter: &LzmaFilter) -> Result<LzmaOptions, Error> {
+    let mut options = LzmaOptions::new_preset(filter.option("preset").unwrap_or(DEFAULT_PRESET))?;
+    type Set = fn(&mut LzmaOptions, u32) -> &mut LzmaOptions;
+    let plain: [(&str, Set); 6] = [
+        ("dict_size", LzmaOptions::dict_size),
+        ("lc", LzmaOptions::literal_context_bits),
+        ("lp", LzmaOptions::literal_position_bits),
+        ("pb", LzmaOptions::position_bits),
+        ("nice_len", LzmaOptions::nice_len),
+        ("depth", LzmaOptions::depth),
+    ];
+    for (name, set) in plain {
+        if let Some(value) = filter.option(name) {
+            set(&mut options, value);
+        }
     }
-    if let Some(bits) = given.lc {
-        options.literal_context_bits(bits);
-    }
-    if let Some(bits) = given.lp {
-        options.literal_position_bits(bits);
-    }
-    if let Some(bits) = given.pb {
-        options.position_bits(bits);
-    }
-    if let Some(length) = given.nice_len {
-        options.nice_len(length);
-    }
-    if let Some(depth) = given.depth {
-        options.depth(depth);
-    }
-    if let Some(mode) = given.mode {
+    if let Some(mode) = filter.option("mode") {
         options.mode(if mode == 1 { Mode::Fast } else { Mode::Normal });
     }
-    if let Some(finder) = given.mf {
+    if let Some(finder) = filter.option("mf") {
         options.match_finder(match finder {
             3 => MatchFinder::HashChain3,
             4 => MatchFinder::HashChain4,

@@ -26,8 +26,8 @@ pub use bytes_to_bytes::gzip::Gzip;
 pub use bytes_to_bytes::zstd::Zstd;
 pub use numcodecs::{
     AsType, Bz2, Checksum, ChecksumLocation, Deflate, Delta, FixedScaleOffset, JenkinsLookup3, Lz4,
-    Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions, LzmaProcessor, NumcodecsBlosc,
-    NumcodecsZstd, Pcodec, PcodecDelta, PcodecMode, Quantize, Shuffle,
+    Lzma, LzmaCheck, LzmaFilter, LzmaFormat, NumcodecsBlosc, NumcodecsZstd, Pcodec, PcodecDelta,
+    PcodecMode, Quantize, Shuffle,
 };
 
 pub(crate) use chain::{

@@ -28,11 +28,6 @@ impl Lzma {
     pub fn new(preset: u32) -> Self {
         Lzma { preset: Some(preset), ..Self::default() }
     }
-
-    /// No container: the bytes are the output of these filters.
-    pub fn raw(filters: impl Into<Vec<LzmaFilter>>) -> Self {
-        Lzma { format: LzmaFormat::Raw, filters: filters.into(), ..Self::default() }
-    }
 }
 
 /// The containers of `numcodecs.lzma`.
@@ -62,68 +57,45 @@ pub enum LzmaCheck {
     Sha256,
 }
 
-/// A filter of `numcodecs.lzma`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum LzmaFilter {
-    /// 0x4000000000000001: LZMA, the last of a chain.
-    Lzma1(LzmaOptions),
-    /// 0x21: LZMA2, the last of a chain.
-    Lzma2(LzmaOptions),
-    /// 3: differences of bytes that are 1 to 256 places apart.
-    Delta {
-        /// The number of places.
-        dist: u32,
-    },
-    /// 4 to 9: the jumps of machine code.
-    Jumps {
-        /// Of which processor.
-        processor: LzmaProcessor,
-        /// Where the code begins.
-        start_offset: u32,
-    },
+/// A filter of `numcodecs.lzma`: its number and its options, as Python's module `lzma` names them,
+/// each within its bounds.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct LzmaFilter {
+    id: u64,
+    options: Vec<(&'static str, u32)>,
 }
 
-/// The options of LZMA; `None` is the preset's value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
-pub struct LzmaOptions {
-    /// From 0 to 9, with 2^31 added for the slower search; `None` is 6.
-    pub preset: Option<u32>,
-    /// Bytes that a match may reach back.
-    pub dict_size: Option<u32>,
-    /// High bits of the byte before that a literal depends on, at most 4 together with `lp`.
-    pub lc: Option<u32>,
-    /// Low bits of the place that a literal depends on.
-    pub lp: Option<u32>,
-    /// Low bits of the place that all else depends on, at most 4.
-    pub pb: Option<u32>,
-    /// How matches are chosen: 1 is fast, 2 is normal.
-    pub mode: Option<u32>,
-    /// The length from which on a match is taken at once, from 2 to 273.
-    pub nice_len: Option<u32>,
-    /// The number of the match finder.
-    pub mf: Option<u32>,
-    /// How far the match finder searches; 0 lets it choose.
-    pub depth: Option<u32>,
+impl LzmaFilter {
+    /// The number of LZMA, which is the last of a chain without a container.
+    pub const LZMA1: u64 = 0x4000_0000_0000_0001;
+    /// The number of LZMA2, which is the last of a chain.
+    pub const LZMA2: u64 = 0x21;
+
+    /// [`LZMA1`](Self::LZMA1) or [`LZMA2`](Self::LZMA2); 3, differences of bytes; or from 4 to 9
+    /// the jumps in machine code of x86, big-endian PowerPC, IA-64, ARM, ARM Thumb and SPARC.
+    #[must_use]
+    pub const fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// An option: of LZMA `preset`, `dict_size`, `lc`, `lp`, `pb`, `mode`, `nice_len`, `mf` and
+    /// `depth`, of which the preset's values are `None`; of differences `dist`; of jumps
+    /// `start_offset`.
+    #[must_use]
+    pub fn option(&self, name: &str) -> Option<u32> {
+        self.options.iter().find(|(known, _)| *known == name).map(|(_, value)| *value)
+    }
+
+    const fn is_lzma(&self) -> bool {
+        matches!(self.id, Self::LZMA1 | Self::LZMA2)
+    }
 }
 
-/// The processors whose jumps xz knows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum LzmaProcessor {
-    /// 4.
-    X86,
-    /// 5: big-endian.
-    PowerPc,
-    /// 6.
-    Ia64,
-    /// 7.
-    Arm,
-    /// 8.
-    ArmThumb,
-    /// 9.
-    Sparc,
-}
+/// The members of filters.
+const LZMA: &[&str] =
+    &["id", "preset", "dict_size", "lc", "lp", "pb", "mode", "nice_len", "mf", "depth"];
+const DELTA: &[&str] = &["id", "dist"];
+const JUMPS: &[&str] = &["id", "start_offset"];
 
 const FORMATS: Names<LzmaFormat> = &[
     (LzmaFormat::Auto, "0"),
@@ -139,19 +111,6 @@ const CHECKS: Names<Option<LzmaCheck>> = &[
     (Some(LzmaCheck::Crc64), "4"),
     (Some(LzmaCheck::Sha256), "10"),
 ];
-
-const PROCESSORS: Names<LzmaProcessor> = &[
-    (LzmaProcessor::X86, "4"),
-    (LzmaProcessor::PowerPc, "5"),
-    (LzmaProcessor::Ia64, "6"),
-    (LzmaProcessor::Arm, "7"),
-    (LzmaProcessor::ArmThumb, "8"),
-    (LzmaProcessor::Sparc, "9"),
-];
-
-const LZMA1: &str = "4611686018427387905";
-const LZMA2: &str = "33";
-const DELTA: &str = "3";
 
 /// The numbers of Python's `MF_HC3`, `MF_HC4`, `MF_BT2`, `MF_BT3` and `MF_BT4`.
 const MATCH_FINDERS: [u32; 5] = [3, 4, 18, 19, 20];
@@ -196,7 +155,7 @@ impl Configuration for Lzma {
         let json = members.begin("filters");
         for (index, filter) in self.filters.iter().enumerate() {
             json.push_str(if index == 0 { "[" } else { ", " });
-            write_filter(*filter, json);
+            write_filter(filter, json);
         }
         json.push(']');
     }
@@ -218,16 +177,12 @@ fn check_filters(format: LzmaFormat, filters: &[LzmaFilter]) -> Result<()> {
         (_, None) => Ok(()),
         (LzmaFormat::Auto, Some(_)) => unexpected("filters".to_owned(), "none, where format is 0"),
         (_, Some((last, others))) => {
-            let is_lzma =
-                |filter: &LzmaFilter| matches!(filter, LzmaFilter::Lzma1(_) | LzmaFilter::Lzma2(_));
-            let fits = match (format, last) {
-                (LzmaFormat::Xz, last) => matches!(last, LzmaFilter::Lzma2(_)),
-                (LzmaFormat::Alone, last) => {
-                    matches!(last, LzmaFilter::Lzma1(_)) && others.is_empty()
-                }
-                (_, last) => is_lzma(last),
+            let fits = match format {
+                LzmaFormat::Xz => last.id == LzmaFilter::LZMA2,
+                LzmaFormat::Alone => last.id == LzmaFilter::LZMA1 && others.is_empty(),
+                _ => last.is_lzma(),
             };
-            match fits && !others.iter().any(is_lzma) {
+            match fits && !others.iter().any(LzmaFilter::is_lzma) {
                 true => Ok(()),
                 false => unexpected(
                     "another chain".to_owned(),
@@ -249,90 +204,49 @@ fn preset(raw: Raw<'_>) -> Result<u32> {
 fn filter(raw: Raw<'_>) -> Result<LzmaFilter> {
     const ID: &str = "3 to 9, 33, or 4611686018427387905";
     let mut members = Object::read(raw, "a filter with an id")?;
-    let id = members.require("id", ID)?;
-    let text = id.text().to_owned();
-    if let Some(processor) = number(PROCESSORS, id) {
-        members.check_known(&["id", "start_offset"])?;
-        let start_offset =
-            or(&mut members, "start_offset", 0, |raw| narrow(raw, 0, u32::MAX.into()))?;
-        return Ok(LzmaFilter::Jumps { processor, start_offset });
-    }
-    match text.as_str() {
-        DELTA => {
-            members.check_known(&["id", "dist"])?;
-            let dist = or(&mut members, "dist", 1, |raw| narrow(raw, 1, 256))?;
-            Ok(LzmaFilter::Delta { dist })
-        }
-        LZMA1 => options(&mut members).map(LzmaFilter::Lzma1),
-        LZMA2 => options(&mut members).map(LzmaFilter::Lzma2),
-        _ => Err(id.expected(ID).in_member("id")),
-    }
-}
-
-fn options(members: &mut Object<'_>) -> Result<LzmaOptions> {
-    members.check_known(&[
-        "id",
-        "preset",
-        "dict_size",
-        "lc",
-        "lp",
-        "pb",
-        "mode",
-        "nice_len",
-        "mf",
-        "depth",
-    ])?;
-    let mut within =
-        |key, least, most| or(members, key, None, |raw| narrow(raw, least, most).map(Some));
-    let dict_size = within("dict_size", 4096, 3 << 29)?;
-    let (lc, lp, pb) = (within("lc", 0, 4)?, within("lp", 0, 4)?, within("pb", 0, 4)?);
-    let (mode, nice_len) = (within("mode", 1, 2)?, within("nice_len", 2, 273)?);
-    let depth = within("depth", 0, u32::MAX.into())?;
-    let mf = or(members, "mf", None, |raw| {
-        let found = narrow(raw, 0, u32::MAX.into())?;
-        match MATCH_FINDERS.contains(&found) {
-            true => Ok(Some(found)),
-            false => Err(raw.expected("3, 4, 18, 19 or 20")),
-        }
-    })?;
-    let preset = or(members, "preset", None, |raw| preset(raw).map(Some))?;
-    Ok(LzmaOptions { preset, dict_size, lc, lp, pb, mode, nice_len, mf, depth })
-}
-
-fn write_filter(filter: LzmaFilter, json: &mut String) {
-    let mut member = |key: &str, value: &str| {
-        // Writing to a `String` has no way to fail.
-        let _infallible =
-            write!(json, "{}\"{key}\": {value}", if key == "id" { "{" } else { ", " });
+    let found = members.require("id", ID)?;
+    let (id, known) = match found.natural() {
+        Some(id @ 3) => (id, DELTA),
+        Some(id @ 4..=9) => (id, JUMPS),
+        Some(id @ (LzmaFilter::LZMA1 | LzmaFilter::LZMA2)) => (id, LZMA),
+        _ => return Err(found.expected(ID).in_member("id")),
     };
-    match filter {
-        LzmaFilter::Delta { dist } => {
-            member("id", DELTA);
-            member("dist", &dist.to_string());
-        }
-        LzmaFilter::Jumps { processor, start_offset } => {
-            let id = PROCESSORS.iter().find(|(known, _)| *known == processor);
-            member("id", id.map_or("", |(_, id)| id));
-            member("start_offset", &start_offset.to_string());
-        }
-        LzmaFilter::Lzma1(options) | LzmaFilter::Lzma2(options) => {
-            member("id", if matches!(filter, LzmaFilter::Lzma1(_)) { LZMA1 } else { LZMA2 });
-            for (key, value) in [
-                ("preset", options.preset),
-                ("dict_size", options.dict_size),
-                ("lc", options.lc),
-                ("lp", options.lp),
-                ("pb", options.pb),
-                ("mode", options.mode),
-                ("nice_len", options.nice_len),
-                ("mf", options.mf),
-                ("depth", options.depth),
-            ] {
-                if let Some(value) = value {
-                    member(key, &value.to_string());
-                }
-            }
-        }
+    members.check_known(known)?;
+    let mut options = Vec::new();
+    for &name in known.iter().skip(1) {
+        let default = match name {
+            "dist" => Some(1),
+            "start_offset" => Some(0),
+            _ => None,
+        };
+        let value = or(&mut members, name, default, |raw| option(name, raw).map(Some))?;
+        options.extend(value.map(|value| (name, value)));
+    }
+    Ok(LzmaFilter { id, options })
+}
+
+fn option(name: &str, raw: Raw<'_>) -> Result<u32> {
+    let (least, most) = match name {
+        "preset" => return preset(raw),
+        "dict_size" => (4096, 3 << 29),
+        "lc" | "lp" | "pb" => (0, 4),
+        "mode" => (1, 2),
+        "nice_len" => (2, 273),
+        "dist" => (1, 256),
+        _ => (0, u32::MAX.into()),
+    };
+    let value = narrow(raw, least, most)?;
+    match name == "mf" && !MATCH_FINDERS.contains(&value) {
+        true => Err(raw.expected("3, 4, 18, 19 or 20")),
+        false => Ok(value),
+    }
+}
+
+fn write_filter(filter: &LzmaFilter, json: &mut String) {
+    // Writing to a `String` has no way to fail.
+    let _infallible = write!(json, "{{\"id\": {}", filter.id);
+    for (name, value) in &filter.options {
+        let _infallible = write!(json, ", \"{name}\": {value}");
     }
     json.push('}');
 }

@@ -14,7 +14,7 @@ mod values;
 pub use checksum::{Checksum, ChecksumLocation, JenkinsLookup3, Shuffle};
 pub use compressor::{Bz2, Deflate, Lz4, NumcodecsBlosc, NumcodecsZstd};
 pub(super) use json2::Json2;
-pub use lzma::{Lzma, LzmaCheck, LzmaFilter, LzmaFormat, LzmaOptions, LzmaProcessor};
+pub use lzma::{Lzma, LzmaCheck, LzmaFilter, LzmaFormat};
 pub use pcodec::{Pcodec, PcodecDelta, PcodecMode};
 pub use values::{AsType, Delta, FixedScaleOffset, Quantize};
 
