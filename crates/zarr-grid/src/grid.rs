@@ -104,13 +104,6 @@ impl Grid {
         product(&self.declared)
     }
 
-    /// The shape of the chunks of the regular grid that declares the same ones, if there is one
-    /// (SD-09).
-    #[must_use]
-    pub fn regular_chunk_shape(&self) -> Option<Vec<u64>> {
-        self.axes.iter().map(Axis::regular_edge).collect()
-    }
-
     /// Writes which chunk holds the element at `index`, and where in the chunk it is. After an error
     /// their contents are unspecified.
     ///

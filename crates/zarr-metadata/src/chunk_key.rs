@@ -21,8 +21,7 @@ pub enum Separator {
 
 impl Separator {
     /// The character itself.
-    #[must_use]
-    pub fn as_char(self) -> char {
+    fn as_char(self) -> char {
         match self {
             Separator::Slash => '/',
             Separator::Dot => '.',

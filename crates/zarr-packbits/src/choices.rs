@@ -56,8 +56,7 @@ impl PaddingEncoding {
     }
 
     /// Bytes besides the packed bits: 0 for `None`, otherwise 1.
-    #[must_use]
-    pub fn extra_len(self) -> usize {
+    pub(crate) fn extra_len(self) -> usize {
         usize::from(self != Self::None)
     }
 }

@@ -224,12 +224,6 @@ impl Packing {
         self
     }
 
-    /// Whether operations that pack [refuse](Packing::refuse_loss) elements that they would change.
-    #[must_use]
-    pub fn refuses_loss(&self) -> bool {
-        self.refuses_loss
-    }
-
     /// Bits of one packed element: the `k` of the document.
     #[must_use]
     pub fn bits(&self) -> u32 {
@@ -285,8 +279,7 @@ impl Packing {
     }
 
     /// Whether the packed bits are all the bits in memory, so that packing saves nothing.
-    #[must_use]
-    pub fn is_full_width(&self) -> bool {
+    pub(crate) fn is_full_width(&self) -> bool {
         self.field.bits as usize == 8 * self.field.size
     }
 

@@ -15,7 +15,7 @@ use crate::axis::runs::Run;
 use crate::axis::storage::{AxisRuns, AxisStorage, Stretches};
 use crate::axis::walk::Walk;
 use crate::error::{GridError, GridErrorKind};
-use crate::num::{gcd, to_u64, to_usize};
+use crate::num::{to_u64, to_usize};
 
 /// The chunks along one axis of an array.
 ///
@@ -146,8 +146,7 @@ impl Axis {
     }
 
     /// Where the last occupied chunk ends: the sum of the occupied edges.
-    #[must_use]
-    pub fn occupied_end(&self) -> u64 {
+    pub(crate) fn occupied_end(&self) -> u64 {
         self.occupied.checked_sub(1).map_or(0, |last| {
             let (start, edge) = self.span(last);
             start + edge
@@ -275,13 +274,6 @@ impl Axis {
         edges.sort_unstable();
         edges.dedup();
         edges
-    }
-
-    /// Greatest common divisor of the edges of the occupied chunks, 0 if there is none (SD-24,
-    /// SD-34).
-    #[must_use]
-    pub fn edge_gcd(&self) -> u64 {
-        self.occupied_runs().fold(0, |divisor, run| gcd(run.edge, divisor))
     }
 
     /// The longest edge of the occupied chunks, 0 if there is none.

@@ -131,7 +131,8 @@ impl Grid {
     /// ```
     /// let target = zarr_grid::Grid::regular(&[100, 100], &[10, 10])?;
     /// let tasks = target.grouped(2_000, None)?;
-    /// assert_eq!(tasks.regular_chunk_shape().unwrap(), [20, 100]);
+    /// let edges: Vec<_> = tasks.axes().iter().map(|axis| axis.regular_edge()).collect();
+    /// assert_eq!(edges, [Some(20), Some(100)]);
     /// assert!(tasks.is_union_of(&target)?);
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```

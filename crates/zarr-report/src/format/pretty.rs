@@ -26,7 +26,7 @@ pub fn raw(text: &str) -> Box<RawValue> {
 }
 
 /// The text with quotes around the words for numbers that are not finite.
-pub fn quoted_words(text: &str) -> String {
+fn quoted_words(text: &str) -> String {
     let mut quoted = String::with_capacity(text.len());
     for token in JsonTokens::new(text) {
         match token {

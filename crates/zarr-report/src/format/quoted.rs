@@ -29,7 +29,7 @@ pub fn quoted(data_type: &DataType, element: &[u8]) -> Result<String, MetadataEr
 
 /// JSON with the characters that are written as `\u00b0` and need not be, as many writers do: all that
 /// print, but quotes and backslashes.
-pub fn unescaped(json: &str) -> String {
+pub(crate) fn unescaped(json: &str) -> String {
     let mut text = String::with_capacity(json.len());
     let mut rest = json;
     while let Some(at) = rest.find('\\') {

@@ -14,7 +14,7 @@ use crate::CopyError;
 ///
 /// const EIGHT: NonZeroUsize = NonZeroUsize::new(8).unwrap();
 /// let float64 = CopyElement::new(EIGHT);
-/// let big_endian_float64 = CopyElement::swapped(EIGHT);
+/// let big_endian_float64 = CopyElement::swapped_in_units(8, 8)?;
 /// let big_endian_complex128 = CopyElement::swapped_in_units(16, 8)?;
 /// assert_eq!(big_endian_complex128.size(), 16);
 /// // From a size that is only known at run time.
@@ -34,12 +34,6 @@ impl CopyElement {
     #[must_use]
     pub const fn new(size: NonZeroUsize) -> Self {
         Self { size, unit: NonZeroUsize::MIN }
-    }
-
-    /// Elements of `size` bytes, each with its bytes reversed.
-    #[must_use]
-    pub const fn swapped(size: NonZeroUsize) -> Self {
-        Self { size, unit: size }
     }
 
     /// Elements of `size` bytes, in which the bytes of each `unit` are reversed. Units of 1 byte

@@ -23,7 +23,6 @@ use crate::view::{Dims, View};
 /// ```
 #[derive(Debug, Clone)]
 pub struct CopyPlan {
-    src: View,
     dst: View,
     element: CopyElement,
     /// Bytes that the buffer of each side must have.
@@ -62,7 +61,6 @@ impl CopyPlan {
             body(src, dst, element, &mut margins)
         };
         Ok(Self {
-            src: src.clone(),
             dst: dst.clone(),
             element,
             src_needed: src_span.end.saturating_mul(element.size()),
@@ -83,15 +81,8 @@ impl CopyPlan {
         Ok(self)
     }
 
-    /// The source view.
-    #[must_use]
-    pub const fn src(&self) -> &View {
-        &self.src
-    }
-
     /// The destination view.
-    #[must_use]
-    pub const fn dst(&self) -> &View {
+    pub(super) const fn dst(&self) -> &View {
         &self.dst
     }
 

@@ -41,18 +41,6 @@ impl CastValue {
             decode_map: Vec::new(),
         }
     }
-
-    /// The same with this rounding.
-    #[must_use]
-    pub fn with_rounding(self, rounding: Rounding) -> Self {
-        CastValue { rounding, ..self }
-    }
-
-    /// The same with this treatment of values outside the type's range.
-    #[must_use]
-    pub fn with_out_of_range(self, out_of_range: OutOfRange) -> Self {
-        CastValue { out_of_range: Some(out_of_range), ..self }
-    }
 }
 
 /// How a value is rounded.

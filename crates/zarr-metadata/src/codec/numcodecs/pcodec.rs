@@ -36,24 +36,6 @@ impl Pcodec {
     pub fn new(level: u32) -> Self {
         Pcodec { level, ..Self::default() }
     }
-
-    /// The same with these differences, `order` times.
-    #[must_use]
-    pub fn with_delta(self, delta_spec: PcodecDelta, order: Option<u32>) -> Self {
-        Pcodec { delta_spec, delta_encoding_order: order, ..self }
-    }
-
-    /// The same in this mode.
-    #[must_use]
-    pub fn with_mode(self, mode_spec: PcodecMode) -> Self {
-        Pcodec { mode_spec, ..self }
-    }
-
-    /// The same in pages of up to this many numbers.
-    #[must_use]
-    pub fn with_pages(self, equal_pages_up_to: u64) -> Self {
-        Pcodec { equal_pages_up_to, ..self }
-    }
 }
 
 /// Level 8, pages of 2^18 numbers; pco chooses everything else.

@@ -3,7 +3,7 @@
 use zarr_metadata::{DataType, TimeStep, TimeUnit};
 
 /// numpy's name of a type in its in-memory form, as a Python literal.
-pub fn type_string(data_type: &DataType) -> String {
+pub(super) fn type_string(data_type: &DataType) -> String {
     if let DataType::Struct(record) = data_type {
         let fields = record.fields().iter().map(|field| {
             format!("({}, {})", literal(field.name()), type_string(field.data_type()))

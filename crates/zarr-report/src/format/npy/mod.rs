@@ -13,8 +13,7 @@ use std::io::{self, Read};
 
 use zarr_metadata::DataType;
 
-use self::descr::Descr;
-pub use self::descr::type_string;
+use self::descr::{Descr, type_string};
 
 /// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
