@@ -64,12 +64,42 @@ impl Drop for Draft {
     }
 }
 
-/// Writes to the temporary file until it is given up, and then nowhere.
-struct Sink(File, Arc<AtomicBool>);
+/// Writes to the temporary file until a write fails or it is given up, and then nowhere. The library
+/// goes on after an error, and expects then to be as far as it had come.
+struct Sink {
+    file: File,
+    given_up: Arc<AtomicBool>,
+    at: u64,
+    end: u64,
+}
+
+impl Sink {
+    fn new(file: File, given_up: &Arc<AtomicBool>) -> Self {
+        Self { file, given_up: Arc::clone(given_up), at: 0, end: 0 }
+    }
+
+    fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
+
+    fn is_at(&mut self, at: u64) {
+        self.at = at;
+        self.end = self.end.max(at);
+    }
+}
 
 impl Write for Sink {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.1.load(Ordering::Relaxed) { Ok(bytes.len()) } else { self.0.write(bytes) }
+        if self.is_given_up() {
+            return Ok(bytes.len());
+        }
+        let written = self.file.write(bytes);
+        match &written {
+            Ok(written) => self.is_at(self.at.saturating_add(*written as u64)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(_) => self.given_up.store(true, Ordering::Relaxed),
+        }
+        written
     }
 
     fn flush(&mut self) -> io::Result<()> {
@@ -79,13 +109,20 @@ impl Write for Sink {
 
 impl Read for Sink {
     fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.0.read(bytes)
+        let read = self.file.read(bytes)?;
+        self.is_at(self.at.saturating_add(read as u64));
+        Ok(read)
     }
 }
 
 impl Seek for Sink {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        self.0.seek(to)
+        if self.is_given_up() {
+            return Ok(self.end);
+        }
+        let at = self.file.seek(to)?;
+        self.is_at(at);
+        Ok(at)
     }
 }
 
@@ -100,7 +137,7 @@ impl Draft {
         let mut file = temporary.file.try_clone().map_err(fail)?;
         let shared = file.try_clone().map_err(fail)?;
         let zip = match base {
-            None => ZipWriter::new(Sink(file, Arc::clone(&given_up))),
+            None => ZipWriter::new(Sink::new(file, &given_up)),
             Some(base) => {
                 let mut archive = File::open(path).map_err(fail)?;
                 // Systems that can share the blocks of both files do, within this call.
@@ -108,7 +145,7 @@ impl Draft {
                 if copied != base.source.meta.size {
                     return Err(replaced(path));
                 }
-                ZipWriter::new_append(Sink(file, Arc::clone(&given_up)))
+                ZipWriter::new_append(Sink::new(file, &given_up))
                     .map_err(|error| store_error(error, &|reason| container(path, reason)))?
             }
         };
@@ -135,6 +172,7 @@ impl Draft {
         pieces: &[IoSlice<'_>],
     ) -> Result<(), StoreError> {
         let size = pieces.iter().fold(0_u64, |sum, piece| sum.saturating_add(piece.len() as u64));
+        self.refuse_given_up(path)?;
         self.remove(key)?;
         let fail = |error| store_error(error, &|reason| container(path, reason));
         let options = SimpleFileOptions::default()
@@ -148,15 +186,20 @@ impl Draft {
         let start = (&self.file).stream_position();
         let start = start.map_err(|error| StoreError::io(Operation::Put, key, error))?;
         for piece in pieces {
-            if let Err(error) = zip.write_all(piece) {
-                let _undone = zip.abort_file();
-                return Err(StoreError::io(Operation::Put, key, error));
-            }
+            zip.write_all(piece).map_err(|error| StoreError::io(Operation::Put, key, error))?;
         }
         let version = self.next_version;
         self.next_version += 1;
         self.entries.insert(key.to_string(), Written { start, size, version });
         Ok(())
+    }
+
+    /// What was written after a write that failed is nowhere.
+    fn refuse_given_up(&self, path: &Path) -> Result<(), StoreError> {
+        match self.given_up.load(Ordering::Relaxed) {
+            true => Err(container(path, "a write of this session failed; begin another one")),
+            false => Ok(()),
+        }
     }
 
     /// Takes an object that was added out of the archive's directory; its bytes stay unused.
@@ -214,6 +257,7 @@ impl Draft {
             let finished = zip.finish();
             finished.map_err(|error| store_error(error, &|reason| container(path, reason)))?;
         }
+        self.refuse_given_up(path)?;
         if durability == Durability::PowerFailure {
             self.file.sync_all().map_err(fail)?;
         }
