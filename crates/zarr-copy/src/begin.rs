@@ -63,14 +63,19 @@ pub(crate) fn begin(
         _ if !options.resume => return Err(TransferError::Exists { path: to.path() }),
         (Some(Some(Step::Copying)), _) => {
             to.clean()?;
+            zarr_store::reached!("copy: resumed");
             return Ok(match marker.is_finished()? {
                 true => TargetState::Finished,
                 false => TargetState::Interrupted,
             });
         }
-        (Some(Some(Step::Clearing)), _) => true,
+        (Some(Some(Step::Clearing)), _) => {
+            zarr_store::reached!("copy: clearing is resumed");
+            true
+        }
         (Some(None), _) => return Err(marker.other()?),
         (None, Some(_)) => {
+            zarr_store::reached!("copy: nothing to resume");
             // The copy was killed after its marker was removed, so nothing is left to do, and
             // nothing shows that it was this copy; but files that it left are removed.
             to.clean()?;
@@ -103,6 +108,7 @@ pub(crate) fn begin(
     }
     to.clean()?;
     if occupied {
+        zarr_store::reached!("copy: the target is cleared");
         let array = document.map(|document| NodeMetadata::from_json(&document));
         clear(to, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
         marker.put(Step::Copying)?;

@@ -79,9 +79,15 @@ impl Bucket {
         let start = if start == "/" { String::new() } else { start };
         let found = self.run(Does::List, "list", &start, |content| {
             let found = content.objects.iter().filter(|(key, _)| key.starts_with(&start));
-            found.map(|(key, stored)| self.meta(key, stored)).collect()
+            found.map(|(key, stored)| (stored.written, self.meta(key, stored))).collect::<Vec<_>>()
         });
-        Ok(found.await?.0)
+        let (mut found, fault) = found.await?;
+        if fault == Some(FaultKind::Stale)
+            && let Some(last) = found.iter().map(|(written, _)| *written).max()
+        {
+            found.retain(|(written, _)| *written != last);
+        }
+        Ok(found.into_iter().map(|(_, meta)| meta).collect())
     }
 }
 

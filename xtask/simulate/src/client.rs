@@ -5,15 +5,18 @@ use std::sync::Arc;
 use object_store::path::Path;
 use zarr_array::{Array, ArrayError, Cut, Group};
 use zarr_store::{
-    ConditionalPut, Prefix, RemoteStore, Store, StoreError, StoreOptions, UpdatePolicy,
+    ConditionalPut, Durability, LocalStore, Prefix, RemoteStore, Store, StoreError, StoreOptions,
+    UpdatePolicy,
 };
 
 use crate::bucket::Bucket;
+use crate::disk::{Disk, play};
 use crate::files::Files;
 use crate::history::{Document, Event, History, NAMES, What};
 use crate::placed::Placed;
 use crate::plan::Op;
-use crate::world::{FaultKind, Storage, World};
+use crate::random::Random;
+use crate::world::{Connection, FaultKind, Storage, World};
 
 /// The array that all clients use.
 pub(crate) const ARRAY: &str = "a";
@@ -21,15 +24,31 @@ pub(crate) const ARRAY: &str = "a";
 /// The store of a new process of a client.
 pub(crate) fn store(world: &Arc<World>, client: usize) -> Arc<dyn Store> {
     let connection = world.connect(client);
+    if let Some(disk) = &world.disk {
+        return on_disk(world, disk, connection);
+    }
     let conditional = match world.storage {
         Storage::Files => return Arc::new(Placed(Arc::new(Files(connection)))),
         Storage::Objects => ConditionalPut::Supported,
-        Storage::Plain => ConditionalPut::Unsupported,
+        Storage::Plain | Storage::Disk { .. } => ConditionalPut::Unsupported,
     };
     let options = StoreOptions::new().requests_in_flight(1);
     let backend = Arc::new(Bucket(connection));
     let store = RemoteStore::new(backend, Path::default(), conditional, &options);
     Arc::new(Placed(Arc::new(store)))
+}
+
+/// A new process of the client of a disk, whose power is there again.
+fn on_disk(world: &World, disk: &Arc<Disk>, connection: Connection) -> Arc<dyn Store> {
+    play(None);
+    let number = world.take_power_failure();
+    let restored = number.map_or(Ok(()), |number| disk.fail(&mut Random::new(number)));
+    let is_durable = world.storage == Storage::Disk { is_durable: true };
+    let durability = if is_durable { Durability::PowerFailure } else { Durability::ProcessEnd };
+    restored.expect("the folder of a run can be used");
+    let store = LocalStore::open(disk.root()).expect("the folder of a run is there");
+    play(Some(disk.process(connection)));
+    Arc::new(store.with_durability(durability))
 }
 
 /// What a document says.
@@ -112,17 +131,13 @@ impl<'r> Client<'r> {
                 effects.push(What::Set(name, value));
                 array.update_attributes(&[(NAMES[name], Some(&value.to_string()))]).map(Some)
             }
-            // Those of a copier.
-            Op::Copy { .. }
-            | Op::CopyPart { .. }
-            | Op::ReadCopy
-            | Op::Fill { .. }
-            | Op::DeleteCopy => return,
             Op::Consolidate => {
                 let group = Group::open(self.store.clone(), &Prefix::root());
                 let group = group.map(|group| group.with_update_policy(self.policy()));
                 group.and_then(|group| group.consolidate()).map(|_| Some(array.clone()))
             }
+            // Those of other scenes.
+            _ => return,
         };
         let met = self.world.take_met(self.number);
         let (end, new) = match result {
@@ -134,6 +149,10 @@ impl<'r> Client<'r> {
         if met.iter().any(|kind| kind.is_crash()) {
             self.restart();
         }
+    }
+
+    fn has_locks(&self) -> bool {
+        matches!(self.world.storage, Storage::Files | Storage::Disk { .. })
     }
 
     fn policy(&self) -> UpdatePolicy {
@@ -182,11 +201,14 @@ impl<'r> Client<'r> {
         };
         // A request that was repeated after its response was lost may have taken effect twice.
         let is_repeated = met.contains(&FaultKind::LostAfter);
+        // A chunk that was not listed may have stayed.
+        let is_partial = met.contains(&FaultKind::Stale);
         for what in effects {
             if matches!(what, What::Read(_) | What::Opened(_)) && !is_sure {
                 continue;
             }
             self.world.note(&format!("client {} {what:?} {is_sure}", self.number));
+            let is_sure = is_sure && !(is_partial && matches!(what, What::Discarded(_)));
             let event = Event { start, end: time, what, is_sure };
             if is_repeated {
                 self.history.add(Event { is_sure: false, ..event.clone() });
@@ -204,13 +226,13 @@ impl<'r> Client<'r> {
                 true => End::Refused,
                 false => End::Unknown,
             },
-            ArrayError::NoLock { .. } if self.world.storage != Storage::Files => End::Refused,
+            ArrayError::NoLock { .. } if !self.has_locks() => End::Refused,
             ArrayError::Store(StoreError::NoExclusion { .. })
                 if self.world.storage == Storage::Plain =>
             {
                 End::Refused
             }
-            _ if !is_mended => End::Unknown,
+            _ if !is_mended || self.world.is_damaged() => End::Unknown,
             _ => {
                 self.history.blame(format!(
                     "client {}: {op:?} failed, after {met:?}: {error}",

@@ -7,14 +7,20 @@
 //! and their ends, and how long the library pauses. A client is a process with one thread: this
 //! program runs on one core, so that the library starts no others.
 
-#![forbid(unsafe_code)]
+#![deny(unsafe_code)]
 
+mod archiver;
 mod bucket;
+mod calls;
 mod client;
 mod copier;
+mod disk;
 mod files;
 mod history;
+mod joined;
+mod joiner;
 mod judge;
+mod linker;
 mod order;
 mod placed;
 mod plan;

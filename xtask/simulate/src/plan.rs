@@ -46,6 +46,51 @@ pub(crate) enum Op {
         value: u16,
     },
     DeleteCopy,
+    /// Joins the members, with links if the store has them, over what is there if so wished.
+    Join {
+        link: bool,
+        overwrite: bool,
+    },
+    /// Sets all elements of a member.
+    FillMember {
+        member: usize,
+        value: u16,
+    },
+    /// Moves chunks of what was joined; the number decides which.
+    Rearrange {
+        choice: u64,
+    },
+    /// Creates an array in the place of what was joined.
+    Replace {
+        length: u64,
+    },
+    /// Undoes or completes an interrupted rearrangement.
+    Repair,
+    /// Reads what was joined or added.
+    Look,
+    /// Adds an array to a zip archive.
+    Session {
+        value: u16,
+    },
+    /// Joins arrays virtually.
+    Document {
+        may_change: bool,
+    },
+}
+
+/// What the clients of a run do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Scene {
+    /// They change one array.
+    Shared,
+    /// They copy an array.
+    Copies(Copies),
+    /// They join arrays or groups.
+    Joins(Joins),
+    /// One of them adds arrays to a zip archive.
+    Archive,
+    /// One of them joins arrays virtually.
+    Links,
 }
 
 /// How an array is copied.
@@ -57,6 +102,19 @@ pub(crate) struct Copies {
     pub(crate) parts: u32,
     /// Whether a copy that is there is removed again.
     pub(crate) removes: bool,
+}
+
+/// What is joined.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Joins {
+    /// Whether groups of two arrays are joined, or arrays.
+    pub(crate) is_group: bool,
+    /// The length of each member.
+    pub(crate) lengths: Vec<u64>,
+    /// The length of their chunks.
+    pub(crate) chunk: u64,
+    /// Whether a member is inserted into what was joined.
+    pub(crate) inserts: bool,
 }
 
 impl Op {
@@ -75,6 +133,15 @@ impl Op {
             Self::ReadCopy => "read a copy",
             Self::Fill { .. } => "change the source",
             Self::DeleteCopy => "delete",
+            Self::Join { overwrite: false, .. } => "join",
+            Self::Join { overwrite: true, .. } => "join over what is there",
+            Self::FillMember { .. } => "change a member",
+            Self::Rearrange { .. } => "rearrange",
+            Self::Replace { .. } => "create over what is there",
+            Self::Repair => "repair",
+            Self::Look => "read what was joined or added",
+            Self::Session { .. } => "zip session",
+            Self::Document { .. } => "virtual join",
         }
     }
 
@@ -99,57 +166,114 @@ pub(crate) struct Plan {
     /// The operations of each client.
     pub(crate) clients: Vec<Vec<Op>>,
     pub(crate) faults: Vec<Fault>,
-    /// How the array is copied, if that is what clients do.
-    pub(crate) copies: Option<Copies>,
+    pub(crate) scene: Scene,
+    /// Whether the clock jumps.
+    pub(crate) has_jumps: bool,
 }
 
 /// The longest array.
 const LONGEST: u64 = 18;
 
 /// About how many requests an operation takes.
-const REQUESTS: u64 = 6;
+fn requests(scene: &Scene) -> u64 {
+    match scene {
+        Scene::Shared => 6,
+        Scene::Copies(_) => 12,
+        Scene::Joins(_) => 30,
+        Scene::Archive => 10,
+        Scene::Links => 7,
+    }
+}
 
 impl Plan {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
+        let is_durable = random.chance(75);
         let storage = random.pick(&[
             Storage::Objects,
             Storage::Files,
             Storage::Objects,
             Storage::Files,
             Storage::Plain,
+            Storage::Disk { is_durable },
+            Storage::Disk { is_durable },
         ]);
+        let is_disk = matches!(storage, Storage::Disk { .. });
         let chunk = 2 + random.below(4);
         let length = 1 + random.below(12);
         let switch = random.pick(&[10, 30, 60, 100]);
         let tag_by_content = random.chance(50);
-        let count = 1 + random.below(3);
+        let count = if is_disk { 1 } else { 1 + random.below(3) };
         // Without any exclusion only one client may write.
         let one_writes = storage == Storage::Plain || random.chance(25);
-        let copies = random.chance(35).then(|| Copies {
-            chunk: random.chance(50).then(|| 2 + random.below(4)),
-            parts: u32::try_from(1 + random.below(3)).unwrap_or(1),
-            removes: random.chance(50),
-        });
+        let scene = match random.below(20) {
+            0..=8 => Scene::Shared,
+            9..=13 => Scene::Copies(Copies {
+                chunk: random.chance(50).then(|| 2 + random.below(4)),
+                parts: u32::try_from(1 + random.below(3)).unwrap_or(1),
+                removes: random.chance(50),
+            }),
+            14 | 15 if is_disk => Scene::Archive,
+            16 | 17 if is_disk => Scene::Links,
+            _ => Scene::Joins(Joins {
+                is_group: random.chance(40),
+                lengths: (0..=random.below(2) + 1).map(|_| 1 + random.below(7)).collect(),
+                chunk,
+                inserts: random.chance(50),
+            }),
+        };
         let in_parts = random.chance(50);
         let mut value = 0;
         let clients: Vec<Vec<Op>> = (0..count)
             .map(|client| {
                 let ops = 1 + random.below(6);
                 (0..ops)
-                    .map(|_| {
+                    .map(|at| {
                         value += 1;
-                        if let Some(copies) = copies {
-                            return copy_op(&mut random, copies, in_parts, client == 0, value);
+                        let is_first = client == 0;
+                        match &scene {
+                            Scene::Shared => op(&mut random, is_first || !one_writes, value),
+                            Scene::Copies(copies) => {
+                                copy_op(&mut random, *copies, in_parts, is_first, value)
+                            }
+                            Scene::Joins(_) if is_first && at == 0 => {
+                                Op::Join { link: random.chance(50), overwrite: false }
+                            }
+                            Scene::Archive if random.chance(60) => Op::Session { value },
+                            Scene::Links if at == 0 || random.chance(30) => {
+                                Op::Document { may_change: random.chance(40) }
+                            }
+                            Scene::Links if random.chance(40) => {
+                                Op::FillMember { member: usize::from(random.chance(50)), value }
+                            }
+                            Scene::Archive | Scene::Links => Op::Look,
+                            Scene::Joins(joins) => join_op(&mut random, joins, is_first, value),
                         }
-                        op(&mut random, client == 0 || !one_writes, value)
                     })
                     .collect()
             })
             .collect();
+        let has_jumps = random.chance(30);
         let mut faults = Vec::new();
         if random.chance(75) {
+            let is_shared = matches!(scene, Scene::Shared);
+            let is_archive = matches!(scene, Scene::Archive);
+            // Otherwise damage is expected, of which only this scene knows what it may be.
+            let keeps_power =
+                storage == Storage::Disk { is_durable: false } && !is_shared && !is_archive;
             let kinds: &[FaultKind] = match random.below(3) {
+                0 if is_disk => &[FaultKind::Fail, FaultKind::CrashBefore],
+                _ if keeps_power => &[FaultKind::CrashBefore],
+                // What was read of a write that a process did not finish may be lost.
+                1 if is_disk && is_shared => &[FaultKind::CrashBefore],
+                _ if is_disk && is_shared => &[FaultKind::PowerFailure],
+                _ if is_disk => &[FaultKind::CrashBefore, FaultKind::PowerFailure],
+                0 if is_shared => &[
+                    FaultKind::LostBefore,
+                    FaultKind::LostAfter,
+                    FaultKind::Conflict,
+                    FaultKind::Stale,
+                ],
                 0 => &[FaultKind::LostBefore, FaultKind::LostAfter, FaultKind::Conflict],
                 1 => &[FaultKind::CrashBefore, FaultKind::CrashAfter],
                 _ => &[
@@ -164,12 +288,24 @@ impl Plan {
             };
             for _ in 0..=random.below(3) {
                 let client = usize::try_from(random.below(count)).unwrap_or(0);
-                let requests = clients[client].len() as u64 * REQUESTS;
+                let each = requests(&scene) * if is_disk { 2 } else { 1 };
+                let requests = clients[client].len() as u64 * each;
                 let request = random.below(requests);
                 faults.push(Fault { client, request, kind: random.pick(kinds) });
             }
         }
-        Self { seed, storage, tag_by_content, chunk, length, switch, clients, faults, copies }
+        Self {
+            seed,
+            storage,
+            tag_by_content,
+            chunk,
+            length,
+            switch,
+            clients,
+            faults,
+            scene,
+            has_jumps,
+        }
     }
 
     /// Whether at most one client writes.
@@ -189,6 +325,24 @@ fn copy_op(random: &mut Random, copies: Copies, in_parts: bool, is_first: bool, 
         1..=4 => Op::Copy { overwrite: copies.removes && random.chance(30) },
         5 if copies.removes => Op::DeleteCopy,
         _ => Op::Fill { value },
+    }
+}
+
+fn join_op(random: &mut Random, joins: &Joins, is_first: bool, value: u16) -> Op {
+    if !is_first {
+        return Op::Look;
+    }
+    match random.below(16) {
+        0..=3 => Op::Join { link: random.chance(50), overwrite: false },
+        4 => Op::Join { link: random.chance(50), overwrite: true },
+        5 | 6 => {
+            let member = random.below(joins.lengths.len() as u64);
+            Op::FillMember { member: usize::try_from(member).unwrap_or(0), value }
+        }
+        7..=11 => Op::Rearrange { choice: random.next() },
+        12 if !joins.is_group => Op::Replace { length: 1 + random.below(9) },
+        12..=14 => Op::Repair,
+        _ => Op::Look,
     }
 }
 
@@ -222,9 +376,7 @@ impl fmt::Display for Plan {
             writeln!(f, "  client {client}:")?;
             ops.iter().try_for_each(|op| writeln!(f, "    {op:?}"))?;
         }
-        if let Some(copies) = &self.copies {
-            writeln!(f, "  {copies:?}")?;
-        }
+        writeln!(f, "  {:?}", self.scene)?;
         self.faults.iter().try_for_each(|Fault { client, request, kind }| {
             writeln!(f, "  {kind:?} at request {request} of client {client}")
         })

@@ -1,5 +1,6 @@
 //! One run: clients, then an audit of what they left.
 
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
@@ -9,11 +10,17 @@ use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType, GroupMetadata};
 use zarr_store::{Prefix, Store, UpdatePolicy};
 
+use crate::archiver::Archiver;
 use crate::client::{ARRAY, Client, document_of, store};
 use crate::copier::{Copier, Known, SOURCE, elements};
+use crate::disk::{self, Disk};
 use crate::history::{Document, Event, History, NAMES, What};
+use crate::joined::{Step, Steps, of_array};
+use crate::joiner::Joiner;
 use crate::judge::judge;
-use crate::plan::{Copies, Op, Plan};
+use crate::linker::{self, Linker, Links};
+use crate::order::Timed;
+use crate::plan::{Joins, Op, Plan, Scene};
 use crate::schedule::Schedule;
 use crate::world::{FaultKind, Storage, World};
 
@@ -36,6 +43,13 @@ pub(crate) struct Report {
 
 pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
     let clients = plan.clients.len();
+    let disk = match plan.storage {
+        Storage::Disk { .. } => Some(
+            Disk::new(plan.seed, plan.has_jumps.then_some(plan.seed))
+                .expect("a folder for the run can be made"),
+        ),
+        _ => None,
+    };
     let schedule = Schedule::new(clients + 1, plan.switch, plan.seed ^ 0x5ced_01e5);
     let world = Arc::new(World::new(
         schedule,
@@ -44,9 +58,11 @@ pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
         plan.tag_by_content,
         plan.faults.clone(),
         has_lines,
+        disk,
     ));
     let history = History::default();
-    let outcome = play(plan, &world, &history);
+    let steps = Steps::default();
+    let outcome = play(plan, &world, &history, &steps);
     let (trace, lines) = world.trace();
     let requests = world.requests();
     let met = world.all_met();
@@ -57,7 +73,12 @@ pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
         Ok(()) => {
             let grows_last = plan.storage == Storage::Files || plan.one_writes();
             let first = Document { length: plan.length, attributes: [0; 2] };
-            match judge(first, plan.chunk, grows_last, &events) {
+            let judged = match &plan.scene {
+                _ if world.is_damaged() => known_values(plan, &events),
+                Scene::Joins(joins) => steps.judge(if joins.is_group { 2 } else { 1 }),
+                _ => judge(first, plan.chunk, grows_last, &events),
+            };
+            match judged {
                 Ok(decided) => is_decided = decided,
                 Err(fault) => faults.push(fault),
             }
@@ -67,28 +88,42 @@ pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
     Report { fault, is_decided, trace, lines, requests, met }
 }
 
-fn play(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), String> {
+fn play(plan: &Plan, world: &Arc<World>, history: &History, steps: &Steps) -> Result<(), String> {
     let auditor = plan.clients.len();
     let alone = |work: &dyn Fn() -> Result<(), String>| {
         world.schedule.admit(auditor);
         let worked = guarded(work);
+        disk::play(None);
         world.schedule.end(auditor);
         worked?
     };
     alone(&|| create(plan, &store(world, auditor)).map_err(|error| format!("create: {error}")))?;
+    if let Some(disk) = &world.disk {
+        disk.flush_all().map_err(|error| error.to_string())?;
+    }
     let is_alone = plan.one_writes();
     let known = Mutex::new(Known { source: FIRST, copy: None });
-    let copier = |number| Copier {
+    let copier = |number, copies| Copier {
         world,
         history,
         number,
-        copies: plan.copies.unwrap_or(Copies { chunk: None, parts: 1, removes: false }),
+        copies,
         length: plan.length,
         known: &known,
     };
-    let work = |number: usize, ops: &[Op]| match plan.copies {
-        None => Client::new(world, history, number, is_alone).run(ops),
-        Some(_) => copier(number).run(ops),
+    let members = Mutex::new(vec![FIRST; 3]);
+    let joiner = |number, joins| Joiner { world, history, steps, number, joins, known: &members };
+    let archived = Mutex::new(BTreeMap::new());
+    let archiver = |number| Archiver { world, history, number, known: &archived };
+    let links = Links { values: [FIRST; linker::MEMBERS], changes: 0, documents: Vec::new() };
+    let links = Mutex::new(links);
+    let linker = |number| Linker { world, history, number, known: &links };
+    let work = |number: usize, ops: &[Op]| match &plan.scene {
+        Scene::Shared => Client::new(world, history, number, is_alone).run(ops),
+        Scene::Copies(copies) => copier(number, *copies).run(ops),
+        Scene::Joins(joins) => joiner(number, joins).run(ops),
+        Scene::Archive => archiver(number).run(ops),
+        Scene::Links => linker(number).run(ops),
     };
     thread::scope(|scope| {
         for (number, ops) in plan.clients.iter().enumerate() {
@@ -99,16 +134,42 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), String
                 {
                     history.blame(format!("client {number}: {panic}"));
                 }
+                disk::play(None);
                 world.schedule.end(number);
             });
         }
         world.schedule.run(plan.clients.len())
     })
     .map_err(|stuck| format!("{stuck:?}"))?;
-    alone(&|| match plan.copies {
-        None => audit(plan, world, history),
-        Some(_) => audit_copy(plan, &copier(auditor)),
+    alone(&|| match &plan.scene {
+        Scene::Shared => audit(plan, world, history),
+        Scene::Copies(copies) => audit_copy(plan, &copier(auditor, *copies)),
+        Scene::Joins(joins) => audit_joined(&joiner(auditor, joins)),
+        Scene::Archive => archiver(auditor).audit(),
+        Scene::Links => linker(auditor).audit(),
     })
+}
+
+/// Whether all elements that were read are of a write: after damage, of any.
+fn known_values(plan: &Plan, events: &[Event]) -> Result<bool, String> {
+    let written: Vec<u16> = plan
+        .clients
+        .iter()
+        .flatten()
+        .filter_map(|op| match op {
+            Op::Write { value, .. } | Op::Append { value, .. } => Some(*value),
+            _ => None,
+        })
+        .collect();
+    for event in events {
+        if let What::Read(values) = &event.what
+            && let Some(value) =
+                values.iter().find(|value| **value != 0 && !written.contains(value))
+        {
+            return Err(format!("{value} was read, and nobody wrote it"));
+        }
+    }
+    Ok(true)
 }
 
 /// Runs `work`, and turns a panic into words.
@@ -121,8 +182,23 @@ fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, String> {
 }
 
 fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
+    match plan.scene {
+        Scene::Archive => return Ok(()),
+        Scene::Links => {
+            return (0..linker::MEMBERS).try_for_each(|member| {
+                let prefix = Prefix::new(&format!("m{member}"))?;
+                let metadata = metadata(linker::LENGTH, plan.chunk)?;
+                let array = Array::create(store.clone(), &prefix, metadata)?;
+                array.write_as(0..linker::LENGTH, &elements(FIRST, linker::LENGTH))
+            });
+        }
+        _ => {}
+    }
     let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new())?;
-    if plan.copies.is_some() {
+    if let Scene::Joins(joins) = &plan.scene {
+        return create_members(joins, &root);
+    }
+    if matches!(plan.scene, Scene::Copies(_)) {
         let source = root.create_array(SOURCE, metadata(plan.length, plan.chunk)?)?;
         let source = source.with_update_policy(UpdatePolicy::AcceptSingleProcess);
         return source.write_as(0..plan.length, &elements(FIRST, plan.length));
@@ -131,11 +207,28 @@ fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
     Ok(())
 }
 
+fn create_members(joins: &Joins, root: &Group) -> Result<(), ArrayError> {
+    for (member, length) in joins.lengths.iter().enumerate() {
+        let group = root.create_group(&format!("m{member}"), GroupMetadata::new())?;
+        for (array, name) in crate::joiner::NAMES.iter().enumerate() {
+            let metadata = metadata(*length, joins.chunk)?;
+            let metadata = metadata
+                .with_dimension_names(&[Some(crate::joiner::DIMENSION)])
+                .map_err(|cause| ArrayError::Metadata { key: (*name).to_owned(), cause })?;
+            let made = group.create_array(name, metadata)?;
+            let made = made.with_update_policy(UpdatePolicy::AcceptSingleProcess);
+            made.write_as(0..*length, &of_array(array, &elements(FIRST, *length)))?;
+        }
+    }
+    Ok(())
+}
+
 /// An array's metadata.
 pub(crate) fn metadata(length: u64, chunk: u64) -> Result<ArrayMetadata, ArrayError> {
     ArrayBuilder::new([length], DataType::Uint16)
         .chunk_shape([chunk])
-        .codecs([Codec::bytes()])
+        // Damage is noticed.
+        .codecs([Codec::bytes(), Codec::Crc32c])
         .attribute(NAMES[0], "0")
         .attribute(NAMES[1], "0")
         .build()
@@ -168,7 +261,67 @@ fn audit_copy(plan: &Plan, copier: &Copier<'_>) -> Result<(), String> {
     if found != Some(elements(source, plan.length)) {
         return Err(format!("the completed copy of {source} is {found:?}"));
     }
+    clean(&store)?;
     refuse(&store, &["stale-consolidated"])
+}
+
+/// Looks at the target that the clients left, repairs it, looks again, and joins it anew.
+fn audit_joined(joiner: &Joiner<'_>) -> Result<(), String> {
+    let store = store(joiner.world, joiner.number);
+    let words = |error: ArrayError| format!("audit: {error}");
+    let seen = || {
+        let start = joiner.world.schedule.tick();
+        let mut effects = Vec::new();
+        joiner.look(&store, &mut effects).map_err(words)?;
+        let end = joiner.world.schedule.tick();
+        let mut states = Vec::new();
+        for (step, is_sure) in effects {
+            if let Step::Saw { state, .. } = &step {
+                states.push(state.clone());
+            }
+            joiner.steps.add(Timed { start, end, op: step, is_sure });
+        }
+        Ok::<_, String>(states)
+    };
+    let before = seen()?;
+    const ALLOWED: [&str; 5] = [
+        "unfinished-copy",
+        "unfinished-rearrangement",
+        "half-rearranged-group",
+        "leftover-temporary",
+        "leftover-lock",
+    ];
+    refuse(&store, &ALLOWED)?;
+    clean(&store)?;
+    joiner.repair(&store).map_err(|error| format!("repair: {error}"))?;
+    let after = seen()?;
+    // A group that was half rearranged is completed.
+    if !joiner.joins.is_group && before != after {
+        return Err(format!("the repair made {after:?} of {before:?}"));
+    }
+    if let [first, second] = after.as_slice()
+        && first.as_ref().map(|first| of_array(1, first)) != *second
+    {
+        return Err(format!("the repair left a group half rearranged: {after:?}"));
+    }
+    refuse(&store, &["unfinished-copy"])?;
+    let join = |overwrite| {
+        let joined = joiner.join(&store, false, overwrite, &mut Vec::new());
+        joined.map_err(|error| format!("joining again: {error}"))
+    };
+    let is_there = after.iter().any(Option::is_some);
+    if is_there {
+        // Completes this join if its marker is left.
+        join(false)?;
+    }
+    join(is_there)?;
+    for array in 0..joiner.arrays() {
+        let found = joiner.read(&store, array).map_err(words)?;
+        if found != Some(of_array(array, &joiner.joined())) {
+            return Err(format!("joined again, array {array} is {found:?}"));
+        }
+    }
+    refuse(&store, &[])
 }
 
 /// Looks at what the clients left, repairs it, and looks again.
@@ -182,19 +335,36 @@ fn audit(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), Strin
         let values = array.read_as::<u16>(0..document.length);
         Ok::<_, String>((document, values.map_err(|error| format!("audit: {error}"))?))
     };
-    let (document, values) = read()?;
-    let time = world.schedule.tick();
-    for what in [What::Opened(document), What::Read(values.clone())] {
-        history.add(Event { start: time, end: time, what, is_sure: true });
-    }
     // What is stored past the end shows when the array grows, and is of a write.
-    const ALLOWED: [&str; 5] = [
+    const ALLOWED: [&str; 7] = [
         "chunk-past-end",
         "chunk-outside-grid",
         "elements-past-end",
         "fill-only-chunk",
         "stale-consolidated",
+        "leftover-temporary",
+        "leftover-lock",
     ];
+    let found = read();
+    if world.is_damaged() {
+        return match found {
+            Ok((_, values)) => {
+                let what = What::Read(values);
+                history.add(Event { start: 0, end: 0, what, is_sure: true });
+                Ok(())
+            }
+            // Whatever cannot be read is named.
+            Err(error) => match refuse(&store, &ALLOWED) {
+                Ok(()) => Err(format!("check names nothing, and: {error}")),
+                Err(_) => Ok(()),
+            },
+        };
+    }
+    let (document, values) = found?;
+    let time = world.schedule.tick();
+    for what in [What::Opened(document), What::Read(values.clone())] {
+        history.add(Event { start: time, end: time, what, is_sure: true });
+    }
     refuse(&store, &ALLOWED)?;
     let array = open()?.with_update_policy(UpdatePolicy::AcceptSingleProcess);
     array
@@ -203,11 +373,18 @@ fn audit(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), Strin
     let group = Group::open(store.clone(), &Prefix::root()).map_err(|error| error.to_string())?;
     let group = group.with_update_policy(UpdatePolicy::AcceptSingleProcess);
     group.consolidate().map_err(|error| format!("repair: {error}"))?;
+    clean(&store)?;
     refuse(&store, &["fill-only-chunk"])?;
     match read()? == (document, values) {
         true => Ok(()),
         false => Err("the repair changed the array".to_owned()),
     }
+}
+
+/// Removes what processes left that ended while they wrote.
+fn clean(store: &Arc<dyn Store>) -> Result<(), String> {
+    let Some(cleaning) = store.cleaning() else { return Ok(()) };
+    cleaning.clean(&Prefix::root(), &mut |_| {}).map_err(|error| format!("clean: {error}"))
 }
 
 /// Refuses all findings but those of the rules that are allowed.

@@ -5,6 +5,7 @@ use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use crate::disk::Disk;
 use crate::schedule::{Schedule, Stuck, Turn};
 
 /// What holds the objects.
@@ -16,6 +17,9 @@ pub(crate) enum Storage {
     Plain,
     /// A store with locks between processes and no conditional puts, as local files are.
     Files,
+    /// A folder of local files, through `LocalStore`, that one client uses. With `is_durable`, writes
+    /// are to survive a power failure.
+    Disk { is_durable: bool },
 }
 
 /// What goes wrong with a request.
@@ -35,16 +39,20 @@ pub(crate) enum FaultKind {
     Fail,
     /// The response to a read breaks off.
     Truncated,
+    /// The power fails before the call.
+    PowerFailure,
+    /// A list lacks what was put last.
+    Stale,
 }
 
 impl FaultKind {
     /// Whether the store repeats the request, so that its caller does not notice.
     pub(crate) fn is_mended(self) -> bool {
-        matches!(self, Self::LostBefore | Self::LostAfter | Self::Conflict)
+        matches!(self, Self::LostBefore | Self::LostAfter | Self::Conflict | Self::Stale)
     }
 
     pub(crate) fn is_crash(self) -> bool {
-        matches!(self, Self::CrashBefore | Self::CrashAfter)
+        matches!(self, Self::CrashBefore | Self::CrashAfter | Self::PowerFailure)
     }
 }
 
@@ -114,6 +122,10 @@ pub(crate) struct Content {
     /// A hash of all requests and their outcomes.
     hash: u64,
     lines: Option<Vec<String>>,
+    /// The power has failed, and nobody has looked at the disk since.
+    has_no_power: bool,
+    /// The power has failed, and writes were not to survive that.
+    is_damaged: bool,
 }
 
 impl Content {
@@ -141,6 +153,7 @@ pub(crate) struct World {
     pub(crate) tag_by_content: bool,
     /// Tells runs of this process apart.
     pub(crate) number: u64,
+    pub(crate) disk: Option<Arc<Disk>>,
     content: Mutex<Content>,
 }
 
@@ -152,6 +165,7 @@ impl World {
         tag_by_content: bool,
         faults: Vec<Fault>,
         has_lines: bool,
+        disk: Option<Arc<Disk>>,
     ) -> Self {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let content = Content {
@@ -164,7 +178,7 @@ impl World {
             ..Content::default()
         };
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        Self { schedule, storage, tag_by_content, number, content: Mutex::new(content) }
+        Self { schedule, storage, tag_by_content, number, disk, content: Mutex::new(content) }
     }
 
     pub(crate) fn content(&self) -> MutexGuard<'_, Content> {
@@ -202,6 +216,17 @@ impl World {
         let incarnation = self.content().incarnations[client];
         Connection { world: self.clone(), client, incarnation }
     }
+
+    /// Whether the power has failed since the last call, and which number decides what is left.
+    pub(crate) fn take_power_failure(&self) -> Option<u64> {
+        let mut content = self.content();
+        std::mem::take(&mut content.has_no_power).then_some(content.hash)
+    }
+
+    /// Whether anything may be lost that was not written for good.
+    pub(crate) fn is_damaged(&self) -> bool {
+        self.content().is_damaged
+    }
 }
 
 /// What the process of a client reaches the objects by.
@@ -219,7 +244,7 @@ impl fmt::Debug for Connection {
 }
 
 impl Connection {
-    fn is_alive(&self) -> bool {
+    pub(crate) fn is_alive(&self) -> bool {
         self.world.content().incarnations[self.client] == self.incarnation
     }
 
@@ -254,6 +279,12 @@ impl Connection {
         content.met[self.client].extend(fault);
         content.all_met.extend(fault);
         match fault {
+            Some(FaultKind::PowerFailure) => {
+                content.has_no_power = true;
+                content.is_damaged |= self.world.storage == Storage::Disk { is_durable: false };
+                self.die(&mut content);
+                return Err(Failure::Dead);
+            }
             Some(FaultKind::CrashBefore) => {
                 self.die(&mut content);
                 return Err(Failure::Dead);
@@ -299,13 +330,17 @@ impl Connection {
 }
 
 fn applies(kind: FaultKind, does: Does, storage: Storage) -> bool {
+    let is_disk = matches!(storage, Storage::Disk { .. });
+    let has_requests = !is_disk && storage != Storage::Files;
     match kind {
         FaultKind::CrashBefore | FaultKind::CrashAfter | FaultKind::Fail => true,
         // Reads whose responses are lost are repeated by clients below the simulation.
         FaultKind::LostBefore | FaultKind::LostAfter | FaultKind::Conflict => {
-            does == Does::Write && storage != Storage::Files
+            does == Does::Write && has_requests
         }
-        FaultKind::Truncated => does == Does::Read && storage != Storage::Files,
+        FaultKind::Truncated => does == Does::Read && has_requests,
+        FaultKind::Stale => does == Does::List && has_requests,
+        FaultKind::PowerFailure => is_disk,
     }
 }
 

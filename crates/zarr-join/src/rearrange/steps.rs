@@ -92,12 +92,14 @@ impl Rearrangement {
     ) -> Result<(), ArrayError> {
         let copied = self.copy(array, moves.inserted(), self.rearranged.layout(), counter);
         if let Err(error) = copied.and_then(|copied| self.check(moves.inserted(), &copied)) {
+            zarr_array::store::reached!("rearrange in place: undone");
             // They are past the end, where the array has nothing.
             let keys = moves.inserted().iter();
             let keys = keys.map(|moved| self.rearranged.chunk_key(&moved.to));
             let _stays = remove(array, keys.flatten().collect());
             return Err(error);
         }
+        zarr_array::store::reached!("rearrange in place");
         document.put(self.rearranged.metadata())?;
         follow(array)?;
         remove(array, moves.removed.clone())
@@ -118,6 +120,7 @@ impl Rearrangement {
         marker.put(store, &marker_key)?;
         let copied = self.copy(array, &moves.moves, gone.layout(), counter);
         if let Err(error) = copied.and_then(|copied| self.check_all(moves, &copied)) {
+            zarr_array::store::reached!("rearrange: undone at once");
             // As if the process had ended here, if they cannot be removed.
             let removed = remove_encoded(array, gone.layout().key_encoding());
             let _stays = removed.and_then(|()| Ok(store.delete(&marker_key)?));
@@ -242,12 +245,14 @@ pub(super) fn repair_at(
 ) -> Result<(), ArrayError> {
     let now = array.layout().key_encoding();
     if now == home {
+        zarr_array::store::reached!("repair: what is left is removed");
         return leave(array, away(home));
     }
     if now != away(home) {
         let key = array.prefix().key(MARKER)?.to_string();
         return Err(refused(array.prefix(), RearrangeError::Marker { key }));
     }
+    zarr_array::store::reached!("repair: chunks return");
     let metadata = document.current().with_chunk_key_encoding(&home);
     let metadata = metadata
         .map_err(|cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause })?;

@@ -46,6 +46,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
         documents.push(LockedDocument::lock(array, Extent::Chunks)?);
     }
     if reached == GroupMarker::Leaving {
+        zarr_array::store::reached!("repair of a group: undone");
         arrays.iter().try_for_each(|array| undo(array, prefix))?;
         GroupMarker::remove(store, prefix)?;
         return Ok(Some(Repair::Undone));
@@ -55,6 +56,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
             ArrayMarker::at(store, array.prefix())?
             && array.layout().key_encoding() == home
         {
+            zarr_array::store::reached!("repair of a group: an array follows");
             let gone = copy_again(array, &share)?;
             document.put_and_go_on(gone.metadata())?;
         }
@@ -67,6 +69,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
         return_to_own_keys(array, document)?;
     }
     GroupMarker::remove(store, prefix)?;
+    zarr_array::store::reached!("repair of a group: completed");
     Ok(Some(Repair::Completed))
 }
 
