@@ -145,5 +145,5 @@ impl Archiver<'_> {
 }
 
 fn prefix(value: u16) -> Result<Prefix, ArrayError> {
-    Ok(Prefix::new(&format!("a{value}"))?)
+    Ok(Prefix::new(format!("a{value}"))?)
 }

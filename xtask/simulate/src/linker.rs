@@ -93,7 +93,7 @@ impl Linker<'_> {
     fn fill(&self, folder: &Arc<dyn Store>, member: usize, value: u16) -> Result<(), ArrayError> {
         // A reader that comes next may find any of the new chunks.
         self.known().changes += 1;
-        let array = Array::open(folder.clone(), &Prefix::new(&format!("m{member}"))?)?;
+        let array = Array::open(folder.clone(), &Prefix::new(format!("m{member}"))?)?;
         let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
         array.write_as(0..LENGTH, &elements(value, LENGTH))?;
         self.known().values[member] = value;

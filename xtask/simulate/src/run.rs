@@ -186,7 +186,7 @@ fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
         Scene::Archive => return Ok(()),
         Scene::Links => {
             return (0..linker::MEMBERS).try_for_each(|member| {
-                let prefix = Prefix::new(&format!("m{member}"))?;
+                let prefix = Prefix::new(format!("m{member}"))?;
                 let metadata = metadata(linker::LENGTH, plan.chunk)?;
                 let array = Array::create(store.clone(), &prefix, metadata)?;
                 array.write_as(0..linker::LENGTH, &elements(FIRST, linker::LENGTH))
