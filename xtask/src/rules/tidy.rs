@@ -11,7 +11,8 @@ use crate::run::{Outcome, read, root, tracked};
 const LONGEST: usize = 500;
 
 /// The places that may open `unsafe`, as in the design: packing kernels, copy kernels and the
-/// disjoint output, huge-page advice, the blosc binding, the memory of Python objects, simulated system calls.
+/// disjoint output, huge-page advice, the blosc binding, the memory of Python objects, simulated system
+/// calls.
 const UNSAFE: &[&str] = &[
     "crates/zarr-codec/src/bytes_to_bytes/blosc/",
     "crates/zarr-packbits/src/arch/",
