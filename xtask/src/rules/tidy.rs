@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use crate::check::INNER_TESTS;
 use crate::release::book;
 use crate::rules::circles;
 use crate::rules::growth;
@@ -12,10 +13,11 @@ const LONGEST: usize = 500;
 
 /// The places that may open `unsafe`, as in the design: packing kernels, copy kernels and the
 /// disjoint output, huge-page advice, the blosc binding, the memory of Python objects, simulated system
-/// calls.
+/// calls, pages that a test protects.
 const UNSAFE: &[&str] = &[
     "crates/zarr-codec/src/bytes_to_bytes/blosc/",
     "crates/zarr-packbits/src/arch/",
+    "crates/zarr-packbits/tests/it/guarded.rs",
     "crates/zarr-python/src/conversion/memory.rs",
     "crates/zarr-view/src/copy/",
     "xtask/no-std/",
@@ -38,6 +40,7 @@ pub(crate) fn tidy(arguments: &[String]) -> Outcome {
         }
     }
     licences(&files, &mut faults);
+    inner_tests(&files, &mut faults);
     circles::circles(&files, &mut faults);
     growth::check(&files, &mut faults)?;
     for path in files {
@@ -119,6 +122,26 @@ fn licences(files: &[String], faults: &mut Vec<String>) {
             let licence = format!("{package}/{name}");
             if package.starts_with("crates/") && !files.contains(&licence) {
                 faults.push(format!("{licence} is missing: a link to ../../{name}"));
+            }
+        }
+    }
+}
+
+/// Nothing runs the tests in `src` of a library with `test = false`, but for those of
+/// [`INNER_TESTS`].
+fn inner_tests(files: &[String], faults: &mut Vec<String>) {
+    for path in files {
+        let Some(package) = path.strip_suffix("Cargo.toml") else { continue };
+        let manifest = read(path).unwrap_or_default();
+        let library = manifest.split("\n[").find(|table| table.starts_with("lib]"));
+        let is_off = library.is_some_and(|table| table.contains("\ntest = false"));
+        if !is_off || package.ends_with(&format!("/{INNER_TESTS}/")) {
+            continue;
+        }
+        let source = format!("{package}src/");
+        for path in files.iter().filter(|path| path.starts_with(&source)) {
+            if read(path).unwrap_or_default().contains("#[test]") {
+                faults.push(format!("{path}: a test of a library with `test = false`"));
             }
         }
     }

@@ -282,8 +282,8 @@ fn a_signal_that_is_ignored_stays_so() {
 /// Makes `a`, whose copy to one file per element takes long enough to be interrupted.
 #[cfg(unix)]
 fn many(folder: &Path) -> Vec<u8> {
-    succeed(folder, &["create", "a", "--shape", "10000", "--dtype", "uint8"]);
-    let elements = vec![7; 10_000];
+    succeed(folder, &["create", "a", "--shape", "5000", "--dtype", "uint8"]);
+    let elements = vec![7; 5_000];
     assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
     elements
 }

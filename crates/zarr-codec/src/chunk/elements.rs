@@ -186,9 +186,17 @@ impl ChunkCodec {
 /// Reverses each unit of every element in place, if the elements are swapped.
 fn swap_all(elements: &mut [u8], element: CopyElement) {
     match element.unit() {
-        2 => elements.as_chunks_mut::<2>().0.iter_mut().for_each(|unit| unit.reverse()),
-        4 => elements.as_chunks_mut::<4>().0.iter_mut().for_each(|unit| unit.reverse()),
-        8 => elements.as_chunks_mut::<8>().0.iter_mut().for_each(|unit| unit.reverse()),
+        // As numbers, which builds that are not optimised turn ten times as fast as slices.
+        2 => turn(elements, |unit| u16::from_le_bytes(unit).to_be_bytes()),
+        4 => turn(elements, |unit| u32::from_le_bytes(unit).to_be_bytes()),
+        8 => turn(elements, |unit| u64::from_le_bytes(unit).to_be_bytes()),
         _ => swap(elements, element),
+    }
+}
+
+/// Replaces each unit of `N` bytes.
+fn turn<const N: usize>(elements: &mut [u8], turned: impl Fn([u8; N]) -> [u8; N]) {
+    for unit in elements.as_chunks_mut::<N>().0 {
+        *unit = turned(*unit);
     }
 }

@@ -11,8 +11,6 @@ mod aarch64;
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
-#[cfg(all(test, feature = "std", target_os = "linux"))]
-mod guarded;
 #[cfg(target_arch = "aarch64")]
 mod neon;
 #[cfg(target_arch = "x86_64")]

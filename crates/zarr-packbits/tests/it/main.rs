@@ -6,6 +6,8 @@ mod byte_order;
 mod common;
 mod errors;
 mod golden;
+#[cfg(all(feature = "std", target_os = "linux"))]
+mod guarded;
 mod kernels;
 mod layout;
 mod loss;

@@ -63,7 +63,7 @@ fn elements() -> Vec<u8> {
 /// Reads and changes everything, in each way that has its own threads or locks.
 fn use_it(array: &Array) {
     let whole = Selection::whole(array.shape());
-    for _ in 0..20 {
+    for _ in 0..5 {
         assert_eq!(array.read(&whole).unwrap(), elements());
         assert_eq!(block_on(array.asynchronous().read(&whole)).unwrap(), elements());
         array.write(3..4, &[3]).unwrap();

@@ -8,6 +8,7 @@ use zarr_array::store::{Prefix, StoreOptions, open_url};
 use zarr_array::{Array, Selection};
 use zarr_metadata::ArrayMetadata;
 use zarr_store_tests::child::{self, say};
+use zarr_store_tests::sampled;
 
 const CHILD: &str = "store::processes::child";
 
@@ -108,5 +109,7 @@ pub(crate) fn interleave_in_threads_and_processes(url: &str, rounds: u16) {
 #[test]
 fn no_element_is_lost_between_threads_and_processes() {
     let folder = tempfile::tempdir().unwrap();
-    interleave_in_threads_and_processes(folder.path().to_str().unwrap(), 100);
+    // Without locks, the first rounds lose elements.
+    let rounds = if sampled(2) == 1 { 100 } else { 25 };
+    interleave_in_threads_and_processes(folder.path().to_str().unwrap(), rounds);
 }

@@ -1,11 +1,11 @@
 //! Tests every kernel before pages that must not be touched: reading or writing past a slice
 //! faults there, and the code that avoids it must give the same bytes.
 
-use core::ptr;
-use std::vec;
-use std::vec::Vec;
+#![expect(unsafe_code, reason = "pages are mapped and protected by the system")]
 
-use crate::{BitOrder, Kernel, Packing};
+use std::ptr;
+
+use zarr_packbits::{BitOrder, Kernel, Packing};
 
 /// Bytes that are mapped before the inaccessible page.
 const ROOM: usize = 16 << 10;
@@ -34,7 +34,7 @@ impl Guarded {
         assert!(len <= ROOM);
         // SAFETY: within the accessible pages, which were zeroed when mapped and are borrowed
         // exclusively.
-        unsafe { core::slice::from_raw_parts_mut(self.0.add(ROOM - len), len) }
+        unsafe { std::slice::from_raw_parts_mut(self.0.add(ROOM - len), len) }
     }
 }
 
