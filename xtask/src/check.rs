@@ -231,10 +231,11 @@ fn selective_dependencies() -> Outcome {
         clippy(&["--all-features"])?;
         clippy(&["--no-default-features"])?;
         let source = source(&crates.join(name).join("src"))?;
-        for feature in features {
-            if !is_passed_on(&text, &feature) || source.contains(&format!("feature = {feature:?}"))
+        for feature in &features {
+            if !is_passed_on(&text, feature, &features)
+                || source.contains(&format!("feature = {feature:?}"))
             {
-                clippy(&["--no-default-features", "--features", &feature])?;
+                clippy(&["--no-default-features", "--features", feature])?;
             }
         }
     }
@@ -255,14 +256,19 @@ fn feature_names(manifest: &str) -> Vec<String> {
         .collect()
 }
 
-/// Whether a feature of a manifest is only the feature of the same name of one crate below.
-fn is_passed_on(manifest: &str, feature: &str) -> bool {
-    let below = manifest.lines().find_map(|line| {
+/// Whether a feature of a manifest is only the feature of the same name of one crate below, with others
+/// of the manifest or without.
+fn is_passed_on(manifest: &str, feature: &str, others: &[String]) -> bool {
+    let list = manifest.lines().find_map(|line| {
         let list = line.strip_prefix(feature)?.trim_start().strip_prefix('=')?;
-        list.trim().strip_prefix("[\"")?.strip_suffix("\"]")
+        list.trim().strip_prefix('[')?.strip_suffix(']')
     });
-    let is_same = |below: &str| below.split_once('/').is_some_and(|(_, name)| name == feature);
-    below.is_some_and(|below| below.starts_with("zarr-") && is_same(below))
+    let entries = list.unwrap_or_default().split(", ").map(|entry| entry.trim_matches('"'));
+    let mut below = entries.filter(|entry| !others.iter().any(|other| other == entry));
+    let is_same = |below: &str| {
+        below.starts_with("zarr-") && below.split_once('/').is_some_and(|(_, name)| name == feature)
+    };
+    below.next().is_some_and(is_same) && below.next().is_none()
 }
 
 /// The text of all source files in a folder.
@@ -291,9 +297,14 @@ mod tests {
 
     #[test]
     fn features_that_are_passed_on_are_told_from_others() {
-        let manifest = "a = [\"zarr-b/a\"]\nc = [\"zarr-b/a\"]\nd = [\"zarr-b/d\", \"dep:e\"]\nf = []\ng = [\"h/g\"]\n";
-        let passed_on = ["a", "c", "d", "f", "g"].map(|name| is_passed_on(manifest, name));
-        assert_eq!(passed_on, [true, false, false, false, false]);
+        let manifest = concat!(
+            "a = [\"zarr-b/a\"]\nc = [\"zarr-b/a\"]\nd = [\"zarr-b/d\", \"dep:e\"]\nf = []\n",
+            "g = [\"h/g\"]\ni = [\"a\", \"zarr-b/i\"]\nj = [\"a\", \"c\"]\n",
+            "k = [\"zarr-b/k\", \"zarr-l/k\"]\n"
+        );
+        let others = ["a", "c", "d", "f", "g", "i", "j", "k"].map(str::to_owned);
+        let passed_on = others.each_ref().map(|name| is_passed_on(manifest, name, &others));
+        assert_eq!(passed_on, [true, false, false, false, false, true, false, false]);
     }
 
     #[test]

@@ -98,7 +98,8 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "sizes",
-        about: "docs/sizes.md: dependencies, build time and lines of each crate",
+        about: "docs/sizes.md: dependencies, build time and lines of each crate, and what a person
+                waits for; --row NAME: one line of it",
         run: sizes::sizes,
     },
     Command {

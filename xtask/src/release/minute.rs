@@ -1,7 +1,6 @@
 //! The table of the first minute for `cargo xtask sizes`: how long a person waits who has cloned the
 //! repository, and one who changes it.
 
-use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
@@ -11,36 +10,82 @@ use crate::venv;
 /// Where the measured commands compile.
 pub(crate) const FOLDER: &str = "target/sizes";
 
-/// What the crates compile to for tests, one alone.
-const ALONE: [&str; 3] = ["zarr-grid", "zarr-view", "zarr-codec"];
+/// A command that a person waits for.
+pub(crate) struct Row {
+    /// What `--row` calls it.
+    pub(crate) name: &'static str,
+    what: &'static str,
+    /// Seconds on the clock that two cores without other work may take.
+    goal: u32,
+    /// What has run before, beginning with nothing; nothing is compiled if there is none.
+    before: Option<&'static str>,
+    script: fn() -> Result<String, String>,
+}
+
+const fn row(
+    name: &'static str,
+    what: &'static str,
+    goal: u32,
+    script: fn() -> Result<String, String>,
+) -> Row {
+    Row { name, what, goal, before: None, script }
+}
+
+pub(crate) const ROWS: &[Row] = &[
+    row("first-command", "the first command of the README", 75, || line("cargo run ")),
+    row("tests", "the tests, by the command of the README", 300, || line("cargo test ")),
+    row("grid", "the tests of `zarr-grid`", 30, || tests_of("zarr-grid")),
+    row("view", "the tests of `zarr-view`", 30, || tests_of("zarr-view")),
+    Row {
+        name: "change",
+        what: "the tests of `zarr-codec`, compiled before, after a change of one line in it",
+        goal: 20,
+        before: Some("cargo test --locked -p zarr-codec"),
+        script: || {
+            // Changed back whatever the tests say.
+            const FILE: &str = "crates/zarr-codec/src/lib.rs";
+            Ok(format!(
+                "cp {FILE} $CARGO_TARGET_DIR/lib.rs; echo 'const _: () = ();' >> {FILE}; \
+                 cargo test --locked -p zarr-codec; status=$?; \
+                 cp $CARGO_TARGET_DIR/lib.rs {FILE}; (exit $status)"
+            ))
+        },
+    },
+    row("pip", "`pip install ./crates/zarr-python`", 150, || {
+        let python = venv::package()?;
+        let install = "-m pip install --no-deps --force-reinstall ./crates/zarr-python";
+        Ok(format!("{} {install}", python.display()))
+    }),
+];
+
+fn tests_of(name: &str) -> Result<String, String> {
+    Ok(format!("cargo test --locked -p {name}"))
+}
+
+impl Row {
+    /// Runs the command, and gives its line of the table.
+    pub(crate) fn measure(&self) -> Result<String, String> {
+        // Read before everything that is compiled is removed.
+        let script = (self.script)()?;
+        clean()?;
+        if let Some(before) = self.before {
+            timed(before)?;
+        }
+        let [clock, processor] = timed(&script)?;
+        let Self { what, goal, .. } = self;
+        Ok(format!("| {what} | {processor:.0} | {clock:.0} | {goal} |\n"))
+    }
+}
 
 /// Runs all commands, and gives the table.
 pub(crate) fn table() -> Result<String, String> {
-    let mut table =
-        String::from("| with nothing compiled | processor, s | clock, s |\n| --- | --: | --: |\n");
-    let mut row = |what: &str, script: &str| {
-        let [clock, processor] = timed(script)?;
-        let _ = writeln!(table, "| {what} | {processor:.0} | {clock:.0} |");
-        Ok::<_, String>(())
-    };
-    clean()?;
-    row("the first command of the README", &line("cargo run ")?)?;
-    clean()?;
-    row("the tests, by the command of the README", &line("cargo test ")?)?;
-    for name in ALONE {
-        clean()?;
-        row(&format!("the tests of `{name}`"), &format!("cargo test --locked -p {name}"))?;
-    }
-    // After its tests, which are the last.
-    let change = "touch crates/zarr-codec/src/lib.rs && cargo test --locked -p zarr-codec";
-    row("the same after a change of one line", change)?;
-    clean()?;
-    let python = venv::package()?;
-    let install = format!(
-        "{} -m pip install --no-deps --force-reinstall ./crates/zarr-python",
-        python.display()
+    let mut table = String::from(
+        "| with nothing compiled | processor, s | clock, s | goal on two idle cores, s |\n\
+         | --- | --: | --: | --: |\n",
     );
-    row("`pip install ./crates/zarr-python`", &install)?;
+    for row in ROWS {
+        table += &row.measure()?;
+    }
     Ok(table)
 }
 

@@ -18,11 +18,35 @@ const README: &str = "README.md";
 const BEGIN: &str = "<!-- made by `cargo xtask sizes` -->\n";
 const END: &str = "<!-- until here -->";
 
-/// Measures, and writes the page and the README's table.
+/// Measures, and writes the page and the README's table; with `--row NAME` prints one row of the
+/// second table, or the one of a crate or of zarrs in the first, and writes nothing.
 pub(crate) fn sizes(arguments: &[String]) -> Outcome {
-    if !arguments.is_empty() {
-        return Err("usage: cargo xtask sizes".to_owned());
+    match arguments {
+        [] => all(),
+        [flag, name] if flag == "--row" => {
+            print!("{}", row(name)?);
+            Ok(())
+        }
+        _ => Err("usage: cargo xtask sizes [--row NAME]".to_owned()),
     }
+}
+
+fn row(name: &str) -> Result<String, String> {
+    if let Some(row) = minute::ROWS.iter().find(|row| row.name == name) {
+        return row.measure();
+    }
+    if let Some(name) = crates().find(|one| *one == name) {
+        return Ok(Size::measure(name)?.row());
+    }
+    if name == "zarrs" {
+        return zarrs();
+    }
+    let commands = minute::ROWS.iter().map(|row| row.name);
+    let names: Vec<&str> = commands.chain(crates()).chain(["zarrs"]).collect();
+    Err(format!("there is no row {name:?}; there are {}", names.join(", ")))
+}
+
+fn all() -> Outcome {
     let sizes: Vec<Size> = crates().map(Size::measure).collect::<Result<_, _>>()?;
     let mut page = String::from(
         "# Sizes\n\n\
@@ -40,12 +64,8 @@ pub(crate) fn sizes(arguments: &[String]) -> Outcome {
          | crate | ours | others | build, s | lines |\n| --- | --: | --: | --: | --: |",
         version()?
     );
-    for size in &sizes {
-        let Size { name, ours, others, seconds, lines, .. } = size;
-        let _ = writeln!(page, "| `{name}` | {ours} | {others} | {seconds:.0} | {lines} |");
-    }
-    let (others, seconds) = zarrs()?;
-    let _ = writeln!(page, "| zarrs 0.23.14 | | {others} | {seconds:.0} | |");
+    sizes.iter().for_each(|size| page += &size.row());
+    page += &zarrs()?;
     let _ = write!(
         page,
         "\nzarrs has the codecs, and the store, that the default features here have.\n\n\
@@ -100,6 +120,12 @@ impl Size {
             lines: lines(&root().join("crates").join(name).join("src"))?,
         })
     }
+
+    /// Its line of the page's table.
+    fn row(&self) -> String {
+        let Self { name, ours, others, seconds, lines, .. } = self;
+        format!("| `{name}` | {ours} | {others} | {seconds:.0} | {lines} |\n")
+    }
 }
 
 /// Processor seconds of a clean build, as for a user: without our own profile.
@@ -117,8 +143,8 @@ fn build(name: &str) -> Result<f64, String> {
     Ok(processor)
 }
 
-/// The crates and processor seconds of zarrs with the codecs and stores of zarr-kit's defaults.
-fn zarrs() -> Result<(usize, f64), String> {
+/// The line of zarrs with the codecs and stores of zarr-kit's defaults.
+fn zarrs() -> Result<String, String> {
     const MANIFEST: &str = "xtask/peers/zarrs-writer/Cargo.toml";
     let in_tree = ["tree", "--locked", "--manifest-path", MANIFEST, "-p", "zarrs"];
     let tree = output(Command::new("cargo").args(in_tree).args(TREE))?;
@@ -128,7 +154,8 @@ fn zarrs() -> Result<(usize, f64), String> {
          cargo build --quiet --locked --manifest-path {MANIFEST} -p zarrs"
     );
     let [_, processor] = minute::timed(&script)?;
-    Ok((built(&tree, "zarrs").len(), processor))
+    let others = built(&tree, "zarrs").len();
+    Ok(format!("| zarrs 0.23.14 | | {others} | {processor:.0} | |\n"))
 }
 
 /// What lists everything that is compiled for a crate, a line each.
