@@ -12,4 +12,4 @@ pub mod text;
 mod time;
 pub mod value;
 
-pub use time::day;
+pub use time::{Calendar, Date, REFORM};

@@ -4,13 +4,14 @@
 //! 128 bits, even where numpy overflows. Years before 0 have four digits and a sign, as in the
 //! standard; numpy pads them to four characters.
 
+mod calendar;
 mod parse;
 
 use std::fmt::Write as _;
 
 use zarr_metadata::{TimeStep, TimeUnit};
 
-pub use parse::day;
+pub use calendar::{Calendar, Date, REFORM};
 pub(super) use parse::parse;
 
 /// Appends the time of `count`; `NaT` if it is not a time, and the count itself if the unit is
@@ -89,19 +90,8 @@ fn write_month(year: i128, month: i128, out: &mut String) -> std::fmt::Result {
 
 /// A day, counted from 1970-01-01 in the proleptic Gregorian calendar.
 fn write_day(days: i128, out: &mut String) -> std::fmt::Result {
-    // In years that begin in March, the leap day is at the end.
-    const DAYS_OF_400_YEARS: i128 = 146_097;
-    const FROM_YEAR_0_MARCH: i128 = 719_468;
-    let days = days.saturating_add(FROM_YEAR_0_MARCH);
-    let (era, day) = (days.div_euclid(DAYS_OF_400_YEARS), days.rem_euclid(DAYS_OF_400_YEARS));
-    // The leap days before this day, in 4, 100 and 400 years.
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    // From March on, months have 31 and 30 days in turn, except July and August: 153 in five.
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
-    write_month(era * 400 + year + next, month, out)?;
+    let (year, month, day) = Calendar::Gregorian.date(days);
+    write_month(year, month, out)?;
     write!(out, "-{day:02}")
 }
 

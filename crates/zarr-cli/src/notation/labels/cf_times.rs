@@ -2,9 +2,9 @@
 
 use zarr_kit::ArrayMetadata;
 
-use super::calendar::{Calendar, REFORM};
 use super::moment::{DAY, SECOND};
 use super::time_axis::{TimeAxis, text};
+use zarr_kit::report::format::{Calendar, REFORM};
 
 /// The times that the attributes `units` and `calendar` of an array mean.
 pub(crate) struct CfTimes {

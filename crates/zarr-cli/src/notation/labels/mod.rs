@@ -7,7 +7,6 @@
 //! times from the beginning of what is written to its end. A range includes both of its labels
 //! entirely, in the array's order.
 
-mod calendar;
 mod cf_times;
 mod coordinate;
 mod moment;

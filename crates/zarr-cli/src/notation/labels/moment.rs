@@ -1,6 +1,6 @@
 //! Dates and times in ISO 8601, as far as they are written: `2015-03` is all of March.
 
-use super::calendar::{Calendar, Date};
+use zarr_kit::report::format::{Calendar, Date};
 
 /// The smallest part of a time here, of which a second has 10^18: numpy's attosecond.
 pub(super) const SECOND: i128 = 1_000_000_000_000_000_000;

@@ -3,8 +3,8 @@
 use zarr_kit::ArrayMetadata;
 use zarr_kit::metadata::{TimeStep, TimeUnit};
 
-use super::calendar::Calendar;
 use super::moment::{DAY, Moment, SECOND, shown};
+use zarr_kit::report::format::Calendar;
 
 /// An attribute, if it is a text.
 pub(super) fn text(metadata: &ArrayMetadata, name: &str) -> Option<String> {

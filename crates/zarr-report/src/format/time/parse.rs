@@ -3,7 +3,7 @@
 
 use zarr_metadata::TimeStep;
 
-use super::{Parts, format};
+use super::{Calendar, Parts, format};
 
 /// The count of a time in the form of [`format`]; `None` for anything else.
 pub(in crate::format) fn parse(step: TimeStep, text: &str) -> Option<i64> {
@@ -33,11 +33,11 @@ fn units(step: TimeStep, text: &str) -> Option<i128> {
         Parts::Years => Some(year - 1970),
         Parts::Months => Some((year - 1970) * 12 + date.next()?? - 1),
         Parts::Days(days) => {
-            let day = day(year, date.next()??, date.next()??);
+            let day = Calendar::Gregorian.day((year, date.next()??, date.next()??));
             Some(day.div_euclid(days)).filter(|count| count * days == day)
         }
         Parts::Clock { per_day, digits, .. } => {
-            let days = day(year, date.next()??, date.next()??);
+            let days = Calendar::Gregorian.day((year, date.next()??, date.next()??));
             let (clock, fraction) = clock?.split_once('.').unwrap_or((clock?, ""));
             let mut unit = per_day;
             let mut units = days.checked_mul(per_day)?;
@@ -57,16 +57,6 @@ fn units(step: TimeStep, text: &str) -> Option<i128> {
 fn number(digits: &str) -> Option<i128> {
     let few = (1..=22).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
     few.then(|| digits.parse().ok()).flatten()
-}
-
-/// The day since 1970-01-01 in the proleptic Gregorian calendar.
-pub fn day(year: i128, month: i128, day: i128) -> i128 {
-    // In years that begin in March, the leap day is at the end.
-    let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
-    let (era, year) = (year.div_euclid(400), year.rem_euclid(400));
-    // From March on, months have 31 and 30 days in turn, except July and August: 153 in five.
-    let days = year * 365 + year / 4 - year / 100 + (153 * month + 2) / 5 + day - 1;
-    era * 146_097 + days - 719_468
 }
 
 #[cfg(test)]

@@ -1,14 +1,22 @@
-//! Calendars: the number of a date, and the date of a number.
+//! Calendars: the number of a date, and the date of a number, exact in 128 bits.
 
-use zarr_kit::report::format::day as gregorian;
-
-/// Which dates there are. Those of the CF conventions.
+/// Which dates there are: the calendars of the CF conventions.
+///
+/// # Examples
+/// ```
+/// use zarr_report::format::Calendar;
+///
+/// assert_eq!(Calendar::Gregorian.day((1970, 3, 1)), 59);
+/// assert_eq!(Calendar::Gregorian.date(-1), (1969, 12, 31));
+/// assert!(!Calendar::NoLeap.has((2016, 2, 29)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Calendar {
+pub enum Calendar {
     /// Gregorian at all times.
     Gregorian,
     /// Gregorian from 1582-10-15 on, Julian until 1582-10-04, and nothing in between.
     Mixed,
+    /// Julian at all times.
     Julian,
     /// Years of 365 days.
     NoLeap,
@@ -19,14 +27,15 @@ pub(super) enum Calendar {
 }
 
 /// A day: year, month from 1, day from 1.
-pub(super) type Date = (i128, i128, i128);
+pub type Date = (i128, i128, i128);
 
 /// The first day of the Gregorian calendar.
-pub(super) const REFORM: Date = (1582, 10, 15);
+pub const REFORM: Date = (1582, 10, 15);
 
 impl Calendar {
     /// The calendar with this name in CF.
-    pub(super) fn named(name: &str) -> Option<Self> {
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
         Some(match name.to_ascii_lowercase().as_str() {
             "standard" | "gregorian" => Self::Mixed,
             "proleptic_gregorian" => Self::Gregorian,
@@ -40,7 +49,8 @@ impl Calendar {
 
     /// The number of a date, counted from a day that depends on the calendar. Months after the
     /// twelfth are those of the next year.
-    pub(super) fn day(self, (year, month, day): Date) -> i128 {
+    #[must_use]
+    pub fn day(self, (year, month, day): Date) -> i128 {
         let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);
         match self {
             Self::Gregorian => gregorian(year, month, day),
@@ -54,42 +64,69 @@ impl Calendar {
     }
 
     /// The date of a number.
-    pub(super) fn date(self, day: i128) -> Date {
-        // Days of 400 years, and the first day of the year 0: near enough to begin with.
-        let (of_400_years, first) = match self {
-            Self::Gregorian | Self::Mixed => (146_097, self.day((0, 1, 1))),
-            Self::Julian => (146_100, self.day((0, 1, 1))),
-            Self::NoLeap => (146_000, 0),
-            Self::AllLeap => (146_400, 0),
-            Self::Days360 => (144_000, 0),
-        };
-        let mut year = (day - first) * 400 / of_400_years;
-        while self.day((year, 1, 1)) > day {
-            year -= 1;
+    #[must_use]
+    pub fn date(self, day: i128) -> Date {
+        match self {
+            Self::Mixed if day < self.day(REFORM) => julian_date(day),
+            Self::Gregorian | Self::Mixed => gregorian_date(day),
+            Self::Julian => julian_date(day),
+            Self::NoLeap => date_of_equal_years(day, 28),
+            Self::AllLeap => date_of_equal_years(day, 29),
+            Self::Days360 => {
+                (day.div_euclid(360), day.rem_euclid(360) / 30 + 1, day.rem_euclid(30) + 1)
+            }
         }
-        while self.day((year + 1, 1, 1)) <= day {
-            year += 1;
-        }
-        let month = (2..=12).take_while(|month| self.day((year, *month, 1)) <= day).last();
-        let month = month.unwrap_or(1);
-        let mut date = (year, month, day - self.day((year, month, 1)) + 1);
-        if self == Self::Mixed && ((1582, 10, 5)..(1582, 11, 1)).contains(&date) {
-            date.2 += 10;
-        }
-        date
     }
 
     /// Whether there is such a date.
-    pub(super) fn has(self, date: Date) -> bool {
+    #[must_use]
+    pub fn has(self, date: Date) -> bool {
         self.date(self.day(date)) == date
     }
 }
 
+/// The day since 1970-01-01 of a Gregorian date.
+fn gregorian(year: i128, month: i128, day: i128) -> i128 {
+    let march = if month > 2 { year } else { year - 1 };
+    julian(year, month, day) - march.div_euclid(100) + march.div_euclid(400) + 2
+}
+
 /// The day since 1970-01-01 (Gregorian) of a Julian date.
 fn julian(year: i128, month: i128, day: i128) -> i128 {
-    // In years that begin in March, the leap day is at the end.
+    // In years that begin in March, the leap day is at the end. From March on, months have 31 and
+    // 30 days in turn, except July and August: 153 in five.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     year * 365 + year.div_euclid(4) + (153 * month + 2) / 5 + day - 719_471
+}
+
+fn gregorian_date(day: i128) -> Date {
+    const DAYS_OF_400_YEARS: i128 = 146_097;
+    let day = day.saturating_add(719_468);
+    let (era, day) = (day.div_euclid(DAYS_OF_400_YEARS), day.rem_euclid(DAYS_OF_400_YEARS));
+    // The leap days before this day, in 4, 100 and 400 years.
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    from_march(era * 400 + year, day - (365 * year + year / 4 - year / 100))
+}
+
+fn julian_date(day: i128) -> Date {
+    let day = day + 719_470;
+    let year = (4 * day + 3).div_euclid(1461);
+    from_march(year, day - 365 * year - year.div_euclid(4))
+}
+
+/// The date of a day, from 0, of a year that begins in March.
+fn from_march(year: i128, day: i128) -> Date {
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }
+}
+
+/// The date of a number where all years are alike, with a February of this length.
+fn date_of_equal_years(day: i128, february: i128) -> Date {
+    let days = 337 + february;
+    let (year, day) = (day.div_euclid(days), day.rem_euclid(days));
+    let month = (2..=12).take_while(|month| before(*month, february) <= day).last().unwrap_or(1);
+    (year, month, day - before(month, february) + 1)
 }
 
 /// The number of days before a month, given the length of February.
