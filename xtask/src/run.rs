@@ -17,6 +17,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-codec",
     "zarr-store",
     "zarr-references",
+    "zarr-zip",
     "zarr-array",
     "zarr-copy",
     "zarr-check",

@@ -11,6 +11,7 @@
 //! | `join` (a feature) | many arrays joined into one |
 //! | `virtual_join` (a feature) | documents that open as arrays made of others |
 //! | [`store`] | files, memory and object storage |
+//! | `zip` (a feature) | stores in zip archives |
 //! | `references` (a feature) | stores of references to parts of other files |
 //! | [`codec`] | codec chains, compiled to views |
 //! | [`grid`] | regular and rectilinear chunk grids |
@@ -65,6 +66,8 @@ pub use zarr_report as report;
 pub use zarr_view as view;
 #[cfg(feature = "virtual-join")]
 pub use zarr_virtual_join as virtual_join;
+#[cfg(feature = "zip")]
+pub use zarr_zip as zip;
 
 /// Opens the kinds of stores in files that this build has: of zip archives with the feature `zip`, and of
 /// files of references with the feature `references`.
@@ -80,7 +83,7 @@ pub const OPENERS: &[&dyn store::Opener] = &[
     #[cfg(feature = "references")]
     &zarr_references::ReferenceOpener,
     #[cfg(feature = "zip")]
-    &store::ZipOpener,
+    &zarr_zip::ZipOpener,
 ];
 
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};

@@ -17,7 +17,9 @@ use zarr_store::{
 };
 
 use super::file::{self, Reference, References};
-use super::opener::{DOCUMENT, is_table};
+#[cfg(feature = "parquet")]
+use super::opener::DOCUMENT;
+use super::opener::is_table;
 #[cfg(feature = "parquet")]
 use super::table::Table;
 use super::target::{Base, Home, TargetObject, Targets, refused};

@@ -4,12 +4,27 @@ use std::io::IoSlice;
 
 use super::{Key, StoreError};
 
-/// Makes room for `additional` more bytes; an error where a hostile size would abort the process.
+/// Makes room for `additional` more bytes of an object; an error where a hostile size would abort the
+/// process.
 ///
 /// An empty buffer gets a quarter more: those that are used again are for objects of about one size,
 /// such as compressed chunks, and each new buffer for a slightly larger one would leave a hole of
 /// its size in the memory of the thread. What is not used is never touched, so it takes no memory.
-pub(super) fn reserve(key: &Key, out: &mut Vec<u8>, additional: u64) -> Result<(), StoreError> {
+///
+/// # Errors
+/// [`StoreError::TooLarge`] if memory does not suffice.
+///
+/// # Examples
+/// ```
+/// use zarr_store::{Key, reserve};
+///
+/// let (key, mut out) = (Key::new("c/0")?, Vec::new());
+/// reserve(&key, &mut out, 1000)?;
+/// assert!(out.capacity() >= 1000);
+/// assert!(reserve(&key, &mut out, u64::MAX).is_err());
+/// # Ok::<(), zarr_store::StoreError>(())
+/// ```
+pub fn reserve(key: &Key, out: &mut Vec<u8>, additional: u64) -> Result<(), StoreError> {
     let too_large = || StoreError::TooLarge { key: key.to_string(), size: additional };
     let needed = usize::try_from(additional).map_err(|_| too_large())?;
     if out.is_empty() && out.capacity() < needed {

@@ -239,8 +239,8 @@ impl StoreError {
         Self::Io { operation, key: key.to_string(), cause }
     }
 
-    /// [`PerProcess`](crate::per_process::PerProcess) has no room left.
-    pub(crate) fn too_many_forks(operation: Operation, key: impl fmt::Display) -> Self {
+    /// The error where a [`PerProcess`](crate::PerProcess) has no room left.
+    pub fn too_many_forks(operation: Operation, key: impl fmt::Display) -> Self {
         let reason = "too many processes before this one used stores and then forked; start it \
                       with exec";
         Self::Forked { operation, key: key.to_string(), reason }

@@ -67,11 +67,10 @@ mod update;
 mod url_names;
 mod utc;
 mod waiting;
-#[cfg(feature = "zip")]
-mod zip;
 
 pub use self::api::Store;
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
+pub use self::buffer::reserve;
 pub use self::cleaning::Cleaning;
 pub use self::document::DocumentLimit;
 pub use self::error::{ModifiedObject, Operation, StoreError};
@@ -83,7 +82,7 @@ pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
 pub use self::layer::Layer;
 pub use self::linking::Linking;
 pub use self::listing::{Listing, failed_listing, until_error};
-pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore};
+pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore, TemporaryFile};
 pub use self::location::Location;
 pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]
@@ -107,10 +106,6 @@ pub use self::types::{
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::url_names::{names_in, place_below};
 pub use self::waiting::Waiting;
-#[cfg(feature = "zip")]
-pub use self::zip::{ZipOpener, ZipStore};
-
-use self::buffer::reserve;
 
 /// Marks a place that a simulation is to reach. Without the feature `simulation` it is nothing.
 #[cfg(feature = "simulation")]

@@ -47,8 +47,8 @@ impl Location {
     }
 
     /// The location of a prefix below this one.
-    #[cfg(feature = "zip")]
-    pub(crate) fn below(mut self, prefix: &crate::Prefix) -> Self {
+    #[must_use]
+    pub fn below(mut self, prefix: &crate::Prefix) -> Self {
         self.segments.extend(prefix.segments().map(|segment| segment.as_bytes().to_vec()));
         self
     }

@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use libfuzzer_sys::fuzz_target;
 use zarr_array::store::{
-    DirEntry, Key, Links, MemoryStore, Prefix, ReadRange, Store, StoreExt as _, ZipStore,
+    DirEntry, Key, Links, MemoryStore, Prefix, ReadRange, Store, StoreExt as _,
 };
+use zarr_zip::ZipStore;
 
 /// The longest object to read.
 const LONGEST: u64 = 1 << 20;

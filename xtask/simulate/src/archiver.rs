@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::{Array, ArrayError};
-use zarr_store::{Durability, Prefix, Session, Store, StoreError, ZipStore};
+use zarr_store::{Durability, Prefix, Session, Store, StoreError};
+use zarr_zip::ZipStore;
 
 use crate::client::store;
 use crate::copier::elements;

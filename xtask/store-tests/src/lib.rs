@@ -9,6 +9,7 @@
 pub mod child;
 pub mod executor;
 pub mod modified;
+pub mod required;
 pub mod server;
 #[cfg(unix)]
 pub mod small_disk;

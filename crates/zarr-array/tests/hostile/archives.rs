@@ -1,14 +1,13 @@
 //! Archives, in which few bytes stand for a long document.
 
-#![cfg(feature = "zip")]
-
 use std::io::Write as _;
 use std::sync::{Arc, PoisonError};
 
 use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 use zarr_array::Group;
-use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _, ZipStore};
+use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_zip::ZipStore;
 
 use super::{BYTES, ONE, document, key, peak, regular};
 

@@ -99,7 +99,7 @@ fn identity(folder: &Path) -> io::Result<Identity> {
 }
 
 #[cfg(unix)]
-pub(crate) fn flush_entries(folder: &Path) -> io::Result<()> {
+pub(super) fn flush_entries(folder: &Path) -> io::Result<()> {
     #[cfg(test)]
     tests::FLUSHED.with(|flushed| flushed.borrow_mut().push(folder.to_owned()));
     File::open(folder)?.sync_all()
@@ -107,7 +107,7 @@ pub(crate) fn flush_entries(folder: &Path) -> io::Result<()> {
 
 /// On other systems a folder cannot be opened as a file; renames are in the file system's journal.
 #[cfg(not(unix))]
-pub(crate) fn flush_entries(_: &Path) -> io::Result<()> {
+pub(super) fn flush_entries(_: &Path) -> io::Result<()> {
     Ok(())
 }
 

@@ -106,8 +106,7 @@ pub(super) fn clean(
 
 /// Removes what dead writers of the file at `path` left beside it, but not `own`, and reports each
 /// file.
-#[cfg(feature = "zip")]
-pub(crate) fn clean_beside(
+pub(super) fn clean_beside(
     path: &Path,
     own: Option<&Path>,
     removed: &mut dyn FnMut(&str),
@@ -207,7 +206,7 @@ fn is_locked(path: &Path) -> bool {
     locked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }
 
-#[cfg(all(test, feature = "zip"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -11,19 +11,15 @@ mod names;
 mod path;
 mod read;
 mod share;
+mod temporary;
 mod write;
 
 use std::io::IoSlice;
 use std::path::PathBuf;
 
-#[cfg(feature = "zip")]
-pub(crate) use self::durable::flush_entries;
 pub use self::folder::{Durability, LocalStore};
-#[cfg(feature = "zip")]
-pub(crate) use self::leftovers::clean_beside;
 pub use self::leftovers::{Leftover, LeftoverKind};
-#[cfg(feature = "zip")]
-pub(crate) use self::write::Temporary;
+pub use self::temporary::TemporaryFile;
 use super::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
     ObjectFile, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,

@@ -38,7 +38,6 @@ pub(super) fn temporary(name: &str) -> String {
 }
 
 /// Whether this is a temporary file of the object `of`.
-#[cfg(feature = "zip")]
 pub(super) fn is_temporary_of(name: &str, of: &str) -> bool {
     let repeated: String = of.chars().take(MAX_REPEATED).collect();
     // After the empty text before the first dot, the start of every such name, and four numbers.

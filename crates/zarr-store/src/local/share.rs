@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};
 use std::path::Path;
 
-use super::write::{Temporary, finish, in_folder};
+use super::TemporaryFile;
+use super::write::{finish, in_folder};
 use super::{LocalStore, names, read};
 use crate::{Key, ObjectFile, ObjectMeta, PutFrom, Sharing, Store, StoreError};
 
@@ -33,13 +34,13 @@ pub(super) fn put_from(
         return Ok(PutFrom::Changed);
     }
     in_folder(store, key, |folder, path| {
-        let mut temporary = Temporary::new(folder, key.name())?;
+        let mut temporary = TemporaryFile::beside(path)?;
         let done = copy(&file, &mut temporary.file, meta.size)?;
         // Nothing is kept if somebody has written into the file meanwhile.
         if done == PutFrom::Changed || read::describe(&file.metadata()?) != meta {
             return Ok(PutFrom::Changed);
         }
-        finish(store, temporary, folder, path)?;
+        finish(store, temporary, folder)?;
         Ok(done)
     })
 }

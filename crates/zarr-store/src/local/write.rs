@@ -1,12 +1,12 @@
 //! Writing by temporary file and rename.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, IoSlice, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::list::{Step, Walk};
 use super::path::is_absent;
-use super::{Durability, LocalStore, leftovers, lock_file, names};
+use super::{Durability, LocalStore, TemporaryFile, leftovers};
 use crate::{Key, Links, Operation, Prefix, StoreError};
 
 /// How often a write or a lock starts again because its folder or its file has vanished: others may
@@ -22,9 +22,9 @@ pub(super) const ATTEMPTS: u32 = 10_000;
 /// If the process ends before step 3, the object is unchanged and a temporary file may remain.
 pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
     in_folder(store, key, |folder, path| {
-        let mut temporary = Temporary::new(folder, key.name())?;
+        let mut temporary = TemporaryFile::beside(path)?;
         write_all(&mut temporary.file, pieces)?;
-        finish(store, temporary, folder, path)
+        finish(store, temporary, folder)
     })
 }
 
@@ -69,14 +69,10 @@ pub(super) fn make_folder(folder: &Path) -> io::Result<()> {
 /// The steps after the bytes are in the temporary file.
 pub(super) fn finish(
     store: &LocalStore,
-    temporary: Temporary,
+    temporary: TemporaryFile,
     folder: &Path,
-    path: &Path,
 ) -> io::Result<()> {
-    if store.durability == Durability::PowerFailure {
-        temporary.file.sync_all()?;
-    }
-    temporary.rename(path)?;
+    temporary.rename(store.durability)?;
     store.flush_folder(folder)
 }
 
@@ -108,55 +104,6 @@ fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
         }
     }
     Ok(())
-}
-
-/// A temporary file that removes itself unless it is renamed.
-///
-/// It is locked until dropped, so that [`LocalStore::leftovers`] can tell it from one whose writer
-/// is dead: the system releases the locks of a killed process.
-pub(crate) struct Temporary {
-    pub(crate) file: File,
-    path: Option<PathBuf>,
-}
-
-impl Temporary {
-    pub(crate) fn new(folder: &Path, name: &str) -> io::Result<Self> {
-        loop {
-            let path = folder.join(names::temporary(name));
-            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
-                Ok(file) => {
-                    // Without locks on this file system it looks like a leftover, but nobody then
-                    // removes it unless asked to.
-                    let _ = lock_file::locked(|| Ok(file.try_lock()?));
-                    return Ok(Self { file, path: Some(path) });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    #[cfg(feature = "zip")]
-    pub(crate) fn path(&self) -> Option<&Path> {
-        self.path.as_deref()
-    }
-
-    pub(crate) fn rename(mut self, to: &Path) -> io::Result<()> {
-        if let Some(path) = &self.path {
-            fs::rename(path, to)?;
-        }
-        self.path = None;
-        Ok(())
-    }
-}
-
-impl Drop for Temporary {
-    fn drop(&mut self) {
-        if let Some(path) = &self.path {
-            // Nothing can be done about a file that cannot be removed; `leftovers` lists it.
-            let _ = fs::remove_file(path);
-        }
-    }
 }
 
 pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {

@@ -411,12 +411,11 @@ fn local() {
 }
 
 /// A session of an archive does all that other stores do.
-#[cfg(feature = "zip")]
 #[test]
 fn zip() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.zip");
-    let zip = zarr_store::ZipStore::create(&path).unwrap();
+    let zip = zarr_zip::ZipStore::create(&path).unwrap();
     let session = zip.session().unwrap().unwrap();
     all(session.store());
     session.commit().unwrap();

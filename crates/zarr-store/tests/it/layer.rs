@@ -147,11 +147,10 @@ fn a_layer_has_no_more_than_its_inner_store() {
     assert!(store.session().unwrap().is_none());
 }
 
-#[cfg(feature = "zip")]
 #[test]
 fn sessions_have_the_layer_around_them() {
     let folder = tempfile::tempdir().unwrap();
-    let zip = zarr_store::ZipStore::create(folder.path().join("x.zip")).unwrap();
+    let zip = zarr_zip::ZipStore::create(folder.path().join("x.zip")).unwrap();
     let barrier = Barrier::new(Arc::new(zip.clone()));
     let store: Arc<dyn Store> = Arc::new(barrier.clone());
     let session = Session::begin(&store).unwrap();

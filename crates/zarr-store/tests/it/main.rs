@@ -23,14 +23,11 @@ mod modified;
 mod object;
 #[cfg(unix)]
 mod processes;
-mod required;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod secrets;
-#[cfg(feature = "zip")]
-mod sessions;
 #[cfg(unix)]
 mod share;
-#[cfg(feature = "zip")]
-mod zip;
+
+use zarr_store_tests::required;

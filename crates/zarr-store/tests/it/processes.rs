@@ -33,8 +33,6 @@ fn child() {
         ["write", root] => write_for_ever(root),
         ["lock", root] => hold_lock(root),
         ["denied", root] => super::local::denied(root),
-        #[cfg(feature = "zip")]
-        ["zip", ref rest @ ..] => super::sessions::processes::job(rest),
         _ => panic!("no such job: {job}"),
     }
 }

@@ -1,7 +1,7 @@
 //! Sessions of zip archives: what they add, and who waits for whom.
 
 #[cfg(unix)]
-pub(crate) mod processes;
+mod processes;
 
 use std::fs;
 use std::path::Path;
@@ -11,11 +11,12 @@ use std::thread;
 
 use zarr_store::{
     Change, Durability, Fault, FaultStore, Links, Prefix, PutMode, PutOutcome, ReadRange, Session,
-    Store, StoreError, StoreExt as _, UpdatePolicy, ZipStore, update,
+    Store, StoreError, StoreExt as _, UpdatePolicy, update,
 };
+use zarr_store_tests::required::Required;
 use zarr_store_tests::{key, keys_below};
+use zarr_zip::ZipStore;
 
-use crate::required::Required;
 use crate::zip::{Entry, archive, temporary, within};
 
 /// A session of the archive at `path`.

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use zarr_store::{
     DirEntry, Links, LockScope, MemoryStore, Prefix, ReadRange, Session, Store, StoreError,
-    StoreExt as _, StoreOptions, ZipOpener, ZipStore, archive_of, local_path, open_url,
+    StoreExt as _, StoreOptions, archive_of, local_path, open_url,
 };
 use zarr_store_tests::{key, keys_below, without_key};
+use zarr_zip::{ZipOpener, ZipStore};
 
 use crate::sessions::session;
 

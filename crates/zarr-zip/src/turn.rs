@@ -5,8 +5,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 
+use zarr_store::{Key, LockGuard, Operation, PerProcess, Store, StoreError};
+
 use super::write::container;
-use crate::{Key, LockGuard, Operation, PerProcess, Store, StoreError};
 
 /// The archives with an open session in this process, and the threads that began them.
 static BEGUN: PerProcess<Mutex<HashMap<PathBuf, ThreadId>>> = PerProcess::new();

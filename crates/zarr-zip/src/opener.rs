@@ -3,8 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use zarr_store::{Key, Opener, Store, StoreError, StoreOptions};
+
 use super::ZipStore;
-use crate::{Key, Opener, Store, StoreError, StoreOptions};
 
 /// Opens zip archives by path or URL: files and objects whose names end in `.zip`.
 ///
@@ -13,7 +14,8 @@ use crate::{Key, Opener, Store, StoreError, StoreOptions};
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Key, StoreExt, StoreOptions, ZipOpener, archive_of, open_url};
+/// use zarr_store::{Key, StoreExt, StoreOptions, archive_of, open_url};
+/// use zarr_zip::ZipOpener;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let place = format!("{}/x.zip/group", folder.path().display());

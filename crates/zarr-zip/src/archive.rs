@@ -7,8 +7,9 @@ use std::sync::OnceLock;
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
+use zarr_store::{Key, ObjectMeta, Operation, StoreError, Version};
+
 use super::source::{Reader, Source, WINDOW};
-use crate::{Key, ObjectMeta, Operation, StoreError, Version};
 
 /// The length of a local header without its name and extra fields.
 pub(super) const LOCAL_HEADER: u64 = 30;

@@ -7,8 +7,9 @@ use std::slice::from_ref;
 use flate2::read::DeflateDecoder;
 use zip::CompressionMethod;
 
+use zarr_store::{DocumentLimit, Key, Operation, ReadRange, StoreError, reserve};
+
 use super::archive::{Archive, Entry, LOCAL_HEADER};
-use crate::{DocumentLimit, Key, Operation, ReadRange, StoreError, reserve};
 
 /// The most that deflate compresses by: a match of 258 bytes takes two bits.
 const MOST_DEFLATED: u64 = 1032;

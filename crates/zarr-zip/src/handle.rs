@@ -5,11 +5,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use super::archive::Archive;
-use super::source::Source;
-use crate::{
+use zarr_store::{
     DocumentLimit, Durability, Key, LocalStore, Operation, ProcessLocks, Store, StoreError,
 };
+
+use super::archive::Archive;
+use super::source::Source;
 
 /// How often a read looks again at an archive that others replace meanwhile.
 pub(super) const ATTEMPTS: usize = 100;
@@ -25,7 +26,7 @@ pub(super) const ATTEMPTS: usize = 100;
 /// # Writing
 /// A local archive can be made, and objects can be added to one, in a [session](Store::session). New
 /// objects are stored, not compressed, in a temporary copy beside the archive, which takes its place
-/// when the session is [committed](crate::Session::commit). Until then others see the old archive, and a
+/// when the session is [committed](zarr_store::Session::commit). Until then others see the old archive, and a
 /// process that is killed leaves it. The copy costs as much as the archive is large, unless the file
 /// system shares the blocks of copies. **A put outside of a session is a session of its own**: put
 /// many objects in one.
@@ -39,7 +40,8 @@ pub(super) const ATTEMPTS: usize = 100;
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Key, Store, StoreExt, ZipStore};
+/// use zarr_store::{Key, Store, StoreExt};
+/// use zarr_zip::ZipStore;
 ///
 /// let folder = tempfile::tempdir()?;
 /// let path = folder.path().join("data.zip");
@@ -121,7 +123,7 @@ impl ZipStore {
     }
 
     /// The same store, with this limit on the bytes of a deflated document; see
-    /// [`StoreOptions::max_document`](crate::StoreOptions::max_document).
+    /// [`StoreOptions::max_document`](zarr_store::StoreOptions::max_document).
     #[must_use]
     pub fn with_document_limit(self, documents: DocumentLimit) -> Self {
         Self { documents, ..self }

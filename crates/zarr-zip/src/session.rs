@@ -7,16 +7,16 @@ use std::path::PathBuf;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use zarr_store::{
+    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
+    ObjectMeta, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store,
+    StoreError, TemporaryFile, failed_listing, sorted,
+};
+
 use super::archive::Archive;
 use super::handle::{ZipStore, refuse, refuse_deletion};
 use super::turn::Turn;
 use super::write::{Draft, container, replaced};
-use crate::listing::failed_listing;
-use crate::{
-    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Session, Store,
-    StoreError, local, sorted,
-};
 
 /// The store of a session.
 #[derive(Debug)]
@@ -275,7 +275,7 @@ impl Cleaning for ZipSession {
     /// Removes what dead writers of this archive left beside it.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.look(Operation::Delete, "", |draft, _| {
-            local::clean_beside(&self.path, draft.and_then(Draft::path), removed)
+            TemporaryFile::clean_beside(&self.path, draft.and_then(Draft::temporary), removed)
         })
     }
 

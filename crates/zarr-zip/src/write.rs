@@ -12,9 +12,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
+use zarr_store::{
+    Durability, Key, ObjectMeta, Operation, ReadRange, StoreError, TemporaryFile, Version, reserve,
+};
+
 use super::archive::{Archive, store_error};
-use crate::local::{Temporary, flush_entries};
-use crate::{Durability, Key, ObjectMeta, Operation, ReadRange, StoreError, Version, reserve};
 
 /// Sizes from here on need the fields of zip64.
 const ZIP64: u64 = u32::MAX as u64;
@@ -25,7 +27,7 @@ pub(super) struct Draft {
     zip: Option<ZipWriter<Sink>>,
     given_up: Arc<AtomicBool>,
     /// `None` once it has been renamed.
-    temporary: Option<Temporary>,
+    temporary: Option<TemporaryFile>,
     /// The same file, with the position of the writer.
     file: File,
     /// Where the new objects are in the temporary file.
@@ -130,11 +132,9 @@ impl Draft {
     /// A temporary file beside the archive at `path`, with a copy of `base`, its content.
     pub(super) fn begin(path: &Path, base: Option<&Archive>) -> Result<Self, StoreError> {
         let fail = |error| StoreError::io(Operation::Put, path.display(), error);
-        let folder = path.parent().unwrap_or(path);
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let temporary = Temporary::new(folder, &name).map_err(fail)?;
+        let temporary = TemporaryFile::beside(path).map_err(fail)?;
         let given_up = Arc::new(AtomicBool::new(false));
-        let mut file = temporary.file.try_clone().map_err(fail)?;
+        let mut file = temporary.file().try_clone().map_err(fail)?;
         let shared = file.try_clone().map_err(fail)?;
         let zip = match base {
             None => ZipWriter::new(Sink::new(file, &given_up)),
@@ -159,9 +159,9 @@ impl Draft {
         })
     }
 
-    /// Where it is.
-    pub(super) fn path(&self) -> Option<&Path> {
-        self.temporary.as_ref().and_then(Temporary::path)
+    /// The file that it is in.
+    pub(super) fn temporary(&self) -> Option<&TemporaryFile> {
+        self.temporary.as_ref()
     }
 
     /// Adds an object, or replaces one that was added.
@@ -258,17 +258,9 @@ impl Draft {
             finished.map_err(|error| store_error(error, &|reason| container(path, reason)))?;
         }
         self.refuse_given_up(path)?;
-        if durability == Durability::PowerFailure {
-            self.file.sync_all().map_err(fail)?;
-        }
-        if let Some(temporary) = self.temporary.take() {
-            temporary.rename(path).map_err(fail)?;
-        }
-        match path.parent() {
-            Some(folder) if durability == Durability::PowerFailure => {
-                flush_entries(folder).map_err(fail)
-            }
-            _ => Ok(()),
+        match self.temporary.take() {
+            Some(temporary) => temporary.install(durability).map_err(fail),
+            None => Ok(()),
         }
     }
 }

@@ -7,8 +7,9 @@ use zarr_store::{
     Store, StoreError,
 };
 
+/// Forwards the required methods.
 #[derive(Debug)]
-pub(crate) struct Required<S>(pub(crate) S);
+pub struct Required<S>(pub S);
 
 impl<S: Store> Store for Required<S> {
     fn get(

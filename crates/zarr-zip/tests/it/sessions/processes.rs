@@ -8,11 +8,10 @@ use std::path::Path;
 use std::process::Command;
 
 use zarr_store::StoreExt as _;
-use zarr_store_tests::child::{say, wait_for};
+use zarr_store_tests::child::{self, say, wait_for};
 use zarr_store_tests::key;
 
 use super::{add, beside, keys, session};
-use crate::processes::{start, start_as};
 use crate::zip::temporary;
 
 /// Before the session, before each of two puts, before the commit, and after it.
@@ -23,9 +22,14 @@ fn many() -> impl Iterator<Item = String> {
     (0..40).map(|n| format!("{n}/{}", "n".repeat(200)))
 }
 
-/// What processes of this binary do.
-pub(crate) fn job(words: &[&str]) {
-    match words {
+const CHILD: &str = "sessions::processes::child";
+
+/// Does one job of those below, in a process of its own.
+#[test]
+#[ignore = "run by other tests"]
+fn child() {
+    let Some(job) = child::job() else { return };
+    match job.split(' ').collect::<Vec<_>>()[..] {
         ["add", path, name, rounds] => {
             for round in 0..rounds.parse().unwrap() {
                 add(Path::new(path), &[&format!("{name}/{round}/x"), &format!("{name}/{round}/y")]);
@@ -51,7 +55,7 @@ pub(crate) fn job(words: &[&str]) {
             let names: Vec<String> = many().collect();
             add(Path::new(path), &names.iter().map(String::as_str).collect::<Vec<_>>());
         }
-        _ => panic!("no such job: {words:?}"),
+        _ => panic!("no such job: {job}"),
     }
 }
 
@@ -59,7 +63,8 @@ pub(crate) fn job(words: &[&str]) {
 fn processes_take_turns() {
     let (folder, path) = temporary();
     let shown = path.to_str().unwrap();
-    let children: Vec<_> = (0..4).map(|n| start(&format!("zip add {shown} {n} 10"))).collect();
+    let children: Vec<_> =
+        (0..4).map(|n| child::start(CHILD, &format!("add {shown} {n} 10"))).collect();
     for (mut child, mut output) in children {
         let mut text = String::new();
         output.read_to_string(&mut text).unwrap();
@@ -75,7 +80,7 @@ fn a_writer_may_be_killed_at_any_step() {
     for (at, stop) in STEPS.into_iter().enumerate() {
         let (folder, path) = temporary();
         add(&path, &["old"]);
-        let (mut child, mut output) = start(&format!("zip step {}", path.display()));
+        let (mut child, mut output) = child::start(CHILD, &format!("step {}", path.display()));
         for step in STEPS {
             wait_for(&mut output, step);
             if step == stop {
@@ -109,7 +114,7 @@ fn a_writer_may_be_killed_at_any_write() {
         limited.args(["-c", &script]);
         limited.arg(env::current_exe().unwrap());
         let (mut child, mut output) =
-            start_as(&mut limited, &format!("zip many {}", path.display()));
+            child::start_as(&mut limited, CHILD, &format!("many {}", path.display()));
         output.read_to_end(&mut Vec::new()).unwrap();
         let status = child.wait().unwrap();
         if status.success() {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use crate::{Key, ObjectMeta, Operation, ReadRange, Store, StoreError};
+use zarr_store::{Key, ObjectMeta, Operation, ReadRange, Store, StoreError};
 
 /// How much is read at a time of what has many small parts, such as the archive's directory.
 pub(super) const WINDOW: u64 = 256 << 10;

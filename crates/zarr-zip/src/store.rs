@@ -1,31 +1,20 @@
-//! A store in a zip archive.
-
-mod archive;
-mod handle;
-mod opener;
-mod read;
-mod session;
-mod source;
-mod turn;
-mod write;
+//! What a store in an archive does.
 
 use std::io::IoSlice;
 use std::iter;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use self::archive::Archive;
-pub use self::handle::ZipStore;
-use self::handle::{ATTEMPTS, refuse, refuse_deletion};
-pub use self::opener::ZipOpener;
-use self::session::ZipSession;
-use self::turn::Turn;
-use super::listing::failed_listing;
-use super::sorted;
-use super::{
+use zarr_store::{
     Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
     ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
+    TemporaryFile, failed_listing, sorted,
 };
+
+use super::archive::Archive;
+use super::handle::{ATTEMPTS, ZipStore, refuse, refuse_deletion};
+use super::session::ZipSession;
+use super::turn::Turn;
 
 impl Store for ZipStore {
     fn get(
@@ -151,7 +140,7 @@ impl Cleaning for ZipStore {
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let Some(path) = &self.inner.path else { return Ok(()) };
         let _turn = Turn::wait(&self.inner.store, &self.inner.key, path)?;
-        super::local::clean_beside(path, None, removed)
+        TemporaryFile::clean_beside(path, None, removed)
     }
 
     /// Names such as `../a` are below the root and no other prefix.
