@@ -11,6 +11,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod file;
+mod form;
 mod opener;
 #[cfg(feature = "parquet")]
 mod pages;

@@ -5,10 +5,8 @@ use std::sync::Arc;
 
 use zarr_store::{Key, Opener, Prefix, Store, StoreError, StoreOptions};
 
-use super::ReferenceStore;
-
-/// The document of a folder of tables.
-pub(super) const DOCUMENT: &str = ".zmetadata";
+use super::form::{DOCUMENT, form_of, is_table};
+use super::store::ReferenceStore;
 
 /// Opens files of references by path or URL: files whose names end in `.json`, and folders whose
 /// names end in `.parq` or `.parquet` and that have a document `.zmetadata`.
@@ -29,30 +27,6 @@ pub(super) const DOCUMENT: &str = ".zmetadata";
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct ReferenceOpener;
-
-/// The forms of references.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    /// A file of JSON.
-    File,
-    /// A folder of tables.
-    Table,
-}
-
-/// What a file or folder of this name holds, if it may be one of references.
-fn form_of(name: &str) -> Option<Form> {
-    let name = Path::new(name);
-    match name.extension()?.to_str()?.to_ascii_lowercase().as_str() {
-        "json" if name.file_stem()? != "zarr" => Some(Form::File),
-        "parq" | "parquet" => Some(Form::Table),
-        _ => None,
-    }
-}
-
-/// Whether a folder of this name has tables of references.
-pub(super) fn is_table(name: &str) -> bool {
-    form_of(name) == Some(Form::Table)
-}
 
 impl Opener for ReferenceOpener {
     fn recognises(&self, name: &str) -> bool {

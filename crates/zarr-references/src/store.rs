@@ -18,8 +18,8 @@ use zarr_store::{
 
 use super::file::{self, Reference, References};
 #[cfg(feature = "parquet")]
-use super::opener::DOCUMENT;
-use super::opener::is_table;
+use super::form::DOCUMENT;
+use super::form::is_table;
 #[cfg(feature = "parquet")]
 use super::table::Table;
 use super::target::{Base, Home, TargetObject, Targets, refused};

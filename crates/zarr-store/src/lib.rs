@@ -21,6 +21,7 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod address;
 mod api;
 mod archive_url;
 mod async_api;
@@ -68,6 +69,7 @@ mod url_names;
 mod utc;
 mod waiting;
 
+pub use self::address::Address;
 pub use self::api::Store;
 pub use self::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::buffer::reserve;
@@ -96,7 +98,7 @@ pub use self::per_process::PerProcess;
 pub use self::process_locks::ProcessLocks;
 pub use self::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::read_range::ReadRange;
-pub use self::scheme::{Address, scheme};
+pub use self::scheme::scheme;
 pub use self::session::Session;
 pub use self::shown::{shown_url, without_secrets};
 pub use self::types::{

@@ -30,6 +30,8 @@ const RECURSION: &[(&str, &str, &str)] = &[
     // A session has a store, and a store begins sessions; an object is linked from another store.
     ("zarr-store", "linking", "api"),
     ("zarr-store", "session", "api"),
+    // Options name the kinds of stores, which are opened with options.
+    ("zarr-store", "opener", "options"),
 ];
 
 /// The path of a module from the root of its crate.
