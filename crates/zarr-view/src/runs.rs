@@ -82,7 +82,7 @@ impl View {
 
 impl Runs {
     /// The next run, not yet merged with the run before.
-    fn piece(&mut self) -> Option<Run> {
+    fn next_unmerged(&mut self) -> Option<Run> {
         loop {
             let pending = &mut self.pending;
             if pending.before > 0 {
@@ -150,9 +150,9 @@ impl Iterator for Runs {
     fn next(&mut self) -> Option<Run> {
         let mut current = match self.held.take() {
             Some(run) => run,
-            None => self.piece()?,
+            None => self.next_unmerged()?,
         };
-        while let Some(next) = self.piece() {
+        while let Some(next) = self.next_unmerged() {
             match (&mut current, next) {
                 (Run::Fill { len }, Run::Fill { len: more }) => *len += more,
                 (

@@ -15,6 +15,7 @@ mod one_loop;
 mod output;
 mod owned;
 mod plan;
+mod region;
 
 #[cfg(feature = "count")]
 pub use count::bytes_written;

@@ -59,6 +59,8 @@ impl Nest {
         let (src, dst) = (src.wrapping_offset(self.src), dst.wrapping_offset(self.dst));
         #[cfg(feature = "count")]
         super::count::add(self.kernel.bytes(&self.loops));
+        let (src, dst) =
+            (self.kernel.source(&self.loops, src), self.kernel.target(&self.loops, dst));
         // SAFETY: the loops reach exactly the elements that the nest was made from: sorting,
         // merging and reversing them changes their order only.
         unsafe { self.kernel.run(&self.loops, src, dst) };

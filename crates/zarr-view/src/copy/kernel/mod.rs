@@ -23,6 +23,7 @@ mod vector;
 use super::CopyElement;
 use super::instructions::Detected;
 use super::one_loop::Loop;
+use super::region::{Source, Target};
 use crate::copy::kernel::shuffle::weave;
 use crate::copy::kernel::transpose::block;
 use crate::copy::kernel::transpose::plane;
@@ -264,6 +265,18 @@ impl Kernel {
         loops.iter().fold(self.size, |bytes, each| bytes.saturating_mul(each.count))
     }
 
+    /// The bytes that the loops reach from their first element in the source.
+    #[inline(always)]
+    pub(super) fn source(&self, loops: &[Loop], first: *const u8) -> Source {
+        Source::first(first, loops, self.size)
+    }
+
+    /// As [`source`](Self::source), in the destination.
+    #[inline(always)]
+    pub(super) fn target(&self, loops: &[Loop], first: *mut u8) -> Target {
+        Target::first(first, loops, self.size)
+    }
+
     /// Runs all loops.
     ///
     /// # Safety
@@ -271,7 +284,7 @@ impl Kernel {
     /// reach, its bytes are valid for reads from `src` and for writes from `dst`. All bytes of the
     /// source between the lowest and the highest of them are valid for reads, too. The two sides do
     /// not overlap, and nothing else accesses what is written meanwhile.
-    pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
+    pub(super) unsafe fn run(&self, loops: &[Loop], src: Source, dst: Target) {
         if let (Pattern::Weave(weave), &[.., across, along]) = (self.pattern, loops) {
             // SAFETY: the caller guarantees that every element of the loops is valid for reads from
             // `src` and for writes from `dst`, that all bytes between those of the source are valid
@@ -302,7 +315,7 @@ impl Kernel {
     ///
     /// # Safety
     /// As [`run`](Self::run).
-    unsafe fn with_buffer(&self, loops: &[Loop], src: *const u8, dst: *mut u8, buffer: &Buffer) {
+    unsafe fn with_buffer(&self, loops: &[Loop], src: Source, dst: Target, buffer: &Buffer) {
         // With a constant size each move is a single instruction.
         // SAFETY: the caller guarantees that every element of the loops is valid for reads from
         // `src` and for writes from `dst`; `N` is the size of an element, or 0.
@@ -332,12 +345,12 @@ impl Kernel {
         weave: Weave,
         woven: [Loop; 2],
         loops: &[Loop],
-        src: *const u8,
-        dst: *mut u8,
+        src: Source,
+        dst: Target,
     ) {
         let Self { size, unit, instructions, .. } = *self;
         let last = |each: &Loop| each.src.max(0) * signed(each.count - 1);
-        let end = src.wrapping_offset(loops.iter().map(last).sum()).wrapping_add(size);
+        let end = src.offset(loops.iter().map(last).sum()).add(size);
         let blocks = Blocks::new(weave, woven, size, unit, instructions.wide());
         let shuffles = Shuffles { blocks, instructions };
         // SAFETY: the caller guarantees the elements of all loops, and every byte between the
@@ -352,13 +365,15 @@ impl Kernel {
     unsafe fn sized<const N: usize>(
         &self,
         loops: &[Loop],
-        src: *const u8,
-        dst: *mut u8,
+        src: Source,
+        dst: Target,
         buffer: &Buffer,
     ) {
         match (self.pattern, loops) {
             // SAFETY: one stretch of `size` bytes on both sides.
-            (_, []) => unsafe { swap::copy(src, dst, self.size, self.unit) },
+            (_, []) => unsafe {
+                swap::copy(src.bytes(self.size), dst.bytes(self.size), self.size, self.unit);
+            },
             // SAFETY: a stretch at each step of the last loop.
             (Pattern::Rows, &[line]) => unsafe {
                 self.rows([Loop { count: 1, src: 0, dst: 0 }, line], src, dst);
@@ -409,7 +424,7 @@ impl Kernel {
     /// # Safety
     /// At each step of the two loops a stretch of `size` bytes is valid for reads from `src` and for
     /// writes from `dst`.
-    unsafe fn rows(&self, loops: [Loop; 2], src: *const u8, dst: *mut u8) {
+    unsafe fn rows(&self, loops: [Loop; 2], src: Source, dst: Target) {
         let rows = Rows { loops, size: self.size, stream: self.stream };
         // SAFETY: the caller guarantees the stretches.
         unsafe { rows.run(self.instructions, src, dst) };
@@ -421,20 +436,21 @@ impl Kernel {
     /// # Safety
     /// At each step of the loop `size` bytes are valid for reads from `src`, and for writes from
     /// `dst`.
-    unsafe fn stretches(&self, line: Loop, src: *const u8, dst: *mut u8) {
+    unsafe fn stretches(&self, line: Loop, src: Source, dst: Target) {
         let Loop { count, src: src_step, dst: dst_step } = line;
         // Streaming stores pay only if the source is read straight through, or if rows are short.
         let past = self.stream && (self.size < AHEAD || src_step == signed(self.size));
         let ahead = signed((AHEAD / self.size).max(1)).wrapping_mul(src_step);
         let asked = if past && src_step != signed(self.size) { self.size } else { 0 };
         for i in 0..signed(count) {
-            let from = src.wrapping_offset(i * src_step);
+            let from = src.offset(i * src_step);
             for at in (0..asked).step_by(LINE) {
-                prefetch(from.wrapping_offset(ahead).wrapping_add(at));
+                prefetch(from.offset(ahead).add(at).hint());
             }
             // SAFETY: step i of the loop is within both buffers.
             unsafe {
-                let to = dst.offset(i * dst_step);
+                let to = dst.offset(i * dst_step).bytes(self.size);
+                let from = from.bytes(self.size);
                 if past && self.unit <= 1 {
                     stream_stretch(from, to, self.size);
                 } else {
@@ -449,8 +465,8 @@ impl Kernel {
     unsafe fn plane<const N: usize>(
         &self,
         [mid, mut across, along]: [Loop; 3],
-        mut src: *const u8,
-        mut dst: *mut u8,
+        mut src: Source,
+        mut dst: Target,
         buffer: &Buffer,
     ) {
         // SAFETY: reversing a loop on both sides reaches the same elements.

@@ -4,6 +4,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
+use super::super::region::{Source, Target};
 use super::steps::starts;
 use super::swap;
 use super::vector::WORD;
@@ -47,7 +48,7 @@ impl Repeat {
     ///
     /// # Safety
     /// The elements of the loops are valid for reads from `src` and for writes from `dst`.
-    pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8) {
+    pub(super) unsafe fn run(&self, loops: &[Loop], src: Source, dst: Target) {
         // SAFETY: the caller guarantees the elements of all loops, and so those of each step.
         unsafe {
             match *loops {
@@ -66,7 +67,7 @@ impl Repeat {
     /// # Safety
     /// An element is valid for reads from `src` at each step of `rows`, and a row of `count`, at
     /// least [`WHOLE`] bytes, for writes from `dst`.
-    unsafe fn rows(&self, rows: Loop, count: usize, src: *const u8, dst: *mut u8) {
+    unsafe fn rows(&self, rows: Loop, count: usize, src: Source, dst: Target) {
         let rows = Rows { rows, count, unit: self.unit };
         // SAFETY: the caller guarantees the elements and the rows; `N` is the size of an element.
         unsafe {
@@ -86,7 +87,7 @@ impl Rows {
     ///
     /// # Safety
     /// As [`Repeat::rows`]; `unit` divides `N`.
-    unsafe fn run<const N: usize>(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
+    unsafe fn run<const N: usize>(&self, instructions: Detected, src: Source, dst: Target) {
         // SAFETY: the caller guarantees the elements and the rows; the tokens prove that the
         // processor has the instructions.
         unsafe {
@@ -106,7 +107,7 @@ impl Rows {
     /// As [`run`](Self::run).
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx512f,avx512bw")]
-    unsafe fn avx512<const N: usize>(&self, _: Avx512, src: *const u8, dst: *mut u8) {
+    unsafe fn avx512<const N: usize>(&self, _: Avx512, src: Source, dst: Target) {
         // SAFETY: the caller guarantees the elements and the rows.
         unsafe { self.every::<N>(src, dst) }
     }
@@ -115,7 +116,7 @@ impl Rows {
     /// As [`run`](Self::run).
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx2")]
-    unsafe fn avx2<const N: usize>(&self, _: Avx2, src: *const u8, dst: *mut u8) {
+    unsafe fn avx2<const N: usize>(&self, _: Avx2, src: Source, dst: Target) {
         // SAFETY: the caller guarantees the elements and the rows.
         unsafe { self.every::<N>(src, dst) }
     }
@@ -123,22 +124,23 @@ impl Rows {
     /// # Safety
     /// As [`run`](Self::run).
     #[inline(always)]
-    unsafe fn every<const N: usize>(&self, mut src: *const u8, mut dst: *mut u8) {
+    unsafe fn every<const N: usize>(&self, mut src: Source, mut dst: Target) {
         for _ in 0..self.rows.count {
             // SAFETY: the caller guarantees an element and a row of at least `WHOLE` bytes at each
             // step. Behind the last one the pointers are not used.
             unsafe {
                 if N == 1 && self.count >= LONG {
-                    dst.write_bytes(src.read(), self.count);
+                    dst.bytes(self.count).write_bytes(src.bytes(1).read(), self.count);
                 } else {
                     let whole = self.whole::<N>(src);
                     for at in starts(self.count * N, WHOLE) {
-                        dst.add(at).cast::<[u64; WHOLE / WORD]>().write_unaligned(whole);
+                        let to = dst.add(at).bytes(WHOLE).cast::<[u64; WHOLE / WORD]>();
+                        to.write_unaligned(whole);
                     }
                 }
             }
-            src = src.wrapping_offset(self.rows.src);
-            dst = dst.wrapping_offset(self.rows.dst);
+            src = src.offset(self.rows.src);
+            dst = dst.offset(self.rows.dst);
         }
     }
 
@@ -148,11 +150,11 @@ impl Rows {
     /// # Safety
     /// It is valid for reads, and `unit` divides `N`.
     #[inline(always)]
-    unsafe fn whole<const N: usize>(&self, src: *const u8) -> [u64; WHOLE / WORD] {
+    unsafe fn whole<const N: usize>(&self, src: Source) -> [u64; WHOLE / WORD] {
         let mut element = [0; N];
         // SAFETY: the caller guarantees that the element is valid for reads, and the unit.
         unsafe {
-            core::ptr::copy_nonoverlapping(src, element.as_mut_ptr(), N);
+            core::ptr::copy_nonoverlapping(src.bytes(N), element.as_mut_ptr(), N);
             swap::in_place(element.as_mut_ptr(), N, self.unit);
         }
         let word = |at: usize| {

@@ -10,6 +10,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512};
 use super::super::one_loop::Loop;
+use super::super::region::{Source, Target};
 use super::cache::{Apart, PAGE, stream_lanes};
 #[cfg(any(
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
@@ -45,14 +46,14 @@ impl Rows {
     ///
     /// # Safety
     /// Each is valid for reads from `src` and for writes from `dst`, and the two do not overlap.
-    pub(super) unsafe fn run(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
+    pub(super) unsafe fn run(&self, instructions: Detected, src: Source, dst: Target) {
         // SAFETY: the caller guarantees the stretches, which are lanes if they are whole.
         unsafe {
             if self.stream && self.is_whole(dst) {
                 return self.past(src, dst);
             }
             if self.is_scattered() {
-                return self.together(instructions, src, dst);
+                return self.interleaved(instructions, src, dst);
             }
             self.through(instructions, src, dst);
         }
@@ -62,7 +63,7 @@ impl Rows {
     ///
     /// # Safety
     /// As [`run`](Self::run).
-    unsafe fn through(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
+    unsafe fn through(&self, instructions: Detected, src: Source, dst: Target) {
         // SAFETY: the caller guarantees the stretches; the tokens prove that the processor has
         // the instructions, and every processor for which this is compiled has SSE2 or NEON.
         unsafe {
@@ -103,20 +104,19 @@ impl Rows {
     /// # Safety
     /// As [`run`](Self::run).
     #[inline(never)]
-    unsafe fn together(&self, instructions: Detected, src: *const u8, dst: *mut u8) {
+    unsafe fn interleaved(&self, instructions: Detected, src: Source, dst: Target) {
         let [outer, inner] = self.loops;
         for first in (0..inner.count).step_by(STREAMS) {
             let some = Loop { count: STREAMS.min(inner.count - first), ..inner };
             let first = signed(first);
-            let (src, dst) =
-                (src.wrapping_offset(first * inner.src), dst.wrapping_offset(first * inner.dst));
+            let (src, dst) = (src.offset(first * inner.src), dst.offset(first * inner.dst));
             // SAFETY: the stretches at these steps.
             unsafe { Self { loops: [outer, some], ..*self }.through(instructions, src, dst) };
         }
     }
 
     /// Whether all stretches are whole aligned lanes, and follow each other.
-    fn is_whole(&self, dst: *mut u8) -> bool {
+    fn is_whole(&self, dst: Target) -> bool {
         let [outer, inner] = self.loops;
         let whole = [self.size, dst.addr(), outer.dst.unsigned_abs()];
         inner.dst == signed(self.size) && whole.into_iter().all(|bytes| bytes.is_multiple_of(LANE))
@@ -127,17 +127,16 @@ impl Rows {
     /// # Safety
     /// As [`run`](Self::run), and [`is_whole`](Self::is_whole).
     #[inline(never)]
-    unsafe fn past(&self, src: *const u8, dst: *mut u8) {
+    unsafe fn past(&self, src: Source, dst: Target) {
         let [outer, inner] = self.loops;
         for i in 0..signed(outer.count) {
-            let (mut src, mut dst) =
-                (src.wrapping_offset(i * outer.src), dst.wrapping_offset(i * outer.dst));
+            let (mut src, mut dst) = (src.offset(i * outer.src), dst.offset(i * outer.dst));
             for _ in 0..inner.count {
                 // SAFETY: whole lanes of the stretch at this step of both loops, aligned in the
                 // destination.
-                unsafe { stream_lanes(src, dst, self.size) };
-                src = src.wrapping_offset(inner.src);
-                dst = dst.wrapping_offset(inner.dst);
+                unsafe { stream_lanes(src.bytes(self.size), dst.bytes(self.size), self.size) };
+                src = src.offset(inner.src);
+                dst = dst.offset(inner.dst);
             }
         }
     }
@@ -146,7 +145,7 @@ impl Rows {
     /// As [`run`](Self::run).
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx512f,avx512bw")]
-    unsafe fn avx512(&self, _: Avx512, src: *const u8, dst: *mut u8) {
+    unsafe fn avx512(&self, _: Avx512, src: Source, dst: Target) {
         // SAFETY: the caller guarantees that each stretch is valid for reads from `src` and for
         // writes from `dst`; the token proves that the processor has AVX-512.
         unsafe { self.vectors::<__m512i>(src, dst) }
@@ -156,7 +155,7 @@ impl Rows {
     /// As [`run`](Self::run).
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
     #[target_feature(enable = "avx2")]
-    unsafe fn avx2(&self, _: Avx2, src: *const u8, dst: *mut u8) {
+    unsafe fn avx2(&self, _: Avx2, src: Source, dst: Target) {
         // SAFETY: the caller guarantees that each stretch is valid for reads from `src` and for
         // writes from `dst`; the token proves that the processor has AVX2.
         unsafe { self.vectors::<__m256i>(src, dst) }
@@ -165,17 +164,16 @@ impl Rows {
     /// # Safety
     /// As [`run`](Self::run); the processor has the instructions of `V`.
     #[inline(always)]
-    unsafe fn vectors<V: Vector>(&self, src: *const u8, dst: *mut u8) {
+    unsafe fn vectors<V: Vector>(&self, src: Source, dst: Target) {
         const { assert!(V::LANES * LANE <= SHORTEST, "a stretch holds a vector") };
         let [outer, inner] = self.loops;
         let apart = Apart::new(self.size, inner.dst);
         let (wide, last) = (V::LANES * LANE, self.size - V::LANES * LANE);
         for i in 0..signed(outer.count) {
-            let (mut src, mut dst) =
-                (src.wrapping_offset(i * outer.src), dst.wrapping_offset(i * outer.dst));
+            let (mut src, mut dst) = (src.offset(i * outer.src), dst.offset(i * outer.dst));
             for _ in 0..inner.count {
                 if let Some(apart) = apart {
-                    apart.ahead(dst);
+                    apart.ahead(dst.hint());
                 }
                 // Vectors between the first and the last one are aligned in the destination: most
                 // would write two lines each otherwise.
@@ -183,13 +181,13 @@ impl Rows {
                 let (mut at, mut step) = (0, wide - skip);
                 while at < last {
                     // SAFETY: a vector within the stretch at this step of both loops.
-                    unsafe { V::load(src.add(at)).store(dst.add(at)) };
+                    unsafe { V::load(src.add(at).bytes(wide)).store(dst.add(at).bytes(wide)) };
                     (at, step) = (at + step, wide);
                 }
                 // SAFETY: the last vector of the stretch.
-                unsafe { V::load(src.add(last)).store(dst.add(last)) };
-                src = src.wrapping_offset(inner.src);
-                dst = dst.wrapping_offset(inner.dst);
+                unsafe { V::load(src.add(last).bytes(wide)).store(dst.add(last).bytes(wide)) };
+                src = src.offset(inner.src);
+                dst = dst.offset(inner.dst);
             }
         }
     }

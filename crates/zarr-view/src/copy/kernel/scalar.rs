@@ -1,6 +1,7 @@
 //! One element at a time, for steps and sizes without a vector kernel.
 
 use super::super::one_loop::Loop;
+use super::super::region::{Source, Target};
 use super::cache::Apart;
 use super::swap;
 use crate::view::signed;
@@ -68,8 +69,8 @@ pub(super) unsafe fn short(src: *const u8, dst: *mut u8, size: usize) {
 #[inline]
 pub(super) unsafe fn line<const N: usize>(
     line: Loop,
-    src: *const u8,
-    dst: *mut u8,
+    src: Source,
+    dst: Target,
     size: usize,
     unit: usize,
 ) {
@@ -92,13 +93,7 @@ pub(super) unsafe fn line<const N: usize>(
 /// # Safety
 /// As [`line`]. Not inlined, so that a short loop without a swap needs few registers.
 #[inline(never)]
-unsafe fn swapped<const N: usize>(
-    line: Loop,
-    src: *const u8,
-    dst: *mut u8,
-    size: usize,
-    unit: usize,
-) {
+unsafe fn swapped<const N: usize>(line: Loop, src: Source, dst: Target, size: usize, unit: usize) {
     // SAFETY: the caller guarantees that the elements of the loop are valid for reads from `src`
     // and for writes from `dst`, and that `unit` divides their size.
     unsafe { each::<N>(line, src, dst, size, unit) };
@@ -109,8 +104,8 @@ unsafe fn swapped<const N: usize>(
 #[inline(always)]
 unsafe fn each<const N: usize>(
     line: Loop,
-    mut src: *const u8,
-    mut dst: *mut u8,
+    mut src: Source,
+    mut dst: Target,
     size: usize,
     unit: usize,
 ) {
@@ -119,11 +114,11 @@ unsafe fn each<const N: usize>(
     let apart = if bytes >= SHORTEST { Apart::new(bytes, line.dst) } else { None };
     for _ in 0..line.count {
         if let Some(apart) = apart {
-            apart.ahead(dst);
+            apart.ahead(dst.hint());
         }
         // SAFETY: an element of the loop. Behind the last one the pointers are not used.
-        unsafe { element::<N>(src, dst, size, unit) };
-        (src, dst) = (src.wrapping_offset(line.src), dst.wrapping_offset(line.dst));
+        unsafe { element::<N>(src.bytes(bytes), dst.bytes(bytes), size, unit) };
+        (src, dst) = (src.offset(line.src), dst.offset(line.dst));
     }
 }
 
@@ -132,22 +127,21 @@ unsafe fn each<const N: usize>(
 /// # Safety
 /// They are valid for reads from `src`, and as many elements of `N` bytes for writes from `dst`.
 #[inline(always)]
-unsafe fn row<const N: usize>(line: Loop, mut src: *const u8, dst: *mut u8) {
-    let mut dst = dst.cast::<[u8; N]>();
-    let step = |src: *const u8, steps: isize| src.wrapping_offset(steps * line.src);
+unsafe fn row<const N: usize>(line: Loop, mut src: Source, mut dst: Target) {
+    let step = |src: Source, steps: isize| src.offset(steps * line.src);
+    let moved = |src: Source, dst: Target| {
+        // SAFETY: an element of the loop on both sides.
+        unsafe { dst.bytes(N).cast::<[u8; N]>().write(src.bytes(N).cast::<[u8; N]>().read()) };
+    };
     for _ in 0..line.count / 4 {
-        // SAFETY: four elements of the loop. Behind the last ones the pointers are not used.
-        unsafe {
-            for i in 0..4 {
-                dst.add(i).write(step(src, signed(i)).cast::<[u8; N]>().read());
-            }
+        for i in 0..4 {
+            moved(step(src, signed(i)), dst.add(i * N));
         }
-        (src, dst) = (step(src, 4), dst.wrapping_add(4));
+        (src, dst) = (step(src, 4), dst.add(4 * N));
     }
     for _ in 0..line.count % 4 {
-        // SAFETY: one element of the loop, as above.
-        unsafe { dst.write(src.cast::<[u8; N]>().read()) };
-        (src, dst) = (step(src, 1), dst.wrapping_add(1));
+        moved(src, dst);
+        (src, dst) = (step(src, 1), dst.add(N));
     }
 }
 
@@ -156,27 +150,24 @@ unsafe fn row<const N: usize>(line: Loop, mut src: *const u8, dst: *mut u8) {
 /// # Safety
 /// `src` is valid for reads of one element, `dst` for writes of `count`; `unit` divides their size.
 #[inline(never)]
-unsafe fn repeat<const N: usize>(
-    src: *const u8,
-    dst: *mut u8,
-    size: usize,
-    unit: usize,
-    count: usize,
-) {
+unsafe fn repeat<const N: usize>(src: Source, dst: Target, size: usize, unit: usize, count: usize) {
     /// Bytes at the start that are copied repeatedly, so that they stay in the cache.
     const PART: usize = 4096;
     if size == 1 {
         // SAFETY: the caller guarantees that a byte is valid for reads and `count` bytes for
         // writes.
-        return unsafe { dst.write_bytes(src.read(), count) };
+        return unsafe { dst.bytes(count).write_bytes(src.bytes(1).read(), count) };
     }
     // SAFETY: the caller guarantees that one element is valid for reads, and `count` for writes.
-    unsafe { element::<N>(src, dst, size, unit) };
+    unsafe { element::<N>(src.bytes(size), dst.bytes(size), size, unit) };
     let mut done = 1;
     while done < count {
         let more = done.min(count - done).min((PART / size).max(1));
         // SAFETY: the first `more` elements are written, and the next ones follow them.
-        unsafe { core::ptr::copy_nonoverlapping(dst, dst.add(done * size), more * size) };
+        unsafe {
+            let next = dst.add(done * size).bytes(more * size);
+            core::ptr::copy_nonoverlapping(dst.bytes(more * size), next, more * size);
+        }
         done += more;
     }
 }
@@ -188,8 +179,8 @@ unsafe fn repeat<const N: usize>(
 pub(super) unsafe fn plane<const N: usize>(
     across: Loop,
     along: Loop,
-    src: *const u8,
-    dst: *mut u8,
+    src: Source,
+    dst: Target,
     size: usize,
     unit: usize,
 ) {
@@ -199,15 +190,13 @@ pub(super) unsafe fn plane<const N: usize>(
     let mut q = 0;
     while q < along.count {
         let columns = side.min(along.count - q);
-        let (mut from, mut to) = (
-            src.wrapping_offset(signed(q) * along.src),
-            dst.wrapping_offset(signed(q) * along.dst),
-        );
+        let (mut from, mut to) =
+            (src.offset(signed(q) * along.src), dst.offset(signed(q) * along.dst));
         for _ in 0..across.count {
             let part = Loop { count: columns, ..along };
             // SAFETY: a part of a row of the plane. Behind the last one the pointers are not used.
             unsafe { line::<N>(part, from, to, size, unit) };
-            (from, to) = (from.wrapping_offset(across.src), to.wrapping_offset(across.dst));
+            (from, to) = (from.offset(across.src), to.offset(across.dst));
         }
         q += side;
     }
@@ -219,8 +208,8 @@ pub(super) unsafe fn plane<const N: usize>(
 /// They are valid for reads from `src` and for writes from `dst`; `unit` divides `N`.
 pub(super) unsafe fn weave<const N: usize>(
     [long, short]: [Loop; 2],
-    src: *const u8,
-    dst: *mut u8,
+    src: Source,
+    dst: Target,
     unit: usize,
 ) {
     // SAFETY: the caller guarantees that the elements of both loops are valid for reads from `src`
@@ -241,8 +230,8 @@ pub(super) unsafe fn weave<const N: usize>(
 /// As [`weave`]; `R` is the number of elements of the short loop, or 0.
 unsafe fn rows<const N: usize, const R: usize>(
     [long, short]: [Loop; 2],
-    src: *const u8,
-    dst: *mut u8,
+    src: Source,
+    dst: Target,
     unit: usize,
 ) {
     let rows = if R > 0 { R } else { short.count };
@@ -250,7 +239,9 @@ unsafe fn rows<const N: usize, const R: usize>(
         for row in 0..signed(rows) {
             let (from, to) = (i * long.src + row * short.src, i * long.dst + row * short.dst);
             // SAFETY: an element of both loops.
-            unsafe { element::<N>(src.offset(from), dst.offset(to), N, unit) };
+            unsafe {
+                element::<N>(src.offset(from).bytes(N), dst.offset(to).bytes(N), N, unit);
+            }
         }
     }
 }

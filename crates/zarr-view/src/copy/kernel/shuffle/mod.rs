@@ -24,6 +24,7 @@ use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512, Ssse3, Vbmi};
 use super::super::one_loop::Loop;
+use super::super::region::{Source, Target};
 use super::scalar;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::shuffle::weave::WIDE;
@@ -54,7 +55,7 @@ impl Shuffles {
     /// The elements of all loops are valid for reads from `src` and for writes from `dst`. The loops
     /// are those of which the tables were made, and loops outside of them. Every byte before `end`
     /// that lies behind an element of the source is valid for reads, too.
-    pub(super) unsafe fn run(&self, loops: &[Loop], src: *const u8, dst: *mut u8, end: *const u8) {
+    pub(super) unsafe fn run(&self, loops: &[Loop], src: Source, dst: Target, end: Source) {
         let once = Loop { count: 1, src: 0, dst: 0 };
         match *loops {
             // SAFETY: the elements of the last two loops.
@@ -80,11 +81,11 @@ impl Shuffles {
         &self,
         outer: Loop,
         [across, along]: [Loop; 2],
-        src: *const u8,
-        dst: *mut u8,
-        end: *const u8,
+        src: Source,
+        dst: Target,
+        end: Source,
     ) {
-        let split = if self.blocks.weave == Weave::Together { across } else { along };
+        let split = if self.blocks.weave == Weave::Interleave { across } else { along };
         if split.count < self.blocks.elements {
             // SAFETY: the caller guarantees that the elements of the three loops are valid for
             // reads from `src` and for writes from `dst`.
@@ -97,7 +98,7 @@ impl Shuffles {
         let row = if outer.src < 0 { 0 } else { signed(outer.count - 1) };
         let highest =
             row * outer.src + place * self.blocks.src + self.blocks.first.0 + self.blocks.reads;
-        if self.blocks.weave == Weave::Together || src.wrapping_offset(highest) <= end {
+        if self.blocks.weave == Weave::Interleave || src.offset(highest).addr() <= end.addr() {
             // SAFETY: the caller guarantees that the elements are valid; the lanes of a block hold
             // its elements, and what lies between them, or before `end`.
             return unsafe { self.vectors(outer, [across, along], src, dst) };
@@ -130,9 +131,9 @@ impl Shuffles {
 
     /// # Safety
     /// As [`every`](Self::every), except for the instructions.
-    unsafe fn vectors(&self, outer: Loop, woven: [Loop; 2], src: *const u8, dst: *mut u8) {
+    unsafe fn vectors(&self, outer: Loop, woven: [Loop; 2], src: Source, dst: Target) {
         let [across, along] = woven;
-        let count = if self.blocks.weave == Weave::Together { across.count } else { along.count };
+        let count = if self.blocks.weave == Weave::Interleave { across.count } else { along.count };
         let rows = Rows { outer, count, src, dst };
         // SAFETY: the caller guarantees that the lanes of each block, which hold all its elements,
         // are valid for reads and for writes, and that the elements fill a lane; the tokens prove
@@ -242,8 +243,8 @@ impl Shuffles {
     #[inline(always)]
     unsafe fn every<V: Shuffle, const J: usize>(&self, rows: Rows) {
         for row in 0..signed(rows.outer.count) {
-            let src = rows.src.wrapping_offset(row * rows.outer.src);
-            let dst = rows.dst.wrapping_offset(row * rows.outer.dst);
+            let src = rows.src.offset(row * rows.outer.src);
+            let dst = rows.dst.offset(row * rows.outer.dst);
             // SAFETY: the caller guarantees for all rows that the lanes of each block are valid for
             // reads and for writes, that the elements fill a vector and that the processor has
             // the instructions of `V`; where `J` is below the bound of all, it is the number of
@@ -263,10 +264,9 @@ impl Shuffles {
     /// # Safety
     /// As [`every`](Self::every), for one step of the outer loop; blocks read `J` lanes.
     #[inline(always)]
-    unsafe fn lane<V: Shuffle, const J: usize>(&self, count: usize, src: *const u8, dst: *mut u8) {
+    unsafe fn lane<V: Shuffle, const J: usize>(&self, count: usize, src: Source, dst: Target) {
         let Blocks { elements, size, .. } = self.blocks;
-        let (src, dst) =
-            (src.wrapping_offset(self.blocks.first.0), dst.wrapping_offset(self.blocks.first.1));
+        let (src, dst) = (src.offset(self.blocks.first.0), dst.offset(self.blocks.first.1));
         // A power of two.
         let step = V::LANES * elements;
         let (whole, rest) = (count >> step.trailing_zeros(), count & (step - 1));
@@ -277,14 +277,14 @@ impl Shuffles {
             let (mut from, mut to) = (src, dst);
             for _ in 0..whole {
                 self.vector(&tables, from, to);
-                from = from.wrapping_offset(self.blocks.src * signed(step));
-                to = to.wrapping_add(step * size);
+                from = from.offset(self.blocks.src * signed(step));
+                to = to.add(step * size);
             }
             if rest > 0 {
                 // Moved back to end with the row.
                 let last = count - step;
-                let from = src.wrapping_offset(signed(last) * self.blocks.src);
-                self.vector(&tables, from, dst.wrapping_add(last * size));
+                let from = src.offset(signed(last) * self.blocks.src);
+                self.vector(&tables, from, dst.add(last * size));
             }
         }
     }
@@ -295,36 +295,31 @@ impl Shuffles {
     /// The lanes of the blocks are valid for reads from `from` and for writes from `to`, and the
     /// processor has the instructions.
     #[inline(always)]
-    unsafe fn vector<V: Shuffle, const J: usize>(
-        &self,
-        tables: &[V; J],
-        from: *const u8,
-        to: *mut u8,
-    ) {
+    unsafe fn vector<V: Shuffle, const J: usize>(&self, tables: &[V; J], from: Source, to: Target) {
         let between = self.blocks.src * signed(self.blocks.elements);
         // SAFETY: the caller guarantees that the lanes of the blocks are valid for reads from
         // `from` and for writes from `to`, and that the processor has the instructions of `V`.
         unsafe {
             let load = |j: usize| {
-                let at = from.wrapping_offset(signed(j) * self.blocks.input);
+                let at = from.offset(signed(j) * self.blocks.input);
                 if between == signed(V::LANE) {
-                    V::load(at)
+                    V::load(at.bytes(V::LANES * V::LANE))
                 } else {
-                    V::gather(|lane| at.wrapping_offset(signed(lane) * between))
+                    V::gather(|lane| at.offset(signed(lane) * between).bytes(V::LANE))
                 }
             };
             let mut row = load(0).shuffle(tables[0]);
             for (j, table) in tables.iter().enumerate().skip(1) {
-                row = row.pick(load(j), *table);
+                row = row.blend(load(j), *table);
             }
-            row.store(to);
+            row.store(to.bytes(V::LANES * V::LANE));
         }
     }
 
     /// # Safety
     /// As [`every`](Self::every), for one step of the outer loop.
     #[inline(always)]
-    unsafe fn row<V: Shuffle, const J: usize>(&self, count: usize, src: *const u8, dst: *mut u8) {
+    unsafe fn row<V: Shuffle, const J: usize>(&self, count: usize, src: Source, dst: Target) {
         let Blocks { elements, outputs, .. } = self.blocks;
         let inputs = if J < MOST { J } else { self.blocks.inputs };
         let lane = signed(V::LANE);
@@ -332,31 +327,31 @@ impl Shuffles {
         let whole = (between.0 == lane, between.1 == lane);
         // SAFETY: the caller guarantees that the elements fill a vector.
         for start in unsafe { starts(count, V::LANES * elements) } {
-            let from = src.wrapping_offset(signed(start) * self.blocks.src + self.blocks.first.0);
-            let to = dst.wrapping_offset(signed(start) * self.blocks.dst + self.blocks.first.1);
+            let from = src.offset(signed(start) * self.blocks.src + self.blocks.first.0);
+            let to = dst.offset(signed(start) * self.blocks.dst + self.blocks.first.1);
             // SAFETY: the caller guarantees that the lanes of the blocks from `start` are valid on
             // both sides and that the processor has the instructions; the first `inputs` lanes
             // are initialised before they are used, and so are the tables.
             unsafe {
                 let mut lanes = [const { MaybeUninit::<V>::uninit() }; J];
                 for (j, lane) in lanes[..inputs].iter_mut().enumerate() {
-                    let at = from.wrapping_offset(signed(j) * self.blocks.input);
+                    let at = from.offset(signed(j) * self.blocks.input);
                     lane.write(if whole.0 {
-                        V::load(at)
+                        V::load(at.bytes(V::LANES * V::LANE))
                     } else {
-                        V::gather(|lane| at.wrapping_offset(signed(lane) * between.0))
+                        V::gather(|lane| at.offset(signed(lane) * between.0).bytes(V::LANE))
                     });
                 }
                 for i in 0..outputs {
                     let mut row = lanes[0].assume_init().shuffle(V::table(self.blocks.table(i, 0)));
                     for (j, lane) in lanes[..inputs].iter().enumerate().skip(1) {
-                        row = row.pick(lane.assume_init(), V::table(self.blocks.table(i, j)));
+                        row = row.blend(lane.assume_init(), V::table(self.blocks.table(i, j)));
                     }
-                    let at = to.wrapping_offset(signed(i) * self.blocks.output);
+                    let at = to.offset(signed(i) * self.blocks.output);
                     if whole.1 {
-                        row.store(at);
+                        row.store(at.bytes(V::LANES * V::LANE));
                     } else {
-                        row.scatter(|lane| at.wrapping_offset(signed(lane) * between.1));
+                        row.scatter(|lane| at.offset(signed(lane) * between.1).bytes(V::LANE));
                     }
                 }
             }
@@ -367,9 +362,9 @@ impl Shuffles {
     ///
     /// # Safety
     /// The elements of the loops are valid for reads from `src` and for writes from `dst`.
-    unsafe fn plain(&self, outer: Loop, woven: [Loop; 2], src: *const u8, dst: *mut u8) {
+    unsafe fn plain(&self, outer: Loop, woven: [Loop; 2], src: Source, dst: Target) {
         let [across, along] = woven;
-        let loops = if self.blocks.weave == Weave::Together { woven } else { [along, across] };
+        let loops = if self.blocks.weave == Weave::Interleave { woven } else { [along, across] };
         for row in 0..signed(outer.count) {
             // SAFETY: the caller guarantees that the elements of all loops are valid for reads from
             // `src` and for writes from `dst`, and so are those of each step of the outer one; the
@@ -392,6 +387,6 @@ impl Shuffles {
 struct Rows {
     outer: Loop,
     count: usize,
-    src: *const u8,
-    dst: *mut u8,
+    src: Source,
+    dst: Target,
 }

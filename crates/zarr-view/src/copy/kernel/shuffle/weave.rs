@@ -24,9 +24,9 @@ pub(crate) const WIDE: usize = 64;
 pub(crate) enum Weave {
     /// The innermost loop steps over elements in the source, which other rows of the destination
     /// get, or none.
-    Apart,
+    Deinterleave,
     /// The innermost loop takes an element of each of some rows of the source.
-    Together,
+    Interleave,
 }
 
 impl Weave {
@@ -47,7 +47,7 @@ impl Weave {
         {
             let across = loops.remove(axis);
             loops.insert(inner - 1, across);
-            return Some(Self::Together);
+            return Some(Self::Interleave);
         }
         let step = along.src.unsigned_abs();
         if !step.is_multiple_of(size) || along.count < elements || step == 0 {
@@ -70,7 +70,7 @@ impl Weave {
             }
             _ => return None,
         }
-        Some(Self::Apart)
+        Some(Self::Deinterleave)
     }
 }
 
@@ -120,8 +120,8 @@ impl Blocks {
         wide: bool,
     ) -> Self {
         let (split, inputs, outputs) = match weave {
-            Weave::Together => (across, along.count, along.count),
-            Weave::Apart => (along, along.src.unsigned_abs() / size, across.count),
+            Weave::Interleave => (across, along.count, along.count),
+            Weave::Deinterleave => (along, along.src.unsigned_abs() / size, across.count),
         };
         let wide = wide && inputs <= MOST_WIDE && split.count >= WIDE / size;
         let lane = if wide { WIDE } else { LANE };
@@ -143,8 +143,8 @@ impl Blocks {
             tables: Tables([const { MaybeUninit::uninit() }; BYTES]),
         };
         match weave {
-            Weave::Together => all.input = along.src,
-            Weave::Apart => {
+            Weave::Interleave => all.input = along.src,
+            Weave::Deinterleave => {
                 // Rows that lie backwards are numbered from the other end.
                 let low = if across.src < 0 { signed(across.count - 1) } else { 0 };
                 all.first.0 += low * across.src;
@@ -167,7 +167,7 @@ impl Blocks {
         let back = self.src < 0;
         let turned = |e: usize| if back { elements - 1 - e } else { e };
         match self.weave {
-            Weave::Together => {
+            Weave::Interleave => {
                 let (mut i, mut to) = (0, 0);
                 for e in 0..elements {
                     for row in 0..inputs {
@@ -179,7 +179,7 @@ impl Blocks {
                     }
                 }
             }
-            Weave::Apart => {
+            Weave::Deinterleave => {
                 // Lanes have 16 or 64 bytes.
                 let (shift, mask) = (lane.trailing_zeros(), lane - 1);
                 for row in 0..outputs {

@@ -23,6 +23,7 @@ use crate::copy::kernel::steps::starts;
 use crate::copy::kernel::vector::OneLane;
 use crate::copy::kernel::vector::{Interleave, LANE, Plain};
 use crate::copy::one_loop::Loop;
+use crate::copy::region::{Source, Target};
 use crate::view::signed;
 
 /// How many bytes ahead a block prefetches its source.
@@ -43,11 +44,11 @@ pub(crate) struct Block {
 /// The pointers of one block's transpose.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Pointers {
-    pub(crate) src: *const u8,
-    pub(crate) dst: *mut u8,
+    pub(crate) src: Source,
+    pub(crate) dst: Target,
     /// Start of the source of the next block, if neither block is in the cache yet. It need not
     /// be valid.
-    pub(crate) next: Option<*const u8>,
+    pub(crate) next: Option<Source>,
 }
 
 /// Whether a tile of elements of `size` bytes fits.
@@ -239,12 +240,12 @@ impl Block {
         for mid in 0..signed(self.mid.count) {
             // SAFETY: the caller guarantees that a tile fits.
             for row in unsafe { starts(self.across.count, T::ROWS) } {
-                let from = src.wrapping_offset(mid * self.mid.src + signed(row * self.size));
-                let to = dst.wrapping_offset(mid * self.mid.dst + signed(row) * self.across.dst);
+                let from = src.offset(mid * self.mid.src + signed(row * self.size));
+                let to = dst.offset(mid * self.mid.dst + signed(row) * self.across.dst);
                 // SAFETY: as above.
                 for column in unsafe { starts(self.along.count, T::COLUMNS) } {
-                    let from = from.wrapping_offset(signed(column) * self.along.src);
-                    let to = to.wrapping_add(column * self.size);
+                    let from = from.offset(signed(column) * self.along.src);
+                    let to = to.add(column * self.size);
                     // SAFETY: the tile lies within the block, whose elements are valid on both sides.
                     unsafe { T::transpose(from, self.along.src, to, self.across.dst) };
                 }
@@ -261,8 +262,8 @@ impl Block {
         // SAFETY: the caller guarantees that a tile fits.
         for column in unsafe { starts(self.along.count, T::COLUMNS) } {
             let ahead = self.ahead(src, column, T::COLUMNS, next);
-            let src = src.wrapping_offset(signed(column) * self.along.src);
-            let dst = dst.wrapping_add(column * self.size);
+            let src = src.offset(signed(column) * self.along.src);
+            let dst = dst.add(column * self.size);
             for mid in 0..signed(self.mid.count) {
                 // SAFETY: as above.
                 for row in unsafe { starts(self.across.count, T::ROWS) } {
@@ -274,10 +275,10 @@ impl Block {
                         // Stores wait for each other's lines, so these are prefetched, too.
                         for row in 0..signed(T::ROWS) {
                             let to = to + (signed(T::ROWS) + row) * self.across.dst;
-                            prefetch(dst.wrapping_offset(to));
+                            prefetch(dst.offset(to).hint());
                         }
                     }
-                    let (from, to) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+                    let (from, to) = (src.offset(from), dst.offset(to));
                     // SAFETY: the tile lies within the block, whose elements are valid on both sides.
                     unsafe { T::transpose(from, self.along.src, to, self.across.dst) };
                 }
@@ -305,8 +306,9 @@ impl Block {
                         self.ask(ahead, from, size, wide);
                     }
                     for column in columns.clone() {
-                        let from = src.wrapping_offset(from + signed(column) * along.src);
-                        let to = dst.wrapping_offset(to + signed(column * size));
+                        let from = src.offset(from + signed(column) * along.src);
+                        let to = dst.offset(to + signed(column * size));
+                        let (from, to) = (from.bytes(size), to.bytes(size));
                         // SAFETY: one element of the block.
                         unsafe {
                             if N > 0 {
@@ -327,10 +329,10 @@ impl Block {
         let Some(apart) = Apart::new(self.along.count * self.size, self.across.dst) else { return };
         if next.is_none() {
             for mid in 0..signed(self.mid.count) {
-                let mut dst = dst.wrapping_offset(mid * self.mid.dst);
+                let mut dst = dst.offset(mid * self.mid.dst);
                 for _ in 0..self.across.count {
-                    apart.row(dst);
-                    dst = dst.wrapping_offset(self.across.dst);
+                    apart.row(dst.hint());
+                    dst = dst.offset(self.across.dst);
                 }
             }
         }
@@ -341,37 +343,37 @@ impl Block {
     #[inline(always)]
     fn ahead(
         &self,
-        src: *const u8,
+        src: Source,
         column: usize,
         wide: usize,
-        next: Option<*const u8>,
-    ) -> Option<*const u8> {
+        next: Option<Source>,
+    ) -> Option<Source> {
         let next = next?;
         let step = wide * self.across.count * self.mid.count * self.size;
         let ahead = column + wide * AHEAD.div_ceil(step);
         Some(match ahead.checked_sub(self.along.count) {
-            None => src.wrapping_offset(signed(ahead) * self.along.src),
-            Some(over) => next.wrapping_offset(signed(over) * self.along.src),
+            None => src.offset(signed(ahead) * self.along.src),
+            Some(over) => next.offset(signed(over) * self.along.src),
         })
     }
 
     /// Prefetches `bytes` bytes from `start + at` in each of `columns` columns, unless the lines
     /// of the bytes before already covered them.
     #[inline(always)]
-    fn ask(&self, start: *const u8, at: isize, bytes: usize, columns: usize) {
+    fn ask(&self, start: Source, at: isize, bytes: usize, columns: usize) {
         if at & signed(LINE - 1) >= signed(bytes) {
             return;
         }
         // Columns that share a line are prefetched once.
         let step = (LINE / self.along.src.unsigned_abs().max(1)).max(1);
         for column in (0..columns).step_by(step) {
-            let start = start.wrapping_offset(at + signed(column) * self.along.src);
+            let start = start.offset(at + signed(column) * self.along.src);
             if at == 0 {
-                prefetch(start);
+                prefetch(start.hint());
             }
             // The last byte of each line's length: rows need not start at a line.
             for line in (LINE - 1..bytes + LINE - 1).step_by(LINE) {
-                prefetch(start.wrapping_add(line));
+                prefetch(start.add(line).hint());
             }
         }
     }

@@ -4,6 +4,8 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 
 use crate::copy::kernel::cache::LINE;
+use crate::copy::region::Target;
+use crate::view::signed;
 
 /// Bytes of the buffer of a copy that exceeds the cache: it stays in the second-level cache. It
 /// is on the heap, because a thread's whole stack may be no larger.
@@ -28,6 +30,12 @@ struct Line {
 impl Buffer {
     /// For kernels that need no buffer.
     pub(crate) const NONE: Self = Self { start: core::ptr::dangling_mut(), bytes: 0 };
+
+    /// The place where it begins.
+    #[inline(always)]
+    pub(super) fn target(&self) -> Target {
+        Target::within(self.start, || 0..signed(self.bytes))
+    }
 
     /// Runs a copy with a large buffer, or a small one if memory is short.
     pub(crate) fn large(run: impl FnOnce(Self)) {

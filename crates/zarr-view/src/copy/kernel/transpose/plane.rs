@@ -15,6 +15,7 @@ use crate::copy::kernel::cache::{LINE, PAGE, prefetch, stream};
 use crate::copy::kernel::swap;
 use crate::copy::kernel::vector::{LANE, WORD};
 use crate::copy::one_loop::Loop;
+use crate::copy::region::{Source, Target};
 use crate::view::signed;
 
 /// The loops of a transpose.
@@ -57,7 +58,7 @@ impl Plane {
     /// # Safety
     /// Each element of the plane is valid for reads from `src` and for writes from `dst`, and
     /// `buffer` for both.
-    pub(crate) unsafe fn run<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: &Buffer) {
+    pub(crate) unsafe fn run<const N: usize>(&self, src: Source, dst: Target, buffer: &Buffer) {
         // SAFETY: the caller guarantees that each element is valid for reads from `src` and for
         // writes from `dst`, and the buffer for both.
         unsafe {
@@ -73,7 +74,7 @@ impl Plane {
     ///
     /// # Safety
     /// Each element of the plane is valid for reads from `src` and for writes from `dst`.
-    unsafe fn direct<const N: usize>(&self, src: *const u8, dst: *mut u8) {
+    unsafe fn direct<const N: usize>(&self, src: Source, dst: Target) {
         let Block { across, mid, along, size } = self.all;
         // A division by a constant, except for odd sizes.
         let size = if N > 0 { N } else { size };
@@ -91,7 +92,7 @@ impl Plane {
                     };
                     let from = signed(p) * across.src + m * mid.src + signed(q) * along.src;
                     let to = signed(p) * across.dst + m * mid.dst + signed(q) * along.dst;
-                    let (src, dst) = (src.wrapping_offset(from), dst.wrapping_offset(to));
+                    let (src, dst) = (src.offset(from), dst.offset(to));
                     // SAFETY: the block lies within the plane.
                     unsafe { block.run::<N>(self.instructions, Pointers { src, dst, next: None }) };
                     p += rows;
@@ -105,9 +106,10 @@ impl Plane {
     ///
     /// # Safety
     /// As [`run`](Self::run).
-    unsafe fn buffered<const N: usize>(&self, src: *const u8, dst: *mut u8, buffer: &Buffer) {
+    unsafe fn buffered<const N: usize>(&self, src: Source, dst: Target, buffer: &Buffer) {
         let Block { across, mid, along, size } = self.all;
         let layout = BlockBuffer::new(&self.all, buffer.bytes);
+        let through = buffer.target();
         let parts = (across.count.div_ceil(layout.rows), mid.count.div_ceil(layout.mids));
         let blocks = parts.0 * parts.1 * along.count.div_ceil(layout.columns);
         let place = |i: usize| {
@@ -116,7 +118,7 @@ impl Plane {
         };
         let from = |(p, m, q): (usize, usize, usize)| {
             let at = signed(p) * across.src + signed(m) * mid.src + signed(q) * along.src;
-            src.wrapping_offset(at)
+            src.offset(at)
         };
         for i in 0..blocks {
             let (p, m, q) = place(i);
@@ -130,11 +132,11 @@ impl Plane {
             let next = self.stream.then(|| from(place((i + 1).min(blocks - 1))));
             // SAFETY: the block lies within the plane, and the buffer holds its layout.
             unsafe {
-                let at = Pointers { src: from((p, m, q)), dst: buffer.start, next };
+                let at = Pointers { src: from((p, m, q)), dst: through, next };
                 layout.buffered(&block).run::<N>(self.instructions, at);
             }
             // SAFETY: as above, and the block is in the buffer.
-            unsafe { self.leave(&layout, &block, buffer.start, dst.wrapping_offset(to)) };
+            unsafe { self.leave(&layout, &block, through, dst.offset(to)) };
         }
     }
 
@@ -142,27 +144,28 @@ impl Plane {
     ///
     /// # Safety
     /// The block lies in `buffer` as the layout says, and is valid for writes from `dst`.
-    unsafe fn leave(&self, layout: &BlockBuffer, block: &Block, buffer: *mut u8, dst: *mut u8) {
+    unsafe fn leave(&self, layout: &BlockBuffer, block: &Block, buffer: Target, dst: Target) {
         let (rows, mids, bytes) = layout.runs(block);
         let start = |run: usize| {
             let (row, mid) = (signed(run / mids), signed(run % mids));
-            dst.wrapping_offset(row * block.across.dst + mid * block.mid.dst)
+            dst.offset(row * block.across.dst + mid * block.mid.dst)
         };
         // A line that is written in part must be read first, and later stores wait for it.
         let ask = |run: usize| {
-            for edge in [start(run), start(run).wrapping_add(bytes)] {
+            for edge in [start(run), start(run).add(bytes)] {
                 if self.stream && run < rows * mids && !edge.addr().is_multiple_of(LINE) {
-                    prefetch(edge);
+                    prefetch(edge.hint());
                 }
             }
         };
         (0..EDGES).for_each(ask);
         for run in 0..rows * mids {
             ask(run + EDGES);
-            let line = buffer.wrapping_add(run / mids * layout.row + run % mids * layout.mid);
+            let line = buffer.add(run / mids * layout.row + run % mids * layout.mid);
             let to = start(run);
             // SAFETY: a run of the block, contiguous on both sides, of whole units.
             unsafe {
+                let (line, to) = (line.bytes(bytes), to.bytes(bytes));
                 swap::in_place(line, bytes, self.unit);
                 if self.stream {
                     stream(line, to, bytes);
@@ -180,7 +183,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::super::buffer::LARGE;
-    use super::{Block, BlockBuffer, Buffer, Detected, Loop, Plane, signed};
+    use super::{Block, BlockBuffer, Buffer, Detected, Loop, Plane, Source, Target, signed};
     use crate::InstructionSet;
 
     /// A layout of the test: pitches in bytes, with room for `skip` bytes before.
@@ -228,6 +231,9 @@ mod tests {
                 // SAFETY: the buffers hold the reach of all loops.
                 unsafe {
                     let (src, dst) = (src.as_ptr().add(src_first), dst.as_mut_ptr().add(dst_first));
+                    let loops = [across, mid, along];
+                    let src = Source::first(src, &loops, size);
+                    let dst = Target::first(dst, &loops, size);
                     plane.run::<N>(src, dst, &buffer);
                 }
                 assert!(dst == wanted, "{size} bytes, {plane:?}");

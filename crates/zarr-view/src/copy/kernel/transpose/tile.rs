@@ -15,7 +15,8 @@
 //! rows as there are lanes, and writes whole lines. [`Scatter`] reads whole lines, and writes to
 //! as many destination rows. [`Square`] does both, with more vectors in use.
 
-use crate::copy::kernel::vector::{Halves, Interleave};
+use crate::copy::kernel::vector::{Halves, Interleave, LANE, WORD};
+use crate::copy::region::{Source, Target};
 use crate::view::signed;
 
 /// A transpose of some source rows into destination rows.
@@ -30,7 +31,7 @@ pub(super) trait Tile {
     /// # Safety
     /// The elements are valid for reads from `src`, in rows that are `src_pitch` bytes apart, and
     /// for writes from `dst`, likewise; the processor has the instructions.
-    unsafe fn transpose(src: *const u8, src_pitch: isize, dst: *mut u8, dst_pitch: isize);
+    unsafe fn transpose(src: Source, src_pitch: isize, dst: Target, dst_pitch: isize);
 }
 
 /// Each lane is part of a different source row.
@@ -61,12 +62,12 @@ impl Tile for Eight {
     const COLUMNS: usize = 8;
 
     #[inline(always)]
-    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+    unsafe fn transpose(mut src: Source, src_pitch: isize, mut dst: Target, dst_pitch: isize) {
         // SAFETY: word i is source row i of the tile; afterwards it is destination row i.
         unsafe {
             let mut rows: [u64; 8] = core::array::from_fn(|_| {
-                let row = u64::from_le_bytes(src.cast::<[u8; 8]>().read());
-                src = src.wrapping_offset(src_pitch);
+                let row = u64::from_le_bytes(src.bytes(WORD).cast::<[u8; WORD]>().read());
+                src = src.offset(src_pitch);
                 row
             });
             // The bytes of a word whose number lacks a bit change places with those of the other
@@ -82,8 +83,8 @@ impl Tile for Eight {
                 }
             }
             for row in rows {
-                dst.cast::<[u8; 8]>().write(row.to_le_bytes());
-                dst = dst.wrapping_offset(dst_pitch);
+                dst.bytes(WORD).cast::<[u8; WORD]>().write(row.to_le_bytes());
+                dst = dst.offset(dst_pitch);
             }
         }
     }
@@ -94,13 +95,13 @@ impl<V: Halves> Tile for EightLanes<V> {
     const COLUMNS: usize = 8;
 
     #[inline(always)]
-    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+    unsafe fn transpose(mut src: Source, src_pitch: isize, mut dst: Target, dst_pitch: isize) {
         // SAFETY: half a lane is a source row of the tile; afterwards each lane is two destination
         // rows.
         unsafe {
             let mut pair = || {
-                let rows = [V::half(src), V::half(src.wrapping_offset(src_pitch))];
-                src = src.wrapping_offset(2 * src_pitch);
+                let rows = [V::half(src.bytes(WORD)), V::half(src.offset(src_pitch).bytes(WORD))];
+                src = src.offset(2 * src_pitch);
                 rows[0].interleave::<1>(rows[1]).0
             };
             let pairs = [pair(), pair(), pair(), pair()];
@@ -109,8 +110,8 @@ impl<V: Halves> Tile for EightLanes<V> {
             let (first, second) = left.interleave::<4>(lower_left);
             let (third, fourth) = right.interleave::<4>(lower_right);
             for rows in [first, second, third, fourth] {
-                rows.store_halves(dst, dst.wrapping_offset(dst_pitch));
-                dst = dst.wrapping_offset(2 * dst_pitch);
+                rows.store_halves(dst.bytes(WORD), dst.offset(dst_pitch).bytes(WORD));
+                dst = dst.offset(2 * dst_pitch);
             }
         }
     }
@@ -124,19 +125,19 @@ impl<V: Interleave, const N: usize, const S: usize> Tile for Gather<V, N, S> {
     const COLUMNS: usize = V::LANES * S;
 
     #[inline(always)]
-    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+    unsafe fn transpose(mut src: Source, src_pitch: isize, mut dst: Target, dst_pitch: isize) {
         // SAFETY: lane l of vector i is source row l S + i of the tile; afterwards vector i is
         // destination row i.
         unsafe {
             let mut rows: [V; S] = core::array::from_fn(|_| {
-                let row = V::gather(|lane| src.wrapping_offset(signed(lane * S) * src_pitch));
-                src = src.wrapping_offset(src_pitch);
+                let row = V::gather(|lane| src.offset(signed(lane * S) * src_pitch).bytes(LANE));
+                src = src.offset(src_pitch);
                 row
             });
             lanes::<V, N, S>(&mut rows);
             for row in rows {
-                row.store(dst);
-                dst = dst.wrapping_offset(dst_pitch);
+                row.store(dst.bytes(V::LANES * LANE));
+                dst = dst.offset(dst_pitch);
             }
         }
     }
@@ -147,19 +148,19 @@ impl<V: Interleave, const N: usize, const S: usize> Tile for Scatter<V, N, S> {
     const COLUMNS: usize = S;
 
     #[inline(always)]
-    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+    unsafe fn transpose(mut src: Source, src_pitch: isize, mut dst: Target, dst_pitch: isize) {
         // SAFETY: vector i is source row i of the tile; afterwards its lane l is destination row
         // l S + i.
         unsafe {
             let mut rows: [V; S] = core::array::from_fn(|_| {
-                let row = V::load(src);
-                src = src.wrapping_offset(src_pitch);
+                let row = V::load(src.bytes(V::LANES * LANE));
+                src = src.offset(src_pitch);
                 row
             });
             lanes::<V, N, S>(&mut rows);
             for row in rows {
-                row.scatter(|lane| dst.wrapping_offset(signed(lane * S) * dst_pitch));
-                dst = dst.wrapping_offset(dst_pitch);
+                row.scatter(|lane| dst.offset(signed(lane * S) * dst_pitch).bytes(LANE));
+                dst = dst.offset(dst_pitch);
             }
         }
     }
@@ -170,15 +171,15 @@ impl<V: Interleave, const N: usize, const S: usize, const L: usize> Tile for Squ
     const COLUMNS: usize = L * S;
 
     #[inline(always)]
-    unsafe fn transpose(mut src: *const u8, src_pitch: isize, mut dst: *mut u8, dst_pitch: isize) {
+    unsafe fn transpose(mut src: Source, src_pitch: isize, mut dst: Target, dst_pitch: isize) {
         const { assert!(L == V::LANES, "a square has as many groups as lanes") };
         // SAFETY: vector i of group l is source row l S + i of the tile; it is destination row l
         // S + i after lanes and groups have been exchanged.
         unsafe {
             let mut groups: [[V; S]; L] = core::array::from_fn(|_| {
                 core::array::from_fn(|_| {
-                    let row = V::load(src);
-                    src = src.wrapping_offset(src_pitch);
+                    let row = V::load(src.bytes(V::LANES * LANE));
+                    src = src.offset(src_pitch);
                     row
                 })
             });
@@ -195,8 +196,8 @@ impl<V: Interleave, const N: usize, const S: usize, const L: usize> Tile for Squ
             // By reference, in nested loops: code that moves arrays would keep them in memory.
             for group in &groups {
                 for row in group {
-                    row.store(dst);
-                    dst = dst.wrapping_offset(dst_pitch);
+                    row.store(dst.bytes(V::LANES * LANE));
+                    dst = dst.offset(dst_pitch);
                 }
             }
         }
@@ -251,7 +252,7 @@ mod tests {
         all(target_arch = "wasm32", target_feature = "simd128")
     ))]
     use super::EightLanes;
-    use super::{Eight, Gather, Scatter, Square, Tile, signed};
+    use super::{Eight, Gather, Scatter, Source, Square, Target, Tile, signed};
     use crate::InstructionSet;
     use crate::copy::kernel::vector::Plain;
 
@@ -273,7 +274,13 @@ mod tests {
             // SAFETY: the pitches hold one row each, and both buffers all rows; the caller has
             // checked for the instructions.
             unsafe {
-                let (src, dst) = (src.as_ptr().add(skip), dst.as_mut_ptr().add(skip));
+                let (rows, columns) = (signed(T::ROWS), signed(T::COLUMNS));
+                let src = Source::within(src.as_ptr().add(skip), || {
+                    0..signed(from) * (columns - 1) + signed(T::ROWS * size)
+                });
+                let dst = Target::within(dst.as_mut_ptr().add(skip), || {
+                    0..signed(to) * (rows - 1) + signed(T::COLUMNS * size)
+                });
                 T::transpose(src, signed(from), dst, signed(to));
             }
             assert!(dst == wanted, "{} x {} of {size} bytes", T::ROWS, T::COLUMNS);

@@ -109,7 +109,7 @@ pub(super) trait Shuffle: Vector {
     ///
     /// # Safety
     /// The processor has the instructions.
-    unsafe fn pick(self, other: Self, table: Self) -> Self;
+    unsafe fn blend(self, other: Self, table: Self) -> Self;
 }
 
 /// One lane, without intrinsics.

@@ -101,7 +101,7 @@ impl Shuffle for uint8x16_t {
     }
 
     #[inline(always)]
-    unsafe fn pick(self, other: Self, table: Self) -> Self {
+    unsafe fn blend(self, other: Self, table: Self) -> Self {
         // SAFETY: as in `shuffle`, whose result is 0 where the table has 0x80.
         unsafe { vorrq_u8(self, other.shuffle(table)) }
     }

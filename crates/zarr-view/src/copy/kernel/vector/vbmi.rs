@@ -60,7 +60,7 @@ impl Shuffle for Wide {
     }
 
     #[inline(always)]
-    unsafe fn pick(self, other: Self, table: Self) -> Self {
+    unsafe fn blend(self, other: Self, table: Self) -> Self {
         // SAFETY: as in `shuffle`.
         unsafe {
             let named = !_mm512_movepi8_mask(table.0);

@@ -100,7 +100,7 @@ impl Shuffle for v128 {
     }
 
     #[inline(always)]
-    unsafe fn pick(self, other: Self, table: Self) -> Self {
+    unsafe fn blend(self, other: Self, table: Self) -> Self {
         // A swizzle gives 0 where the table has 0x80.
         v128_or(self, u8x16_swizzle(other, table))
     }

@@ -245,7 +245,7 @@ macro_rules! shuffle {
             }
 
             #[inline(always)]
-            unsafe fn pick(self, other: Self, table: Self) -> Self {
+            unsafe fn blend(self, other: Self, table: Self) -> Self {
                 // SAFETY: as in `shuffle`, whose result is 0 where the table has 0x80.
                 unsafe { $or(self, other.shuffle(table)) }
             }
