@@ -1,5 +1,6 @@
 //! The store trait.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::{
 /// find shorthands in [`StoreExt`](super::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
-/// Six methods are required. Four have a default that calls these, or tells the caller to: override
+/// Six methods are required. Five have a default that calls these, or tells the caller to: override
 /// one if the store can do better. The last six tell what else the store can do, by default nothing:
 /// what is more than an answer is an object of its own, such as [`Linking`], a [`Session`] or an
 /// [`AsyncStore`].
@@ -93,15 +94,32 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// [`LockGuard::scope`] says which holders it excludes: those of this process, or all.
     ///
     /// # Nested locks
-    /// The holder of the lock of an array's document (`zarr.json`) may take those of its chunks,
-    /// one at a time, as appending to an array does. Nobody may take any other lock while holding
-    /// one, nor the same one twice: two threads could wait for each other forever. A store must
-    /// therefore not make the lock of a document and that of a chunk one lock; two chunks may share
-    /// theirs.
+    /// Locks are of two kinds: those of chunks, and all others, which are those of documents
+    /// (`zarr.json`) and of markers. Who needs several of the other kind takes them by one call of
+    /// [`lock_all`](Store::lock_all), and then those of chunks one at a time. Nobody takes any other
+    /// lock while holding one, nor the same one twice: two threads could wait for each other forever.
+    ///
+    /// So a store may have few locks: one for all chunks and one for all other keys are enough.
+    /// These two must not be one.
     ///
     /// # Errors
     /// Whatever keeps the store from locking.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
+
+    /// Waits for the locks of all these keys and takes them, until the guard is dropped. Keys may be
+    /// given twice. No key is that of a chunk.
+    ///
+    /// By default [locks](Store::lock) one after another, in the order of the keys: two callers
+    /// never wait for each other. A store in which different keys may have the same lock must take
+    /// each lock once, in an order of its own.
+    ///
+    /// # Errors
+    /// As for [`lock`](Store::lock). None of the locks is held then.
+    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
+        let keys: BTreeSet<&Key> = keys.iter().collect();
+        let guards: Result<_, _> = keys.into_iter().map(|key| self.lock(key)).collect();
+        Ok(LockGuard::all(guards?))
+    }
 
     /// Size and version of an object, `None` if there is none.
     ///

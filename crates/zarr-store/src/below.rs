@@ -105,6 +105,11 @@ impl Store for Below {
         self.store.lock(&self.key(key)?)
     }
 
+    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
+        let keys: Result<Vec<Key>, StoreError> = keys.iter().map(|key| self.key(key)).collect();
+        self.store.lock_all(&keys?)
+    }
+
     fn capabilities(&self) -> Capabilities {
         self.store.capabilities()
     }

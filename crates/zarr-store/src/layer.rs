@@ -168,6 +168,16 @@ pub trait Layer: fmt::Debug + Send + Sync {
         self.pass(Operation::Lock, key.as_str(), || self.inner().lock(key))
     }
 
+    /// See [`Store::lock_all`]. Each key passes, and the inner store locks with the last.
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
+        let Some((last, others)) = keys.split_last() else { return self.inner().lock_all(keys) };
+        for key in others {
+            self.pass(Operation::Lock, key.as_str(), || Ok(()))?;
+        }
+        self.pass(Operation::Lock, last.as_str(), || self.inner().lock_all(keys))
+    }
+
     /// See [`Store::head`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
@@ -252,6 +262,10 @@ impl<L: Layer> Store for L {
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         Layer::lock(self, key)
+    }
+
+    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
+        Layer::lock_all(self, keys)
     }
 
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {

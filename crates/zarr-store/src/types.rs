@@ -238,13 +238,20 @@ pub enum LockScope {
 #[must_use = "the lock is released when the guard is dropped"]
 pub struct LockGuard {
     scope: LockScope,
-    _held: Box<dyn Send>,
+    _held: Box<dyn Send + Sync>,
 }
 
 impl LockGuard {
     /// A guard that releases the lock by dropping `held`.
-    pub fn new(scope: LockScope, held: impl Send + 'static) -> Self {
+    pub fn new(scope: LockScope, held: impl Send + Sync + 'static) -> Self {
         Self { scope, _held: Box::new(held) }
+    }
+
+    /// Several guards as one, which excludes whom all of them exclude.
+    pub fn all(guards: Vec<Self>) -> Self {
+        let is_wide = guards.iter().all(|guard| guard.scope == LockScope::AllProcesses);
+        let scope = if is_wide { LockScope::AllProcesses } else { LockScope::Process };
+        Self::new(scope, guards)
     }
 
     /// Which other holders it excludes.

@@ -8,6 +8,7 @@
 
 pub mod child;
 pub mod executor;
+mod few_locks;
 pub mod modified;
 pub mod required;
 pub mod server;
@@ -17,6 +18,7 @@ mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use few_locks::FewLocks;
 pub use zarr_store as store;
 use zarr_store::{Key, Links, Prefix, Store, StoreExt as _};
 

@@ -1,6 +1,7 @@
 //! The document of an array while the array changes.
 
 use std::hash::{BuildHasher, RandomState};
+use std::sync::Arc;
 
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
@@ -23,8 +24,8 @@ pub enum Extent {
 
 /// The document of an array, read again and locked against other changes until this is dropped.
 ///
-/// The lock of the document is taken before the lock of any chunk, and never while one is held, so
-/// no two changes deadlock.
+/// While it is locked, chunks may be changed, and no other document: consolidated metadata of the
+/// groups above follows later. See [`Store::lock`](crate::store::Store::lock).
 #[derive(Debug)]
 pub struct LockedDocument<'a> {
     array: &'a Array,
@@ -33,7 +34,7 @@ pub struct LockedDocument<'a> {
     current: ArrayMetadata,
     /// What a conditional put must expect; `None` under a lock that works between processes.
     expected: Option<Version>,
-    _guard: LockGuard,
+    _guard: Arc<LockGuard>,
 }
 
 impl<'a> LockedDocument<'a> {
@@ -45,11 +46,27 @@ impl<'a> LockedDocument<'a> {
     /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Version2`]; or an error of the
     /// store.
     pub fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
-        array.refuse_version_2()?;
         let key = array.prefix().key(METADATA_KEY)?;
+        let guard = Arc::new(array.store().lock(&key)?);
+        let document = Self::within(guard, array, extent)?;
+        document.refuse_stale()?;
+        Ok(document)
+    }
+
+    /// Reads the document of an array as it is now. `guard` holds its lock, together with others: see
+    /// [`Store::lock_all`](crate::store::Store::lock_all).
+    ///
+    /// # Errors
+    /// As for [`lock`](Self::lock); whether it is [stale](Self::refuse_stale), the caller asks.
+    pub fn within(
+        guard: Arc<LockGuard>,
+        array: &'a Array,
+        extent: Extent,
+    ) -> Result<Self, ArrayError> {
+        let key = array.prefix().key(METADATA_KEY)?;
+        array.refuse_version_2()?;
         let store = array.store();
         let path = || node::display(array.prefix());
-        let guard = store.lock(&key)?;
         let locked = guard.scope() == LockScope::AllProcesses;
         let strict = !locked && array.update_policy() == UpdatePolicy::RequireExclusion;
         let conditional = !locked && store.capabilities().conditional_put;
@@ -69,13 +86,22 @@ impl<'a> LockedDocument<'a> {
         else {
             return Err(ArrayError::NotArray { path: path() });
         };
-        // Others may have changed only the attributes, which no chunk depends on.
-        let bare = |metadata: &ArrayMetadata| metadata.with_attributes("{}");
-        if bare(&current).map_err(wrong)? != bare(array.metadata()).map_err(wrong)? {
-            crate::store::reached!("document: stale");
-            return Err(ArrayError::Stale { path: path() });
-        }
         Ok(Self { array, key, current, expected, _guard: guard })
+    }
+
+    /// Refuses a document that others have changed since the array was opened.
+    ///
+    /// # Errors
+    /// [`ArrayError::Stale`].
+    pub fn refuse_stale(&self) -> Result<(), ArrayError> {
+        let wrong = |cause| ArrayError::Metadata { key: self.key.to_string(), cause };
+        // Others may have changed only the attributes, which no chunk depends on.
+        let bare = |metadata: &ArrayMetadata| metadata.with_attributes("{}").map_err(wrong);
+        if bare(&self.current)? != bare(self.array.metadata())? {
+            crate::store::reached!("document: stale");
+            return Err(self.stale());
+        }
+        Ok(())
     }
 
     /// The document as it is stored.
@@ -125,24 +151,6 @@ impl<'a> LockedDocument<'a> {
                 Err(self.stale())
             }
         }
-    }
-
-    /// As [`put`](LockedDocument::put), for a change that writes the document again.
-    ///
-    /// # Errors
-    /// As [`put`](LockedDocument::put).
-    pub fn put_and_go_on(&mut self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
-        self.put(metadata)?;
-        if self.expected.is_some() {
-            let mut document = Vec::new();
-            let meta = self.array.store().get(&self.key, ReadRange::All, &mut document)?;
-            if document != metadata.json().as_bytes() {
-                return Err(self.stale());
-            }
-            self.expected = meta.and_then(|meta| meta.version);
-        }
-        self.current = metadata.clone();
-        Ok(())
     }
 
     fn stale(&self) -> ArrayError {

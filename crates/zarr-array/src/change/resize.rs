@@ -31,20 +31,20 @@ impl Array {
     /// integer needs none.
     ///
     /// # Steps
-    /// 1. The document is locked, and compared with this array's.
-    /// 2. The document is written. This completes an array that grows, or that keeps what it
-    ///    cuts off.
-    /// 3. With [`Cut::Discard`], the stored chunks are processed one by one: a chunk entirely
-    ///    past the new end is removed, whether or not the grid declares it; in others, the
-    ///    elements past the end are overwritten with the fill value, in one step per chunk.
+    /// 1. The document is locked, compared with this array's, and written. This completes an array
+    ///    that grows, or that keeps what it cuts off. Consolidated metadata follows.
+    /// 2. With [`Cut::Discard`], the document is locked again, and the stored chunks are processed one
+    ///    by one: a chunk entirely past the new end is removed, whether or not the grid declares it;
+    ///    in others, the elements past the end are overwritten with the fill value, in one step per
+    ///    chunk.
     ///
-    /// An interruption before step 2 leaves the array unchanged. After step 2 the array has its
-    /// new shape, and `check` names the chunks past its end and, with their content, those with
-    /// elements past it. Resizing to the same shape with [`Cut::Discard`] continues.
+    /// An interruption in step 1 leaves the array unchanged or with its new shape. Then `check` names
+    /// the chunks past its end and, with their content, those with elements past it. Resizing to the
+    /// same shape with [`Cut::Discard`] continues.
     ///
     /// # Errors
-    /// [`ArrayError::Stale`] if others have changed the array since it was opened;
-    /// [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
+    /// [`ArrayError::Stale`] if others have changed the array since it was opened, or between the
+    /// steps: nothing is discarded then; [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
     /// the new chunks; [`ArrayError::NoLock`] if chunks are to be discarded while no lock keeps
     /// others from appending, unless the [policy](Array::with_update_policy) accepts that; or an
     /// error of the store. Until the document is written nothing has changed.
@@ -78,8 +78,11 @@ impl Array {
         let document = LockedDocument::lock(self, extent)?;
         let resized = grown(self, &document, shape, edges)?;
         document.put(resized.metadata())?;
+        drop(document);
         follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
         if cut == Cut::Discard {
+            // Later than consolidated metadata, by which others find the chunks.
+            let _document = LockedDocument::lock(&resized, extent)?;
             resized.discard()?;
         }
         Ok(resized)
@@ -91,6 +94,7 @@ impl Array {
         let document = LockedDocument::lock(self, Extent::Document)?;
         let resized = grown(self, &document, shape, edges)?;
         document.put_unique(resized.metadata())?;
+        drop(document);
         follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
         Ok(resized)
     }

@@ -7,7 +7,7 @@ use zarr_array::{Extent, LockedDocument};
 use super::Repair;
 use super::array_marker::{ArrayMarker, Step};
 use super::group::repair_group_of;
-use super::steps::{checked, repair_at};
+use super::steps::{CopyCounter, checked, leave, return_to_own_keys};
 
 /// Undoes or completes a rearrangement of the array that was interrupted, `None` if there is
 /// none. It is undone if the array was still the old one. What was changed since then, by writes,
@@ -26,13 +26,18 @@ pub fn repair(array: &Array) -> Result<Option<Repair>, ArrayError> {
         return Ok(Some(repair));
     }
     let array = checked(array);
-    let mut document = LockedDocument::lock(&array, Extent::Chunks)?;
+    let document = LockedDocument::lock(&array, Extent::Chunks)?;
     // another process may have repaired it before the lock was given.
     let Some(ArrayMarker { home, step, .. }) = ArrayMarker::at(&**array.store(), array.prefix())?
     else {
         return Ok(None);
     };
-    let is_undone = step == Step::Leaving && array.layout().key_encoding() == home;
-    repair_at(&array, &mut document, home)?;
-    Ok(Some(if is_undone { Repair::Undone } else { Repair::Completed }))
+    if step == Step::Leaving && array.layout().key_encoding() == home {
+        zarr_array::store::reached!("repair: what is left is removed");
+        leave(&array)?;
+        return Ok(Some(Repair::Undone));
+    }
+    drop(document);
+    return_to_own_keys(&[array], None, &[], &CopyCounter::new(0, &|_| {}))?;
+    Ok(Some(Repair::Completed))
 }

@@ -1,22 +1,24 @@
 //! Carries out a rearrangement, in steps between which the array is whole.
 
-use std::sync::OnceLock;
+use std::slice;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::ChunkLayout;
-use zarr_array::node;
+use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::parallel;
 use zarr_array::refresh_consolidated_of;
 use zarr_array::store::{
-    Key, Links, ObjectMeta, PutFrom, ReadRange, Sharing, Store, StoreExt as _,
+    Key, Links, ObjectMeta, Prefix, PutFrom, ReadRange, Sharing, Store, StoreExt as _,
 };
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_array::{Extent, LockedDocument};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 
 use super::array_marker::{ArrayMarker, Step, away};
+use super::group::GroupMarker;
 use super::moves::{ChunkMove, Moves};
 use super::{RearrangeProgress, Rearrangement};
 use crate::rearrange::error::{RearrangeError, refused};
@@ -39,16 +41,17 @@ impl Rearrangement {
     /// 3. The chunks that the new array has are copied to keys of another encoding: `c.0.1` if the
     ///    array has `c/0/1`. On a local file system these are links.
     /// 4. The document is put, with the new grid and this encoding. From here on, readers see the
-    ///    new array.
-    /// 5. Consolidated metadata of the groups above follows; then the old chunks are removed.
-    /// 6. The chunks are copied back to keys of the array's own encoding, and the document that names
-    ///    it is put.
-    /// 7. Consolidated metadata follows; then the chunks of the other encoding and the marker are
-    ///    removed.
+    ///    new array. The document is unlocked.
+    /// 5. Consolidated metadata of the groups above follows.
+    /// 6. The document is locked again, and the old chunks are removed. The chunks are copied back to
+    ///    keys of the array's own encoding, and the document that names it is put and unlocked.
+    /// 7. Consolidated metadata follows. Then the document is locked for the last time, and the
+    ///    chunks of the other encoding and the marker are removed.
     ///
     /// An interruption before step 4 leaves the old array, afterwards the new one; `check` names the
     /// marker, and [`repair`](super::repair) removes what is not the array's, or completes
-    /// steps 5 to 7.
+    /// steps 5 to 7. It may be called while this goes on: it waits for the lock, and completes what
+    /// is left.
     ///
     /// If it is [in place](Rearrangement::is_in_place), inserted chunks are put after the last one,
     /// the document is put, and chunks past the new end are removed, as an append or a resize does.
@@ -60,17 +63,20 @@ impl Rearrangement {
     /// store. Up to step 4 everything is as before, as far as the store lets remove the copies.
     pub fn execute(&self, progress: Report<'_>) -> Result<Array, ArrayError> {
         let array = checked(&self.array);
-        let mut document = LockedDocument::lock(&array, Extent::Chunks)?;
+        // A group that cannot be written is found out now, and not half-way.
+        follow(slice::from_ref(&array))?;
+        let document = LockedDocument::lock(&array, Extent::Chunks)?;
         self.refuse_unfinished()?;
         let moves = self.moves()?;
-        // A group that cannot be written is found out now, and not half-way.
-        follow(&array)?;
         let in_place = self.is_in_place();
         let counter = CopyCounter::new(moves.counts(in_place).copies, progress);
         if in_place {
-            self.in_place(&array, &document, &moves, &counter)?;
+            self.in_place(&array, document, &moves, &counter)?;
         } else {
-            self.by_other_keys(&array, &mut document, &moves, &counter)?;
+            self.by_other_keys(&array, &document, &moves, &counter)?;
+            drop(document);
+            let gone = self.gone()?.with_store(array.store().clone());
+            return_to_own_keys(&[gone], None, slice::from_ref(self), &counter)?;
         }
         Ok(self.rearranged.clone())
     }
@@ -86,7 +92,7 @@ impl Rearrangement {
     fn in_place(
         &self,
         array: &Array,
-        document: &LockedDocument<'_>,
+        document: LockedDocument<'_>,
         moves: &Moves,
         counter: &CopyCounter<'_>,
     ) -> Result<(), ArrayError> {
@@ -100,15 +106,21 @@ impl Rearrangement {
             return Err(error);
         }
         zarr_array::store::reached!("rearrange in place");
-        document.put(self.rearranged.metadata())?;
-        follow(array)?;
-        remove(array, moves.removed.clone())
+        put(&document, self.rearranged.metadata())?;
+        drop(document);
+        let array = self.rearranged.clone().with_store(array.store().clone());
+        follow(slice::from_ref(&array))?;
+        if moves.removed.is_empty() {
+            return Ok(());
+        }
+        let _document = LockedDocument::lock(&array, Extent::Chunks)?;
+        remove(&array, moves.removed.clone())
     }
 
     fn by_other_keys(
         &self,
         array: &Array,
-        document: &mut LockedDocument<'_>,
+        document: &LockedDocument<'_>,
         moves: &Moves,
         counter: &CopyCounter<'_>,
     ) -> Result<(), ArrayError> {
@@ -127,9 +139,7 @@ impl Rearrangement {
             return Err(error);
         }
         // A failure does not tell whether the document was put. So everything stays.
-        document.put_and_go_on(gone.metadata())?;
-        let gone = gone.with_store(array.store().clone());
-        copy_back(&gone, document, self.rearranged.metadata(), home, counter)
+        put(document, gone.metadata())
     }
 
     /// The rearranged array as it is with keys of the other encoding.
@@ -200,68 +210,148 @@ impl Rearrangement {
     }
 }
 
-/// Brings the chunks of the array `gone`, whose document names the other encoding, back to keys of
-/// the encoding `home`, which `metadata` names.
-pub(super) fn copy_back(
-    gone: &Array,
-    document: &mut LockedDocument<'_>,
-    metadata: &ArrayMetadata,
-    home: ChunkKeyEncoding,
+/// Puts a planned document with the attributes that the stored one has now.
+pub(super) fn put(
+    document: &LockedDocument<'_>,
+    planned: &ArrayMetadata,
+) -> Result<(), ArrayError> {
+    let attributes = document.current().attributes();
+    if attributes == planned.attributes() {
+        return document.put(planned);
+    }
+    let key = || document.key().to_string();
+    let with = planned.with_attributes(attributes);
+    document.put(&with.map_err(|cause| ArrayError::Metadata { key: key(), cause })?)
+}
+
+/// Brings arrays whose documents name the other encoding back to their own keys, and removes what is
+/// not theirs any more: the chunks of the other encoding, the markers, and the marker of `group`
+/// with which they are rearranged. What others have completed meanwhile stays as it is.
+///
+/// Documents are unlocked while consolidated metadata follows, and chunks are removed after that, so
+/// that nobody finds them by it any more. `plans` says how the new documents are spelled.
+pub(super) fn return_to_own_keys(
+    arrays: &[Array],
+    group: Option<&Prefix>,
+    plans: &[Rearrangement],
     counter: &CopyCounter<'_>,
 ) -> Result<(), ArrayError> {
-    let (store, prefix) = (&**gone.store(), gone.prefix());
+    follow(arrays)?;
+    let documents = lock_all(arrays, group)?;
+    if !is_returning(arrays, group)? {
+        return Ok(());
+    }
+    for (number, (array, document)) in arrays.iter().zip(&documents).enumerate() {
+        copy_back(array, document, plans.get(number), counter)?;
+    }
+    drop(documents);
+    follow(arrays)?;
+    let documents = lock_all(arrays, group)?;
+    if !is_returning(arrays, group)? {
+        return Ok(());
+    }
+    for (array, document) in arrays.iter().zip(&documents) {
+        let array = array.with_document(document.current().clone())?;
+        let now = array.layout().key_encoding();
+        match ArrayMarker::at(&**array.store(), array.prefix())? {
+            Some(ArrayMarker { home, step: Step::Returning, .. }) if home == now => leave(&array)?,
+            _ => {}
+        }
+    }
+    match (arrays.first(), group) {
+        (Some(array), Some(group)) => GroupMarker::remove(&**array.store(), group),
+        _ => Ok(()),
+    }
+}
+
+/// Locks the documents of arrays of one store, together with the marker of their group, and reads them.
+pub(super) fn lock_all<'a>(
+    arrays: &'a [Array],
+    group: Option<&Prefix>,
+) -> Result<Vec<LockedDocument<'a>>, ArrayError> {
+    let Some(first) = arrays.first() else { return Ok(Vec::new()) };
+    let guard = Arc::new(first.store().lock_all(&keys_of(arrays, group)?)?);
+    let read = |array| LockedDocument::within(Arc::clone(&guard), array, Extent::Chunks);
+    arrays.iter().map(read).collect()
+}
+
+/// The keys of their documents, and of the marker of their group.
+pub(super) fn keys_of(arrays: &[Array], group: Option<&Prefix>) -> Result<Vec<Key>, ArrayError> {
+    let documents = arrays.iter().map(|array| Ok(array.prefix().key(METADATA_KEY)?));
+    documents.chain(group.map(|group| Ok(group.key(MARKER)?))).collect()
+}
+
+/// Whether the arrays are still to return, as far as the marker of their group says, in which this is
+/// recorded.
+fn is_returning(arrays: &[Array], group: Option<&Prefix>) -> Result<bool, ArrayError> {
+    let (Some(array), Some(group)) = (arrays.first(), group) else { return Ok(true) };
+    let store = &**array.store();
+    match GroupMarker::at(store, group)? {
+        Some(GroupMarker::Switching) => GroupMarker::Returning.put(store, group).map(|()| true),
+        Some(GroupMarker::Returning) => Ok(true),
+        Some(GroupMarker::Leaving) | None => Ok(false),
+    }
+}
+
+/// Copies the chunks of an array back to keys of its own encoding, unless the locked document names
+/// that already, and puts the document that does.
+fn copy_back(
+    array: &Array,
+    document: &LockedDocument<'_>,
+    plan: Option<&Rearrangement>,
+    counter: &CopyCounter<'_>,
+) -> Result<(), ArrayError> {
+    let array = &array.with_document(document.current().clone())?;
+    let (store, prefix) = (&**array.store(), array.prefix());
+    let Some(ArrayMarker { home, .. }) = ArrayMarker::at(store, prefix)? else { return Ok(()) };
+    let now = array.layout().key_encoding();
+    if now == home {
+        return Ok(());
+    }
     let marker_key = prefix.key(MARKER)?;
-    follow(gone)?;
+    if now != away(home) {
+        let key = marker_key.to_string();
+        return Err(refused(prefix, RearrangeError::Marker { key }));
+    }
+    let planned = match plan {
+        Some(plan) if plan.gone()?.metadata() == document.current() => {
+            Ok(plan.rearranged.metadata().clone())
+        }
+        _ => {
+            zarr_array::store::reached!("repair: chunks return");
+            document.current().with_chunk_key_encoding(&home)
+        }
+    };
+    let metadata =
+        planned.map_err(|cause| ArrayError::Metadata { key: node::metadata_key(prefix), cause })?;
     ArrayMarker::alone(home, Step::Returning).put(store, &marker_key)?;
-    remove_encoded(gone, home)?;
-    let layout = ChunkLayout::new(prefix, metadata)?;
+    remove_encoded(array, home)?;
+    let layout = ChunkLayout::new(prefix, &metadata)?;
     let mut chunks = Vec::new();
-    for chunk in gone.stored_chunks() {
+    for chunk in array.stored_chunks() {
         let chunk = chunk?;
         chunks.push((layout.key(&chunk.index)?, chunk.key));
     }
-    each(gone, &chunks, |_, (to, from)| {
-        copy_object(gone, from, gone, to, Sharing::HardLink)?;
+    each(array, &chunks, |_, (to, from)| {
+        copy_object(array, from, array, to, Sharing::HardLink)?;
         counter.done();
         Ok(())
     })?;
-    document.put_and_go_on(metadata)?;
-    leave(gone, away(home))
+    document.put(&metadata)
 }
 
-/// Removes what is not the array's any more: chunks of this encoding, and the marker.
-pub(super) fn leave(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), ArrayError> {
-    follow(array)?;
-    remove_encoded(array, encoding)?;
+/// Removes what is not the array's: chunks of the other encoding, and the marker.
+pub(super) fn leave(array: &Array) -> Result<(), ArrayError> {
+    remove_encoded(array, away(array.layout().key_encoding()))?;
     Ok(array.store().delete(&array.prefix().key(MARKER)?)?)
 }
 
-/// Removes what is left over of an array that has its own keys, or brings it back to them. `array` is
-/// the one of `document`.
-pub(super) fn repair_at(
-    array: &Array,
-    document: &mut LockedDocument<'_>,
-    home: ChunkKeyEncoding,
-) -> Result<(), ArrayError> {
-    let now = array.layout().key_encoding();
-    if now == home {
-        zarr_array::store::reached!("repair: what is left is removed");
-        return leave(array, away(home));
-    }
-    if now != away(home) {
-        let key = array.prefix().key(MARKER)?.to_string();
-        return Err(refused(array.prefix(), RearrangeError::Marker { key }));
-    }
-    zarr_array::store::reached!("repair: chunks return");
-    let metadata = document.current().with_chunk_key_encoding(&home);
-    let metadata = metadata
-        .map_err(|cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause })?;
-    copy_back(array, document, &metadata, home, &CopyCounter::new(0, &|_| {}))
-}
-
-/// Before chunks are removed, nobody may find them by consolidated metadata any more.
-fn follow(array: &Array) -> Result<(), ArrayError> {
-    refresh_consolidated_of(array.store(), &[array.prefix()], array.update_policy())
+/// Brings consolidated metadata up to date, for all arrays in one step per group. No document may be
+/// locked.
+pub(super) fn follow(arrays: &[Array]) -> Result<(), ArrayError> {
+    let Some(first) = arrays.first() else { return Ok(()) };
+    let prefixes: Vec<&Prefix> = arrays.iter().map(Array::prefix).collect();
+    refresh_consolidated_of(first.store(), &prefixes, first.update_policy())
 }
 
 /// The array in its store with puts that are verified: chunks are removed once they are copied.

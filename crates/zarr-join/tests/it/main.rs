@@ -7,6 +7,7 @@ mod groups;
 mod kills;
 #[cfg(unix)]
 mod links;
+mod locks;
 mod members;
 mod oracle;
 mod rearrange;

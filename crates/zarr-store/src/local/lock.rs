@@ -1,5 +1,6 @@
 //! The advisory lock of a key.
 
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,15 +20,29 @@ static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockT
 /// First among the threads of this process, then among processes: at most one thread per process
 /// waits in the system, and threads exclude each other even where there are no file locks.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
-    let folder = folder_of(store, key)?;
-    let path = folder.join(names::lock(key.name()));
+    lock_at(key, path_of(store, key)?)
+}
+
+/// As [`lock`], in the order of the lock files. Links may lead from several keys to the same one.
+pub(super) fn lock_all(store: &LocalStore, keys: &[Key]) -> Result<LockGuard, StoreError> {
+    let paths: Result<BTreeMap<_, _>, StoreError> =
+        keys.iter().map(|key| Ok((path_of(store, key)?, key))).collect();
+    let guards: Result<_, _> = paths?.into_iter().map(|(path, key)| lock_at(key, path)).collect();
+    Ok(LockGuard::all(guards?))
+}
+
+fn path_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
+    Ok(folder_of(store, key)?.join(names::lock(key.name())))
+}
+
+fn lock_at(key: &Key, path: PathBuf) -> Result<LockGuard, StoreError> {
     let held = HELD.lock(path.clone());
     let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
     let Some((file, abandoned)) = lock_file(key, &path)? else {
         return Ok(LockGuard::new(LockScope::Process, held));
     };
-    if abandoned {
-        leftovers::sweep(&folder);
+    if abandoned && let Some(folder) = path.parent() {
+        leftovers::sweep(folder);
     }
     // Fields are dropped in order: the file's lock is released first.
     Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))

@@ -80,6 +80,10 @@ impl Store for LocalStore {
         lock::lock(self, key)
     }
 
+    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
+        lock::lock_all(self, keys)
+    }
+
     fn linking(&self) -> Option<&dyn Linking> {
         Some(self)
     }

@@ -3,14 +3,15 @@
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
-use zarr_array::refresh_consolidated_of;
-use zarr_array::store::{Prefix, Store, UpdatePolicy};
+use zarr_array::LockedDocument;
+use zarr_array::store::{Prefix, Store};
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
-use zarr_array::{Extent, LockedDocument};
 
-use super::super::array_marker::{ArrayMarker, Step, away};
+use super::super::array_marker::{ArrayMarker, Step};
 use super::super::moves::Moves;
-use super::super::steps::{CopyCounter, Report, checked, copy_back, leave};
+use super::super::steps::{
+    CopyCounter, Report, checked, follow, leave, lock_all, put, return_to_own_keys,
+};
 use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
 use super::group_marker::GroupMarker;
@@ -21,13 +22,15 @@ impl GroupRearrangement {
     /// Moves the chunks of all arrays; see [`Rearrangement::execute`].
     ///
     /// # Steps
-    /// 1. The documents of all arrays are locked and compared, and the stored chunks are listed.
+    /// 1. The documents of all arrays and the group's marker are locked together, the documents are
+    ///    compared, and the stored chunks are listed.
     /// 2. The marker `zarr-kit-rearrange.json` is put in the group, and one in each array.
     /// 3. The chunks of all new arrays are copied to keys of another encoding.
-    /// 4. The group's marker says that documents are put; then the document of each array is put,
-    ///    and consolidated metadata of each group in one step.
-    /// 5. The group's marker says that this is done. From here on each array returns to its own
-    ///    keys, as one that is rearranged alone, and at last the group's marker is removed.
+    /// 4. The group's marker says that documents are put; then the document of each array is put.
+    ///    They are unlocked, and consolidated metadata of each group follows in one step.
+    /// 5. They are locked again, and the group's marker says that this is done. All arrays return to
+    ///    their own keys, as one that is rearranged alone. They are unlocked once more while
+    ///    consolidated metadata follows. At last the group's marker is removed.
     ///
     /// An interruption before step 4 leaves the old arrays, after step 4 the new ones. In step 4 it
     /// may leave some of each, which [`refuse_half_rearranged`] and `check` tell, and
@@ -45,24 +48,19 @@ impl GroupRearrangement {
             return Ok(());
         }
         let (store, prefix) = (&**self.group.store(), self.group.prefix());
-        let marker_key = prefix.key(MARKER)?;
-        let _guard = store.lock(&marker_key)?;
+        let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
+        // A group that cannot be written is found out now, and not half-way.
+        follow(&arrays)?;
+        let documents = lock_all(&arrays, Some(prefix))?;
         if GroupMarker::at(store, prefix)?.is_some() {
             return Err(refused(prefix, RearrangeError::Unfinished));
         }
-        let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
-        let mut documents = Vec::with_capacity(arrays.len());
-        for array in &arrays {
-            documents.push(LockedDocument::lock(array, Extent::Chunks)?);
-        }
+        documents.iter().try_for_each(LockedDocument::refuse_stale)?;
         let mut all = Vec::with_capacity(arrays.len());
         for plan in &self.arrays {
             plan.refuse_unfinished()?;
             all.push((plan, plan.gone()?, plan.moves()?));
         }
-        // A group that cannot be written is found out now, and not half-way.
-        let policy = self.group.update_policy();
-        follow(&arrays, policy)?;
         let counts = all.iter().map(|(_, _, moves)| moves.counts(false));
         let total =
             counts.fold(0_u64, |sum, RearrangeCounts { copies, .. }| sum.saturating_add(copies));
@@ -75,17 +73,11 @@ impl GroupRearrangement {
             return Err(error);
         }
         GroupMarker::Switching.put(store, prefix)?;
-        for (document, (_, gone, _)) in documents.iter_mut().zip(&all) {
-            document.put_and_go_on(gone.metadata())?;
+        for (document, (_, gone, _)) in documents.iter().zip(&all) {
+            put(document, gone.metadata())?;
         }
-        follow(&arrays, policy)?;
-        GroupMarker::Returning.put(store, prefix)?;
-        for ((document, array), (plan, gone, _)) in documents.iter_mut().zip(&arrays).zip(all) {
-            let gone = gone.with_store(array.store().clone());
-            let home = array.layout().key_encoding();
-            copy_back(&gone, document, plan.rearranged.metadata(), home, &counter)?;
-        }
-        GroupMarker::remove(store, prefix)
+        drop(documents);
+        return_to_own_keys(&arrays, Some(prefix), &self.arrays, &counter)
     }
 
     /// Marks all arrays, and copies their chunks to keys of the other encoding.
@@ -134,7 +126,7 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
             if share.group(prefix).as_ref() == Some(group)
                 && array.layout().key_encoding() == home =>
         {
-            leave(array, away(home))
+            leave(array)
         }
         Some(_) => {
             let key = prefix.key(MARKER)?.to_string();
@@ -142,11 +134,4 @@ pub(super) fn undo(array: &Array, group: &Prefix) -> Result<(), ArrayError> {
         }
         None => Ok(()),
     }
-}
-
-/// Brings consolidated metadata up to date, for all arrays in one step per group.
-pub(super) fn follow(arrays: &[Array], policy: UpdatePolicy) -> Result<(), ArrayError> {
-    let Some(first) = arrays.first() else { return Ok(()) };
-    let prefixes: Vec<&Prefix> = arrays.iter().map(Array::prefix).collect();
-    refresh_consolidated_of(first.store(), &prefixes, policy)
 }

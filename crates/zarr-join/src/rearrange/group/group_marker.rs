@@ -42,11 +42,18 @@ impl GroupMarker {
             .ok_or_else(|| refused(prefix, RearrangeError::Marker { key: key.to_string() }))
     }
 
-    pub(super) fn put(self, store: &dyn Store, prefix: &Prefix) -> Result<(), ArrayError> {
+    pub(in crate::rearrange) fn put(
+        self,
+        store: &dyn Store,
+        prefix: &Prefix,
+    ) -> Result<(), ArrayError> {
         Ok(store.put(&prefix.key(MARKER)?, self.text().as_bytes())?)
     }
 
-    pub(super) fn remove(store: &dyn Store, prefix: &Prefix) -> Result<(), ArrayError> {
+    pub(in crate::rearrange) fn remove(
+        store: &dyn Store,
+        prefix: &Prefix,
+    ) -> Result<(), ArrayError> {
         Ok(store.delete(&prefix.key(MARKER)?)?)
     }
 

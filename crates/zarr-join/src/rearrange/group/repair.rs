@@ -1,17 +1,18 @@
 //! What is to be done about the arrays of a group whose rearrangement was interrupted.
 
+use std::sync::Arc;
+
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::Group;
-use zarr_array::store::{Links, Prefix};
-use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+use zarr_array::store::{Links, LockGuard, Prefix};
 use zarr_array::{Extent, LockedDocument};
 
 use super::super::array_marker::{ArrayMarker, Step};
-use super::super::steps::{CopyCounter, checked, remove, repair_at};
+use super::super::steps::{CopyCounter, checked, keys_of, put, remove, return_to_own_keys};
 use super::super::{Placed, Rearrangement, Repair};
 use super::arrays_below;
-use super::execute::{follow, undo};
+use super::execute::undo;
 use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
 use crate::rearrange::error::{RearrangeError, refused};
@@ -31,44 +32,59 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
     if GroupMarker::at(store, prefix)?.is_none() {
         return Ok(None);
     }
-    let _guard = store.lock(&prefix.key(MARKER)?)?;
-    // another process may have repaired it before the lock was given.
-    let Some(reached) = GroupMarker::at(store, prefix)? else { return Ok(None) };
+    let mut arrays = marked_arrays(group)?;
+    loop {
+        let guard = Arc::new(store.lock_all(&keys_of(&arrays, Some(prefix))?)?);
+        let found = marked_arrays(group)?;
+        if found.iter().map(Array::prefix).eq(arrays.iter().map(Array::prefix)) {
+            return repair_locked(group, &found, guard);
+        }
+        // Another process went on before the locks were given.
+        arrays = found;
+    }
+}
+
+/// The arrays that are rearranged with the group, as their markers say.
+fn marked_arrays(group: &Group) -> Result<Vec<Array>, ArrayError> {
     let mut arrays = Vec::new();
     for (_, array) in arrays_below(group)? {
-        let marker = ArrayMarker::at(store, array.prefix())?;
-        if marker.is_some_and(|marker| is_of(&marker, &array, prefix)) {
+        let marker = ArrayMarker::at(&**group.store(), array.prefix())?;
+        if marker.is_some_and(|marker| is_of(&marker, &array, group.prefix())) {
             arrays.push(checked(&array));
         }
     }
-    let mut documents = Vec::with_capacity(arrays.len());
-    for array in &arrays {
-        documents.push(LockedDocument::lock(array, Extent::Chunks)?);
-    }
+    Ok(arrays)
+}
+
+/// Undoes or completes it; `guard` holds the locks of the arrays' documents and of the group's marker.
+fn repair_locked(
+    group: &Group,
+    arrays: &[Array],
+    guard: Arc<LockGuard>,
+) -> Result<Option<Repair>, ArrayError> {
+    let (store, prefix) = (&**group.store(), group.prefix());
+    let Some(reached) = GroupMarker::at(store, prefix)? else { return Ok(None) };
     if reached == GroupMarker::Leaving {
         zarr_array::store::reached!("repair of a group: undone");
         arrays.iter().try_for_each(|array| undo(array, prefix))?;
         GroupMarker::remove(store, prefix)?;
         return Ok(Some(Repair::Undone));
     }
-    for (array, document) in arrays.iter().zip(&mut documents) {
+    for array in arrays {
+        let document = LockedDocument::within(Arc::clone(&guard), array, Extent::Chunks)?;
         if let Some(ArrayMarker { home, step: Step::Leaving, share: Some(share) }) =
             ArrayMarker::at(store, array.prefix())?
             && array.layout().key_encoding() == home
         {
             zarr_array::store::reached!("repair of a group: an array follows");
-            let gone = copy_again(array, &share)?;
-            document.put_and_go_on(gone.metadata())?;
+            put(&document, copy_again(array, &share)?.metadata())?;
         }
     }
-    follow(&arrays, group.update_policy())?;
-    if reached == GroupMarker::Switching {
-        GroupMarker::Returning.put(store, prefix)?;
+    if arrays.is_empty() {
+        GroupMarker::remove(store, prefix)?;
     }
-    for (array, document) in arrays.iter().zip(&mut documents) {
-        return_to_own_keys(array, document)?;
-    }
-    GroupMarker::remove(store, prefix)?;
+    drop(guard);
+    return_to_own_keys(arrays, Some(prefix), &[], &CopyCounter::new(0, &|_| {}))?;
     zarr_array::store::reached!("repair of a group: completed");
     Ok(Some(Repair::Completed))
 }
@@ -124,11 +140,4 @@ fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> 
     let copied = plan.copy(array, &moves.moves, gone.layout(), &CopyCounter::new(0, &|_| {}))?;
     plan.check_all(&moves, &copied)?;
     Ok(gone)
-}
-
-/// Brings an array that is the new one back to its own keys, or removes what is left of that.
-fn return_to_own_keys(array: &Array, document: &mut LockedDocument<'_>) -> Result<(), ArrayError> {
-    let marker = ArrayMarker::at(&**array.store(), array.prefix())?;
-    let Some(ArrayMarker { home, .. }) = marker else { return Ok(()) };
-    repair_at(&array.with_document(document.current().clone())?, document, home)
 }
