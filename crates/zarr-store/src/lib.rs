@@ -3,8 +3,8 @@
 //! A [`Store`] holds objects by key: they are read whole or in ranges, written whole, deleted and
 //! listed. [`LocalStore`] keeps them in files, [`MemoryStore`] in memory, and `RemoteStore`, with
 //! the feature `object_store`, in S3 and other object storage. [`open_url`] opens the right one for
-//! a path or URL. `FaultStore`, with the feature `test-util`, fails on purpose. The book's page on
-//! stores shows how to implement one.
+//! a path or URL. `FaultStore`, with the feature `test-util`, fails on purpose, and `conformance`
+//! tests any store. The book's page on stores shows how to implement one.
 //!
 //! # Blocking and asynchronous
 //! [`Store`] blocks. [`AsyncStore`] has its reads without blocking the thread: object storage
@@ -28,6 +28,8 @@ mod async_api;
 mod below;
 mod buffer;
 mod cleaning;
+#[cfg(feature = "test-util")]
+pub mod conformance;
 mod document;
 mod error;
 mod ext;

@@ -8,21 +8,6 @@ use zarr_store::{
 };
 use zarr_store_tests::{key, keys_below};
 
-use super::conformance;
-
-#[test]
-fn without_faults_it_is_the_store_within() {
-    let store: Arc<dyn Store> = Arc::new(FaultStore::new(MemoryStore::new()));
-    conformance::whole_objects(&*store);
-    conformance::pieces(&*store);
-    conformance::ranges(&*store);
-    conformance::conditional_puts(&*store);
-    conformance::updates(&*store);
-    conformance::concurrent_updates(&store);
-    store.delete_prefix(&Prefix::root()).unwrap();
-    conformance::listing(&*store);
-}
-
 #[test]
 fn faults_do_what_they_say() {
     let inner = MemoryStore::new();

@@ -6,12 +6,10 @@ use object_store::memory::InMemory;
 use object_store::path::Path;
 use zarr_store::{
     AsyncStore, Change, ConditionalPut, LockScope, MemoryStore, Prefix, ReadRange, RemoteStore,
-    Store, StoreError, StoreExt, StoreOptions, UpdatePolicy, update,
+    Store, StoreError, StoreExt, StoreOptions, UpdatePolicy, conformance, update,
 };
 use zarr_store_tests::executor::block_on;
 use zarr_store_tests::{key, keys_below, without_key};
-
-use super::conformance;
 
 fn in_memory(base: &str, conditional_put: ConditionalPut) -> RemoteStore {
     let backend = Arc::new(InMemory::new());

@@ -8,12 +8,12 @@ use std::{env, thread};
 
 use zarr_store::{
     DirEntry, Links, Prefix, PutFrom, PutOutcome, Sharing, Store, StoreError, StoreExt as _,
-    StoreOptions, Version, open_url, place_below,
+    StoreOptions, Version, conformance, open_url, place_below,
 };
 use zarr_store_tests::executor::block_on;
 use zarr_store_tests::{key, keys_below, prefix};
 
-use super::{conformance, object, processes};
+use super::{object, processes};
 
 /// A place of its own for each test, on the server that the environment names.
 fn url(test: &str) -> String {

@@ -11,10 +11,10 @@ use std::thread;
 
 use zarr_store::{
     Change, Durability, Fault, FaultStore, Links, Prefix, PutMode, PutOutcome, ReadRange, Session,
-    Store, StoreError, StoreExt as _, UpdatePolicy, update,
+    Store, StoreError, StoreExt as _, UpdatePolicy, conformance, update,
 };
 use zarr_store_tests::required::Required;
-use zarr_store_tests::{key, keys_below};
+use zarr_store_tests::{key, keys_below, objects};
 use zarr_zip::ZipStore;
 
 use crate::zip::{Entry, archive, temporary, within};
@@ -50,6 +50,19 @@ fn beside(folder: &tempfile::TempDir) -> Vec<String> {
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
+}
+
+/// A session does all that other stores do.
+#[test]
+fn a_session_is_a_store_like_any_other() {
+    let (folder, path) = temporary();
+    let zip = ZipStore::create(&path).unwrap();
+    let session = zip.session().unwrap().unwrap();
+    conformance::all(session.store());
+    session.commit().unwrap();
+    assert_eq!(beside(&folder).len(), 1);
+    conformance::sessions(&(Arc::new(zip.clone()) as Arc<dyn Store>));
+    assert_eq!(objects(&zip), [("sessions/c/0".to_owned(), b"2".to_vec())].into());
 }
 
 #[test]

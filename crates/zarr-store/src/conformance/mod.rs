@@ -1,0 +1,99 @@
+//! What every store must do, as functions that test any store.
+//!
+//! A test of a store calls [`all`] with a store that is empty, or [`reads`] with one that can only be
+//! read and is known to hold some objects. The other functions test one subject each, for a store
+//! that is to be mended step by step. All of them panic with the key and what was found, use keys
+//! below a prefix of their own, and remove these at the end.
+//!
+//! None of them can tell whether a lock excludes other processes, or whether a put is atomic while
+//! others read: that takes processes that end at any moment.
+//!
+//! # Examples
+//! ```
+//! use std::sync::Arc;
+//! use zarr_store::{MemoryStore, Store, conformance};
+//!
+//! let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+//! conformance::all(&store);
+//! ```
+
+#![expect(clippy::panic, reason = "tests fail by panics")]
+
+mod listings;
+mod locks;
+mod objects;
+mod reading;
+mod sessions;
+mod updates;
+
+use std::fmt;
+use std::sync::Arc;
+
+pub use self::listings::listings;
+pub use self::locks::locks;
+pub use self::objects::{pieces, versions, whole_objects};
+pub use self::reading::{ranges, reads};
+pub use self::sessions::sessions;
+pub use self::updates::{concurrent_updates, conditional_puts, updates};
+
+use super::{Key, Prefix, Store, StoreExt as _};
+
+/// All requirements of a store that can be read and written. It must be empty, and is empty
+/// afterwards.
+///
+/// # Panics
+/// If the store breaks one of them.
+pub fn all(store: &Arc<dyn Store>) {
+    whole_objects(&**store);
+    pieces(&**store);
+    versions(&**store);
+    ranges(&**store);
+    conditional_puts(&**store);
+    updates(&**store);
+    concurrent_updates(&**store);
+    locks(&**store);
+    sessions(store);
+    found("delete_prefix of the root", store.delete_prefix(&Prefix::root()));
+    listings(&**store);
+}
+
+/// The result, or the end of the test.
+fn found<T, E: fmt::Display>(what: impl fmt::Display, result: Result<T, E>) -> T {
+    match result {
+        Ok(value) => value,
+        Err(error) => panic!("{what} failed: {error}"),
+    }
+}
+
+/// The value, or the end of the test.
+fn some<T>(what: impl fmt::Display, value: Option<T>) -> T {
+    match value {
+        Some(value) => value,
+        None => panic!("{what} found nothing"),
+    }
+}
+
+fn key(text: &str) -> Key {
+    found(format_args!("the key {text}"), Key::new(text))
+}
+
+fn prefix(text: &str) -> Prefix {
+    found(format_args!("the prefix {text}"), Prefix::new(text))
+}
+
+fn put(store: &dyn Store, key: &Key, bytes: &[u8]) {
+    found(format_args!("put of {key}"), store.put(key, bytes));
+}
+
+fn read(store: &dyn Store, key: &Key) -> Option<Vec<u8>> {
+    found(format_args!("get of {key}"), store.read(key))
+}
+
+fn delete(store: &dyn Store, key: &Key) {
+    found(format_args!("delete of {key}"), store.delete(key));
+}
+
+/// A pattern in which every byte tells its position.
+fn pattern(len: usize) -> Vec<u8> {
+    (0..=250).cycle().take(len).collect()
+}
