@@ -8,9 +8,9 @@ use std::time::{Duration, SystemTime};
 use zarr_references::{ReferenceOpener, ReferenceStore};
 use zarr_store::{
     DirEntry, Links, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions, archive_of,
-    local_path, open_url,
+    conformance, local_path, open_url,
 };
-use zarr_store_tests::{key, keys_below, sampled, without_key};
+use zarr_store_tests::{key, keys_below, objects, sampled, without_key};
 
 /// A folder with a target of 100 bytes, in which each byte is its position.
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -53,6 +53,7 @@ fn parts_of_files_are_objects() {
     assert_eq!(read("a/c/3"), Some(vec![99]));
     assert_eq!(read("a/c/4"), Some(vec![]));
     assert_eq!(read("a/c/5"), None);
+    conformance::reads(&store, &objects(&store));
     let mut out = Vec::new();
     let meta = store.get(&key("a/c/0"), ReadRange::Ranges(&[5..7, 0..1]), &mut out).unwrap();
     assert_eq!(out, [15, 16, 10]);
