@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use zarr_array::Hierarchy;
 use zarr_array::store::{
     Key, Prefix, Store, StoreError, StoreOptions, archive_of, local_path, names_in, place_below,
-    shown_url,
+    scheme, shown_url,
 };
 
 use crate::document_url::is_virtual_join;
@@ -158,15 +158,6 @@ fn parse(location: &str) -> Result<Reference, &'static str> {
     })
 }
 
-/// The scheme of a URL; a single letter is a drive.
-fn scheme(url: &str) -> Option<&str> {
-    let (scheme, _) = url.split_once(':')?;
-    let is_scheme = scheme.len() > 1
-        && scheme.starts_with(|first: char| first.is_ascii_alphabetic())
-        && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte));
-    is_scheme.then_some(scheme)
-}
-
 /// Whether a path or URL leads into something other than a folder or bucket: another document, an
 /// archive, or references.
 fn is_other_kind(url: &str, options: &StoreOptions) -> bool {
@@ -198,16 +189,27 @@ fn above(url: &str, levels: usize) -> Option<String> {
     Some(rest.to_owned())
 }
 
-/// The store of a URL of object storage, so that members of one bucket share it, and the path in it.
-/// `None` for anything else.
+/// The bucket, server or archive that a URL leads into, so that members there share its store, and the
+/// path in it. `None` for anything else.
 fn split(url: &str, options: &StoreOptions) -> Option<(String, Prefix)> {
-    let scheme = scheme(url).filter(|scheme| !scheme.eq_ignore_ascii_case("file"))?;
-    let rest = url.get(scheme.len()..)?.strip_prefix("://")?;
-    let (server, path) = rest.split_once('/')?;
-    if is_other_kind(url, options) || path.contains(['?', '#', '%']) {
+    if is_virtual_join(url) {
         return None;
     }
-    Some((format!("{scheme}://{server}"), Prefix::new(path.trim_end_matches('/')).ok()?))
+    let (root, path) = match archive_of(url, options) {
+        Some(archive) => (archive.to_owned(), url.get(archive.len()..)?),
+        None => {
+            let scheme = scheme(url).filter(|scheme| scheme != "file")?;
+            let rest = url.get(scheme.len()..)?.strip_prefix("://")?;
+            let (server, path) = rest.split_once('/')?;
+            (format!("{scheme}://{server}"), path)
+        }
+    };
+    let path = path.trim_matches('/');
+    let names = names_in(url, path).ok()?;
+    // An encoded `/` is none between names, and stores refuse what follows a `?` or `#` in a URL.
+    let is_plain = names.matches('/').count() == path.matches('/').count()
+        && !(scheme(url).is_some() && path.contains(['?', '#']));
+    is_plain.then(|| Some((root, Prefix::new(names).ok()?))).flatten()
 }
 
 /// The reference by which a document in the folder or at the URL `base` names what is at `target`:
@@ -339,7 +341,16 @@ mod tests {
         assert_eq!(above(".", 1).as_deref(), Some(".."));
         let (root, prefix) = split("s3://bucket/a/b", &StoreOptions::new()).expect("of a bucket");
         assert_eq!((root.as_str(), prefix.as_str()), ("s3://bucket", "a/b"));
-        assert_eq!(split("/a/b", &StoreOptions::new()), None);
-        assert_eq!(split("s3://bucket/a.zjoin/b", &StoreOptions::new()), None);
+        let split = |url| split(url, &StoreOptions::new());
+        for (url, root, path) in [
+            ("s3://bucket/a%20b/c%25", "s3://bucket", "a b/c%"),
+            ("https://server/a/100%/", "https://server", "a/100%"),
+        ] {
+            let (found, prefix) = split(url).expect(url);
+            assert_eq!((found.as_str(), prefix.as_str()), (root, path));
+        }
+        for url in ["/a/b", "s3://bucket/a%2Fb", "https://server/a?b", "s3://bucket/a.zjoin/b"] {
+            assert_eq!(split(url), None, "{url}");
+        }
     }
 }

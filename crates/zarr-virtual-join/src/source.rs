@@ -60,7 +60,7 @@ impl Source {
             let is_file = found.is_folder
                 && folder.as_deref().is_some_and(|folder| folder.ancestors().any(Path::is_file));
             return match self.missing {
-                Missing::Fill if !is_file => Ok(None),
+                Missing::Fill if !is_file && !leads_to_object(&*found.store, &prefix)? => Ok(None),
                 Missing::Fill | Missing::Error => {
                     Err(ArrayError::NotFound { path: shown(prefix.as_str()) })
                 }
@@ -115,6 +115,18 @@ impl MemberSource for Source {
             None => format!("{member:?}"),
         }
     }
+}
+
+/// Whether an object has the name of `prefix`, or of a prefix around it.
+fn leads_to_object(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
+    let mut around = Prefix::root();
+    for name in prefix.segments() {
+        if store.head(&around.key(name)?)?.is_some() {
+            return Ok(true);
+        }
+        around = around.join(name)?;
+    }
+    Ok(false)
 }
 
 /// The document of the array at `prefix`: its key, size and version, and bytes.

@@ -4,21 +4,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_codec::{
-    AnyChain, ByteStrings, ChunkError, Scratch, Slots, Strings, VariableChunkCodec,
+    AnyChain, ByteStrings, ChunkError, Scratch, Slice, Slots, Strings, VariableChunkCodec,
     VariableChunkReader,
 };
-use zarr_grid::{ChunkPart, SelectedChunks};
+use zarr_grid::{ChunkPart, PartIndices, SelectedChunks};
 use zarr_metadata::DataType;
 
 use super::Array;
 use super::elements::{ReadAs, sealed};
 use super::part_reader::{Answer, OneVersion, read_range};
 use crate::any_selection::AnySelection;
-use crate::counts::narrow;
+use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::Selection;
 use crate::store::Key;
+use crate::store::StoreExt as _;
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
 
@@ -102,7 +103,7 @@ impl Array {
         selection: &Selection,
         limit: u64,
     ) -> Result<Result<ByteStrings, u64>, ArrayError> {
-        let VariableRead { chunks, slots, bytes } = self.begin_variable_read(selection)?;
+        let VariableRead { chunks, collected, bytes } = self.begin_variable_read(selection)?;
         let threads = self.threads_for(bytes);
         let bytes = AtomicU64::new(0);
         parallel::for_each(chunks.len(), threads, Worker::default, |worker, range| {
@@ -111,7 +112,7 @@ impl Array {
                 if bytes.load(Ordering::Relaxed) > limit {
                     break;
                 }
-                let read = self.read_variable_part(part, chunks.shape(), &slots, worker)?;
+                let read = self.read_variable_part(part, chunks.shape(), &collected, worker)?;
                 bytes.fetch_add(read, Ordering::Relaxed);
             }
             Ok::<(), ArrayError>(())
@@ -120,7 +121,7 @@ impl Array {
         if bytes > limit {
             return Ok(Err(bytes));
         }
-        finish_variable_read(slots, chunks.shape()).map(Ok)
+        Collected::finish(collected, chunks.shape(), self.fill()).map(Ok)
     }
 
     /// Checks a selection, and allocates memory for its elements.
@@ -130,11 +131,14 @@ impl Array {
     ) -> Result<VariableRead<'_>, ArrayError> {
         self.check_variable()?;
         let chunks = self.layout().select(selection)?;
-        let count = count(chunks.shape());
-        let slots = count.and_then(|count| Slots::filled_with(count, self.fill()).ok());
-        let slots = Mutex::new(slots.ok_or_else(|| too_large(chunks.shape()))?);
-        let bytes = count.unwrap_or(0).saturating_mul(TYPICAL);
-        Ok(VariableRead { chunks, slots, bytes })
+        let is_alone =
+            chunks.parts().next_part().is_some_and(|part| alone(part, chunks.shape()).is_some());
+        let collected = match is_alone {
+            true => Collected::Alone(None),
+            false => Collected::Slots(filled(chunks.shape(), self.fill())?),
+        };
+        let bytes = count(chunks.shape()).unwrap_or(0).saturating_mul(TYPICAL);
+        Ok(VariableRead { chunks, collected: Mutex::new(collected), bytes })
     }
 
     /// Reads the part of a selection of this shape that is in one chunk; returns its bytes.
@@ -142,23 +146,56 @@ impl Array {
         &self,
         part: &ChunkPart<'_>,
         shape: &[u64],
-        slots: &Mutex<Slots>,
+        collected: &Mutex<Collected>,
         worker: &mut Worker,
     ) -> Result<u64, ArrayError> {
-        let moves = Moves::new(part, shape);
-        let decoded = match self.read_variable_of_member(part)? {
+        let of_member = self.read_variable_of_member(part)?;
+        if let Some(region) = alone(part, shape) {
+            let decoded = match of_member {
+                Some(read) => read,
+                None => self.read_variable_region(part, shape, &region, worker)?,
+            };
+            let length = decoded.as_ref().map_or(0, |decoded| wide(decoded.bytes().len()));
+            *collected.lock().unwrap_or_else(PoisonError::into_inner) = Collected::Alone(decoded);
+            return Ok(length);
+        }
+        let Moves { in_chunk, in_selection } = Moves::new(part, shape);
+        let decoded = match of_member {
             Some(read) => read,
             None => {
                 let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
-                let elements = moves.in_chunk;
-                self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker)?
+                self.read_variable_chunk(chunk, chunk_shape, in_chunk, part.is_whole(), worker)?
             }
         };
         let Some(decoded) = decoded else { return Ok(0) };
-        let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
-        let moved = moves.in_selection.iter().zip(decoded.iter());
-        moved.for_each(|(slot, element)| slots.set(*slot, element));
-        Ok(u64::try_from(decoded.bytes().len()).unwrap_or(u64::MAX))
+        let mut collected = collected.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Collected::Slots(slots) = &mut *collected {
+            let moved = in_selection.iter().zip(decoded.iter());
+            moved.for_each(|(slot, element)| slots.set(*slot, element));
+        }
+        Ok(wide(decoded.bytes().len()))
+    }
+
+    /// The elements of a region of a chunk, `None` if the chunk is not stored.
+    fn read_variable_region(
+        &self,
+        part: &ChunkPart<'_>,
+        shape: &[u64],
+        region: &[Slice],
+        worker: &mut Worker,
+    ) -> Result<Option<ByteStrings>, ArrayError> {
+        let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
+        let codec = self.codec_of(chunk_shape, &mut worker.codec)?;
+        let key = self.layout().key(chunk)?;
+        let failed = |cause| ArrayError::Chunk { key: key.to_string(), cause };
+        if codec.inner_grid().is_some() {
+            let elements = Moves::new(part, shape).in_chunk;
+            return self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker);
+        }
+        if !self.store().read_into(&key, &mut worker.encoded)? {
+            return Ok(None);
+        }
+        codec.decode(&worker.encoded, region, self.fill()).map(Some).map_err(failed)
     }
 
     /// The elements with these numbers in C order of a chunk, `None` if the chunk is not stored. Of a
@@ -224,13 +261,53 @@ impl Array {
 /// A checked read.
 pub(super) struct VariableRead<'a> {
     pub(super) chunks: SelectedChunks<'a>,
-    /// The elements; the fill value until they are read.
-    pub(super) slots: Mutex<Slots>,
+    pub(super) collected: Mutex<Collected>,
     /// Their approximate size in bytes.
     pub(super) bytes: usize,
 }
 
-/// The elements that have been read, of this shape.
+/// The elements that have been read.
+pub(super) enum Collected {
+    /// All of them in order, once the one chunk that has them is decoded: a copy of each in its slot
+    /// would take a multiple of short ones' memory. `None` if it is not stored.
+    Alone(Option<ByteStrings>),
+    /// The fill value until they are read.
+    Slots(Slots),
+}
+
+impl Collected {
+    /// The elements, of this shape.
+    pub(super) fn finish(
+        collected: Mutex<Self>,
+        shape: &[u64],
+        fill: &[u8],
+    ) -> Result<ByteStrings, ArrayError> {
+        match collected.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            Self::Alone(Some(all)) => Ok(all),
+            Self::Alone(None) => finish_variable_read(filled(shape, fill)?.into(), shape),
+            Self::Slots(slots) => finish_variable_read(slots.into(), shape),
+        }
+    }
+}
+
+/// What a part has of its chunk, if it is a whole selection of this shape, in order.
+fn alone(part: &ChunkPart<'_>, shape: &[u64]) -> Option<Vec<Slice>> {
+    let axes = part.axes().iter().zip(shape).map(|(axis, length)| match axis.indices {
+        PartIndices::Step { in_chunk, step, len, reversed: false, .. } if len == *length => {
+            Some(Slice { start: narrow(in_chunk), count: narrow(len), step: narrow(step) })
+        }
+        PartIndices::Step { .. } | PartIndices::List { .. } => None,
+    });
+    axes.collect()
+}
+
+/// Slots for elements of this shape.
+fn filled(shape: &[u64], fill: &[u8]) -> Result<Slots, ArrayError> {
+    let slots = count(shape).and_then(|count| Slots::filled_with(count, fill).ok());
+    slots.ok_or_else(|| too_large(shape))
+}
+
+/// The elements in the slots, of this shape.
 pub(super) fn finish_variable_read(
     slots: Mutex<Slots>,
     shape: &[u64],

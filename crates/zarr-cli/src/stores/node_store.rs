@@ -430,8 +430,7 @@ fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
 
 /// The store, which lists by metadata if it is on a server that does not list.
 fn listable(path: &str, store: Hierarchy) -> Hierarchy {
-    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    match scheme.as_deref() {
+    match store::scheme(path).as_deref() {
         Some("http" | "https") => store.with_store(unlisted(Arc::clone(&store))),
         _ => store,
     }
@@ -440,6 +439,5 @@ fn listable(path: &str, store: Hierarchy) -> Hierarchy {
 /// Whether a URL is one that a build with the feature `remote` opens.
 fn is_remote(path: &str) -> bool {
     const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
-    let scheme = path.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-    scheme.is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
+    store::scheme(path).is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
 }

@@ -97,7 +97,11 @@ fn urls_that_no_build_opens() {
 fn urls_that_another_build_opens() {
     insta::assert_snapshot!(session(
         &root(),
-        &[&["info", "s3://bucket/a?secret"], &["copy", "HTTPS://host/a", "nowhere"]],
+        &[
+            &["info", "s3://bucket/a?secret"],
+            &["copy", "HTTPS://host/a", "nowhere"],
+            &["info", "http:host/a"],
+        ],
     ));
     assert!(!root().join("nowhere").exists());
 }

@@ -49,6 +49,8 @@ mod remote;
 #[cfg(test)]
 mod resize;
 #[cfg(test)]
+mod schemas;
+#[cfg(test)]
 mod secrets;
 #[cfg(test)]
 mod strings;

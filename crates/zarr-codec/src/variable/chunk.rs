@@ -150,14 +150,24 @@ impl VariableChunkCodec {
         region: &[Slice],
         fill: &[u8],
     ) -> Result<ByteStrings, ChunkError> {
+        let view = self.view_of(region)?;
+        let mut runs = view.runs();
+        if let (Some(Run::Elements { position, len }), None) = (runs.next(), runs.next()) {
+            // No list of numbers, which may be longer than the elements.
+            return self.decode_each(encoded, position..position.saturating_add(len), fill);
+        }
         self.decode_at(encoded, &self.numbers(region)?, fill)
+    }
+
+    fn view_of(&self, region: &[Slice]) -> Result<View, ChunkError> {
+        let whole = View::contiguous(self.shape()).map_err(CopyError::from);
+        let view = whole.and_then(|whole| sliced(&whole, region));
+        view.map_err(|error| self.failed(error.into()))
     }
 
     /// The numbers of the elements of a region, in C order of the chunk.
     pub(crate) fn numbers(&self, region: &[Slice]) -> Result<Vec<usize>, ChunkError> {
-        let failed = |error: CopyError| self.failed(error.into());
-        let whole = View::contiguous(self.shape()).map_err(|error| failed(error.into()))?;
-        let view = sliced(&whole, region).map_err(failed)?;
+        let view = self.view_of(region)?;
         let mut indices = Vec::new();
         indices.try_reserve_exact(view.len()).map_err(|_| {
             self.failed(ChunkErrorKind::OutOfMemory { bytes: widen(view.len()).saturating_mul(8) })
@@ -175,9 +185,7 @@ impl VariableChunkCodec {
     /// # Errors
     /// As [`decode`](Self::decode).
     pub fn decode_all(&self, encoded: &[u8], fill: &[u8]) -> Result<ByteStrings, ChunkError> {
-        let mut indices = self.room()?;
-        indices.extend(0..self.elements);
-        self.decode_at(encoded, &indices, fill)
+        self.decode_each(encoded, 0..self.elements, fill)
     }
 
     /// An empty vector with capacity for one item per element of the chunk.
@@ -204,8 +212,17 @@ impl VariableChunkCodec {
         indices: &[usize],
         fill: &[u8],
     ) -> Result<ByteStrings, ChunkError> {
+        self.decode_each(encoded, indices.iter().copied(), fill)
+    }
+
+    fn decode_each(
+        &self,
+        encoded: &[u8],
+        indices: impl ExactSizeIterator<Item = usize> + Clone,
+        fill: &[u8],
+    ) -> Result<ByteStrings, ChunkError> {
         let bytes = self.decompress(encoded)?;
-        let positions = indices.iter().map(|index| self.stored(*index));
+        let positions = indices.map(|index| self.stored(index));
         match &self.array_to_bytes {
             ShapedCodec::Shard(shard) => shard.decode_at(&bytes, positions, fill),
             ShapedCodec::Vlen => {

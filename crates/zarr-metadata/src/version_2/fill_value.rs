@@ -14,7 +14,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// The fill value in version 3, in canonical form.
 ///
 /// `null` says that elements which were never written are undefined; they read as zeros, as the
-/// empty string, and as NaT.
+/// empty string, and as NaT. So does the number 0 of texts (SD-73).
 pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
     let Dtype { data_type, order } = dtype;
     if raw.json_type() == JsonType::Null {

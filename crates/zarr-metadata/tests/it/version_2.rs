@@ -471,18 +471,6 @@ fn one_byte_changed_never_panics() {
     });
 }
 
-#[test]
-fn the_fill_value_0_of_strings_is_the_empty_one() {
-    for filter in ["vlen-utf8", "vlen-bytes"] {
-        let filters = format!(r#"[{{"id": "{filter}"}}]"#);
-        for fill in ["0", "null", "\"\""] {
-            let text = zarray(&[("dtype", "\"|O\""), ("filters", &filters), ("fill_value", fill)]);
-            let array = ArrayMetadata::from_version_2(text.as_bytes(), None).unwrap();
-            assert_eq!(array.fill_value().bytes(), Some(&[][..]), "{filter} {fill}");
-        }
-    }
-}
-
 /// Calls `read` with the text, each of its bytes replaced in turn or left out.
 fn each_change(text: &str, mut read: impl FnMut(&[u8])) {
     let mut bytes = text.as_bytes().to_vec();
@@ -496,5 +484,26 @@ fn each_change(text: &str, mut read: impl FnMut(&[u8])) {
         let mut without = bytes.clone();
         without.remove(at);
         read(&without);
+    }
+}
+
+/// Zarr-python 2 writes the number 0 for texts of which nobody chose a fill value.
+#[test]
+fn sd_73_the_number_zero_is_the_empty_text() {
+    let filter = |name: &str| format!(r#"[{{"id": "{name}"}}]"#);
+    for (dtype, filters, zero, text) in [
+        ("|O", filter("vlen-utf8"), "\"\"", r#""0""#),
+        ("|O", filter("vlen-bytes"), "\"\"", r#""MA==""#),
+        ("<U2", "null".to_owned(), "\"\"", r#""0""#),
+        ("|S3", "null".to_owned(), "\"\"", r#""MA==""#),
+    ] {
+        let dtype = format!("\"{dtype}\"");
+        let fill = |value: &str| {
+            let changes = [("dtype", &*dtype), ("filters", &*filters), ("fill_value", value)];
+            member(&array(&changes).expect(value), "fill_value")
+        };
+        assert_eq!((fill("0"), fill("null")), (zero.to_owned(), zero.to_owned()), "{dtype}");
+        // The text of a zero stays.
+        assert_eq!(fill(text), text, "{dtype}");
     }
 }

@@ -1,15 +1,15 @@
 //! Reads and writes strings and byte strings without blocking the thread.
 
 use std::marker::PhantomData;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
-use zarr_codec::{ByteStrings, Slots};
+use zarr_codec::ByteStrings;
 use zarr_grid::{ChunkPart, SelectedChunks};
 
 use super::free::Free;
 use super::turns::{Turn, Turns};
 use crate::array::Array;
-use crate::array::variable::{VariableRead, Worker, finish_variable_read};
+use crate::array::variable::{Collected, VariableRead, Worker};
 use crate::array::variable_write::{Elements, Variable};
 use crate::error::ArrayError;
 use crate::selection::Selection;
@@ -50,9 +50,9 @@ impl Array {
         &self,
         selection: Selection,
     ) -> Result<ByteStrings, ArrayError> {
-        let VariableRead { chunks, slots, bytes } = self.begin_variable_read(&selection)?;
-        let slots: Arc<Mutex<Slots>> = Arc::new(slots);
-        let (array, read) = (self.clone(), Arc::clone(&slots));
+        let VariableRead { chunks, collected, bytes } = self.begin_variable_read(&selection)?;
+        let collected = Arc::new(collected);
+        let (array, read) = (self.clone(), Arc::clone(&collected));
         let (parts, shape) = (chunks.len(), chunks.shape().to_vec());
         drop(chunks);
         let workers: Free<Worker> = Free::default();
@@ -64,9 +64,9 @@ impl Array {
         });
         turns.run().await?;
         // Each thread has dropped its share.
-        let slots = Arc::into_inner(slots);
-        let slots = slots.ok_or_else(|| interrupted("a chunk is still being decoded"))?;
-        finish_variable_read(slots, &shape)
+        let collected = Arc::into_inner(collected);
+        let collected = collected.ok_or_else(|| interrupted("a chunk is still being decoded"))?;
+        Collected::finish(collected, &shape, self.fill())
     }
 }
 

@@ -9,7 +9,7 @@ use zarr_join::{Arrangement, Join, JoinOptions, Member};
 use zarr_store_tests::executor::block_on;
 use zarr_store_tests::objects;
 use zarr_store_tests::server::{Objects, Server, ServerFault};
-use zarr_virtual_join::{Document, Missing, OpenOptions, open_store};
+use zarr_virtual_join::{AllowedMembers, Document, Missing, OpenOptions, open_store};
 
 use super::newer::joined_at;
 use crate::cases::{fixture, year};
@@ -231,5 +231,50 @@ fn object_storage_copies_the_chunks_of_a_join_itself() {
         for (key, _) in objects(&*target("changed.zarr")) {
             target("changed.zarr").delete(&Key::new(key).expect("a key")).expect("deletes");
         }
+    }
+}
+
+/// An object where a member should be is of a kind that nobody knows: it is not missing, wherever the
+/// reference leads, and however the URL is spelled.
+#[test]
+fn an_object_of_an_unknown_kind_is_no_missing_member() {
+    let server = Server::start();
+    let bucket = open_url("s3://bucket", &options(&server)).expect("opens");
+    for name in ["base/a.raw", "base/deep/b c.raw", "other.raw"] {
+        bucket.put(&Key::new(name).expect("a key"), b"raw").expect("puts");
+    }
+    let read = |location: &str, path: &str| {
+        let text = format!(
+            r#"{{"zarr_kit_join": 1, "nodes": {{"": {{"metadata": {{
+                "zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "uint8",
+                "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [2]}}}},
+                "chunk_key_encoding": {{"name": "default"}}, "fill_value": 7, "codecs": ["bytes"]}},
+                "member_shapes": [[2]], "missing": "fill",
+                "members": [{{"location": "{location}", "path": "{path}"}}]}}}}}}"#
+        );
+        bucket.put(&Key::new("base/year.zjoin").expect("a key"), text.as_bytes()).expect("puts");
+        let open = OpenOptions::new().store(options(&server));
+        let store = open_store(PLACE, &open.allowed_members(AllowedMembers::Anywhere));
+        let array = Array::open(store.expect("opens"), &Prefix::root()).expect("opens");
+        let [blocking, asynchronous] =
+            [array.read(0..2), block_on(array.asynchronous().read(0..2))]
+                .map(|read| read.map_err(|error| error.to_string()));
+        assert_eq!(blocking, asynchronous, "{location}");
+        blocking
+    };
+    for (location, path) in [
+        ("a.raw", ""),
+        ("a.raw", "in/it"),
+        ("a.raw/in", ""),
+        ("deep/b c.raw", ""),
+        ("../other.raw", ""),
+        ("s3://bucket/other.raw", ""),
+        ("s3://bucket/base/deep/b%20c.raw", "x"),
+    ] {
+        let error = read(location, path).expect_err(location);
+        assert!(error.contains(".raw"), "{location}: {error}");
+    }
+    for location in ["nothing.zarr", "deep", "../no.raw", "s3://bucket/base/b%20c.raw"] {
+        assert_eq!(read(location, ""), Ok(vec![7, 7]), "{location}");
     }
 }
