@@ -50,6 +50,15 @@ ARGUMENTS = {
     "write": "{document} {raw} {store}",
 }
 
+# Arguments that measure nothing, and what is said of them.
+MISTAKES = [
+    (["--read", "no-such-program {store}"], "cannot start no-such-program"),
+    (["--read", "cat {shop}"], "'shop'; there are {store}"),
+    (["--read", "cat {store}", "--only", "no-such-case"], "no case is measured"),
+    (["--read", "cat {store}", "--levels", "corre"], "no level corre; there are core"),
+    (["--adapter", "zarr_perl"], "no adapter zarr_perl; there are"),
+]
+
 
 def main(suite, work):
     program, results, wrong = work / "by_command.py", work / "by_command.json", 0
@@ -64,7 +73,19 @@ def main(suite, work):
         right = len(found) >= least and all(one["verdict"] == "right" for one in found)
         print(f"{', '.join(kinds)} of {cases}: {f'{len(found)} right' if right else done.stdout + done.stderr}")
         wrong += not right
-    return wrong > 0
+    for arguments, words in MISTAKES:
+        command = [sys.executable, suite / "run.py", *arguments]
+        done = subprocess.run(command, text=True, capture_output=True, check=False)
+        right = done.returncode == 1 and words in done.stderr and "Traceback" not in done.stderr
+        print(f"{arguments[1]}: {'right' if right else done.stdout + done.stderr}")
+        wrong += not right
+    outputs = [work / "by_command.svg", results]
+    command = f"'{sys.executable}' '{program}' read {{store}}"
+    subprocess.run([sys.executable, suite / "run.py", "--read", command, "--only", "grid-drawing", "--quiet",
+                    "--badge", outputs[0], "--json", outputs[1]], check=True)
+    right = "3 of 3 right" in outputs[0].read_text() and len(json.loads(outputs[1].read_text())["results"]) == 3
+    print(f"a badge and JSON: {'right' if right else outputs[0].read_text()}")
+    return wrong > 0 or not right
 
 
 if __name__ == "__main__":
