@@ -7,11 +7,11 @@ use std::thread;
 use std::time::Duration;
 
 use super::buffer::assemble;
-use super::listing::{failed_listing, until_error};
 use super::{
     AsyncStore, GetInto, Key, Layer, Links, Listing, ObjectMeta, Operation, Prefix, PutMode,
     PutOutcome, ReadRange, Store, StoreError,
 };
+use crate::store::listing::{failed_listing, until_error};
 
 /// How an operation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -21,94 +21,68 @@
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod address;
-mod api;
-mod archive_url;
-mod async_api;
-mod below;
+mod addresses;
 mod buffer;
-mod cleaning;
 #[cfg(feature = "test-util")]
 pub mod conformance;
 mod document;
-mod error;
-mod ext;
+mod errors;
 #[cfg(feature = "test-util")]
 mod fault;
-mod full_message;
 mod hash;
 mod key;
-mod layer;
-mod linking;
-mod listing;
 mod local;
 mod location;
-mod lock_table;
+mod locks;
 mod memory;
 #[cfg(feature = "object_store")]
 mod object;
-#[cfg(feature = "async")]
-mod offload;
-mod open;
-mod open_remote;
-mod opener;
-mod options;
-mod per_process;
-mod process_locks;
-mod put_from;
-mod read_range;
-#[cfg(feature = "async")]
-mod runtime;
-mod scheme;
-mod session;
-mod shown;
+mod processes;
 #[cfg(feature = "simulation")]
 pub mod simulation;
 pub mod sorted;
-mod types;
+mod store;
 mod update;
-mod url_names;
-mod utc;
 mod waiting;
 
-pub use self::address::Address;
-pub use self::api::Store;
-pub use self::async_api::{AsyncStore, Object, StoreFuture};
+pub use self::addresses::address::Address;
+pub use self::addresses::open::{archive_of, local_path, open_url};
+pub use self::addresses::opener::Opener;
+pub use self::addresses::options::StoreOptions;
+pub use self::addresses::scheme::scheme;
+pub use self::addresses::shown::{shown_url, without_secrets};
+pub use self::addresses::url_names::{names_in, place_below};
 pub use self::buffer::reserve;
-pub use self::cleaning::Cleaning;
 pub use self::document::DocumentLimit;
-pub use self::error::{ModifiedObject, Operation, StoreError};
-pub use self::ext::StoreExt;
+pub use self::errors::error::{ModifiedObject, Operation, StoreError};
+pub use self::errors::full_message::FullMessage;
 #[cfg(feature = "test-util")]
 pub use self::fault::{Fault, FaultStore};
-pub use self::full_message::FullMessage;
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix};
-pub use self::layer::Layer;
-pub use self::linking::Linking;
-pub use self::listing::{Listing, failed_listing, until_error};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore, TemporaryFile};
 pub use self::location::Location;
+pub use self::locks::process_locks::ProcessLocks;
 pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]
 pub use self::object::{ConditionalPut, RemoteStore};
 #[cfg(feature = "async")]
-pub use self::offload::{Offload, run_blocking};
-pub use self::open::{archive_of, local_path, open_url};
-pub use self::opener::Opener;
-pub use self::options::StoreOptions;
-pub use self::per_process::PerProcess;
-pub use self::process_locks::ProcessLocks;
-pub use self::put_from::{ObjectFile, PutFrom, Sharing};
-pub use self::read_range::ReadRange;
-pub use self::scheme::scheme;
-pub use self::session::Session;
-pub use self::shown::{shown_url, without_secrets};
-pub use self::types::{
+pub use self::processes::offload::{Offload, run_blocking};
+pub use self::processes::per_process::PerProcess;
+pub use self::store::api::Store;
+pub use self::store::async_api::{AsyncStore, Object, StoreFuture};
+pub use self::store::cleaning::Cleaning;
+pub use self::store::ext::StoreExt;
+pub use self::store::layer::Layer;
+pub use self::store::linking::Linking;
+pub use self::store::listing::{Listing, failed_listing, until_error};
+pub use self::store::put_from::{ObjectFile, PutFrom, Sharing};
+pub use self::store::read_range::ReadRange;
+pub use self::store::session::Session;
+pub use self::store::types::{
     Capabilities, DirEntry, GetInto, Links, LockGuard, LockScope, ObjectMeta, PutMode, PutOutcome,
     Version,
 };
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
-pub use self::url_names::{names_in, place_below};
 pub use self::waiting::Waiting;
 
 /// Marks a place that a simulation is to reach. Without the feature `simulation` it is nothing.

@@ -9,12 +9,12 @@ use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::vec;
 
 use super::buffer::assemble;
-use super::lock_table::LockTable;
 use super::{
     Capabilities, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard, LockScope,
     ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
 };
 use crate::hash::fnv1a;
+use crate::locks::lock_table::LockTable;
 
 /// Keys that a listing copies at a time, so that no lock is held between its items.
 const LIST_BATCH: usize = 1024;

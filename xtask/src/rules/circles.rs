@@ -28,10 +28,10 @@ const RECURSION: &[(&str, &str, &str)] = &[
     // An array has members, which are arrays.
     ("zarr-array", "members", "array/"),
     // A session has a store, and a store begins sessions; an object is linked from another store.
-    ("zarr-store", "linking", "api"),
-    ("zarr-store", "session", "api"),
+    ("zarr-store", "store/linking", "store/api"),
+    ("zarr-store", "store/session", "store/api"),
     // Options name the kinds of stores, which are opened with options.
-    ("zarr-store", "opener", "options"),
+    ("zarr-store", "addresses/opener", "addresses/options"),
 ];
 
 /// The path of a module from the root of its crate.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::path::is_absent;
 use super::{LocalStore, names};
-use crate::listing::{failed_listing, until_error};
+use crate::store::listing::{failed_listing, until_error};
 use crate::{DirEntry, Key, Links, Listing, Operation, Prefix, StoreError};
 
 /// One step of a walk.

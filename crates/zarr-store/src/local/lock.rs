@@ -9,7 +9,7 @@ use std::sync::{Arc, LazyLock};
 use super::lock_file::{has_no_locks, is_at, locked, open_or_create};
 use super::write::{ATTEMPTS, make_folder};
 use super::{LocalStore, direct, leftovers, names};
-use crate::lock_table::LockTable;
+use crate::locks::lock_table::LockTable;
 use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 
 /// The paths of the lock files that this process holds or waits for.

@@ -17,8 +17,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::retry::{Cause, Limits, QUIET, Tries};
-use crate::error::RemoteCause;
-use crate::read_range::OwnedReadRange;
+use crate::errors::error::RemoteCause;
+use crate::store::read_range::OwnedReadRange;
 use crate::waiting::{OnWait, Waiting};
 use crate::{
     FullMessage, Key, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version, reserve,

@@ -11,7 +11,7 @@ use object_store::{Error, ListResult, ObjectMeta};
 
 use super::client::{Client, describe, remote};
 use super::retry::Cause;
-use crate::runtime;
+use crate::processes::runtime;
 use crate::{DirEntry, Key, Listing, Operation, Prefix, StoreError};
 
 /// Keys that are taken from a stream at a time: as many as S3 sends per page.

@@ -16,16 +16,16 @@ use object_store::ObjectStore as Backend;
 use object_store::path::Path;
 
 use self::client::{Client, Origin};
-use super::lock_table::LockTable;
-use super::runtime::{self, Task};
 use super::{
     AsyncStore, Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location,
     LockGuard, LockScope, Object, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome,
     ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture, StoreOptions,
 };
 use crate::buffer::assemble;
-use crate::listing::failed_listing;
-use crate::per_process::PerProcess;
+use crate::locks::lock_table::LockTable;
+use crate::processes::per_process::PerProcess;
+use crate::processes::runtime::{self, Task};
+use crate::store::listing::failed_listing;
 
 /// Names that threads of this process hold, for all stores whose backends have the same name.
 static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTable::new()));

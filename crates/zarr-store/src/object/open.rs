@@ -58,7 +58,7 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
 }
 
 fn no_client(url: &Url) -> String {
-    let built = crate::scheme::schemes();
+    let built = crate::addresses::scheme::schemes();
     format!("this build has no client for {}: but for {built}", url.scheme())
 }
 

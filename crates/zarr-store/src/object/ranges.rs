@@ -7,7 +7,7 @@ use futures_util::stream::FuturesUnordered;
 use object_store::{Error, GetOptions, GetRange};
 
 use super::client::{Client, describe, present};
-use crate::read_range::len_within;
+use crate::store::read_range::len_within;
 use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, reserve};
 
 /// The largest gap between two ranges that one request fetches: at 20 ms per request and 50 MB/s

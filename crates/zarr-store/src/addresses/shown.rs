@@ -19,7 +19,9 @@
 pub fn shown_url(url: &str) -> String {
     // Parsers of URLs ignore these.
     let url = url.trim_matches(|c: char| c.is_control() || c == ' ');
-    let Some((scheme, rest)) = crate::scheme::scheme_of(url) else { return url.to_owned() };
+    let Some((scheme, rest)) = crate::addresses::scheme::scheme_of(url) else {
+        return url.to_owned();
+    };
     let slashes = match scheme.to_ascii_lowercase().as_str() {
         // Three slashes begin a path, not a host.
         "file" | "memory" => rest.len().min(2).min(count_slashes(rest)),
@@ -69,7 +71,7 @@ pub fn without_secrets(message: &str) -> String {
         let url = rest.get(start..end).unwrap_or_default();
         // Punctuation of the sentence around it.
         let bare = url.trim_end_matches([')', ']', ',', ';', '.', ':', '\'']);
-        match crate::scheme::scheme_of(bare) {
+        match crate::addresses::scheme::scheme_of(bare) {
             Some(_) => text.push_str(&shown_url(bare)),
             // Not a valid scheme; what follows may still be a secret.
             None => {

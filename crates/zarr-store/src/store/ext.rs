@@ -2,7 +2,7 @@
 
 use std::io::IoSlice;
 
-use super::{
+use crate::{
     Key, Location, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
     StoreError, Version,
 };
@@ -72,13 +72,13 @@ pub trait StoreExt: Store {
     }
 
     /// Where the objects below `prefix` are, or `None` if the store does not know; see
-    /// [`Linking::location`](super::Linking::location).
+    /// [`Linking::location`](crate::Linking::location).
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.linking()?.location(prefix)
     }
 
     /// Makes `key` an object with the bytes of another one without reading them, if the store can; see
-    /// [`Linking::put_from`](super::Linking::put_from).
+    /// [`Linking::put_from`](crate::Linking::put_from).
     ///
     /// # Errors
     /// As for [`Store::put_opts`].
@@ -97,16 +97,16 @@ pub trait StoreExt: Store {
     }
 
     /// Removes what dead writers left below `prefix`; see
-    /// [`Cleaning::clean`](super::Cleaning::clean).
+    /// [`Cleaning::clean`](crate::Cleaning::clean).
     ///
     /// # Errors
-    /// As for [`Cleaning::clean`](super::Cleaning::clean).
+    /// As for [`Cleaning::clean`](crate::Cleaning::clean).
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.cleaning().map_or(Ok(()), |cleaning| cleaning.clean(prefix, removed))
     }
 
     /// Calls `found` with the name of everything below `prefix` that is no object; see
-    /// [`Cleaning::without_key`](super::Cleaning::without_key).
+    /// [`Cleaning::without_key`](crate::Cleaning::without_key).
     ///
     /// # Errors
     /// As for [`Store::list`].

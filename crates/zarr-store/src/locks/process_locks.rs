@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::lock_table::LockTable;
-use super::{Key, LockGuard, LockScope, Operation, StoreError};
+use crate::locks::lock_table::LockTable;
+use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 
-/// Locks among the threads of this process, for [`Store::lock`](super::Store::lock) of a store that
+/// Locks among the threads of this process, for [`Store::lock`](crate::Store::lock) of a store that
 /// has no locks of its own.
 ///
 /// A clone shares the locks. A forked process starts with none held.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 #[cfg(not(feature = "object_store"))]
-use crate::scheme::schemes;
+use crate::addresses::scheme::schemes;
 #[cfg(not(feature = "object_store"))]
 use crate::shown_url;
 use crate::{Store, StoreError, StoreOptions};

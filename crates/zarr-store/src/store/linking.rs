@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
-use super::{Key, Location, ObjectFile, ObjectMeta, Prefix, PutFrom, Sharing, Store, StoreError};
+use crate::{Key, Location, ObjectFile, ObjectMeta, Prefix, PutFrom, Sharing, Store, StoreError};
 
 /// What [`Store::linking`] gives: where the store keeps its objects, so that another store can tell
 /// whether they share them, and link or clone them instead of copying their bytes.
 ///
-/// Callers find the first two methods in [`StoreExt`](super::StoreExt) too, for any store.
+/// Callers find the first two methods in [`StoreExt`](crate::StoreExt) too, for any store.
 pub trait Linking {
     /// Where the objects below `prefix` are, to tell whether two stores share them; `None` if the
     /// store does not know.

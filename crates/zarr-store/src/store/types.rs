@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use super::{Key, Operation, Prefix, StoreError};
+use crate::{Key, Operation, Prefix, StoreError};
 
 /// Size and version of an object, and when it was modified.
 ///
@@ -73,7 +73,7 @@ impl fmt::Debug for Version {
     }
 }
 
-/// How [`Store::get_into`](super::Store::get_into) ended.
+/// How [`Store::get_into`](crate::Store::get_into) ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum GetInto {
@@ -85,7 +85,7 @@ pub enum GetInto {
     Read(ObjectMeta),
 }
 
-/// On what condition [`Store::put_opts`](super::Store::put_opts) writes.
+/// On what condition [`Store::put_opts`](crate::Store::put_opts) writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutMode<'v> {
     /// None: an object that is there is replaced.
@@ -130,7 +130,7 @@ pub enum PutOutcome {
     Changed,
 }
 
-/// What [`Store::capabilities`](super::Store::capabilities) tells of a store.
+/// What [`Store::capabilities`](crate::Store::capabilities) tells of a store.
 ///
 /// # Examples
 /// ```
@@ -210,7 +210,7 @@ impl Default for Capabilities {
 pub enum Links {
     /// What a link leads to is listed under the name of the link: for readers.
     Follow,
-    /// A link is itself an object, which can be [deleted](super::Store::delete), and its target is
+    /// A link is itself an object, which can be [deleted](crate::Store::delete), and its target is
     /// not listed: for deleting. If the prefix itself is a link, only the link is listed.
     AsObjects,
 }

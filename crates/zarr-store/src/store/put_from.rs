@@ -2,9 +2,9 @@
 
 use std::fs::File;
 
-use super::ObjectMeta;
+use crate::ObjectMeta;
 
-/// Whether an object that is made of another by [`Linking::put_from`](super::Linking::put_from) may be
+/// Whether an object that is made of another by [`Linking::put_from`](crate::Linking::put_from) may be
 /// the same file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -17,7 +17,7 @@ pub enum Sharing {
     HardLink,
 }
 
-/// How [`Linking::put_from`](super::Linking::put_from) ended.
+/// How [`Linking::put_from`](crate::Linking::put_from) ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]

@@ -5,7 +5,7 @@ use std::io::IoSlice;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{
+use crate::{
     AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location,
     LockGuard, ObjectFile, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange,
     Session, Sharing, Store, StoreError, StoreExt as _,

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::archive_url::{ArchiveUrl, File, parse};
-use super::below::below;
-use super::open_remote::open_remote;
-use super::options::StoreOptions;
-use super::{Address, Key, MemoryStore, Prefix, Store, StoreError};
+use crate::addresses::archive_url::{ArchiveUrl, File, parse};
+use crate::addresses::below::below;
+use crate::addresses::open_remote::open_remote;
+use crate::addresses::options::StoreOptions;
+use crate::{Address, Key, MemoryStore, Prefix, Store, StoreError};
 
 /// Opens the store at `url`, or in the folder `url` if it is no URL.
 ///

@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use super::scheme::{percent_decoded_leniently, scheme_of};
-use super::{StoreError, shown_url};
+use crate::addresses::scheme::{percent_decoded_leniently, scheme_of};
+use crate::{StoreError, shown_url};
 
 /// The path or URL of what `names`, separated by `/`, lead to from the path or URL `place`.
 ///

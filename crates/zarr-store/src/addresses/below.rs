@@ -3,7 +3,7 @@
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use super::{
+use crate::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
     ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, StoreExt,
     failed_listing,

@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use super::{Key, StoreError, reserve};
+use crate::{Key, StoreError, reserve};
 
-/// Which bytes of an object [`Store::get`](super::Store::get) reads.
+/// Which bytes of an object [`Store::get`](crate::Store::get) reads.
 ///
 /// Requests are exact: it is an error if the object is too short.
 ///

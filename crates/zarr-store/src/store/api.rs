@@ -5,7 +5,7 @@ use std::fmt;
 use std::io::IoSlice;
 use std::sync::Arc;
 
-use super::{
+use crate::{
     AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, LockGuard,
     ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, StoreError,
 };
@@ -13,7 +13,7 @@ use super::{
 /// Keys and their bytes: all that an array needs of its storage.
 ///
 /// Blocking and object-safe; every method may be called from any number of threads at once. Callers
-/// find shorthands in [`StoreExt`](super::StoreExt), such as `put(key, bytes)` and `read(key)`.
+/// find shorthands in [`StoreExt`](crate::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
 /// Six methods are required. Five have a default that calls these, or tells the caller to: override
@@ -22,7 +22,7 @@ use super::{
 /// [`AsyncStore`].
 ///
 /// # Wrapping
-/// A store that wraps another is a [`Layer`](super::Layer) if it passes on all that the other can do:
+/// A store that wraps another is a [`Layer`](crate::Layer) if it passes on all that the other can do:
 /// every operation then goes through one method. If it gives less, it implements this trait: it has
 /// only what it implements, and gets nothing of the other by default. Either way no operation of the
 /// inner store gets past it, and a wrapper that leaves an object out is slower, and safe.
@@ -55,7 +55,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// [`PutMode::require_overwrite`], and does not claim
     /// [`conditional_put`](Capabilities::conditional_put).
     ///
-    /// Takes no lock: see [`replace`](super::replace) for objects that others may be updating.
+    /// Takes no lock: see [`replace`](crate::replace) for objects that others may be updating.
     ///
     /// # Errors
     /// [`StoreError::Unsupported`] if the store has no conditional puts. After any error the object

@@ -18,8 +18,8 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinHandle;
 
-use super::{Operation, StoreError};
-use crate::per_process::PerProcess;
+use crate::processes::per_process::PerProcess;
+use crate::{Operation, StoreError};
 
 /// The most threads, which only move bytes between sockets and buffers; decoding is done elsewhere.
 const MAX_THREADS: usize = 4;
@@ -64,7 +64,7 @@ fn threads(operation: Operation, name: &str) -> Result<&'static Threads, StoreEr
 /// task of tokio's, and waiting for any type of tokio would use up that task's budget and then
 /// never return.
 #[cfg(feature = "object_store")]
-pub(super) fn wait<T: Send + 'static>(
+pub(crate) fn wait<T: Send + 'static>(
     operation: Operation,
     name: &str,
     future: impl Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -97,7 +97,7 @@ fn said(panic: &(dyn Any + Send)) -> &str {
 /// An operation running on the runtime's threads, to be awaited on any executor; cancelled when
 /// dropped.
 #[derive(Debug)]
-pub(super) struct Task<T> {
+pub(crate) struct Task<T> {
     handle: JoinHandle<Result<T, StoreError>>,
     operation: Operation,
     name: String,
@@ -106,7 +106,7 @@ pub(super) struct Task<T> {
 impl<T: Send + 'static> Task<T> {
     /// Starts `future`. Errors name `operation` and the key or prefix `name`.
     #[cfg(feature = "object_store")]
-    pub(super) fn start(
+    pub(crate) fn start(
         operation: Operation,
         name: &str,
         future: impl Future<Output = Result<T, StoreError>> + Send + 'static,
@@ -117,7 +117,7 @@ impl<T: Send + 'static> Task<T> {
 
     /// As [`start`](Task::start), for work that blocks its thread, once there is a permit for it.
     /// Once begun it is not cancelled.
-    pub(super) async fn start_blocking(
+    pub(crate) async fn start_blocking(
         operation: Operation,
         name: &str,
         work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,

@@ -2,7 +2,7 @@
 
 use std::iter;
 
-use super::StoreError;
+use crate::StoreError;
 
 /// The entries of a listing, in unspecified order.
 ///

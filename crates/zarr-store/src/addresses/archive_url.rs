@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::scheme::percent_decoded;
+use crate::addresses::scheme::percent_decoded;
 use crate::{Address, Opener};
 
 /// A path or URL that leads into a file that holds a store, cut after the file.

@@ -4,12 +4,12 @@ use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
 
-use super::{Key, Store, StoreError, StoreOptions};
+use crate::{Key, Store, StoreError, StoreOptions};
 
 /// A kind of store that lies in one file, or in a folder that is told by its name, such as a zip
 /// archive: how paths and URLs that lead to one or into one are recognised, and how it is opened.
 ///
-/// [`StoreOptions::openers`] makes a kind known to [`open_url`](super::open_url). What follows the
+/// [`StoreOptions::openers`] makes a kind known to [`open_url`](crate::open_url). What follows the
 /// file in a path or URL is a path in the store.
 ///
 /// # Examples

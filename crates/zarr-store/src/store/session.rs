@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Store, StoreError};
+use crate::{Store, StoreError};
 
 /// Puts into a store that take effect together when the session is [committed](Session::commit), and
 /// not at all if it is dropped before: after an error, nothing of it is left.

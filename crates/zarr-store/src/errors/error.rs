@@ -7,9 +7,9 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::time::SystemTime;
 
-use super::KeyError;
-use crate::full_message::FullMessage;
-use crate::utc::Utc;
+use crate::KeyError;
+use crate::errors::full_message::FullMessage;
+use crate::errors::utc::Utc;
 
 /// What a store was asked to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -166,7 +166,7 @@ pub enum StoreError {
     /// A URL or an option for opening a store is not understood.
     #[error("cannot open {url:?}: {reason}")]
     Url {
-        /// The URL as [`shown_url`](super::shown_url) has it.
+        /// The URL as [`shown_url`](crate::shown_url) has it.
         url: String,
         /// What is wrong with it, and what is allowed.
         reason: String,

@@ -5,8 +5,8 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-use super::waiting::{OnWait, Waiting};
-use super::{DocumentLimit, Durability, LocalStore, Opener, StoreError};
+use crate::waiting::{OnWait, Waiting};
+use crate::{DocumentLimit, Durability, LocalStore, Opener, StoreError};
 
 /// Options for opening a store by URL.
 ///
@@ -159,18 +159,18 @@ impl StoreOptions {
         self
     }
 
-    pub(super) fn known_openers(&self) -> &'static [&'static dyn Opener] {
+    pub(crate) fn known_openers(&self) -> &'static [&'static dyn Opener] {
         self.openers
     }
 
     #[cfg(feature = "object_store")]
-    pub(super) fn in_flight(&self) -> NonZeroUsize {
+    pub(crate) fn in_flight(&self) -> NonZeroUsize {
         self.in_flight
     }
 
     /// Settings of the client; later ones override earlier ones.
     #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
-    pub(super) fn settings(&self) -> Vec<(String, String)> {
+    pub(crate) fn settings(&self) -> Vec<(String, String)> {
         // The default of the clients.
         const LONGEST_TRY: Duration = Duration::from_secs(30);
         let timeout = format!("{} ms", self.retry_timeout.as_millis().max(1));
@@ -179,12 +179,12 @@ impl StoreOptions {
     }
 
     #[cfg(feature = "object_store")]
-    pub(super) fn retry_limits(&self) -> (usize, Duration) {
+    pub(crate) fn retry_limits(&self) -> (usize, Duration) {
         (self.max_retries, self.retry_timeout)
     }
 
     #[cfg(feature = "object_store")]
-    pub(super) fn waiting(&self) -> Option<OnWait> {
+    pub(crate) fn waiting(&self) -> Option<OnWait> {
         self.on_wait.clone()
     }
 

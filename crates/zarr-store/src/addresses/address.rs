@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
-use super::scheme::{percent_decoded, scheme_of};
-use super::{StoreError, shown_url};
+use crate::addresses::scheme::{percent_decoded, scheme_of};
+use crate::{StoreError, shown_url};
 
 /// What a path or URL names, by its scheme alone.
 ///

@@ -1,7 +1,7 @@
 //! The schemes of URLs, and their percent encodings.
 
 /// The schemes that this build can open.
-pub(super) fn schemes() -> String {
+pub(crate) fn schemes() -> String {
     let all = [
         (true, "file:"),
         (true, "memory:"),
@@ -16,7 +16,7 @@ pub(super) fn schemes() -> String {
 
 /// Splits a URL after its scheme; `None` for a path. A scheme has two letters or more: `C:\data` is
 /// a path.
-pub(super) fn scheme_of(url: &str) -> Option<(&str, &str)> {
+pub(crate) fn scheme_of(url: &str) -> Option<(&str, &str)> {
     url.split_once(':').filter(|(scheme, _)| {
         scheme.len() > 1
             && scheme.starts_with(|c: char| c.is_ascii_alphabetic())
@@ -40,7 +40,7 @@ pub fn scheme(url: &str) -> Option<String> {
 }
 
 /// Decodes a path of a URL, in which every `%` is followed by two hexadecimal digits.
-pub(super) fn percent_decoded(text: &str) -> Result<String, String> {
+pub(crate) fn percent_decoded(text: &str) -> Result<String, String> {
     let (bytes, stray) = percent_bytes(text);
     if let Some(piece) = stray {
         let found: String = piece.chars().take(2).collect();
@@ -53,7 +53,7 @@ pub(super) fn percent_decoded(text: &str) -> Result<String, String> {
 }
 
 /// As [`percent_decoded`]; a `%` without two hexadecimal digits stands for itself.
-pub(super) fn percent_decoded_leniently(text: &str) -> Result<String, String> {
+pub(crate) fn percent_decoded_leniently(text: &str) -> Result<String, String> {
     decoded_text(percent_bytes(text).0)
 }
 

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Arc;
 
-use super::runtime::Task;
-use super::{AsyncStore, Key, Object, Operation, ReadRange, Store, StoreError, StoreFuture};
+use crate::processes::runtime::Task;
+use crate::{AsyncStore, Key, Object, Operation, ReadRange, Store, StoreError, StoreFuture};
 
 /// An asynchronous interface for a store that blocks: it is read on threads of this crate.
 #[derive(Debug, Clone)]

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use crate::per_process::PerProcess;
+use crate::processes::per_process::PerProcess;
 
 /// How many names can be locked or released without waiting for each other.
 const STRIPES: usize = 64;
@@ -14,7 +14,7 @@ const STRIPES: usize = 64;
 /// Memory is proportional to the names held now. A forked process holds none: the threads that did
 /// are in its parent.
 #[derive(Debug)]
-pub(super) struct LockTable<T> {
+pub(crate) struct LockTable<T> {
     stripes: PerProcess<Box<[Stripe<T>]>>,
     hasher: RandomState,
 }
@@ -34,19 +34,19 @@ struct Names<T> {
 
 /// Holds one name until dropped.
 #[derive(Debug)]
-pub(super) struct Held<T: Eq + Hash> {
+pub(crate) struct Held<T: Eq + Hash> {
     table: Arc<LockTable<T>>,
     name: T,
 }
 
 impl<T: Clone + Eq + Hash> LockTable<T> {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self { stripes: PerProcess::new(), hasher: RandomState::new() }
     }
 
     /// Waits until nobody holds `name`, then holds it. `None` where [`PerProcess`] has no room
     /// left.
-    pub(super) fn lock(self: &Arc<Self>, name: T) -> Option<Held<T>> {
+    pub(crate) fn lock(self: &Arc<Self>, name: T) -> Option<Held<T>> {
         let stripe = self.stripe(&name)?;
         // Nothing panics while a stripe is locked, so a poisoned lock means nothing.
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,0 +1,4 @@
+//! Locks of keys among threads.
+
+pub(crate) mod lock_table;
+pub(crate) mod process_locks;
