@@ -13,19 +13,13 @@ import pytest
 import zarr_kit
 import zarr_kit.dask
 from hypothesis import HealthCheck, settings, strategies as st
-from hypothesis.stateful import (
-    Bundle,
-    RuleBasedStateMachine,
-    consumes,
-    initialize,
-    invariant,
-    multiple,
-    rule,
-)
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 xr = pytest.importorskip("xarray")
 da = pytest.importorskip("dask.array")
 dask = pytest.importorskip("dask")
+
+from zarr_kit.xarray import to_zarr  # noqa: E402
 
 HISTORIES, STEPS = {"thorough": (1_000, 500)}.get(os.environ.get("HYPOTHESIS_PROFILE", ""), (200, 75))
 
@@ -249,6 +243,23 @@ class Machine(RuleBasedStateMachine):
                 found = zarr_kit.open(self.store, name).to_xarray()
                 np.testing.assert_array_equal(found.values, self.models[name])
                 assert found.dims == ("x", "y")[: self.models[name].ndim]
+
+    @rule(number=numbers, count=st.integers(1, 4), seed=numbers)
+    def append_with_xarray(self, number, count, seed):
+        """A dataset of one array, which grows."""
+        found = self.pick(number)
+        if found is None or not found[2].size:
+            return
+        name, array, model = found
+        where = self.folder / "dataset.zarr"
+        more = filled((count, *model.shape[1:]), model.dtype, seed)
+        first = xr.Dataset({name: (array.dims, model, self.attributes[name])})
+        to_zarr(first, where, mode="w")
+        to_zarr(xr.Dataset({name: (array.dims, more)}), where, append_dim="x")
+        with xr.open_dataset(where, engine="zarr-kit") as grown:
+            np.testing.assert_array_equal(grown[name].values, np.concatenate([model, more]))
+            assert grown[name].dtype == model.dtype
+            assert {key: int(value) for key, value in grown[name].attrs.items()} == self.attributes[name]
 
     @rule()
     def check(self):
