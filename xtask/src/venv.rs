@@ -28,7 +28,7 @@ pub(crate) fn environment(name: &str, requirements: &str) -> Result<PathBuf, Str
     let python = folder.join("bin/python");
     let ready = folder.join("ready");
     if !ready.is_file() {
-        step(Command::new(base()?).args(["-m", "venv", "--clear"]).arg(&folder))?;
+        step(Command::new(interpreter()?).args(["-m", "venv", "--clear"]).arg(&folder))?;
         step(
             Command::new(&python)
                 .args(["-m", "pip", "install", "--quiet", "--no-deps", "--requirement"])
@@ -40,7 +40,7 @@ pub(crate) fn environment(name: &str, requirements: &str) -> Result<PathBuf, Str
 }
 
 /// A release that the requirements are pinned for, on the path or among pyenv's.
-fn base() -> Result<PathBuf, String> {
+fn interpreter() -> Result<PathBuf, String> {
     let runs = |program: &Path| {
         let output = Command::new(program).arg("--version").output();
         output.is_ok_and(|output| output.status.success())

@@ -263,7 +263,7 @@ fn page(head: &str, tables: &[Table]) -> String {
 
 /// A table with a column per program that occurs in any row.
 fn table_of(page: &mut String, table: &Table) {
-    let others = table.others();
+    let others = table.peers();
     let _ = writeln!(page, "| | ours | {} |", others.join(" | "));
     let _ = writeln!(page, "| --- | --: |{}", " --: |".repeat(others.len()));
     for row in &table.rows {

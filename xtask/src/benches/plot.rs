@@ -86,7 +86,7 @@ impl Scale {
 }
 
 fn chart(table: &Table) -> String {
-    let others = table.others();
+    let others = table.peers();
     let scale = Scale::of(table);
     let (left, right) = (scale.left, scale.left + FIELD);
     let width = right + MARGIN;

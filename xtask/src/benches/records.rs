@@ -61,7 +61,7 @@ pub(crate) struct Table {
 
 impl Table {
     /// The other programs, in the order in which they appear.
-    pub(crate) fn others(&self) -> Vec<&str> {
+    pub(crate) fn peers(&self) -> Vec<&str> {
         let mut names: Vec<&str> = Vec::new();
         for (time, _) in self.rows.iter().flat_map(Row::relative) {
             if !names.contains(&time.who.as_str()) {

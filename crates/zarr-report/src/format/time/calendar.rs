@@ -100,22 +100,21 @@ fn julian(year: i128, month: i128, day: i128) -> i128 {
 }
 
 fn gregorian_date(day: i128) -> Date {
-    const DAYS_OF_400_YEARS: i128 = 146_097;
     let day = day.saturating_add(719_468);
-    let (era, day) = (day.div_euclid(DAYS_OF_400_YEARS), day.rem_euclid(DAYS_OF_400_YEARS));
-    // The leap days before this day, in 4, 100 and 400 years.
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    from_march(era * 400 + year, day - (365 * year + year / 4 - year / 100))
+    // As many days later as the centuries before have left out leap days.
+    let century = (4 * day + 3).div_euclid(146_097);
+    from_march(day + century - century.div_euclid(4))
 }
 
 fn julian_date(day: i128) -> Date {
-    let day = day + 719_470;
-    let year = (4 * day + 3).div_euclid(1461);
-    from_march(year, day - 365 * year - year.div_euclid(4))
+    from_march(day.saturating_add(719_470))
 }
 
-/// The date of a day, from 0, of a year that begins in March.
-fn from_march(year: i128, day: i128) -> Date {
+/// The date of a day, counted from the March of the year 0, where every fourth year has a leap day,
+/// at its end.
+fn from_march(day: i128) -> Date {
+    let year = (4 * day + 3).div_euclid(1461);
+    let day = day - 365 * year - year.div_euclid(4);
     let month = (5 * day + 2) / 153;
     let day = day - (153 * month + 2) / 5 + 1;
     if month < 10 { (year, month + 3, day) } else { (year + 1, month - 9, day) }

@@ -1,6 +1,6 @@
 mod digits;
 
-use super::compose::digits::{Digits, compose_whole};
+use self::digits::{Digits, compose_whole};
 use super::index::{advance_between, unravel};
 use super::{Dims, View, signed};
 use crate::ViewError;

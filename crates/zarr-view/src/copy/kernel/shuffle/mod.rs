@@ -20,15 +20,15 @@ pub(super) mod weave;
 
 use core::mem::MaybeUninit;
 
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use self::weave::WIDE;
+use self::weave::{Blocks, MOST, Weave};
 use super::super::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::super::instructions::{Avx2, Avx512, Ssse3, Vbmi};
 use super::super::one_loop::Loop;
 use super::super::region::{Source, Target};
 use super::scalar;
-#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-use super::shuffle::weave::WIDE;
-use super::shuffle::weave::{Blocks, MOST, Weave};
 use super::steps::starts;
 #[cfg(any(
     all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
