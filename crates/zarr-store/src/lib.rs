@@ -16,7 +16,8 @@
 //! that without losing concurrent changes, by the best mechanism that the store has.
 //!
 //! # Non-goals
-//! No caches, no encryption, and no knowledge of Zarr's documents, codecs or grids.
+//! No caches, no encryption, and no knowledge of Zarr's documents, codecs or grids. Stores that lie in
+//! a file are in crates of their own, which implement [`Opener`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -102,3 +103,8 @@ macro_rules! reached {
 macro_rules! reached {
     ($name:literal) => {};
 }
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
