@@ -30,12 +30,11 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use crate::array::Array;
 pub use crate::array::AsyncArray;
+use crate::change;
 use crate::error::ArrayError;
-use crate::group::Group;
-use crate::hierarchy::Hierarchy;
+use crate::hierarchy::{Group, Hierarchy, node, parents};
 use crate::store::{Prefix, Store};
 use crate::threads::{self, ArrayFuture};
-use crate::{change, node, parents};
 
 /// Runs what asks a store where blocking is allowed. Dropping the future cancels it unless it has
 /// begun.

@@ -24,71 +24,42 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod any_selection;
 mod array;
 #[cfg(feature = "async")]
 pub mod asynchronous;
 mod change;
-mod children;
-mod consolidated;
 mod counts;
 mod error;
-mod grid;
-mod group;
 mod hierarchy;
-mod index_moves;
 mod layout;
-mod members;
-pub mod node;
 pub mod parallel;
-mod parents;
-mod parse;
-mod part;
-mod picks;
-mod pieces;
-mod plan;
-mod planned_reads;
-mod points;
 mod selection;
 #[cfg(feature = "async")]
 mod threads;
-#[cfg(feature = "jiff")]
-mod times;
 mod transfer;
-pub mod unfinished;
-mod unlisted;
-pub mod version_2;
-mod without_key;
 
-pub use any_selection::AnySelection;
 pub use array::{
     Array, Boxes, ChunkOf, ChunksOf, Destination, Element, Input, ReadAs, Source, StoredChunk,
     WriteAs,
 };
 pub use change::{
-    Cut, Extent, LockedDocument, delete_node, refresh_consolidated, refresh_consolidated_of,
+    Truncation, Extent, LockedDocument, delete_node, refresh_consolidated, refresh_consolidated_of,
 };
 #[cfg(feature = "jiff")]
 pub use error::TimeError;
 pub use error::{ArrayError, Loss, Written};
-pub use grid::{chunk_grid_of, edges_of, grid_of};
-pub use group::Group;
-pub use hierarchy::{Hierarchy, JoinedNodes};
-pub use layout::ChunkLayout;
-pub use members::{MemberSource, Members};
-pub use node::open as open_node;
-pub use parents::create_parents;
-pub use parse::SelectionError;
-pub use part::{OwnedChunks, Part, PartError};
-pub use pieces::Pieces;
-pub use plan::{Plan, PlannedChunk};
-pub use planned_reads::PlannedReads;
-pub use points::Points;
-pub use selection::Selection;
+pub use hierarchy::node::open as open_node;
+pub use hierarchy::{
+    Group, Hierarchy, JoinedNodes, MemberSource, Members, UnlistedStore, create_parents,
+    names_without_key, node, unfinished, version_2,
+};
+pub use layout::{
+    Batches, ChunkLayout, OwnedChunks, Part, PartError, Plan, PlannedChunk, PlannedReads,
+    chunk_grid_of, edges_of, grid_of,
+};
+pub use selection::{AnySelection, Points, Selection, SelectionError};
 #[cfg(feature = "async")]
 pub use threads::ArrayFuture;
-pub use unlisted::UnlistedStore;
-pub use without_key::names as names_without_key;
 pub use zarr_codec::{ByteStrings, Strings};
 pub use zarr_grid::AxisSelection;
 pub use zarr_store as store;

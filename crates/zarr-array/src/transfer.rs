@@ -9,9 +9,9 @@ use zarr_view::{CopyError, Output, View};
 use crate::array::Array;
 use crate::counts::{PerAxis, bytes_of, narrow, number};
 use crate::error::ArrayError;
-use crate::index_moves::{IndexMoves, Pair};
-use crate::picks::{Picks, slice_around};
 use crate::selection::Selection;
+use crate::selection::gather::{Picks, slice_around};
+use crate::selection::index_moves::{IndexMoves, Pair};
 
 /// Refuses a buffer whose length differs from that of its elements.
 pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayError> {

@@ -48,7 +48,7 @@ fn run(path: &str) -> Result<(), Box<dyn Error>> {
     let size = array.element_size().max(1);
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     let mut line = String::new();
-    for piece in array.pieces(Selection::whole(array.shape()), PIECE)? {
+    for piece in array.batches(Selection::whole(array.shape()), PIECE)? {
         for element in array.read(&piece)?.chunks_exact(size) {
             line.clear();
             format_element(array.data_type(), element, &mut line)?;

@@ -7,7 +7,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use zarr_kit::array::{Cut, PlannedChunk};
+use zarr_kit::array::{Truncation, PlannedChunk};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
@@ -319,7 +319,7 @@ impl PyArray {
             Some(axes) => axes.into_iter().map(runs).collect(),
             None => vec![Vec::new(); shape.len()],
         };
-        let cut = if discard { Cut::Discard } else { Cut::Keep };
+        let cut = if discard { Truncation::Discard } else { Truncation::Keep };
         py.detach(|| self.changed(|array| array.resize(&shape, &runs, cut)))
     }
 

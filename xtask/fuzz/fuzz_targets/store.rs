@@ -38,7 +38,7 @@ fuzz_target!(|input: &[u8]| {
             *slot = left % (*count).max(1);
             left /= (*count).max(1);
         }
-        if let Ok(key) = array.chunk_key(&index) {
+        if let Ok(key) = array.layout().key(&index) {
             store.put(&key, chunk).expect("memory");
         }
         number += 1;

@@ -70,7 +70,7 @@ fuzz_target!(|input: &[u8]| {
     let options = Options::new().unknown_decoded_len(LONGEST);
     let Ok(array) = Array::open_with(Arc::clone(&store), &prefix, options) else { return };
     let first = vec![0; array.shape().len()];
-    if let Ok(name) = array.chunk_key(&first) {
+    if let Ok(name) = array.layout().key(&first) {
         put(name.as_str(), chunk);
     }
     let check_options = CheckOptions::new().data(true).memory(LONGEST);

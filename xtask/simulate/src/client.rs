@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use object_store::path::Path;
-use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_array::{Array, ArrayError, Truncation, Group};
 use zarr_store::{
     ConditionalPut, Durability, LocalStore, Prefix, RemoteStore, Store, StoreError, StoreOptions,
     UpdatePolicy,
@@ -124,7 +124,7 @@ impl<'r> Client<'r> {
             Op::Resize { length: new, discard } => {
                 effects.push(What::Resized(length, new));
                 effects.extend(discard.then_some(What::Discarded(new)));
-                let cut = if discard { Cut::Discard } else { Cut::Keep };
+                let cut = if discard { Truncation::Discard } else { Truncation::Keep };
                 array.resize(&[new], &[Vec::new()], cut).map(Some)
             }
             Op::Set { name, value } => {

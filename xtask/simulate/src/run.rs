@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
-use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_array::{Array, ArrayError, Truncation, Group};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType, GroupMetadata};
 use zarr_store::{Prefix, Store, UpdatePolicy};
@@ -368,7 +368,7 @@ fn audit(plan: &Plan, world: &Arc<World>, history: &History) -> Result<(), Strin
     refuse(&store, &ALLOWED)?;
     let array = open()?.with_update_policy(UpdatePolicy::AcceptSingleProcess);
     array
-        .resize(&[document.length], &[Vec::new()], Cut::Discard)
+        .resize(&[document.length], &[Vec::new()], Truncation::Discard)
         .map_err(|error| format!("repair: {error}"))?;
     let group = Group::open(store.clone(), &Prefix::root()).map_err(|error| error.to_string())?;
     let group = group.with_update_policy(UpdatePolicy::AcceptSingleProcess);

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use zarr_grid::{AxisPart, ChunkParts};
 
-use super::{Array, ReadAs, Source, WriteAs};
+use crate::array::{Array, ReadAs, Source, WriteAs};
 use crate::error::ArrayError;
-use crate::node;
+use crate::hierarchy::node;
 use crate::parallel;
 use crate::selection::Selection;
 

@@ -5,9 +5,9 @@ use std::sync::{Arc, PoisonError};
 use zarr_codec::{AnyChunkCodec, ChunkCodec, VariableChunkCodec};
 use zarr_metadata::Codec;
 
-use super::Array;
+use crate::array::Array;
 use crate::error::ArrayError;
-use crate::node;
+use crate::hierarchy::node;
 
 /// The cache of compiled codecs holds at most this many distinct chunk shapes.
 const CODEC_CACHE: usize = 1024;

@@ -7,15 +7,15 @@ use zarr_codec::{ByteStrings, Slice};
 use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices};
 use zarr_view::Output;
 
-use super::Array;
-use super::worker::{ChunkBuffers, Worker};
+use crate::array::Array;
+use crate::array::worker::{ChunkBuffers, Worker};
 use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
-use crate::members::Members;
-use crate::plan::PlannedChunk;
-use crate::planned_reads::PlannedReads;
-use crate::points::Points;
+use crate::hierarchy::Members;
+use crate::layout::PlannedChunk;
+use crate::layout::PlannedReads;
+use crate::selection::Points;
 use crate::selection::Selection;
 use crate::transfer::{Part, Selected, Transfer};
 

@@ -4,27 +4,16 @@
 mod asynchronous;
 mod chunks;
 mod codecs;
-mod destination;
 mod elements;
-mod explain_loss;
-mod indices;
 mod joined;
-#[cfg(feature = "ndarray")]
-mod ndarray;
 mod open;
-mod optional;
-pub(crate) mod part_reader;
-mod parts;
 mod points;
-mod read;
+pub(crate) mod read;
+mod shard_indices;
 mod stored;
-mod strided;
-mod typed;
 mod variable;
-mod variable_write;
 mod worker;
 mod write;
-mod write_log;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -38,25 +27,20 @@ use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, DataType};
 
 use crate::error::ArrayError;
-use crate::grid::occupied_edges;
 use crate::hierarchy::Hierarchy;
+use crate::hierarchy::Members;
+use crate::hierarchy::node::{self, METADATA_KEY};
+use crate::hierarchy::version_2;
 use crate::layout::ChunkLayout;
-use crate::members::Members;
-use crate::node::{self, METADATA_KEY};
+use crate::layout::occupied_edges;
 use crate::parallel;
 use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
-use crate::version_2;
 
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncArray;
 pub use chunks::{ChunkOf, ChunksOf};
-pub use destination::Destination;
-#[cfg(feature = "jiff")]
-pub(crate) use elements::sealed;
-pub use elements::{ReadAs, Source, WriteAs};
+pub use elements::{Boxes, Destination, Element, Input, ReadAs, Source, WriteAs};
 pub use stored::StoredChunk;
-pub use strided::{Boxes, Input};
-pub use typed::Element;
 pub(crate) use variable::TYPICAL;
 
 /// Bytes of a local file that are read in the time that one more range takes.
@@ -116,7 +100,7 @@ pub struct Array {
 struct Shared {
     layout: ChunkLayout,
     compiled: Arc<Compiled>,
-    indices: indices::Indices,
+    indices: shard_indices::Indices,
     /// The arrays of which it consists, if it does.
     members: Option<Arc<Members>>,
 }
@@ -167,7 +151,7 @@ impl Array {
         let shared = Shared {
             layout,
             compiled: Arc::new(compiled),
-            indices: indices::Indices::default(),
+            indices: shard_indices::Indices::default(),
             members,
         };
         Ok(Self {
@@ -280,7 +264,7 @@ impl Array {
         let shared = Shared {
             layout: self.shared.layout.at(prefix),
             compiled: Arc::clone(&self.shared.compiled),
-            indices: indices::Indices::default(),
+            indices: shard_indices::Indices::default(),
             members: hierarchy.members(prefix),
         };
         Self { hierarchy, shared: Arc::new(shared), ..self.clone() }

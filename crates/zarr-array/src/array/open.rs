@@ -5,11 +5,11 @@ use std::sync::Arc;
 use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
-use super::Array;
+use crate::array::Array;
 use crate::change::{Scope, follow};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
-use crate::node::{self, METADATA_KEY};
+use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::store::{Prefix, Store, UpdatePolicy};
 
 impl Array {

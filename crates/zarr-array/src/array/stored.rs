@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use super::Array;
+use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::parallel;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use zarr_codec::{ChunkCodec, Scratch};
 
-use super::Array;
+use crate::array::Array;
 use crate::counts::narrow;
 use crate::error::ArrayError;
-use crate::picks::Gathered;
+use crate::selection::gather::Gathered;
 use crate::store::{Key, KeyError};
 
 /// The number of codecs that a thread caches if chunks have several shapes.
@@ -49,14 +49,14 @@ pub(super) struct Keys<'a> {
 }
 
 impl Keys<'_> {
-    /// As [`Array::chunk_key`].
+    /// As [`ChunkLayout::key`].
     pub(super) fn of(&mut self, chunk: &[u64]) -> Result<&Key, KeyError> {
         let (prefix, encoding) = (self.array.prefix(), self.array.metadata().chunk_key_encoding());
         let key = match self.key.take() {
             Some(key) => key.with_end(prefix.key_start(), |text| {
                 encoding.encode_into(chunk, text);
             }),
-            None => self.array.chunk_key(chunk),
+            None => self.array.layout().key(chunk),
         };
         Ok(self.key.insert(key?))
     }
@@ -136,14 +136,14 @@ mod tests {
                     let mut kept = Vec::new();
                     for chunk in [[0, 0], [1, 99], [12, 100], [u64::MAX, 1], [9, 10], [0, 0]] {
                         let key = keys.of(&chunk).unwrap().clone();
-                        assert_eq!(key, array.chunk_key(&chunk).unwrap());
+                        assert_eq!(key, array.layout().key(&chunk).unwrap());
                         let relative = array.metadata().chunk_key_encoding().encode(&chunk);
                         assert_eq!(key, array.prefix().key(&relative).unwrap());
                         kept.push((chunk, key));
                     }
                     // Keys that a caller keeps do not change.
                     for (chunk, key) in kept {
-                        assert_eq!(key, array.chunk_key(&chunk).unwrap());
+                        assert_eq!(key, array.layout().key(&chunk).unwrap());
                     }
                 }
             }
@@ -155,7 +155,7 @@ mod tests {
         let array = array(r#"{"name": "default"}"#, &"p".repeat(MAX_KEY_LEN - 10));
         let mut keys = Worker::new(&array).keys;
         for chunk in [[0, 0], [1 << 40, 1 << 40], [7, 8]] {
-            assert_eq!(keys.of(&chunk).cloned(), array.chunk_key(&chunk));
+            assert_eq!(keys.of(&chunk).cloned(), array.layout().key(&chunk));
         }
         assert!(keys.of(&[1 << 40, 0]).is_err());
     }

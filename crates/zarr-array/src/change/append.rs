@@ -5,12 +5,12 @@ use std::ops::Range;
 use zarr_grid::{GridErrorKind, Run};
 
 use super::document::{Extent, LockedDocument};
-use super::follow::{Scope, follow};
 use super::resize::grown;
-use crate::any_selection::AnySelection;
+use super::update_consolidated::{Scope, follow};
 use crate::array::{Array, Input, Source, WriteAs};
 use crate::error::ArrayError;
-use crate::node;
+use crate::hierarchy::node;
+use crate::selection::AnySelection;
 use crate::selection::Selection;
 
 impl Array {
@@ -29,7 +29,7 @@ impl Array {
     ///
     /// An interruption before step 3 leaves the array unchanged, with chunks past its end that
     /// `check` names. Appending again overwrites them, and a [`resize`](Array::resize) to the
-    /// same shape with [`Cut::Discard`](crate::Cut::Discard) removes them.
+    /// same shape with [`Truncation::Discard`](crate::Truncation::Discard) removes them.
     ///
     /// # Without locks between processes
     /// On object storage, two appends would write the same chunks before either writes the

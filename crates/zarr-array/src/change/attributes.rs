@@ -4,11 +4,11 @@ use std::sync::Arc;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
-use super::follow::{Scope, follow};
+use super::update_consolidated::{Scope, follow};
 use crate::array::Array;
 use crate::error::ArrayError;
-use crate::group::Group;
-use crate::node::{self, METADATA_KEY};
+use crate::hierarchy::Group;
+use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::store::{Change, Prefix, Store, UpdatePolicy, update};
 
 impl Array {

@@ -1,9 +1,9 @@
 //! Writes and removes consolidated metadata.
 
-use super::follow::{Scope, below, change, follow, with_entries, wrong};
+use super::update_consolidated::{Scope, below, change, follow, with_entries, wrong};
 use crate::error::ArrayError;
-use crate::group::Group;
-use crate::node;
+use crate::hierarchy::Group;
+use crate::hierarchy::node;
 
 impl Group {
     /// Writes copies of the documents of all nodes below into the group's own document, where

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::follow::{Scope, follow};
+use super::update_consolidated::{Scope, follow};
 use crate::error::ArrayError;
-use crate::node::{self, METADATA_KEY};
+use crate::hierarchy::node::{self, METADATA_KEY};
+use crate::hierarchy::version_2;
 use crate::store::{Links, Prefix, Store, UpdatePolicy, remove};
-use crate::version_2;
 
 /// Deletes the node at `prefix` and everything below it.
 ///

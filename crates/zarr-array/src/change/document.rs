@@ -7,7 +7,7 @@ use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use crate::array::Array;
 use crate::error::ArrayError;
-use crate::node::{self, METADATA_KEY};
+use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::store::{
     Key, LockGuard, LockScope, PutOutcome, ReadRange, StoreError, StoreExt as _, UpdatePolicy,
     Version,

@@ -5,11 +5,11 @@ mod attributes;
 mod consolidate;
 mod delete;
 mod document;
-mod follow;
 mod resize;
+mod update_consolidated;
 
 pub use delete::delete_node;
 pub use document::{Extent, LockedDocument};
-pub(crate) use follow::{Scope, follow};
-pub use follow::{refresh_consolidated, refresh_consolidated_of};
-pub use resize::Cut;
+pub use resize::Truncation;
+pub(crate) use update_consolidated::{Scope, follow};
+pub use update_consolidated::{refresh_consolidated, refresh_consolidated_of};

@@ -4,16 +4,16 @@ use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid};
 
 use super::document::{Extent, LockedDocument};
-use super::follow::{Scope, follow};
+use super::update_consolidated::{Scope, follow};
 use crate::array::Array;
 use crate::error::ArrayError;
-use crate::grid::edges_of;
+use crate::layout::edges_of;
 use crate::store::{Key, remove};
 
 /// What happens to elements that a shrinking array cuts off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Cut {
+pub enum Truncation {
     /// They stay in the store, and reappear when the array grows again.
     #[default]
     Keep,
@@ -33,14 +33,14 @@ impl Array {
     /// # Steps
     /// 1. The document is locked, compared with this array's, and written. This completes an array
     ///    that grows, or that keeps what it cuts off. Consolidated metadata follows.
-    /// 2. With [`Cut::Discard`], the document is locked again, and the stored chunks are processed one
+    /// 2. With [`Truncation::Discard`], the document is locked again, and the stored chunks are processed one
     ///    by one: a chunk entirely past the new end is removed, whether or not the grid declares it;
     ///    in others, the elements past the end are overwritten with the fill value, in one step per
     ///    chunk.
     ///
     /// An interruption in step 1 leaves the array unchanged or with its new shape. Then `check` names
     /// the chunks past its end and, with their content, those with elements past it. Resizing to the
-    /// same shape with [`Cut::Discard`] continues.
+    /// same shape with [`Truncation::Discard`] continues.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened, or between the
@@ -52,7 +52,7 @@ impl Array {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, Cut};
+    /// # use zarr_array::{Array, Truncation};
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
     /// use zarr_grid::Run;
@@ -60,27 +60,27 @@ impl Array {
     /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     ///
     /// // January and February; now March too.
-    /// let array = array.resize(&[90], &[vec![Run { edge: 31, count: 1 }]], Cut::Keep)?;
+    /// let array = array.resize(&[90], &[vec![Run { edge: 31, count: 1 }]], Truncation::Keep)?;
     /// array.write(88..90, &[1, 2])?;
-    /// let array = array.resize(&[89], &[vec![]], Cut::Discard)?;
-    /// let array = array.resize(&[90], &[vec![]], Cut::Keep)?;
+    /// let array = array.resize(&[89], &[vec![]], Truncation::Discard)?;
+    /// let array = array.resize(&[90], &[vec![]], Truncation::Keep)?;
     /// assert_eq!(array.read(87..90)?, [0, 1, 0]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Spec
     /// Zarr v3 core, "Resizing"; SD-08.
-    pub fn resize(&self, shape: &[u64], edges: &[Vec<Run>], cut: Cut) -> Result<Self, ArrayError> {
+    pub fn resize(&self, shape: &[u64], edges: &[Vec<Run>], cut: Truncation) -> Result<Self, ArrayError> {
         let extent = match cut {
-            Cut::Keep => Extent::Document,
-            Cut::Discard => Extent::Chunks,
+            Truncation::Keep => Extent::Document,
+            Truncation::Discard => Extent::Chunks,
         };
         let document = LockedDocument::lock(self, extent)?;
         let resized = grown(self, &document, shape, edges)?;
         document.put(resized.metadata())?;
         drop(document);
         follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
-        if cut == Cut::Discard {
+        if cut == Truncation::Discard {
             // Later than consolidated metadata, by which others find the chunks.
             let _document = LockedDocument::lock(&resized, extent)?;
             resized.discard()?;

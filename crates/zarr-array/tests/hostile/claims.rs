@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Cut, Part, Points, Selection};
+use zarr_array::{Array, ArrayError, Truncation, Part, Points, Selection};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, copy_array};
 use zarr_grid::{Axis, AxisSelection, Grid, Growth, Run};
@@ -201,7 +201,7 @@ fn an_array_of_many_chunks_answers_in_little_memory() {
                 black_box((plan.len(), plan.shares(NonZeroUsize::MIN), format!("{plan:?}")));
                 let chunks = plan.chunks(0..3).expect("a few");
                 assert_eq!(chunks.is_empty(), is_empty, "{name}");
-                let pieces = array.pieces(selection, 1 << 10).expect("pieces");
+                let pieces = array.batches(selection, 1 << 10).expect("pieces");
                 black_box(pieces.take(3).count());
             });
             if array.data_type().is_variable_length() {
@@ -244,8 +244,8 @@ fn an_array_of_many_chunks_answers_in_little_memory() {
         bounded(&format!("changes of {name}"), || {
             let halves: Vec<u64> = shape.iter().map(|length| length / 2).collect();
             let edges = vec![Vec::new(); shape.len()];
-            let shrunk = array.resize(&halves, &edges, Cut::Discard).expect("shrinks");
-            let grown = shrunk.resize(shape, &edges, Cut::Keep).expect("grows");
+            let shrunk = array.resize(&halves, &edges, Truncation::Discard).expect("shrinks");
+            let grown = shrunk.resize(shape, &edges, Truncation::Keep).expect("grows");
             let _ = black_box(grown.append(0, 1 << 30, &[], &[]));
             let _ =
                 black_box(Rearrangement::plan(&grown, 0, [Span::Kept(1..grown.shape()[0].max(1))]));
@@ -274,7 +274,7 @@ fn one_value_for_many_chunks_is_written_one_by_one() {
         bounded("what is written", || {
             assert_eq!((written.count(), written.chunks().count()), (2, 2));
             let missing = written.missing().next().expect("the one that failed");
-            assert_eq!(array.chunk_key(&missing).expect("short").as_str(), failing);
+            assert_eq!(array.layout().key(&missing).expect("short").as_str(), failing);
             assert_eq!(written.missing().take(5).count(), 5);
         });
     }

@@ -6,7 +6,7 @@ use std::thread;
 use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
 };
-use zarr_array::{Array, ArrayError, Cut, Group, create_parents, delete_node};
+use zarr_array::{Array, ArrayError, Truncation, Group, create_parents, delete_node};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 
@@ -60,7 +60,7 @@ fn every_change_is_followed() {
         };
         open("g/b").append(0, 2, &[1, 2], &[]).expect("appends");
         assert_eq!(shape("g/b"), [8]);
-        open("a").resize(&[3], &[vec![]], Cut::Discard).expect("resizes");
+        open("a").resize(&[3], &[vec![]], Truncation::Discard).expect("resizes");
         assert_eq!(shape("a"), [3]);
         open("g/b").update_attributes(&[("units", Some("\"K\""))]).expect("changes");
         let group = Group::open(store.clone(), &prefix("g")).expect("opens");
@@ -109,7 +109,7 @@ fn changes_at_the_same_time_are_all_followed() {
                 for number in 0..10 {
                     let at = prefix(&format!("a{thread}-{number}"));
                     let made = Array::create(store.clone(), &at, array(2)).expect("new");
-                    made.resize(&[thread + 3], &[vec![]], Cut::Keep).expect("resizes");
+                    made.resize(&[thread + 3], &[vec![]], Truncation::Keep).expect("resizes");
                 }
             });
         }

@@ -25,7 +25,7 @@ fn array(store: &Arc<MemoryStore>, data_type: &str, fill: &str, codec: &str) -> 
 fn stored(store: &MemoryStore, array: &Array) -> Vec<Option<usize>> {
     (0..3)
         .map(|chunk| {
-            let key = array.chunk_key(&[chunk]).expect("a key");
+            let key = array.layout().key(&[chunk]).expect("a key");
             store.read(&key).expect("gets").map(|bytes| bytes.len())
         })
         .collect()

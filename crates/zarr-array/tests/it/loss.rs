@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, AxisSelection, Cut, Group, Loss, Selection};
+use zarr_array::{Array, ArrayError, AxisSelection, Truncation, Group, Loss, Selection};
 use zarr_codec::Options;
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, Codec, GroupMetadata};
@@ -189,7 +189,7 @@ fn sd_49_a_fill_value_that_is_cut_is_never_stored_unasked() {
     fill(array.write_as(4..6, &[1_i16, 2]));
     let elements = array.read_as::<i16>(Selection::whole(&[6])).expect("reads");
     assert_eq!(elements, [1, 2, 3, 4, 5000, 5000]);
-    fill(array.resize(&[3], &[vec![]], Cut::Discard).map(drop));
+    fill(array.resize(&[3], &[vec![]], Truncation::Discard).map(drop));
     // The loss of an element is reported before that of the fill value.
     let (loss, _) = refused(array.write_as(4..6, &[1_i16, 4096]));
     assert_eq!(loss.index, [5]);

@@ -321,7 +321,7 @@ fn a_plan_is_what_a_read_does() {
 
 /// Marks the elements of a region that a planned chunk has, each by the definition.
 fn visit(array: &Array, region: &Selection, chunk: &PlannedChunk, covered: &mut [bool]) {
-    assert_eq!(array.chunk_key(&chunk.chunk).expect("short").as_str(), chunk.key);
+    assert_eq!(array.layout().key(&chunk.chunk).expect("short").as_str(), chunk.key);
     let shape = region.shape();
     let axes: Vec<Vec<u64>> = (0..2)
         .map(|axis| {

@@ -247,7 +247,7 @@ fn pieces_are_the_region_in_order_and_end_with_chunks() {
                 let mut found = Vec::new();
                 let mut pieces = 0;
                 for piece in
-                    array.pieces(&region, u64::try_from(most).expect("small")).expect("inside")
+                    array.batches(&region, u64::try_from(most).expect("small")).expect("inside")
                 {
                     let bytes = array.read(&piece).expect("reads");
                     pieces += 1;

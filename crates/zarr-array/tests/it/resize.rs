@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store};
-use zarr_array::{Array, Cut, Selection};
+use zarr_array::{Array, Truncation, Selection};
 use zarr_check::{CheckOptions, Severity, check};
 use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
@@ -42,7 +42,7 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
     for grid in [REGULAR, RECTILINEAR] {
         for rows in 0..=8 {
             for columns in 0..=7 {
-                for cut in [Cut::Keep, Cut::Discard] {
+                for cut in [Truncation::Keep, Truncation::Discard] {
                     let store = Arc::new(MemoryStore::new());
                     let array = create(store.clone(), grid);
                     array.write(Selection::whole(&[6, 5]), &[7; 30]).expect("writes");
@@ -58,8 +58,8 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
                     assert_eq!(reopened.shape(), [rows, columns]);
                     assert_eq!(reopened.metadata().attributes(), r#"{"kept": 1.50}"#);
 
-                    let back = small.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
-                    let kept = |row, column| cut == Cut::Keep || row < rows && column < columns;
+                    let back = small.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
+                    let kept = |row, column| cut == Truncation::Keep || row < rows && column < columns;
                     let expected: Vec<u8> = (0..6)
                         .flat_map(|row| (0..5).map(move |column| (row, column)))
                         .map(|(row, column)| if kept(row, column) { 7 } else { 0 })
@@ -75,7 +75,7 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
 fn sd_08_growth_takes_new_edges_or_repeats_the_last() {
     let document = |shape: &[u64], edges: &[Vec<Run>]| {
         let array = create(Arc::new(MemoryStore::new()), RECTILINEAR);
-        match array.resize(shape, edges, Cut::Keep) {
+        match array.resize(shape, edges, Truncation::Keep) {
             Ok(array) => array.metadata().chunk_grid().to_json(),
             Err(error) => error.to_string(),
         }
@@ -102,9 +102,9 @@ fn sd_08_overflow_that_an_earlier_shape_left_is_discarded_too() {
     let array = create(store, REGULAR);
     array.write(Selection::whole(&[6, 5]), &[7; 30]).expect("writes");
     let none = vec![Vec::new(); 2];
-    let array = array.resize(&[5, 5], &none, Cut::Keep).expect("resizes");
-    let array = array.resize(&[4, 4], &none, Cut::Discard).expect("resizes");
-    let array = array.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
+    let array = array.resize(&[5, 5], &none, Truncation::Keep).expect("resizes");
+    let array = array.resize(&[4, 4], &none, Truncation::Discard).expect("resizes");
+    let array = array.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
     let expected: Vec<u8> =
         (0..30).map(|at| if at / 5 < 4 && at % 5 < 4 { 7 } else { 0 }).collect();
     assert_eq!(read(&array), expected);
@@ -118,7 +118,7 @@ fn sd_08_the_document_is_written_first() {
         let array = create(store.clone(), RECTILINEAR);
         array.write(Selection::whole(&[6, 5]), &[7; 30]).expect("writes");
         let begun = store.operations();
-        array.resize(&[3, 4], &none, Cut::Discard).expect("resizes");
+        array.resize(&[3, 4], &none, Truncation::Discard).expect("resizes");
         begun..store.operations()
     };
     for step in steps.clone() {
@@ -131,7 +131,7 @@ fn sd_08_the_document_is_written_first() {
             keys.inspect(|key| assert!(key.is_ok(), "{key:?}")).count()
         };
         let before = chunks();
-        assert!(array.resize(&[3, 4], &none, Cut::Discard).is_err());
+        assert!(array.resize(&[3, 4], &none, Truncation::Discard).is_err());
         let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
         let old = now.shape() == [6, 5];
         // The lock, reading the document, writing it.
@@ -140,8 +140,8 @@ fn sd_08_the_document_is_written_first() {
         // Elements that the array still has are unchanged, and calling again finishes.
         let (rows, columns) = (now.shape()[0], now.shape()[1]);
         assert_eq!(read(&now), vec![7; usize::try_from(rows * columns).expect("small")]);
-        let done = now.resize(&[3, 4], &none, Cut::Discard).expect("resizes");
-        let back = done.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
+        let done = now.resize(&[3, 4], &none, Truncation::Discard).expect("resizes");
+        let back = done.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
         let expected: Vec<u8> =
             (0..30).map(|at| if at / 5 < 3 && at % 5 < 4 { 7 } else { 0 }).collect();
         assert_eq!(read(&back), expected);
@@ -208,7 +208,7 @@ fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
                     old.write(&region, &new).expect("writes");
                     // The last step of the append, if it has not happened yet.
                     let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
-                    let now = now.resize(&shape, &[vec![], vec![]], Cut::Keep).expect("resizes");
+                    let now = now.resize(&shape, &[vec![], vec![]], Truncation::Keep).expect("resizes");
                     let expected = MemoryStore::new();
                     let expected = create_with(Arc::new(expected), grid, codecs);
                     expected
@@ -231,7 +231,7 @@ fn sd_08_an_older_handle_writes_past_a_new_end() {
     let old = create(store.clone(), REGULAR);
     old.write(Selection::whole(&[6, 5]), &[1; 30]).expect("writes");
     let none = vec![Vec::new(); 2];
-    let small = old.resize(&[2, 5], &none, Cut::Discard).expect("resizes");
+    let small = old.resize(&[2, 5], &none, Truncation::Discard).expect("resizes");
     // A chunk that the new end cuts, and one that is wholly past it.
     old.write((0..4, 0..3), &[2; 12]).expect("writes");
     old.write((5..6, 0..5), &[3; 5]).expect("writes");
@@ -255,8 +255,8 @@ fn sd_08_an_older_handle_writes_past_a_new_end() {
             ("chunk-outside-grid", Severity::Warning, true),
         ]
     );
-    let small = small.resize(&[2, 5], &none, Cut::Discard).expect("resizes");
+    let small = small.resize(&[2, 5], &none, Truncation::Discard).expect("resizes");
     assert_eq!(found(), []);
-    let grown = small.resize(&[6, 5], &none, Cut::Keep).expect("resizes");
+    let grown = small.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
     assert_eq!(read(&grown)[10..], [0; 20]);
 }

@@ -16,14 +16,14 @@ use zarr_store_tests::hand_on;
 /// Counts the objects that arrive in several pieces, and those that are read right to their place;
 /// does neither if told so.
 #[derive(Debug)]
-struct Pieces {
+struct Batches {
     inner: MemoryStore,
     takes: bool,
     written: AtomicU64,
     read: AtomicU64,
 }
 
-impl Store for Pieces {
+impl Store for Batches {
     fn capabilities(&self) -> Capabilities {
         Capabilities::new().vectored_put(self.takes)
     }
@@ -53,7 +53,7 @@ impl Store for Pieces {
 }
 
 /// The same array in a store that accepts pieces and in one that does not.
-fn both(shape: &[u64], edges: &str, data_type: &str, codecs: &str) -> [(Arc<Pieces>, Array); 2] {
+fn both(shape: &[u64], edges: &str, data_type: &str, codecs: &str) -> [(Arc<Batches>, Array); 2] {
     let fill = if data_type == "bool" { "true" } else { "7" };
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": {shape:?}, "fill_value": {fill},
@@ -64,7 +64,7 @@ fn both(shape: &[u64], edges: &str, data_type: &str, codecs: &str) -> [(Arc<Piec
     );
     [true, false].map(|takes| {
         let (inner, written, read) = Default::default();
-        let store = Arc::new(Pieces { inner, takes, written, read });
+        let store = Arc::new(Batches { inner, takes, written, read });
         let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
         let shared = Arc::clone(&store) as Arc<dyn Store>;
         let array = Array::create(shared, &Prefix::root(), metadata).expect("creates");
@@ -119,7 +119,7 @@ fn rows_hold_what_copies_hold() {
         assert_eq!(written, [*pieces, 0], "{data_type} {codecs}");
         for chunk in [[0, 0, 0], [0, 1, 0], [1, 0, 0], [1, 1, 0]] {
             let stored = [&rows, &copies].map(|(store, array)| {
-                store.read(&array.chunk_key(&chunk).expect("a key")).expect("gets")
+                store.read(&array.layout().key(&chunk).expect("a key")).expect("gets")
             });
             assert_eq!(stored[0], stored[1], "{data_type} {codecs} {chunk:?}");
             assert!(stored[0].is_some());
@@ -145,7 +145,7 @@ fn rows_of_the_fill_value_are_not_stored_and_read_back() {
     let mut bytes = vec![7; 1200];
     bytes[1199] = 8;
     array.write(&whole, &bytes).expect("writes");
-    let key = |row| array.chunk_key(&[row, 0]).expect("a key");
+    let key = |row| array.layout().key(&[row, 0]).expect("a key");
     assert_eq!(store.read(&key(0)).expect("gets"), None);
     assert!(store.read(&key(1)).expect("gets").is_some());
     let mut found = vec![0; 1200];
@@ -186,7 +186,7 @@ fn chunks_are_read_to_their_place_where_they_lie_there_as_they_are_stored() {
         let row = 40 * size;
         for (store, array) in [&places, &copies] {
             array.write(Selection::whole(&shape), &bytes).expect("writes");
-            array.store().delete(&array.chunk_key(&[1, 0]).expect("a key")).expect("deletes");
+            array.store().delete(&array.layout().key(&[1, 0]).expect("a key")).expect("deletes");
             assert_eq!(store.read.load(Ordering::Relaxed), 0);
         }
         // All, two chunks, one, parts of some, every second row; and how many chunks lie whole in
@@ -214,7 +214,7 @@ fn chunks_are_read_to_their_place_where_they_lie_there_as_they_are_stored() {
 fn a_chunk_of_another_length_is_an_error_either_way() {
     for length in [0, 1, 79, 81, 160] {
         let errors = both(&[4, 40], "[[2, 2], [40]]", "uint8", LITTLE).map(|(store, array)| {
-            let key = array.chunk_key(&[0, 0]).expect("a key");
+            let key = array.layout().key(&[0, 0]).expect("a key");
             store.put(&key, &vec![1; length]).expect("puts");
             let error = array.read(Selection::whole(&[4, 40])).expect_err("another length");
             // A read of the other chunk, which is missing, is none.

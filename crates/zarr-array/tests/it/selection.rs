@@ -215,7 +215,7 @@ fn mistakes_name_the_axis() {
     insta::assert_snapshot!(messages.join("\n"));
     for mistake in &mistakes {
         assert!(matches!(array.plan(mistake), Err(ArrayError::Selection { .. })));
-        assert!(matches!(array.pieces(mistake, 1), Err(ArrayError::Selection { .. })));
+        assert!(matches!(array.batches(mistake, 1), Err(ArrayError::Selection { .. })));
         assert!(matches!(array.write(mistake, &[]), Err(ArrayError::Selection { .. })));
     }
 }
@@ -257,11 +257,11 @@ fn an_array_without_axes_has_one_element() {
     array.write(&none, &[7]).expect("writes");
     assert_eq!(array.read(&none).expect("reads"), [7]);
     assert_eq!(array.plan(&none).expect("plans").len(), 1);
-    assert_eq!(array.pieces(&none, 0).expect("cuts").collect::<Vec<_>>(), [none]);
+    assert_eq!(array.batches(&none, 0).expect("cuts").collect::<Vec<_>>(), [none]);
     assert!(array.read(0..1).is_err());
 }
 
-/// Pieces of lists and masks, in sequence, are the selection.
+/// Batches of lists and masks, in sequence, are the selection.
 #[test]
 fn pieces_of_lists_are_the_selection_in_order() {
     let (grid, codecs) = codecs()[0];
@@ -273,7 +273,7 @@ fn pieces_of_lists_are_the_selection_in_order() {
             let wanted = array.read(&selection).expect("reads");
             for most in [0, 8, 1000] {
                 let pieces: Vec<Selection> =
-                    array.pieces(&selection, most).expect("inside").collect();
+                    array.batches(&selection, most).expect("inside").collect();
                 assert!(most < 1000 || pieces.len() <= 1);
                 let read = pieces.iter().flat_map(|piece| array.read(piece).expect("reads"));
                 assert_eq!(read.collect::<Vec<u8>>(), wanted, "{rows:?} {most}");

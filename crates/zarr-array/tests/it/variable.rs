@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, AxisSelection, Cut, Selection};
+use zarr_array::{Array, ArrayError, AxisSelection, Truncation, Selection};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, copy_array};
 use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType, ReshapeDim};
@@ -93,9 +93,9 @@ fn arrays_of_strings_grow_and_shrink() {
         array.write_as(0..3, &["a", "b", "c"]).expect("writes");
         let array = array.append_as(0, 3, &["d", "e", "f"], &[]).expect("appends");
         assert_eq!(all(&array), ["a", "b", "c", "d", "e", "f"]);
-        let array = array.resize(&[2], &[vec![]], Cut::Discard).expect("shrinks");
+        let array = array.resize(&[2], &[vec![]], Truncation::Discard).expect("shrinks");
         assert!(!there(&store, "c/1"));
-        let array = array.resize(&[6], &[vec![]], Cut::Keep).expect("grows");
+        let array = array.resize(&[6], &[vec![]], Truncation::Keep).expect("grows");
         assert_eq!(all(&array), ["a", "b", "", "", "", ""]);
         let error = array.append_as(0, 3, &["d"], &[]).expect_err("too few");
         assert_eq!(error.to_string(), "1 element, but the selection has shape [3]");

@@ -204,7 +204,7 @@ impl Watch for Moved {
 mod tests {
     use std::sync::Arc;
 
-    use zarr_kit::array::Cut;
+    use zarr_kit::array::Truncation;
     use zarr_kit::grid::Run;
     use zarr_kit::{Array, ArrayBuilder, Codec, DataType, MemoryStore, Prefix, Selection};
 
@@ -244,7 +244,7 @@ mod tests {
         assert_eq!(within.shape(), longer.shape());
         let work = Work::appending(&within, 1, 3, &[Run { edge: 3, count: 1 }]);
         assert_eq!(work, Work::Writing { chunks: 4 });
-        let shorter = within.resize(&[6, 4], &[vec![], vec![]], Cut::Keep).expect("cuts");
+        let shorter = within.resize(&[6, 4], &[vec![], vec![]], Truncation::Keep).expect("cuts");
         let work = Work::appending(&shorter, 0, 3, &[]);
         assert_eq!(work, Work::Writing { chunks: 2 * 2 });
         let bar = Bar { bar: indicatif::ProgressBar::hidden() };

@@ -187,7 +187,7 @@ pub(crate) fn check_equal(member: &Member, first: &Member) -> Result<(), JoinErr
     if a.shape() != b.shape() || a.data_type() != b.data_type() {
         return Err(unequal());
     }
-    let pieces = b.pieces(Selection::whole(b.shape()), PIECE).map_err(failed(first))?;
+    let pieces = b.batches(Selection::whole(b.shape()), PIECE).map_err(failed(first))?;
     for piece in pieces {
         let same = match b.element_size() {
             0 => {

@@ -101,7 +101,7 @@ impl Rearrangement {
             zarr_array::store::reached!("rearrange in place: undone");
             // They are past the end, where the array has nothing.
             let keys = moves.inserted().iter();
-            let keys = keys.map(|moved| self.rearranged.chunk_key(&moved.to));
+            let keys = keys.map(|moved| self.rearranged.layout().key(&moved.to));
             let _stays = remove(array, keys.flatten().collect());
             return Err(error);
         }

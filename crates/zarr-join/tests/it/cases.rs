@@ -172,8 +172,8 @@ pub(crate) fn month(of: &Array, chunk: u64) -> Member {
     let metadata = of.metadata().with_shape_and_grid(&shape, &grid).expect("valid");
     let store = Arc::new(MemoryStore::new());
     let array = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
-    let object = of.store().read(&of.chunk_key(&index).expect("a key")).expect("reads");
-    let key = array.chunk_key(&vec![0; index.len()]).expect("a key");
+    let object = of.store().read(&of.layout().key(&index).expect("a key")).expect("reads");
+    let key = array.layout().key(&vec![0; index.len()]).expect("a key");
     store.put(&key, &object.expect("is stored")).expect("puts");
     Member::new(format!("month {chunk}"), array)
 }

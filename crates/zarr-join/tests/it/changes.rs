@@ -43,7 +43,7 @@ fn a_member_that_changes_is_named() {
     let moved: Change = |array| array.write(0..1, &[9]).expect("writes");
     let decoded: Change = |array| array.write(9..10, &[9]).expect("writes");
     let gone: Change = |array| {
-        array.store().delete(&array.chunk_key(&[0]).expect("a key")).expect("deletes");
+        array.store().delete(&array.layout().key(&[0]).expect("a key")).expect("deletes");
     };
     let new: Change = |array| array.write(4..5, &[9]).expect("writes");
     let document: Change = |array| {

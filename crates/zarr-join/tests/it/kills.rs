@@ -130,7 +130,7 @@ fn a_member_that_has_changed_does_not_continue_it() {
         |array| array.write(0..1, &[9]).expect("writes"),
         |array| array.write(9..10, &[9]).expect("writes"),
         |array| {
-            array.store().delete(&array.chunk_key(&[1]).expect("a key")).expect("deletes");
+            array.store().delete(&array.layout().key(&[1]).expect("a key")).expect("deletes");
         },
     ];
     for change in changes {

@@ -74,7 +74,7 @@ fn a_join_holds_the_elements_of_its_members() {
                 let found = moves.get(&name);
                 assert_eq!(found, (alike && same).then_some(&to), "seed {seed}: {name:?}");
                 if let Some(to) = found {
-                    let key = array.chunk_key(to).expect("a key");
+                    let key = array.layout().key(to).expect("a key");
                     let object = |store: &dyn Store, key| store.read(key).expect("reads");
                     assert_eq!(object(&*store, &key), object(&**from.store(), &chunk.key));
                 }

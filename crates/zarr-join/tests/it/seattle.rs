@@ -28,7 +28,7 @@ fn twelve_months_are_the_year_byte_for_byte() {
             let mut index = vec![0; of.shape().len()];
             index[0] = chunk;
             let object = |array: &Array| {
-                let key: Key = array.chunk_key(&index).expect("a key");
+                let key: Key = array.layout().key(&index).expect("a key");
                 array.store().read(&key).expect("reads")
             };
             assert_eq!(object(&joined), object(&of), "{name}: {chunk}");

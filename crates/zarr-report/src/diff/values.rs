@@ -52,7 +52,7 @@ pub(super) fn compare(
     let from_one = |cause: ArrayError| one.failed(cause);
     let from_other = |cause: ArrayError| other.failed(cause);
     let of_element = |cause: ReportError| one.failed(cause);
-    for piece in ours.pieces(&whole, PIECE).map_err(from_one)? {
+    for piece in ours.batches(&whole, PIECE).map_err(from_one)? {
         if data_type.is_variable_length() {
             let ours = ours.read_as::<Vec<u8>>(&piece).map_err(from_one)?;
             let theirs = theirs.read_as::<Vec<u8>>(&piece).map_err(from_other)?;

@@ -84,7 +84,7 @@ impl Stats {
         region: &Selection,
         progress: Progress<'_>,
     ) -> Result<(), ReportError> {
-        for piece in array.pieces(region, PIECE)? {
+        for piece in array.batches(region, PIECE)? {
             let elements = array.read(&piece)?;
             self.summary.add(&elements);
             let read = u64::try_from(elements.len()).unwrap_or(u64::MAX);

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use zarr_array::store::{Prefix, Store, StoreOptions, UpdatePolicy, open_url};
-use zarr_array::{Array, Cut, Group, Part, create_parents, delete_node, refresh_consolidated};
+use zarr_array::{Array, Truncation, Group, Part, create_parents, delete_node, refresh_consolidated};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree, create_over};
 use zarr_join::rearrange::{GroupRearrangement, GroupSpan, Rearrangement, Span};
 use zarr_join::{
@@ -96,11 +96,11 @@ const OPERATIONS: [Operation; 20] = [
         Ok(())
     }),
     ("resize", |place| {
-        place.array("g/a")?.resize(&[10], &[vec![]], Cut::Keep)?;
+        place.array("g/a")?.resize(&[10], &[vec![]], Truncation::Keep)?;
         Ok(())
     }),
     ("discard", |place| {
-        place.array("g/a")?.resize(&[3], &[vec![]], Cut::Discard)?;
+        place.array("g/a")?.resize(&[3], &[vec![]], Truncation::Discard)?;
         Ok(())
     }),
     ("attributes", |place| {

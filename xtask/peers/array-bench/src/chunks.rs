@@ -177,7 +177,7 @@ fn walk_ours(array: &Array) -> Result<Sums> {
     let mut sums = (0, 0);
     let mut chunks = array.grid().all_chunks()?;
     while let Some(part) = chunks.next_part() {
-        let key = array.chunk_key(part.chunk())?;
+        let key = array.layout().key(part.chunk())?;
         let axes = black_box(part.axes()).iter();
         sums = (sums.0 + axes.map(|axis| axis.len()).product::<u64>(), sums.1 + key.as_str().len());
     }
@@ -200,7 +200,7 @@ fn walk_theirs(array: &TheirArray) -> Result<Sums> {
     let mut sums = (0, 0);
     let chunks = array.chunks_in_array_subset(&array.subset_all())?.ok_or("no chunks")?;
     for chunk in &chunks.indices() {
-        let key = array.chunk_key(&chunk);
+        let key = array.layout().key(&chunk);
         let subset: ArraySubset = array.chunk_subset_bounded(&chunk)?;
         black_box(subset.start());
         sums = (sums.0 + subset.num_elements(), sums.1 + key.as_str().len());

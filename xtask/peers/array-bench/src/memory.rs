@@ -103,7 +103,7 @@ pub fn child(folder: &Path, arguments: &[&str]) -> Result<()> {
         "read-into" => array.read_into(&whole, &mut buffer)?,
         "read-part" => result = array.read(&part)?.len(),
         "pieces" => {
-            for piece in array.pieces(&whole, PIECE)? {
+            for piece in array.batches(&whole, PIECE)? {
                 result = result.max(array.read(&piece)?.len());
             }
         }

@@ -9,7 +9,7 @@ use zarr_metadata::ArrayMetadata;
 
 use super::AsyncArray;
 use crate::array::{Array, Source, WriteAs};
-use crate::change::Cut;
+use crate::change::Truncation;
 use crate::error::ArrayError;
 use crate::store::{Prefix, Store};
 use crate::threads::{self, ArrayFuture};
@@ -64,7 +64,7 @@ impl AsyncArray {
     /// # Examples
     /// ```
     /// # use std::sync::Arc;
-    /// # use zarr_array::Cut;
+    /// # use zarr_array::Truncation;
     /// # use zarr_array::asynchronous::AsyncArray;
     /// # use zarr_array::store::{MemoryStore, Prefix};
     /// # use zarr_metadata::{ArrayBuilder, DataType};
@@ -75,7 +75,7 @@ impl AsyncArray {
     /// let array = AsyncArray::create(store, &Prefix::root(), metadata).await?;
     /// let array = array.asynchronous().append(0, 3, vec![7; 3], &[]).await?;
     /// assert_eq!(array.asynchronous().read(0..5).await?, [0, 0, 7, 7, 7]);
-    /// let array = array.asynchronous().resize(&[3], &[vec![]], Cut::Discard).await?;
+    /// let array = array.asynchronous().resize(&[3], &[vec![]], Truncation::Discard).await?;
     /// let array = array.asynchronous().update_attributes(&[("units", Some(r#""K""#))]).await?;
     /// assert_eq!((array.shape(), array.metadata().attribute("units")), (&[3][..], Some(r#""K""#)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -121,7 +121,7 @@ impl AsyncArray {
     ///
     /// # Panics
     /// If encoding panics, on the thread that polls.
-    pub fn resize(&self, shape: &[u64], edges: &[Vec<Run>], cut: Cut) -> ArrayFuture<Array> {
+    pub fn resize(&self, shape: &[u64], edges: &[Vec<Run>], cut: Truncation) -> ArrayFuture<Array> {
         let (shape, edges) = (shape.to_vec(), edges.to_vec());
         self.0.change_async(move |array| array.resize(&shape, &edges, cut))
     }

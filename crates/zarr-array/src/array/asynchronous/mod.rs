@@ -1,8 +1,8 @@
 //! Reading, writing and changing arrays without blocking the thread.
 
+mod buffer_pool;
 mod change;
-mod free;
-mod job;
+mod chunk_read;
 mod read;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use futures_util::future::{join_all, try_join_all};
 
 use crate::array::Array;
-use crate::array::write_log::{Done, Log};
+use crate::array::write::log::{Done, Log};
 use crate::error::ArrayError;
 use crate::threads;
 

@@ -6,11 +6,11 @@ use std::sync::Arc;
 use zarr_codec::ByteStrings;
 use zarr_grid::{ChunkPart, SelectedChunks};
 
-use super::free::Free;
+use super::buffer_pool::Free;
 use super::turns::{Turn, Turns};
 use crate::array::Array;
 use crate::array::variable::{Collected, VariableRead, Worker};
-use crate::array::variable_write::{Elements, Variable};
+use crate::array::variable::write::{Elements, Variable};
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::threads::interrupted;

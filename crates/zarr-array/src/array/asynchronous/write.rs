@@ -5,12 +5,12 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::AsyncArray;
-use super::free::Free;
+use super::buffer_pool::Free;
 use super::turns::Turns;
-use crate::any_selection::AnySelection;
 use crate::array::worker::{ChunkBuffers, Worker};
 use crate::array::{Array, Element, Source, WriteAs};
 use crate::error::ArrayError;
+use crate::selection::AnySelection;
 use crate::selection::Selection;
 use crate::threads::{self, ArrayFuture};
 use crate::transfer::{Selected, Transfer};

@@ -1,12 +1,11 @@
 //! Reading and writing single elements, chunk by chunk.
 
 mod read;
-mod variable;
 mod write;
 
-use super::Array;
+use crate::array::Array;
 use crate::counts::{narrow, wide};
-use crate::points::Points;
+use crate::selection::Points;
 
 /// The chunk of a group of points.
 pub(super) struct PointChunk {

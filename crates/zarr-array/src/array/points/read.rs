@@ -9,7 +9,7 @@ use crate::array::worker::{ChunkBuffers, Worker};
 use crate::counts::{bytes_of, narrow, wide};
 use crate::error::ArrayError;
 use crate::parallel;
-use crate::points::{Groups, Points};
+use crate::selection::points::{Groups, Points};
 use crate::transfer::Part;
 
 /// Bytes that can be read in the time that one more request takes.

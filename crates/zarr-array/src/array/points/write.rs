@@ -5,11 +5,11 @@ use zarr_codec::Order;
 use super::PointChunk;
 use crate::array::Array;
 use crate::array::worker::Worker;
-use crate::array::write_log::Log;
+use crate::array::write::log::Log;
 use crate::counts::{bytes_of, narrow, wide};
 use crate::error::{ArrayError, Touched};
 use crate::parallel;
-use crate::points::{Groups, Points};
+use crate::selection::points::{Groups, Points};
 use crate::transfer::check_length;
 
 impl Array {

@@ -7,7 +7,7 @@ use std::thread;
 
 use zarr_array::asynchronous::{AsyncGroup, create_parents, delete_node, refresh_consolidated};
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, ArrayFuture, Cut, Group};
+use zarr_array::{Array, ArrayError, ArrayFuture, Truncation, Group};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use zarr_store_tests::{Objects, objects};
 
@@ -20,8 +20,8 @@ type Change = fn(&Array) -> ArrayFuture<Array>;
 
 const CHANGES: [Change; 4] = [
     |array| array.asynchronous().append_as(0, 9, vec![5_u16; 9 * 70], &[]),
-    |array| array.asynchronous().resize(&[30, 20], &[vec![], vec![]], Cut::Discard),
-    |array| array.asynchronous().resize(&[80, 70], &[vec![], vec![]], Cut::Keep),
+    |array| array.asynchronous().resize(&[30, 20], &[vec![], vec![]], Truncation::Discard),
+    |array| array.asynchronous().resize(&[80, 70], &[vec![], vec![]], Truncation::Keep),
     |array| array.asynchronous().update_attributes(&[("units", Some(r#""K""#))]),
 ];
 
@@ -130,7 +130,7 @@ fn changed_arrays_keep_their_settings() {
     let array = array.with_range_cost(17).with_empty_chunks_stored(true);
     let array = block_on(array.asynchronous().append_as(0, 1, [3_u16; 70], &[])).expect("appends");
     assert_eq!(array.range_cost(), 17);
-    let array = block_on(array.asynchronous().resize(&[5, 5], &[vec![], vec![]], Cut::Discard));
+    let array = block_on(array.asynchronous().resize(&[5, 5], &[vec![], vec![]], Truncation::Discard));
     let array = array.expect("resizes");
     // A blocking change with the same handle: its future is gone, but was not dropped early.
     let array = array.append_as(1, 2, &[9_u16; 10], &[]).expect("appends");

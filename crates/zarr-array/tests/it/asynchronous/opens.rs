@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_array::asynchronous::{AsyncArray, AsyncGroup, open_node};
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_array::{Array, ArrayError, Truncation, Group};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata, NodeMetadata};
 
 use super::face::{Faced, Manner};
@@ -72,7 +72,7 @@ fn an_executor_is_never_blocked() {
         |_, array| {
             let none = vec![vec![]; 2];
             Box::pin(async move {
-                drop(array.asynchronous().resize(&[3, 3], &none, Cut::Discard).await);
+                drop(array.asynchronous().resize(&[3, 3], &none, Truncation::Discard).await);
             })
         },
         |_, array| Box::pin(async move { drop(array.asynchronous().update_attributes(&[]).await) }),

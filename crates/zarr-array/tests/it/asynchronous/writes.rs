@@ -310,7 +310,7 @@ fn an_error_tells_which_chunks_were_written() {
                 (written.missing().collect(), &before),
             ] {
                 for chunk in chunks {
-                    let key = array.chunk_key(&chunk).expect("a key").to_string();
+                    let key = array.layout().key(&chunk).expect("a key").to_string();
                     assert_eq!(found.get(&key), wanted.get(&key), "{key}");
                 }
             }

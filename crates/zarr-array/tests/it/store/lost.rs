@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Cut, Group, Part, create_parents};
+use zarr_array::{Array, ArrayError, Truncation, Group, Part, create_parents};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use zarr_store_tests::server::{LOST, Objects, Server, ServerFault, soon};
@@ -39,7 +39,7 @@ fn changes_are_done_once_whatever_answer_is_lost() {
         let array = array.append(0, 3, &[1, 2, 3], &[]).unwrap();
         assert_eq!(array.shape(), [11], "{fault:?}");
         lose();
-        let array = array.resize(&[10], &[vec![]], Cut::Keep).unwrap();
+        let array = array.resize(&[10], &[vec![]], Truncation::Keep).unwrap();
         lose();
         let array = array.update_attributes(&[("a", Some("1"))]).unwrap();
         assert!(server.is_done());

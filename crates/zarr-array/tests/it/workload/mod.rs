@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[cfg(feature = "async")]
 use zarr_array::asynchronous::{self, AsyncArray, AsyncGroup};
 use zarr_array::store::{MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Cut, Group, Selection, delete_node};
+use zarr_array::{Array, ArrayError, Truncation, Group, Selection, delete_node};
 use zarr_grid::Run;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use zarr_store_tests::{Objects, objects, restore};
@@ -209,7 +209,7 @@ impl Workload {
         appended.map(drop)
     }
 
-    fn resize(&self, name: &str, shape: [u64; 2], new: &[Vec<Run>], cut: Cut) -> Outcome {
+    fn resize(&self, name: &str, shape: [u64; 2], new: &[Vec<Run>], cut: Truncation) -> Outcome {
         let array = self.open(name)?;
         let new = if array.shape() == shape { &[vec![], vec![]] } else { new };
         let resized = outcome!(
@@ -278,11 +278,11 @@ impl Workload {
                 group.map(drop)
             }),
             12 => self.write("a", "::3, ::2", 8),
-            13 => self.resize("a", [31 * x, 7], &rows(&[7]), Cut::Keep),
+            13 => self.resize("a", [31 * x, 7], &rows(&[7]), Truncation::Keep),
             14 => self.write("a", "24@:, 2:", 9),
-            15 => self.resize("a", [23 * x, 7], &none(), Cut::Keep),
-            16 => self.resize("a", [11 * x, 5], &none(), Cut::Discard),
-            17 => self.resize("s", [5 * x, 3], &none(), Cut::Discard),
+            15 => self.resize("a", [23 * x, 7], &none(), Truncation::Keep),
+            16 => self.resize("a", [11 * x, 5], &none(), Truncation::Discard),
+            17 => self.resize("s", [5 * x, 3], &none(), Truncation::Discard),
             18 => self.open("a").and_then(|array| {
                 let region = self.region("2@:9@, :", &array);
                 let count = usize::try_from(region.elements().expect("small")).expect("small");
@@ -294,7 +294,7 @@ impl Workload {
                 )
             }),
             19 => self.append("a", 1, 9, &[Run { edge: 2, count: 1 }], 10),
-            20 => self.resize("a", [40 * x, 9], &none(), Cut::Keep),
+            20 => self.resize("a", [40 * x, 9], &none(), Truncation::Keep),
             21 => self.delete("s"),
             22 => self.create("s", [6 * x, 5], &regular, PACKED),
             23 => self.write("s", "::-1, 1:", 11),

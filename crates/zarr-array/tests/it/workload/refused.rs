@@ -7,7 +7,7 @@ use std::sync::Arc;
 use zarr_array::Array;
 #[cfg(feature = "object_store")]
 use zarr_array::store::{Store, StoreError};
-use zarr_array::{ArrayError, Cut, open_node};
+use zarr_array::{ArrayError, Truncation, open_node};
 
 #[cfg(feature = "object_store")]
 use super::restore;
@@ -173,8 +173,8 @@ fn a_stale_array_changes_nothing() {
     let appended = objects(&*store);
     let none = [vec![], vec![]];
     for outcome in [
-        stale.resize(&[2, 2], &none, Cut::Discard),
-        stale.resize(&[20, 7], &none, Cut::Keep),
+        stale.resize(&[2, 2], &none, Truncation::Discard),
+        stale.resize(&[20, 7], &none, Truncation::Keep),
         stale.append_as(0, 1, &[0_u16; 7], &[]),
     ] {
         assert!(matches!(outcome, Err(ArrayError::Stale { .. })), "{outcome:?}");
@@ -185,7 +185,7 @@ fn a_stale_array_changes_nothing() {
     assert_eq!(fresh.shape(), [17, 7]);
     let older = workload.open("a").expect("opens");
     fresh.update_attributes(&[("new", Some("2"))]).expect("updates");
-    let resized = older.resize(&[17, 6], &none, Cut::Keep).expect("resizes");
+    let resized = older.resize(&[17, 6], &none, Truncation::Keep).expect("resizes");
     assert_eq!(resized.metadata().attribute("new"), Some("2"));
     assert!(open_node(&store, &prefix("a")).is_ok());
 }

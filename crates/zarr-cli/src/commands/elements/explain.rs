@@ -36,7 +36,7 @@ pub(super) fn explain(
             break;
         }
         shown += 1;
-        let chunk_key = array.chunk_key(part.chunk()).map_err(key)?;
+        let chunk_key = array.layout().key(part.chunk()).map_err(key)?;
         let mut parts = Vec::new();
         for (axis, name) in part.axes().iter().zip(&names) {
             let (Range { start, end }, edge) = (axis.in_chunk(), axis.edge);

@@ -97,7 +97,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
     // Beside elements that scroll past, a bar would only flicker.
     let bar = args.output.is_some().then(Bar::new);
     let (mut done, total) = (0_u64, bytes_of(&region, array.element_size()));
-    for piece in array.pieces(&region, PIECE).map_err(failed)? {
+    for piece in array.batches(&region, PIECE).map_err(failed)? {
         let elements = array.read(&piece).map_err(failed)?;
         done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(u64::MAX));
         if let Some(bar) = &bar {
@@ -137,7 +137,7 @@ fn print_csv(
     let mut csv = csv_table::Csv::new(decoding.data_type(), columns, out);
     let failed = |cause| place.failed(cause);
     let size = decoding.data_type().size().unwrap_or(1).max(1);
-    for piece in array.pieces(region, PIECE).map_err(failed)? {
+    for piece in array.batches(region, PIECE).map_err(failed)? {
         match array.data_type().is_variable_length() {
             true => {
                 let elements = array.read_as::<Vec<u8>>(&piece).map_err(failed)?;

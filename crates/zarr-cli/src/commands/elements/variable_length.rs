@@ -72,7 +72,7 @@ pub(super) fn print(
     let failed = |cause| place.failed(cause);
     let mut out = Out::to(args.output.as_deref())?;
     let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
-    for piece in array.pieces(region, PIECE).map_err(failed)? {
+    for piece in array.batches(region, PIECE).map_err(failed)? {
         let elements = array.read_as::<Vec<u8>>(&piece).map_err(failed)?;
         let mut text = String::new();
         for element in elements.iter() {

@@ -92,7 +92,7 @@ fn write(
     let chunks = |part: &Selection| array.layout().plan(part).map_or(0, |plan| plan.len());
     // Pieces end where chunks end.
     let mut written = 0_u64;
-    for piece in array.pieces(region, PIECE).map_err(failed)? {
+    for piece in array.batches(region, PIECE).map_err(failed)? {
         let elements = input.take(&piece, size)?;
         let elements = in_memory(elements, &header, array.data_type());
         array.write(&piece, &elements).map_err(|cause| {

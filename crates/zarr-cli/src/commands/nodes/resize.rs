@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use zarr_kit::ArrayMetadata;
-use zarr_kit::array::Cut;
+use zarr_kit::array::Truncation;
 use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::{ChunkEdges, EdgeRun};
@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Resize) -> Result<(), CliError> {
             .map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
         None => vec![Vec::new(); shape.len()],
     };
-    let cut = if args.discard { Cut::Discard } else { Cut::Keep };
+    let cut = if args.discard { Truncation::Discard } else { Truncation::Keep };
     let before = array.shape().to_vec();
     let array = array.resize(&shape, &edges, cut).map_err(|cause| place.failed(cause))?;
     place.changed()?;

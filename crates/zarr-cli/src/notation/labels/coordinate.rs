@@ -133,7 +133,7 @@ impl Coordinate {
                 return Ok(Some(wrong));
             }
             next = range.end;
-            let pieces = self.array.pieces(range, PIECE).map_err(failed)?;
+            let pieces = self.array.batches(range, PIECE).map_err(failed)?;
             for piece in pieces {
                 if let Some(wrong) = order.continued(&self.read(piece)?) {
                     return Ok(Some(wrong));
@@ -211,7 +211,7 @@ impl Coordinate {
         };
         let failed = |cause| Unfound::Failed(self.place.failed(cause));
         let whole = Selection::whole(self.array.shape());
-        for piece in self.array.pieces(whole, PIECE).map_err(failed)? {
+        for piece in self.array.batches(whole, PIECE).map_err(failed)? {
             if data_type.is_variable_length() {
                 self.array.read_as::<Vec<u8>>(piece).map_err(failed)?.iter().for_each(&mut look);
             } else {

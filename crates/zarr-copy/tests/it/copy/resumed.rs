@@ -213,7 +213,7 @@ const CHANGES: [(&str, Change); 4] = [
     }),
     ("removed", |from| {
         let array = Array::open(from.clone(), &prefix("a")).expect("opens");
-        from.delete(&array.chunk_key(&[1, 1]).expect("a key")).expect("deletes");
+        from.delete(&array.layout().key(&[1, 1]).expect("a key")).expect("deletes");
     }),
     ("added", |from| from.put(&key("a/README.md"), b"new").expect("puts")),
     ("of a document", |from| {

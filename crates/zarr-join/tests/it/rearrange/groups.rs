@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Cut, Group};
+use zarr_array::{Array, ArrayError, Truncation, Group};
 use zarr_join::rearrange::{
     GroupRearrangement, GroupSpan, Repair, refuse_half_rearranged, repair, repair_group,
 };
@@ -317,7 +317,7 @@ fn an_old_array_that_grew_among_new_ones_is_named() {
                 error.starts_with("g/time: the length of the dimension was changed since"),
                 "{error}"
             );
-            grown.resize(&[9], &[vec![]], Cut::Discard).expect("shrinks");
+            grown.resize(&[9], &[vec![]], Truncation::Discard).expect("shrinks");
             assert_eq!(settle(&store).expect("settles"), Some(Repair::Completed));
         } else {
             settle(&store).expect("settles");

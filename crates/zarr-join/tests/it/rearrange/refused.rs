@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Cut};
+use zarr_array::{Array, ArrayError, Truncation};
 use zarr_join::rearrange::{Rearrangement, Span, repair};
 use zarr_store_tests::objects;
 
@@ -117,7 +117,7 @@ fn objects_that_are_not_the_arrays_are_neither_lost_nor_shown() {
     }
     // As the message says.
     store.put(&Key::new("c/3").expect("a key"), b"precious").expect("puts");
-    let array = array.resize(&[9], &[vec![]], Cut::Discard).expect("discards");
+    let array = array.resize(&[9], &[vec![]], Truncation::Discard).expect("discards");
     // What is no chunk of either stays where it is.
     let note = Key::new("notes.txt").expect("a key");
     store.put(&note, b"mine").expect("puts");

@@ -108,7 +108,7 @@ impl Plane {
         let bytes = read.elements().unwrap_or(0).saturating_mul(to_u64(size));
         let (mut cells, mut list, mut done) = (Vec::new(), Vec::new(), 0_u64);
         // The picture is small and the chunks read for it need not be: pieces report progress.
-        for piece in array.pieces(read, (bytes / 16).max(1))? {
+        for piece in array.batches(read, (bytes / 16).max(1))? {
             let elements = array.read(&piece)?;
             numbers.list(&elements, &mut list);
             cells.extend(list.iter().zip(elements.chunks_exact(size)).map(|(number, element)| {

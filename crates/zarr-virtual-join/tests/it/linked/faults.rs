@@ -85,7 +85,7 @@ fn regex(text: &str) -> String {
 fn chunk(member: &Path) -> Key {
     let store = std::sync::Arc::new(zarr_array::store::LocalStore::open(member).expect("opens"));
     let array = Array::open(store, &zarr_array::store::Prefix::root()).expect("opens");
-    array.chunk_key(&vec![0; array.shape().len()]).expect("a key")
+    array.layout().key(&vec![0; array.shape().len()]).expect("a key")
 }
 
 /// Two members are gone: the error of the first is the last item of a listing.

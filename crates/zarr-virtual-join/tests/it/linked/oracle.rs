@@ -79,7 +79,7 @@ fn a_virtual_join_holds_the_elements_of_its_members() {
         let keys: BTreeSet<String> = keys.map(|key| key.expect("lists").to_string()).collect();
         let plan = array.plan(Selection::whole(array.shape())).expect("plans");
         for chunk in plan.chunks(0..plan.len()).expect("plans") {
-            let key = array.chunk_key(&chunk.chunk).expect("a key");
+            let key = array.layout().key(&chunk.chunk).expect("a key");
             let found = store.head(&key).expect("looks up");
             assert_eq!(found.is_some(), keys.contains(&chunk.key), "seed {seed}: {key}");
             let reads = array.planned_reads(&chunk).expect("plans");
@@ -130,11 +130,11 @@ fn twelve_stores_of_seattle_are_the_year() {
         for chunk in 0..12 {
             let mut index = vec![0; of.shape().len()];
             index[0] = chunk;
-            let key = array.chunk_key(&index).expect("a key");
+            let key = array.layout().key(&index).expect("a key");
             let (mut own, mut other) = (Vec::new(), Vec::new());
             let all = zarr_array::store::ReadRange::All;
             array.store().get(&key, all, &mut own).expect("reads");
-            of.store().get(&of.chunk_key(&index).expect("a key"), all, &mut other).expect("reads");
+            of.store().get(&of.layout().key(&index).expect("a key"), all, &mut other).expect("reads");
             assert_eq!(own, other);
         }
 

@@ -203,7 +203,7 @@ fn object_storage_copies_the_chunks_of_a_join_itself() {
     // No byte of a chunk came here.
     assert_eq!(server.count("GET", ".zarr/c/"), 0);
     for chunk in 0..12 {
-        let key = of.chunk_key(&[chunk]).expect("a key");
+        let key = of.layout().key(&[chunk]).expect("a key");
         let expected = of.store().read(&key).expect("reads");
         assert_eq!(server.object(&format!("year.zarr/c/{chunk}")), expected, "{chunk}");
     }

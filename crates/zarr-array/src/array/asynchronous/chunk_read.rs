@@ -1,0 +1,217 @@
+//! A part of a chunk between an asynchronous store and its place in the result.
+
+use std::sync::Arc;
+
+use zarr_codec::{ChunkCodec, Scratch, Slice};
+use zarr_view::{CopyError, Output, OwnedGrid, OwnedOutput};
+
+use crate::array::Array;
+use crate::array::joined::{InMember, InOneChunk};
+use crate::array::read::part_reader::PartReader;
+use crate::array::worker::Worker;
+use crate::error::ArrayError;
+use crate::selection::gather::{Gathered, Picks};
+use crate::store::{AsyncStore, Object, StoreError};
+use crate::transfer::{Part, Transfer};
+
+/// A part in progress, which any thread can continue.
+pub(super) struct Job {
+    array: Array,
+    part: Owned,
+    pub(super) reader: PartReader<Arc<ChunkCodec>>,
+    place: OwnedOutput,
+    /// The elements around the part, until the part is picked from them.
+    gathered: Gathered,
+    /// If the array is a member of another one: that one, and which it is.
+    member_of: Option<(Array, Vec<u64>)>,
+}
+
+impl Job {
+    fn new(
+        array: Array,
+        part: Owned,
+        place: OwnedOutput,
+        member_of: Option<(Array, Vec<u64>)>,
+    ) -> Result<Self, ArrayError> {
+        let codec = array.fixed_codec(&part.chunk_shape)?;
+        let key = array.layout().key(&part.chunk)?;
+        let view = part.picks.as_ref().map_or(place.view(), Picks::view);
+        let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
+        let reshaped = match members.filter(|members| members.has_new_axis()) {
+            Some(members) => {
+                let shape = members.without_new_axis(view.shape().to_vec());
+                view.reshape(&shape).map_err(CopyError::from)?
+            }
+            None => None,
+        };
+        let view = reshaped.as_ref().unwrap_or(view);
+        let reader = PartReader::new(&array, &part.part(), key, codec, view);
+        Ok(Self { array, part, reader, place, gathered: Gathered::default(), member_of })
+    }
+
+    /// Decodes the received bytes, and returns their memory.
+    pub(super) fn supply(
+        &mut self,
+        answer: Result<Option<Object>, StoreError>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>, ArrayError> {
+        let supplied = self.supply_own(answer, scratch);
+        supplied.map_err(|cause| self.failed(cause))
+    }
+
+    fn supply_own(
+        &mut self,
+        answer: Result<Option<Object>, StoreError>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<u8>, ArrayError> {
+        let mut encoded = Vec::new();
+        let found = answer.map(|object| {
+            object.map(|object| {
+                encoded = object.bytes;
+                object.meta
+            })
+        });
+        let Self { array, part: owned, reader, place, gathered, member_of } = self;
+        let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
+        let (part, mut place) = (owned.part(), place.lend());
+        let supply = |out: &mut Output<'_>| {
+            let supply =
+                |out: &mut Output<'_>| reader.supply(array, &part, found, &encoded, out, scratch);
+            match members {
+                Some(members) => members.with_output(out, |mut out| supply(&mut out)),
+                None => supply(out),
+            }
+        };
+        let Some(picks) = &owned.picks else {
+            supply(&mut place)?;
+            return Ok(encoded);
+        };
+        supply(&mut picks.around(gathered, array.element_size())?)?;
+        if reader.need().is_none() {
+            picks.finish(gathered, &mut place)?;
+        }
+        Ok(encoded)
+    }
+
+    fn failed(&self, cause: ArrayError) -> ArrayError {
+        let Some((joined, number)) = &self.member_of else { return cause };
+        match joined.members() {
+            Some(members) => members.failed(number, cause),
+            None => cause,
+        }
+    }
+}
+
+/// A part that is not begun, and its place.
+pub(super) struct Draft {
+    part: Owned,
+    place: OwnedOutput,
+}
+
+/// What a draft has become.
+pub(super) enum Begun {
+    Job(Box<Job>, Arc<dyn AsyncStore>),
+    /// It has been read.
+    Done,
+    /// It would take something that blocks.
+    Not(Box<Draft>),
+}
+
+impl Draft {
+    pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
+        array: &Array,
+        transfer: &Transfer<'_>,
+        places: &OwnedGrid<M>,
+        number: u64,
+    ) -> Result<Self, ArrayError> {
+        let part = Owned::new(transfer, number, array.element_size())?;
+        let place = places.take(&part.number);
+        let place = place.expect("each part is visited once, so that its place is there");
+        Ok(Self { part, place })
+    }
+
+    /// Begins to read it from the array's own chunks.
+    pub(super) fn begin(self, array: &Array) -> Result<Job, ArrayError> {
+        Job::new(array.clone(), self.part, self.place, None)
+    }
+
+    /// Begins to read it from a member of the array that is kept open and has an asynchronous
+    /// interface, if it lies in one chunk of it.
+    pub(super) fn begin_in_kept_member(self, array: &Array) -> Result<Begun, ArrayError> {
+        let Some(place) = array.in_kept_member(&self.part.chunk)? else {
+            return Ok(Begun::Not(Box::new(self)));
+        };
+        self.begin_in(array, &place)
+    }
+
+    /// As [`begin_in_kept_member`](Self::begin_in_kept_member), after opening the member. What has no
+    /// asynchronous interface, or lies in several chunks, is read here. Blocks.
+    pub(super) fn begin_in_member(self, array: &Array) -> Result<Begun, ArrayError> {
+        let begun = match array.in_member(&self.part.chunk)? {
+            Some(place) => self.begin_in(array, &place)?,
+            None => Begun::Not(Box::new(self)),
+        };
+        let Begun::Not(draft) = begun else { return Ok(begun) };
+        let Self { part, mut place } = *draft;
+        let mut worker = Worker::new(array);
+        let mut out = place.lend();
+        let Some(picks) = &part.picks else {
+            array.read_box(&part.part(), &mut out, &mut worker)?;
+            return Ok(Begun::Done);
+        };
+        let mut gathered = Gathered::default();
+        let mut around = picks.around(&mut gathered, array.element_size())?;
+        array.read_box(&part.part(), &mut around, &mut worker)?;
+        picks.finish(&mut gathered, &mut out)?;
+        Ok(Begun::Done)
+    }
+
+    fn begin_in(mut self, array: &Array, place: &InMember<'_>) -> Result<Begun, ArrayError> {
+        if place.array.is_none() {
+            self.place.lend().fill(array.fill())?;
+            return Ok(Begun::Done);
+        }
+        let Some((member, found)) = place.in_one_chunk(&self.part.in_chunk) else {
+            return Ok(Begun::Not(Box::new(self)));
+        };
+        let Some(face) = member.face() else { return Ok(Begun::Not(Box::new(self))) };
+        let InOneChunk { chunk, chunk_shape, in_chunk, is_whole } = found;
+        let part = Owned { chunk, chunk_shape, in_chunk, is_whole, ..self.part };
+        let member_of = Some((array.clone(), place.number.clone()));
+        let job = Job::new(member.clone(), part, self.place, member_of);
+        let job = job.map_err(|cause| place.members.failed(&place.number, cause))?;
+        Ok(Begun::Job(Box::new(job), face))
+    }
+}
+
+/// A part that outlives the walk over the chunks.
+struct Owned {
+    chunk: Vec<u64>,
+    chunk_shape: Vec<u64>,
+    in_chunk: Vec<Slice>,
+    number: Vec<usize>,
+    is_whole: bool,
+    picks: Option<Picks>,
+}
+
+impl Owned {
+    fn new(transfer: &Transfer<'_>, number: u64, element_size: usize) -> Result<Self, ArrayError> {
+        let mut owned = None;
+        transfer.for_each_part(number..number.saturating_add(1), |part| {
+            owned = Some(Self {
+                chunk: part.chunk.to_vec(),
+                chunk_shape: part.chunk_shape.to_vec(),
+                in_chunk: part.in_chunk.to_vec(),
+                number: part.number.to_vec(),
+                is_whole: part.is_whole,
+                picks: part.picks(element_size)?,
+            });
+            Ok(())
+        })?;
+        Ok(owned.expect("a number below how many parts there are"))
+    }
+
+    fn part(&self) -> Part<'_> {
+        Part::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+    }
+}

@@ -1,0 +1,242 @@
+//! Reading selections.
+
+pub(crate) mod part_reader;
+
+use std::num::NonZeroUsize;
+
+use zarr_view::Output;
+
+use crate::array::Array;
+use crate::array::read::part_reader::PartReader;
+use crate::array::worker::{ChunkBuffers, Worker};
+use crate::counts::wide;
+use crate::error::ArrayError;
+use crate::parallel;
+use crate::selection::AnySelection;
+use crate::selection::Points;
+use crate::selection::index_moves::IndexMoves;
+use crate::store::{GetInto, Key, StoreError};
+use crate::transfer::{Part, Selected, Transfer, check_length};
+
+impl Array {
+    /// Reads a [`Selection`](crate::Selection) and returns the bytes of its elements in C order, or
+    /// single elements in the order of [`Points`]. Lists keep their order and their repetitions.
+    /// Chunks that are not stored read as the fill value.
+    ///
+    /// Each chunk that the selection touches is read once. If a chunk can be read in part, only
+    /// the selected elements are read; for a list of indices, also those in between. Lists that
+    /// go back and forth between chunks need a second buffer as large as the result, and so do points
+    /// that are not in the order of the chunks. Where points are few in a large chunk that can be read
+    /// in part, only they are read; of a shard, only the inner chunks that contain some.
+    ///
+    /// # Errors
+    /// [`ArrayError`] names the axis and the selected indices, or the chunk that could not be
+    /// read.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, Points};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// # let builder = ArrayBuilder::new([4, 3], DataType::Uint8).chunk_shape([2, 2]);
+    /// # let metadata = builder.fill_value(9).build()?;
+    /// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write([1..3, 0..3], &[10, 11, 12, 20, 21, 22])?;
+    /// assert_eq!(array.read([0..2, 1..3])?, [9, 9, 11, 12]);
+    /// // Elements (2, 1), (1, 2) and (3, 0).
+    /// assert_eq!(array.read(Points::from([[2, 1, 3], [1, 2, 0]]))?, [21, 12, 9]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn read(&self, selection: impl Into<AnySelection>) -> Result<Vec<u8>, ArrayError> {
+        let selection = selection.into();
+        let wanted = Wanted::new(self, &selection)?;
+        let mut out = wanted.zeroed()?;
+        self.read_wanted(wanted, &mut out)?;
+        Ok(out)
+    }
+
+    /// Reads the bytes of elements into memory that must be as long.
+    pub(in crate::array) fn read_bytes(
+        &self,
+        selection: &AnySelection,
+        out: &mut [u8],
+    ) -> Result<(), ArrayError> {
+        let wanted = Wanted::new(self, selection)?;
+        check_length(out.len(), wanted.length())?;
+        self.read_wanted(wanted, out)
+    }
+
+    /// Reads into memory of the right length.
+    pub(in crate::array) fn read_wanted(
+        &self,
+        wanted: Wanted<'_>,
+        out: &mut [u8],
+    ) -> Result<(), ArrayError> {
+        match wanted {
+            Wanted::Product(selected) => {
+                let threads = self.threads_for(out.len());
+                self.read_selected(selected, out, threads)
+            }
+            Wanted::Points { points, .. } => self.read_points_in_order(points, out),
+        }
+    }
+
+    /// Reads a selection on this number of threads.
+    pub(crate) fn read_selected(
+        &self,
+        selected: Selected<'_>,
+        out: &mut [u8],
+        threads: NonZeroUsize,
+    ) -> Result<(), ArrayError> {
+        match selected.order() {
+            None => {
+                let transfer = Transfer::new(selected, out.len())?;
+                self.read_in_order_of_chunks(&transfer, transfer.output(out)?, threads)
+            }
+            Some(order) => self.read_and_order(selected, &order, out, threads),
+        }
+    }
+
+    /// Reads into a second buffer, then puts the elements in order.
+    pub(in crate::array) fn read_and_order(
+        &self,
+        selected: Selected<'_>,
+        order: &IndexMoves,
+        out: &mut [u8],
+        threads: NonZeroUsize,
+    ) -> Result<(), ArrayError> {
+        let transfer = Transfer::new(selected, out.len())?;
+        let mut by_chunk = transfer.selected.zeroed()?;
+        self.read_in_order_of_chunks(&transfer, transfer.output(&mut by_chunk)?, threads)?;
+        order.run(&by_chunk, out);
+        Ok(())
+    }
+
+    /// Reads into the places of the parts, in the order of [`Transfer::view`].
+    pub(in crate::array) fn read_in_order_of_chunks(
+        &self,
+        transfer: &Transfer<'_>,
+        mut out: Output<'_>,
+        threads: NonZeroUsize,
+    ) -> Result<(), ArrayError> {
+        if transfer.parts() == 1 {
+            // Its place is the whole output, which need not be cut for other threads.
+            let mut worker = Worker::new(self);
+            return transfer
+                .for_each_part(0..1, |part| self.read_part(part, &mut out, &mut worker));
+        }
+        let places = transfer.cut(out)?;
+        parallel::for_each(
+            transfer.parts(),
+            threads,
+            || Worker::new(self),
+            |worker, range| {
+                transfer.for_each_part(range, |part| {
+                    let place = places.take(part.number);
+                    let mut place =
+                        place.expect("each part is visited once, so that its place is there");
+                    self.read_part(part, &mut place, worker)
+                })
+            },
+        )
+    }
+
+    /// Reads a part of a chunk into its place.
+    pub(in crate::array) fn read_part(
+        &self,
+        part: &Part<'_>,
+        place: &mut Output<'_>,
+        worker: &mut Worker<'_>,
+    ) -> Result<(), ArrayError> {
+        let size = self.element_size();
+        let Some(picks) = part.picks(size)? else { return self.read_box(part, place, worker) };
+        let mut gathered = std::mem::take(&mut worker.buffers.gathered);
+        self.read_box(part, &mut picks.around(&mut gathered, size)?, worker)?;
+        picks.finish(&mut gathered, place)?;
+        worker.buffers.gathered = gathered;
+        Ok(())
+    }
+
+    /// Reads the box of a chunk that is the part, or contains it.
+    pub(in crate::array) fn read_box(
+        &self,
+        part: &Part<'_>,
+        out: &mut Output<'_>,
+        worker: &mut Worker<'_>,
+    ) -> Result<(), ArrayError> {
+        if self.read_box_of_member(part, out, &mut worker.buffers)? {
+            return Ok(());
+        }
+        let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, .. } } = worker;
+        let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
+        if part.fills_chunk() && codec.stores_memory() && self.read_in_place(key, out)? {
+            return Ok(());
+        }
+        let mut reader = PartReader::new(self, part, key.clone(), codec, out.view());
+        while let Some(range) = reader.need() {
+            let found = self.store().get(key, range, encoded);
+            reader.supply(self, part, found, encoded, out, scratch)?;
+        }
+        Ok(())
+    }
+
+    /// Reads a chunk whose bytes are its elements right into their place, if they are adjacent
+    /// there. False if they are not, or the store has other bytes or cannot do it: then the usual
+    /// way reads it, or says what is wrong.
+    fn read_in_place(&self, key: &Key, out: &mut Output<'_>) -> Result<bool, ArrayError> {
+        let Some(place) = out.as_mut_slice() else { return Ok(false) };
+        match self.store().get_into(key, place) {
+            Ok(GetInto::Read(_)) => Ok(true),
+            Ok(GetInto::Missing) => Ok(out.fill(self.fill()).map(|()| true)?),
+            // The usual way begins again where an object is replaced meanwhile.
+            Ok(GetInto::Unsupported) | Err(StoreError::Unsteady { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Elements to read, and how many bytes they take.
+pub(in crate::array) enum Wanted<'a> {
+    Product(Selected<'a>),
+    Points { points: &'a Points, length: usize, element_size: usize },
+}
+
+impl<'a> Wanted<'a> {
+    /// Refuses arrays whose elements have no fixed size.
+    pub(in crate::array) fn new(
+        array: &'a Array,
+        selection: &'a AnySelection,
+    ) -> Result<Self, ArrayError> {
+        match selection {
+            AnySelection::Product(selection) => Selected::new(array, selection).map(Self::Product),
+            AnySelection::Points(points) => {
+                array.fixed_chain()?;
+                let (length, element_size) = (array.bytes_of_points(points)?, array.element_size());
+                Ok(Self::Points { points, length, element_size })
+            }
+        }
+    }
+
+    pub(in crate::array) fn length(&self) -> usize {
+        match self {
+            Self::Product(selected) => selected.length,
+            Self::Points { length, .. } => *length,
+        }
+    }
+
+    pub(in crate::array) fn too_large(&self) -> ArrayError {
+        match self {
+            Self::Product(selected) => selected.too_large(),
+            Self::Points { points, element_size, .. } => ArrayError::SelectionTooLarge {
+                elements: wide(points.len()).into(),
+                element_size: *element_size,
+            },
+        }
+    }
+
+    /// Zeros in place of the elements.
+    pub(in crate::array) fn zeroed(&self) -> Result<Vec<u8>, ArrayError> {
+        zarr_view::zeroed(self.length()).map_err(|_| self.too_large())
+    }
+}

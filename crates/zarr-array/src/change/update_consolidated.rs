@@ -1,0 +1,210 @@
+//! Keeps consolidated metadata up to date with the changes of this library.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use zarr_metadata::{GroupMetadata, MetadataError, NodeMetadata};
+
+use crate::error::ArrayError;
+use crate::hierarchy::children::children;
+use crate::hierarchy::node::{self, METADATA_KEY};
+use crate::store::{Change, Prefix, Store, StoreExt as _, UpdatePolicy, update};
+
+/// Documents by the path of their node, parents before their members.
+pub(super) type Documents = BTreeMap<String, String>;
+
+/// The nodes that a change affects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The document of one node.
+    Node,
+    /// A node and everything below it.
+    Subtree,
+}
+
+/// Updates the consolidated metadata of the groups above `prefix` after a change there.
+///
+/// The change itself is done, so a failure here is not an error of the change: the metadata is
+/// then out of date, as after a change by another program, and `check` reports it.
+pub(crate) fn follow(store: &Arc<dyn Store>, prefix: &Prefix, scope: Scope, policy: UpdatePolicy) {
+    let _out_of_date = each_above(store, prefix, scope, policy);
+}
+
+/// Updates the consolidated metadata of the groups above `prefix` from the node there and the nodes
+/// below it. If there is no node any more, its entries are removed.
+///
+/// For changes that this library could not follow: those of other programs, and those by a handle
+/// whose store begins below the groups. Groups without consolidated metadata stay as they are.
+///
+/// # Errors
+/// The first error of the store. All groups are tried.
+///
+/// # Examples
+/// ```
+/// use std::sync::Arc;
+/// use zarr_array::store::{MemoryStore, Prefix, Store};
+/// use zarr_array::refresh_consolidated;
+///
+/// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+/// refresh_consolidated(&store, &Prefix::new("weather/rain")?)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn refresh_consolidated(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    each_above(store, prefix, Scope::Subtree, UpdatePolicy::default())
+}
+
+/// As [`follow`], and returns the first error. All groups are tried.
+fn each_above(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    scope: Scope,
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    let mut result = Ok(());
+    let mut above = prefix.parent();
+    while let Some(group) = above {
+        let followed = follow_in(store, &group, &[prefix], scope, policy);
+        result = result.and(followed);
+        above = group.parent();
+    }
+    result
+}
+
+/// As [`refresh_consolidated`] after changes of the documents of several nodes, not of nodes below
+/// them: each group above any of them gets one new document for all.
+///
+/// # Errors
+/// The first error of the store. All groups are tried.
+pub fn refresh_consolidated_of(
+    store: &Arc<dyn Store>,
+    prefixes: &[&Prefix],
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    let mut groups: BTreeMap<Prefix, Vec<&Prefix>> = BTreeMap::new();
+    for prefix in prefixes {
+        let mut above = prefix.parent();
+        while let Some(group) = above {
+            above = group.parent();
+            groups.entry(group).or_default().push(prefix);
+        }
+    }
+    let followed = groups
+        .iter()
+        .map(|(group, prefixes)| follow_in(store, group, prefixes, Scope::Node, policy));
+    followed.fold(Ok(()), Result::and)
+}
+
+fn follow_in(
+    store: &Arc<dyn Store>,
+    above: &Prefix,
+    prefixes: &[&Prefix],
+    scope: Scope,
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    // Most groups have none, which can be seen without a lock. Creation has read the document
+    // too, but before the node was there: a group that was consolidated in between lacks it.
+    let Some(document) = store.read(&above.key(METADATA_KEY)?)? else { return Ok(()) };
+    match NodeMetadata::from_json(&document) {
+        Ok(NodeMetadata::Group(group)) if group.consolidated_metadata().is_some() => {}
+        _ => return Ok(()),
+    }
+    let paths: Vec<&str> = prefixes
+        .iter()
+        .map(|prefix| prefix.as_str().get(above.key_start()..).unwrap_or_default())
+        .collect();
+    change(store, above, policy, |group| {
+        let Some(consolidated) = group.consolidated_metadata() else { return Ok(None) };
+        let is_one = |other: &str, path: &str| {
+            let Some(rest) = other.strip_prefix(path) else { return false };
+            rest.is_empty() || (scope == Scope::Subtree && rest.starts_with('/'))
+        };
+        let mut entries: Documents = consolidated
+            .entries()
+            .filter(|(other, _)| !paths.iter().any(|path| is_one(other, path)))
+            .map(|(other, json)| (other.to_owned(), json.to_owned()))
+            .collect();
+        for path in &paths {
+            entries.extend(below(store, above, path, scope)?);
+        }
+        with_entries(above, group, &entries).map(Some)
+    })
+    .map(drop)
+}
+
+/// Changes the document of the group at `prefix` in one step, so that no concurrent change is
+/// lost. `None` if there is no group, or `change` made no change.
+pub(super) fn change(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    policy: UpdatePolicy,
+    mut change: impl FnMut(&GroupMetadata) -> Result<Option<GroupMetadata>, ArrayError>,
+) -> Result<Option<GroupMetadata>, ArrayError> {
+    let key = prefix.key(METADATA_KEY)?;
+    let mut changed = None;
+    update(&**store, &key, policy, &mut Vec::new(), |_, document| {
+        let Ok(NodeMetadata::Group(group)) = NodeMetadata::from_json(document) else {
+            return Ok::<_, ArrayError>(Change::Keep);
+        };
+        changed = change(&group)?;
+        match &changed {
+            Some(new) if new.json() != group.json() => {
+                document.clear();
+                document.extend_from_slice(new.json().as_bytes());
+                Ok(Change::Put)
+            }
+            _ => Ok(Change::Keep),
+        }
+    })?;
+    Ok(changed)
+}
+
+pub(super) fn with_entries(
+    prefix: &Prefix,
+    group: &GroupMetadata,
+    entries: &Documents,
+) -> Result<GroupMetadata, ArrayError> {
+    let entries = entries.iter().map(|(path, json)| (path.as_str(), json.as_str()));
+    group.with_consolidated_metadata(entries).map_err(|cause| wrong(prefix, cause))
+}
+
+/// The documents of the node at `path` below `root`, if there is one, and of its members.
+pub(super) fn below(
+    store: &Arc<dyn Store>,
+    root: &Prefix,
+    path: &str,
+    scope: Scope,
+) -> Result<Documents, ArrayError> {
+    let mut documents = Documents::new();
+    let mut waiting = vec![path.to_owned()];
+    while let Some(path) = waiting.pop() {
+        let prefix = root.join(&path)?;
+        let node = match node::open(store, &prefix) {
+            Ok(node) => node,
+            Err(ArrayError::NotFound { .. }) => continue,
+            Err(error) => return Err(error),
+        };
+        let json = match node {
+            NodeMetadata::Array(array) => array.json().to_owned(),
+            NodeMetadata::Group(group) => {
+                if scope == Scope::Subtree {
+                    let children = children(&**store, &prefix, &group)?;
+                    let join = |name: &String| match path.as_str() {
+                        "" => name.clone(),
+                        path => format!("{path}/{name}"),
+                    };
+                    waiting.extend(children.iter().map(join));
+                }
+                let group = group.without_consolidated_metadata();
+                group.map_err(|cause| wrong(&prefix, cause))?.json().to_owned()
+            }
+        };
+        if !path.is_empty() {
+            documents.insert(path, json);
+        }
+    }
+    Ok(documents)
+}
+
+pub(super) fn wrong(prefix: &Prefix, cause: MetadataError) -> ArrayError {
+    ArrayError::Metadata { key: node::metadata_key(prefix), cause }
+}

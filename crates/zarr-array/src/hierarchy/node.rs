@@ -1,0 +1,188 @@
+//! Nodes of the hierarchy: their documents, their names, and what a new one finds in its place.
+//!
+//! [`Array`](crate::Array) and [`Group`](crate::Group) need none of this from their users. It is for
+//! programs that work on whole hierarchies, such as copies, checks and joins, and that must judge
+//! nodes as these two do.
+
+use std::sync::Arc;
+
+use zarr_grid::GridError;
+use zarr_metadata::NodeMetadata;
+
+use crate::error::ArrayError;
+use crate::hierarchy::unfinished::{Unfinished, UnfinishedParts, UnfinishedWork};
+use crate::hierarchy::version_2;
+use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
+
+/// The document of a node, below its prefix.
+pub const METADATA_KEY: &str = "zarr.json";
+
+/// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
+/// documents of Zarr version 2. That of version 2 is what it would be in version 3, and
+/// [knows](NodeMetadata::is_version_2) that it is not.
+///
+/// # Errors
+/// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,
+/// which has none yet, [`ArrayError::Metadata`] if the document is not valid.
+pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, ArrayError> {
+    let key = prefix.key(METADATA_KEY)?;
+    let Some(document) = store.read(&key)? else {
+        if let Some(node) = version_2::open(store, prefix)? {
+            return Ok(node);
+        }
+        refuse_unfinished(store, prefix)?;
+        return Err(ArrayError::NotFound { path: display(prefix) });
+    };
+    NodeMetadata::from_json(&document)
+        .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })
+}
+
+/// Why a node cannot have this name, if it cannot: only rules that [`Prefix`] does not check.
+///
+/// # Spec
+/// Zarr v3 core 3.1, "Node names".
+#[must_use]
+pub fn name_error(name: &str) -> Option<&'static str> {
+    if name.starts_with("__") {
+        return Some("begins with __, which is reserved");
+    }
+    if name == METADATA_KEY {
+        return Some("is that of its document");
+    }
+    name.bytes().all(|byte| byte == b'.').then_some("is of periods alone")
+}
+
+/// Writes the document of a new node, unless there is one. The caller makes sure that there is no
+/// unfinished copy.
+pub(crate) fn create(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    document: &[u8],
+) -> Result<(), ArrayError> {
+    refuse_place(store, prefix)?;
+    let key = prefix.key(METADATA_KEY)?;
+    match put_new(&**store, &key, document)? {
+        PutOutcome::Written => Ok(()),
+        PutOutcome::Changed => Err(ArrayError::Exists { path: display(prefix) }),
+    }
+}
+
+/// Writes an object unless there is one: by a conditional put or, where there are none, excluding
+/// those that the lock of the store excludes.
+///
+/// # Errors
+/// Those of the store.
+pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome, StoreError> {
+    if store.capabilities().conditional_put {
+        return store.put_if(key, bytes, None);
+    }
+    let _guard = store.lock(key)?;
+    if store.head(key)?.is_some() {
+        return Ok(PutOutcome::Changed);
+    }
+    store.put(key, bytes)?;
+    Ok(PutOutcome::Written)
+}
+
+/// Refuses a place where no new node can be, whether or not there is one.
+///
+/// # Errors
+/// [`ArrayError::NodeName`] for a name that nodes cannot have, [`ArrayError::NotGroup`] within an
+/// array, [`ArrayError::Version2`] at or within a node of Zarr version 2; those of the store.
+pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    for name in prefix.segments() {
+        if let Some(reason) = name_error(name) {
+            let (path, name) = (display(prefix), name.to_owned());
+            return Err(ArrayError::NodeName { path, name, reason });
+        }
+    }
+    refuse_in_array(store, prefix)?;
+    refuse_version_2(version_2::is_at(store, prefix)?, prefix)
+}
+
+/// Refuses a place within an array, where readers do not look for nodes, or within a group of
+/// version 2, whose readers do not look for nodes of version 3.
+fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    let mut above = prefix.parent();
+    while let Some(prefix) = above {
+        let document = store.read(&prefix.key(METADATA_KEY)?)?;
+        let node = document.map(|document| NodeMetadata::from_json(&document));
+        if let Some(Ok(NodeMetadata::Array(_))) = node {
+            return Err(ArrayError::NotGroup { path: display(&prefix) });
+        }
+        if node.is_none() {
+            refuse_version_2(version_2::is_at(store, &prefix)?, &prefix)?;
+        }
+        above = prefix.parent();
+    }
+    Ok(())
+}
+
+/// The name of a store's root in messages.
+pub const ROOT: &str = "the root";
+
+/// Refuses a place where there is an unfinished copy, which has no document yet.
+pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    match Unfinished::at(&**store, prefix)? {
+        Some(Unfinished { from, kind, work, parts }) => {
+            // A creation has nothing to go on with: there are no chunks to put.
+            let resumable = kind.is_some() && work != UnfinishedWork::Creation;
+            let parts = parts.map(|of| UnfinishedParts::at(&**store, prefix, of)).transpose()?;
+            let parts = parts.map(Box::new);
+            Err(ArrayError::Unfinished { path: display(prefix), from, work, resumable, parts })
+        }
+        None => Ok(()),
+    }
+}
+
+/// Refuses to change a node of Zarr version 2.
+///
+/// # Errors
+/// [`ArrayError::Version2`].
+pub fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<(), ArrayError> {
+    match is_version_2 {
+        true => Err(ArrayError::Version2 { path: display(prefix) }),
+        false => Ok(()),
+    }
+}
+
+/// The documents of a node and of all nodes below it, parents first; none of Zarr
+/// version 2.
+///
+/// # Errors
+/// Those of listing.
+pub fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
+    let mut documents = Vec::new();
+    for key in store.list(prefix, Links::AsObjects) {
+        documents.extend(Some(key?).filter(|key| key.name() == METADATA_KEY));
+    }
+    documents.sort_by_cached_key(|key| key.as_str().matches('/').count());
+    Ok(documents)
+}
+
+/// A node's path for messages: the root has no name of its own.
+#[must_use]
+pub fn display(prefix: &Prefix) -> String {
+    if prefix.is_root() { ROOT.to_owned() } else { prefix.as_str().to_owned() }
+}
+
+/// Whether an object of this name in the folder of an array is one of its documents.
+#[must_use]
+pub fn is_of_array(name: &str, is_version_2: bool) -> bool {
+    name == METADATA_KEY || (is_version_2 && version_2::OF_ARRAY.contains(&name))
+}
+
+/// The error of an array's chunk grid, at its document.
+pub(crate) fn grid_error(prefix: &Prefix, cause: GridError) -> ArrayError {
+    ArrayError::Grid { key: metadata_key(prefix), cause }
+}
+
+/// The key of a node's document, for messages.
+#[must_use]
+pub fn metadata_key(prefix: &Prefix) -> String {
+    if prefix.is_root() {
+        METADATA_KEY.to_owned()
+    } else {
+        format!("{}/{METADATA_KEY}", prefix.as_str())
+    }
+}

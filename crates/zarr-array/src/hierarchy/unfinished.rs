@@ -1,0 +1,302 @@
+//! The marker that an unfinished copy leaves at its target, where there is no document yet.
+//!
+//! Whatever opens nodes reports it ([`ArrayError::Unfinished`](crate::ArrayError::Unfinished)), so
+//! what the marker says is read here. The crate `zarr-copy` writes it.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write};
+use std::ops::RangeInclusive;
+
+use crate::layout::Part;
+use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
+
+/// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
+/// finished.
+pub const MARKER: &str = "zarr-kit-copy.json";
+
+/// The object next to an array's or group's `zarr.json` as long as moving its chunks is not finished,
+/// by the crate `zarr-join`. Until then the array may have chunks with keys of another encoding.
+pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
+
+/// What one part of a copy records, each in an object beside the marker.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Record {
+    /// It has begun.
+    Begun,
+    /// It is done.
+    Done,
+}
+
+impl Record {
+    /// The name of the object.
+    pub fn name(self, part: u32) -> String {
+        match self {
+            Self::Begun => format!("zarr-kit-copy.{part}.begun.json"),
+            Self::Done => format!("zarr-kit-copy.{part}.done.json"),
+        }
+    }
+
+    /// The record and part that the name of an object denotes, if it does.
+    pub fn of_name(name: &str) -> Option<(Self, u32)> {
+        let rest = name.strip_prefix("zarr-kit-copy.")?.strip_suffix(".json")?;
+        let (part, record) = rest.split_once('.')?;
+        let record = match record {
+            "begun" => Self::Begun,
+            "done" => Self::Done,
+            _ => return None,
+        };
+        let number: u32 = part.parse().ok()?;
+        (number.to_string() == part).then_some((record, number))
+    }
+}
+
+/// Whether an object of this name is the marker or a record of a copy.
+pub fn is_of_copy(name: &str) -> bool {
+    name == MARKER || Record::of_name(name).is_some()
+}
+
+/// The state of the parts of an unfinished copy.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct UnfinishedParts {
+    /// How many parts there are.
+    pub of: u32,
+    /// Those that are not done, in ascending order.
+    pub missing: Vec<RangeInclusive<u32>>,
+    /// Those of them that have begun: they run, or were interrupted.
+    pub begun: Vec<RangeInclusive<u32>>,
+}
+
+impl UnfinishedParts {
+    /// The state of the copy to `prefix`, divided into this many parts.
+    pub(crate) fn at(store: &dyn Store, prefix: &Prefix, of: u32) -> Result<Self, StoreError> {
+        let (mut begun, mut done) = (BTreeSet::new(), BTreeSet::new());
+        for entry in store.list_dir(prefix) {
+            let DirEntry::Object(key) = entry? else { continue };
+            match Record::of_name(prefix.strip(&key).unwrap_or_default()) {
+                Some((Record::Begun, part)) => begun.insert(part),
+                Some((Record::Done, part)) => done.insert(part),
+                None => continue,
+            };
+        }
+        let missing = |part: &u32| !done.contains(part);
+        begun.retain(|part| missing(part) && *part <= of);
+        Ok(Self { of, missing: ranges((1..=of).filter(missing)), begun: ranges(begun.into_iter()) })
+    }
+}
+
+/// Ascending numbers as ranges.
+fn ranges(numbers: impl Iterator<Item = u32>) -> Vec<RangeInclusive<u32>> {
+    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
+    for number in numbers {
+        match ranges.last_mut() {
+            Some(last) if last.end().checked_add(1) == Some(number) => {
+                *last = *last.start()..=number;
+            }
+            _ => ranges.push(number..=number),
+        }
+    }
+    ranges
+}
+
+/// The most ranges that are listed.
+const LISTED: usize = 100;
+
+/// Ranges of parts as the schedulers of clusters take them: `3,7-9`.
+fn listed(ranges: &[RangeInclusive<u32>]) -> String {
+    let shown = ranges.iter().take(LISTED).map(|range| match range.start() == range.end() {
+        true => range.start().to_string(),
+        false => format!("{}-{}", range.start(), range.end()),
+    });
+    let mut text = shown.collect::<Vec<_>>().join(",");
+    if ranges.len() > LISTED {
+        text.push_str(",...");
+    }
+    text
+}
+
+impl fmt::Display for UnfinishedParts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let of = self.of;
+        if self.missing.is_empty() {
+            return write!(f, "all {of} parts are done: run any of them again to complete it");
+        }
+        write!(f, "of {of} parts, these are not done: {}", listed(&self.missing))?;
+        match self.begun.is_empty() {
+            true => Ok(()),
+            false => write!(f, " (begun: {})", listed(&self.begun)),
+        }
+    }
+}
+
+/// The kind of node that is copied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// An array.
+    Array,
+    /// A group.
+    Group,
+}
+
+/// What is unfinished.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum UnfinishedWork {
+    /// The copy of a node.
+    #[default]
+    Copy,
+    /// A node made of several.
+    Join,
+    /// A new array in place of an old one.
+    Creation,
+}
+
+impl fmt::Display for UnfinishedWork {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Copy => "copy",
+            Self::Join => "join",
+            Self::Creation => "creation",
+        })
+    }
+}
+
+/// The contents of an unfinished copy's marker.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The kind of node that the copy makes, if the marker is understood.
+    pub kind: Option<Kind>,
+    /// The source of the copy, if its store knows its location.
+    pub from: Option<String>,
+    /// What the copy makes of it.
+    pub work: UnfinishedWork,
+    /// The number of parts, if it is a copy in parts.
+    pub parts: Option<u32>,
+}
+
+/// The most bytes of a marker that are read. A marker of this program has a few hundred bytes and
+/// the location of the source.
+const LONGEST: u64 = 64 << 10;
+
+/// The bytes of a marker, if there is one; empty if it is too long for a marker of this program.
+///
+/// # Errors
+/// Those of the store.
+pub fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
+    match store.size(key)? {
+        None => Ok(None),
+        Some(size) if size > LONGEST => Ok(Some(Vec::new())),
+        Some(_) => store.read(key),
+    }
+}
+
+impl Unfinished {
+    /// The contents of the marker at `prefix`, if there is one.
+    ///
+    /// # Errors
+    /// Those of the store.
+    pub fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, StoreError> {
+        // If the key would be too long, there is no marker: none could have been put.
+        let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
+        let marker = read_marker(store, &key)?;
+        Ok(marker.map(|text| Self::read(&String::from_utf8_lossy(&text))))
+    }
+
+    /// Parses the text that a copy writes. Anybody may have put other text there.
+    pub fn read(text: &str) -> Self {
+        let member = |name: &str| {
+            let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
+            line.trim_end_matches(',').strip_prefix('"')?.strip_suffix('"')
+        };
+        let kind = match member("\"node\": ") {
+            Some("array") => Some(Kind::Array),
+            Some("group") => Some(Kind::Group),
+            _ => None,
+        };
+        let from = member("\"from\": ").filter(|from| plain(from) == *from);
+        let work = match member("\"work\": ") {
+            Some("join") => UnfinishedWork::Join,
+            Some("creation") => UnfinishedWork::Creation,
+            _ => UnfinishedWork::Copy,
+        };
+        let parts = member("\"parts\": ").and_then(|parts| parts.parse().ok());
+        let parts = parts.filter(|parts| (1..=Part::MOST).contains(parts));
+        Self { kind, from: from.map(str::to_owned), work, parts }
+    }
+}
+
+/// The text with percent codes for characters that JSON escapes, so that it needs no escapes.
+pub fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        if c == '"' || c == '\\' || c.is_control() {
+            let _infallible = write!(plain, "%{:02X}", u32::from(c));
+        } else {
+            plain.push(c);
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::MemoryStore;
+
+    #[test]
+    fn what_is_missing_is_listed_in_ranges() {
+        let store = MemoryStore::new();
+        let prefix = Prefix::new("a").expect("a prefix");
+        let put = |name: &str| store.put(&prefix.key(name).expect("a key"), b"").expect("memory");
+        let text = || UnfinishedParts::at(&store, &prefix, 9).expect("reads").to_string();
+        assert_eq!(text(), "of 9 parts, these are not done: 1-9");
+        put("zarr-kit-copy.3.begun.json");
+        put("zarr-kit-copy.3.done.json");
+        put("zarr-kit-copy.7.done.json");
+        put("zarr-kit-copy.9.begun.json");
+        // Not those of a part.
+        for name in ["03.done", "+4.done", "4.dome", "done", "4", "99999999999.done", "12.begun"] {
+            put(&format!("zarr-kit-copy.{name}.json"));
+        }
+        assert_eq!(text(), "of 9 parts, these are not done: 1-2,4-6,8-9 (begun: 9)");
+        for part in 1..=9 {
+            put(&format!("zarr-kit-copy.{part}.done.json"));
+        }
+        assert_eq!(text(), "all 9 parts are done: run any of them again to complete it");
+        let every_second = ranges((1..=1000).step_by(2));
+        assert!(listed(&every_second).ends_with(",197,199,..."));
+    }
+
+    #[test]
+    fn a_marker_too_long_to_be_ours_is_not_read() {
+        let store = MemoryStore::new();
+        let key = Key::new(MARKER).expect("a key");
+        assert_eq!(read_marker(&store, &key).expect("memory"), None);
+        for (extra, read) in [(0, LONGEST), (1, 0)] {
+            let length = usize::try_from(LONGEST).expect("small") + extra;
+            store.put(&key, &vec![b' '; length]).expect("memory");
+            let found = read_marker(&store, &key).expect("memory").expect("is there");
+            assert_eq!(u64::try_from(found.len()), Ok(read));
+        }
+    }
+
+    #[test]
+    fn what_others_put_in_its_place_says_no_more_than_that_it_is_there() {
+        let nothing = Unfinished::default();
+        for text in [
+            "",
+            "{}",
+            "\"from\": ",
+            "\"from\": \"",
+            "\"node\": \"dragon\",",
+            "\0\u{fffd}",
+            "\"parts\": \"0\",",
+            "\"parts\": \"4000000000\",",
+        ] {
+            assert_eq!(Unfinished::read(text), nothing, "{text:?}");
+        }
+        for from in ["\u{1b}[2J", "a\\nb", "a\"b"] {
+            assert_eq!(Unfinished::read(&format!("  \"from\": \"{from}\",")), nothing, "{from:?}");
+        }
+    }
+}
