@@ -39,11 +39,11 @@ mod threads;
 mod transfer;
 
 pub use array::{
-    Array, Boxes, ChunkOf, ChunksOf, Destination, Element, Input, ReadAs, Source, StoredChunk,
-    WriteAs,
+    Array, Boxes, ChunkOf, ChunksOf, Destination, Element, Input, LimitedStrings, ReadAs, Source,
+    StoredChunk, WriteAs,
 };
 pub use change::{
-    Truncation, Extent, LockedDocument, delete_node, refresh_consolidated, refresh_consolidated_of,
+    Extent, LockedDocument, Truncation, delete_node, refresh_consolidated, refresh_consolidated_of,
 };
 #[cfg(feature = "jiff")]
 pub use error::TimeError;

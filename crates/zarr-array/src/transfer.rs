@@ -10,7 +10,7 @@ use crate::array::Array;
 use crate::counts::{PerAxis, bytes_of, narrow, number};
 use crate::error::ArrayError;
 use crate::selection::Selection;
-use crate::selection::gather::{Picks, slice_around};
+use crate::selection::gather::{Gather, slice_around};
 use crate::selection::index_moves::{IndexMoves, Pair};
 
 /// Refuses a buffer whose length differs from that of its elements.
@@ -23,7 +23,7 @@ pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayErr
 }
 
 /// The part of a selection that lies in one chunk.
-pub(crate) struct Part<'a> {
+pub(crate) struct ChunkRegion<'a> {
     /// Number of the chunk on each axis.
     pub(crate) chunk: &'a [u64],
     /// Its shape as it is stored.
@@ -41,7 +41,7 @@ pub(crate) struct Part<'a> {
     lists: Option<&'a [AxisPart<'a>]>,
 }
 
-impl<'a> Part<'a> {
+impl<'a> ChunkRegion<'a> {
     /// A box of a chunk, for any destination.
     pub(crate) fn of_chunk(
         chunk: &'a [u64],
@@ -60,10 +60,10 @@ impl<'a> Part<'a> {
     }
 
     /// How to pick the part from the box around it; `None` if the part is that box.
-    pub(crate) fn picks(&self, element_size: usize) -> Result<Option<Picks>, CopyError> {
+    pub(crate) fn gather(&self, element_size: usize) -> Result<Option<Gather>, CopyError> {
         match self.lists {
             None => Ok(None),
-            Some(axes) => Picks::new(axes, self.in_chunk, element_size),
+            Some(axes) => Gather::new(axes, self.in_chunk, element_size),
         }
     }
 }
@@ -81,7 +81,7 @@ impl Boxes {
         transfer: &Transfer<'_>,
         part: &'a ChunkPart<'_>,
         number: &'a [usize],
-    ) -> Part<'a> {
+    ) -> ChunkRegion<'a> {
         self.in_chunk.clear();
         self.place.clear();
         // All numbers are within the caller's buffer or the chunk, whose codec checks that the
@@ -110,7 +110,7 @@ impl Boxes {
         let Self { in_chunk, place } = self;
         let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
         let (is_whole, lists) = (part.is_whole(), transfer.has_lists.then_some(part.axes()));
-        Part { chunk, chunk_shape, in_chunk, place, number, is_whole, lists }
+        ChunkRegion { chunk, chunk_shape, in_chunk, place, number, is_whole, lists }
     }
 }
 
@@ -229,7 +229,7 @@ impl<'a> Transfer<'a> {
     pub(crate) fn asked(
         &self,
         selection: &Selection,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
     ) -> Result<(PerAxis<Range<usize>>, View), CopyError> {
         let lengths: PerAxis<usize> = part.place.iter().map(Range::len).collect();
         let mut view = View::contiguous(&lengths)?;
@@ -256,7 +256,11 @@ impl<'a> Transfer<'a> {
 
     /// For lists, the moves from the elements of the whole selection to those of a part's chunk, both
     /// in C order.
-    pub(crate) fn scatter(&self, part: &Part<'_>, chunk_shape: &[usize]) -> Option<IndexMoves> {
+    pub(crate) fn scatter(
+        &self,
+        part: &ChunkRegion<'_>,
+        chunk_shape: &[usize],
+    ) -> Option<IndexMoves> {
         let pairs = |axis: &AxisPart<'_>| -> Vec<Pair> {
             axis.iter().map(|(index, position)| (narrow(position), narrow(index))).collect()
         };
@@ -319,7 +323,7 @@ impl<'a> Transfer<'a> {
     pub(crate) fn for_each_part(
         &self,
         range: Range<u64>,
-        mut visit: impl FnMut(&Part<'_>) -> Result<(), ArrayError>,
+        mut visit: impl FnMut(&ChunkRegion<'_>) -> Result<(), ArrayError>,
     ) -> Result<(), ArrayError> {
         let axes = self.selected.chunks.axes().iter();
         let counts: PerAxis<usize> = axes.map(|axis| narrow(axis.parts().remaining())).collect();

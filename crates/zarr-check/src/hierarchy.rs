@@ -384,7 +384,7 @@ impl<'a> Walk<'a> {
         match Array::with_metadata(self.store, prefix, metadata, options) {
             Ok(array) => {
                 if let Err(ArrayError::FillValue { fill_value, read_back, .. }) =
-                    array.check_writable(key)
+                    node::refuse_unwritable(&array, key)
                 {
                     let message = format!("{fill_value} would read back as {read_back}");
                     self.found(

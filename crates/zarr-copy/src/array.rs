@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
+use zarr_array::LimitedStrings;
 use zarr_array::Selection;
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::Kind;
@@ -127,7 +128,7 @@ impl Prepared {
         let codecs = zarr_codec::Options::new().allow_loss(options.allow_loss).codecs(given);
         let to =
             Array::with_metadata(store, prefix, metadata, codecs).map_err(TransferError::Target)?;
-        to.check_writable(&prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
+        node::refuse_unwritable(&to, &prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
         let budget = Budget::new(from, &to, options)?;
         let to = to.with_threads(budget.threads);
         let tasks = tasks(from, &to, budget.elements).map_err(|error| grid_error(&to, error))?;
@@ -423,7 +424,9 @@ impl Copy<'_> {
     fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
         let limit = self.budget.bytes;
         let selection = Selection::from(ranges);
-        let read = match self.from.read_variable_within(&selection, limit).map_err(source)? {
+        let mut read = LimitedStrings::new(limit);
+        self.from.read_into(&selection, &mut read).map_err(source)?;
+        let read = match read.take() {
             Ok(read) => read,
             Err(needed) => {
                 return self.chunk_by_chunk(ranges)?.ok_or(TransferError::Memory { needed, limit });

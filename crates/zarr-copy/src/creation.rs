@@ -56,7 +56,7 @@ pub fn create_over(
     let metadata = metadata.into_version_3();
     let array = Array::with_metadata(store, prefix, metadata, Options::new()).map_err(target)?;
     let store = array.store();
-    array.check_writable(&prefix.key(METADATA_KEY)?).map_err(target)?;
+    node::refuse_unwritable(&array, &prefix.key(METADATA_KEY)?).map_err(target)?;
     node::refuse_place(store, prefix).map_err(target)?;
     let is_group = match node::open(store, prefix) {
         Ok(node) => matches!(node, NodeMetadata::Group(_)),

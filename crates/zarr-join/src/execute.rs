@@ -321,7 +321,8 @@ impl Work<'_> {
         let Source { key: from, meta, .. } = &moved.source;
         let to = self
             .array
-            .layout().key(&moved.to)
+            .layout()
+            .key(&moved.to)
             .map_err(|cause| JoinError::Target(Box::new(cause.into())))?;
         let (source, store) = (&**member.array().store(), self.array.store());
         let sharing = if self.options.link { Sharing::HardLink } else { Sharing::Never };

@@ -9,7 +9,7 @@ use zarr_kit::{Array, ArrayBuilder, ArrayError, DataType, MemoryStore, Prefix};
 
 fn mean(array: &Array) -> Result<f64, ArrayError> {
     let total = Mutex::new((0.0, 0_u64));
-    array.for_each_chunk(|chunk| {
+    array.chunks()?.par_for_each(|chunk| {
         // This closure runs on several threads at once, each with its own chunk.
         let present = |value: &f32| !value.is_nan();
         let values = chunk.read_as::<f32>()?;
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .build()?;
     let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     // Chunks are written in parallel, too. Those of the last columns stay empty: NaN.
-    array.for_each_chunk(|chunk| {
+    array.chunks()?.par_for_each(|chunk| {
         let [rows, columns] = [&chunk.region()[0], &chunk.region()[1]];
         if columns.start >= 300 {
             return Ok(());

@@ -7,7 +7,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList, PyTuple};
-use zarr_kit::array::{Truncation, PlannedChunk};
+use zarr_kit::array::{PlannedChunk, Truncation};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
@@ -468,7 +468,7 @@ pub(crate) fn reported<T>(done: Result<T, ReportError>) -> Result<Done<T>, Array
 
 /// What a read does with one chunk.
 fn planned(array: &Array, chunk: PlannedChunk) -> Result<PlannedTuple, ArrayError> {
-    let (stored, ranges) = match array.planned_reads(&chunk)? {
+    let (stored, ranges) = match chunk.reads(array)? {
         Some(reads) => {
             let ranges = reads.index.into_iter().chain(reads.ranges);
             (Some(reads.stored_bytes), ranges.map(|range| (range.start, range.end)).collect())

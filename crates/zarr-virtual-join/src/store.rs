@@ -209,7 +209,7 @@ impl Joined {
         let axes = start.iter().zip(&lengths);
         let selection: Selection =
             axes.map(|(start, length)| *start..start.saturating_add(*length)).collect();
-        let plan = array.plan(selection)?;
+        let plan = array.layout().plan(selection)?;
         let mut found = Vec::new();
         let mut next = 0;
         while next < plan.len() {

@@ -3,7 +3,7 @@
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
-use zarr_grid::{AxisPart, ChunkParts};
+use zarr_grid::{AxisPart, ChunkPart, ChunkParts};
 
 use crate::array::{Array, ReadAs, Source, WriteAs};
 use crate::error::ArrayError;
@@ -13,7 +13,7 @@ use crate::selection::Selection;
 
 /// A chunk of an array: which it is, where its elements are, and these elements.
 ///
-/// Made by [`Array::chunks`] and [`Array::for_each_chunk`]. Where there are shards, it is a shard.
+/// Made by [`Array::chunks`]. Where there are shards, it is a shard.
 #[derive(Clone, Debug)]
 pub struct ChunkOf<'a> {
     array: &'a Array,
@@ -21,7 +21,14 @@ pub struct ChunkOf<'a> {
     region: Vec<Range<u64>>,
 }
 
-impl ChunkOf<'_> {
+impl<'a> ChunkOf<'a> {
+    /// `part` is one of all chunks.
+    fn new(array: &'a Array, part: &ChunkPart<'_>) -> Self {
+        // Of all chunks, the places in the selection are those in the array.
+        let region = part.axes().iter().map(AxisPart::in_selection).collect();
+        Self { array, index: part.chunk().to_vec(), region }
+    }
+
     /// The number of the chunk on each axis.
     #[must_use]
     pub fn index(&self) -> &[u64] {
@@ -36,7 +43,7 @@ impl ChunkOf<'_> {
     }
 
     /// Its array. A read or write of it uses one thread, if this is a chunk of
-    /// [`for_each_chunk`](Array::for_each_chunk).
+    /// [`par_for_each`](ChunksOf::par_for_each).
     #[must_use]
     pub fn array(&self) -> &Array {
         self.array
@@ -74,14 +81,66 @@ pub struct ChunksOf<'a> {
     parts: ChunkParts<'a>,
 }
 
+impl ChunksOf<'_> {
+    /// Calls `work` with each chunk, on as many threads as
+    /// [`with_threads`](Array::with_threads) says, or one per core. Each read and write of a chunk
+    /// then uses one thread.
+    ///
+    /// No two threads get the same chunk, so they can write their chunks without waiting for each
+    /// other. The order is not specified.
+    ///
+    /// # Errors
+    /// The first error of `work`, after which no further chunk begins.
+    ///
+    /// # Panics
+    /// If `work` panics.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::{Array, ArrayError};
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{ArrayBuilder, DataType};
+    /// use std::sync::atomic::{AtomicU64, Ordering};
+    ///
+    /// # let metadata = ArrayBuilder::new([1000], DataType::Uint32).chunk_shape([64]).build()?;
+    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+    /// array.write_as(0..1000, &(0..1000).collect::<Vec<u32>>())?;
+    /// let sum = AtomicU64::new(0);
+    /// array.chunks()?.par_for_each(|chunk| {
+    ///     let elements = chunk.read_as::<u32>()?;
+    ///     sum.fetch_add(elements.into_iter().map(u64::from).sum(), Ordering::Relaxed);
+    ///     Ok::<_, ArrayError>(())
+    /// })?;
+    /// assert_eq!(sum.into_inner(), 499_500);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn par_for_each<E: Send>(
+        self,
+        work: impl Fn(&ChunkOf<'_>) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        let array = self.array.clone().with_threads(NonZeroUsize::MIN);
+        let threads = self.array.threads.unwrap_or_else(parallel::cores);
+        parallel::for_each(
+            self.parts.len(),
+            threads,
+            || (),
+            |(), range| {
+                let mut parts = self.parts.range(range);
+                while let Some(part) = parts.next_part() {
+                    work(&ChunkOf::new(&array, part))?;
+                }
+                Ok(())
+            },
+        )
+    }
+}
+
 impl<'a> Iterator for ChunksOf<'a> {
     type Item = ChunkOf<'a>;
 
     fn next(&mut self) -> Option<ChunkOf<'a>> {
-        let part = self.parts.next_part()?;
-        // Of all chunks, the places in the selection are those in the array.
-        let region = part.axes().iter().map(AxisPart::in_selection).collect();
-        Some(ChunkOf { array: self.array, index: part.chunk().to_vec(), region })
+        Some(ChunkOf::new(self.array, self.parts.next_part()?))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -118,57 +177,5 @@ impl Array {
         let parts = self.grid().all_chunks();
         let parts = parts.map_err(|cause| node::grid_error(self.prefix(), cause))?;
         Ok(ChunksOf { array: self, parts })
-    }
-
-    /// Calls `work` with all [chunks](Self::chunks), on as many threads as
-    /// [`with_threads`](Self::with_threads) says, or one per core. Each read and write of a chunk
-    /// then uses one thread.
-    ///
-    /// No two threads get the same chunk, so they can write their chunks without waiting for each
-    /// other. The order is not specified.
-    ///
-    /// # Errors
-    /// The first error of `work`, after which no further chunk begins; [`ArrayError::Grid`] as
-    /// [`chunks`](Self::chunks).
-    ///
-    /// # Panics
-    /// If `work` panics.
-    ///
-    /// # Examples
-    /// ```
-    /// # use std::sync::Arc;
-    /// # use zarr_array::{Array, ArrayError};
-    /// # use zarr_array::store::{MemoryStore, Prefix};
-    /// # use zarr_metadata::{ArrayBuilder, DataType};
-    /// use std::sync::atomic::{AtomicU64, Ordering};
-    ///
-    /// # let metadata = ArrayBuilder::new([1000], DataType::Uint32).chunk_shape([64]).build()?;
-    /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
-    /// array.write_as(0..1000, &(0..1000).collect::<Vec<u32>>())?;
-    /// let sum = AtomicU64::new(0);
-    /// array.for_each_chunk(|chunk| {
-    ///     let elements = chunk.read_as::<u32>()?;
-    ///     sum.fetch_add(elements.into_iter().map(u64::from).sum(), Ordering::Relaxed);
-    ///     Ok::<_, ArrayError>(())
-    /// })?;
-    /// assert_eq!(sum.into_inner(), 499_500);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn for_each_chunk<E: From<ArrayError> + Send>(
-        &self,
-        work: impl Fn(&ChunkOf<'_>) -> Result<(), E> + Sync,
-    ) -> Result<(), E> {
-        let array = self.clone().with_threads(NonZeroUsize::MIN);
-        let chunks = array.chunks()?;
-        let threads = self.threads.unwrap_or_else(parallel::cores);
-        parallel::for_each(
-            chunks.parts.len(),
-            threads,
-            || (),
-            |(), range| {
-                let parts = chunks.parts.range(range);
-                ChunksOf { array: &array, parts }.try_for_each(|chunk| work(&chunk))
-            },
-        )
     }
 }

@@ -17,7 +17,7 @@ use crate::layout::PlannedChunk;
 use crate::layout::PlannedReads;
 use crate::selection::Points;
 use crate::selection::Selection;
-use crate::transfer::{Part, Selected, Transfer};
+use crate::transfer::{ChunkRegion, Selected, Transfer};
 
 /// The elements of a chunk in the member that holds them.
 pub(super) struct InMember<'a> {
@@ -38,8 +38,8 @@ pub(super) struct InOneChunk {
 }
 
 impl InOneChunk {
-    fn part(&self) -> Part<'_> {
-        Part::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+    fn part(&self) -> ChunkRegion<'_> {
+        ChunkRegion::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
     }
 }
 
@@ -152,7 +152,7 @@ impl Array {
     /// chunks of its own.
     pub(super) fn read_box_of_member(
         &self,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         out: &mut Output<'_>,
         buffers: &mut ChunkBuffers,
     ) -> Result<bool, ArrayError> {
@@ -232,10 +232,10 @@ impl Array {
     ) -> Result<Option<Option<PlannedReads>>, ArrayError> {
         let Some(place) = self.in_member(&chunk.chunk)? else { return Ok(None) };
         let reads = place.with(chunk.in_chunk.iter().cloned(), |member, selection| {
-            let plan = member.plan(selection)?;
+            let plan = member.layout().plan(selection)?;
             let mut all: Option<PlannedReads> = None;
             for chunk in plan.chunks(0..plan.len())? {
-                let Some(reads) = member.planned_reads(&chunk)? else { continue };
+                let Some(reads) = chunk.reads(member)? else { continue };
                 match &mut all {
                     None => all = Some(reads),
                     Some(before) => before.append(reads),

@@ -34,13 +34,14 @@ use crate::hierarchy::version_2;
 use crate::layout::ChunkLayout;
 use crate::layout::occupied_edges;
 use crate::parallel;
-use crate::store::{Key, KeyError, Prefix, Store, UpdatePolicy};
+use crate::store::{Key, Prefix, Store, UpdatePolicy};
 
 #[cfg(feature = "async")]
 pub use asynchronous::AsyncArray;
 pub use chunks::{ChunkOf, ChunksOf};
 pub use elements::{Boxes, Destination, Element, Input, ReadAs, Source, WriteAs};
 pub use stored::StoredChunk;
+pub use variable::LimitedStrings;
 pub(crate) use variable::TYPICAL;
 
 /// Bytes of a local file that are read in the time that one more range takes.
@@ -327,9 +328,13 @@ impl Array {
         &self.shared.compiled.options
     }
 
-    /// Ranges of an object that are no further apart than this many bytes are read as one.
-    #[must_use]
-    pub fn range_cost(&self) -> u64 {
+    /// The number of threads that was set, if any.
+    pub(crate) fn threads(&self) -> Option<NonZeroUsize> {
+        self.threads
+    }
+
+    /// What [`with_range_cost`](Self::with_range_cost) has set.
+    pub(crate) fn range_cost(&self) -> u64 {
         self.range_cost
     }
 
@@ -425,22 +430,13 @@ impl Array {
         self.shared.layout.prefix()
     }
 
-    /// The key of a chunk, such as `c/0/1`, below the array's prefix.
-    ///
-    /// # Errors
-    /// [`KeyError`] if the key is too long, because the array is too deep or the chunk's index
-    /// too large.
-    pub fn chunk_key(&self, chunk: &[u64]) -> Result<Key, KeyError> {
-        self.shared.layout.key(chunk)
-    }
-
     /// Refuses to change an array of Zarr version 2.
     pub(crate) fn refuse_version_2(&self) -> Result<(), ArrayError> {
         node::refuse_version_2(self.metadata().is_version_2(), self.prefix())
     }
 
     /// Refuses chains that cannot write, and fill values that they would change (SD-49).
-    pub fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
+    pub(crate) fn check_writable(&self, key: &Key) -> Result<(), ArrayError> {
         let failed = |cause| ArrayError::Chain { key: key.to_string(), cause };
         let chain = &self.shared.compiled.chain;
         chain.check_writable().map_err(failed)?;

@@ -6,7 +6,7 @@ use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use crate::array::Array;
-use crate::change::{Scope, follow};
+use crate::change::{Scope, update_consolidated};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
 use crate::hierarchy::node::{self, METADATA_KEY};
@@ -88,7 +88,7 @@ impl Array {
             array.check_empty()?;
         }
         node::create(array.store(), prefix, array.shared.compiled.metadata.json().as_bytes())?;
-        follow(array.store(), prefix, Scope::Node, UpdatePolicy::default());
+        update_consolidated(array.store(), prefix, Scope::Node, UpdatePolicy::default());
         Ok(array)
     }
 }

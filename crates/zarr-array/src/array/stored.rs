@@ -1,11 +1,8 @@
 //! Lists the stored chunks.
 
-use std::num::NonZeroUsize;
-
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::parallel;
 use crate::store::{Key, Links, Store};
 
 /// A stored chunk.
@@ -44,12 +41,6 @@ impl Array {
     /// ```
     pub fn stored_chunks(&self) -> impl Iterator<Item = Result<StoredChunk, ArrayError>> {
         self.layout().stored_chunks(self.store())
-    }
-
-    /// How many threads move stored chunks as they are, which takes no core but waits for the store.
-    pub fn threads_for_objects(&self) -> NonZeroUsize {
-        let in_flight = self.store().capabilities().requests_in_flight;
-        self.threads.unwrap_or_else(|| in_flight.max(parallel::cores()))
     }
 }
 

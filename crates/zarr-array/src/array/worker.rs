@@ -8,7 +8,7 @@ use zarr_codec::{ChunkCodec, Scratch};
 use crate::array::Array;
 use crate::counts::narrow;
 use crate::error::ArrayError;
-use crate::selection::gather::Gathered;
+use crate::selection::gather::GatherBuffers;
 use crate::store::{Key, KeyError};
 
 /// The number of codecs that a thread caches if chunks have several shapes.
@@ -39,7 +39,7 @@ impl<'a> Worker<'a> {
 pub(super) struct ChunkBuffers {
     pub(super) encoded: Vec<u8>,
     pub(super) scratch: Scratch,
-    pub(super) gathered: Gathered,
+    pub(super) gathered: GatherBuffers,
 }
 
 /// The keys of chunks, one at a time, each reusing the memory of the previous one.

@@ -6,7 +6,7 @@ use zarr_grid::{GridErrorKind, Run};
 
 use super::document::{Extent, LockedDocument};
 use super::resize::grown;
-use super::update_consolidated::{Scope, follow};
+use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::{Array, Input, Source, WriteAs};
 use crate::error::ArrayError;
 use crate::hierarchy::node;
@@ -148,7 +148,7 @@ impl Array {
         write(&grown, &ranges)?;
         document.put(grown.metadata())?;
         drop(document);
-        follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
+        update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());
         Ok(grown)
     }
 }

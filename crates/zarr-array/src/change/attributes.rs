@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 
-use super::update_consolidated::{Scope, follow};
+use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::hierarchy::Group;
@@ -96,7 +96,7 @@ fn update_document(
         changed = Some(node);
         Ok(if is_same { Change::Keep } else { Change::Put })
     })?;
-    follow(store, prefix, Scope::Node, policy);
+    update_consolidated(store, prefix, Scope::Node, policy);
     // A successful update has called the closure.
     changed.ok_or_else(|| ArrayError::NotFound { path: node::display(prefix) })
 }

@@ -1,6 +1,6 @@
 //! Writes and removes consolidated metadata.
 
-use super::update_consolidated::{Scope, below, change, follow, with_entries, wrong};
+use super::update_consolidated::{Scope, below, change, update_consolidated, with_entries, wrong};
 use crate::error::ArrayError;
 use crate::hierarchy::Group;
 use crate::hierarchy::node;
@@ -43,7 +43,7 @@ impl Group {
             // Use the documents of the nodes, even if this handle trusts consolidated metadata.
             with_entries(prefix, group, &below(store, prefix, "", Scope::Subtree)?).map(Some)
         })?;
-        follow(store, prefix, Scope::Node, self.update_policy());
+        update_consolidated(store, prefix, Scope::Node, self.update_policy());
         changed.map_or_else(
             || Err(ArrayError::NotGroup { path: node::display(prefix) }),
             |metadata| Ok(self.with_document(metadata)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::update_consolidated::{Scope, follow};
+use super::update_consolidated::{Scope, update_consolidated};
 use crate::error::ArrayError;
 use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::hierarchy::version_2;
@@ -51,6 +51,6 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
         remove(&**store, &document)?;
     }
     store.delete_prefix(prefix)?;
-    follow(store, prefix, Scope::Subtree, UpdatePolicy::default());
+    update_consolidated(store, prefix, Scope::Subtree, UpdatePolicy::default());
     Ok(())
 }

@@ -11,5 +11,5 @@ mod update_consolidated;
 pub use delete::delete_node;
 pub use document::{Extent, LockedDocument};
 pub use resize::Truncation;
-pub(crate) use update_consolidated::{Scope, follow};
+pub(crate) use update_consolidated::{Scope, update_consolidated};
 pub use update_consolidated::{refresh_consolidated, refresh_consolidated_of};

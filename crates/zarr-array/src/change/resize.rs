@@ -4,7 +4,7 @@ use zarr_grid::{AxisKind, Growth, Run};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid};
 
 use super::document::{Extent, LockedDocument};
-use super::update_consolidated::{Scope, follow};
+use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::edges_of;
@@ -70,7 +70,12 @@ impl Array {
     ///
     /// # Spec
     /// Zarr v3 core, "Resizing"; SD-08.
-    pub fn resize(&self, shape: &[u64], edges: &[Vec<Run>], cut: Truncation) -> Result<Self, ArrayError> {
+    pub fn resize(
+        &self,
+        shape: &[u64],
+        edges: &[Vec<Run>],
+        cut: Truncation,
+    ) -> Result<Self, ArrayError> {
         let extent = match cut {
             Truncation::Keep => Extent::Document,
             Truncation::Discard => Extent::Chunks,
@@ -79,7 +84,7 @@ impl Array {
         let resized = grown(self, &document, shape, edges)?;
         document.put(resized.metadata())?;
         drop(document);
-        follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
+        update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());
         if cut == Truncation::Discard {
             // Later than consolidated metadata, by which others find the chunks.
             let _document = LockedDocument::lock(&resized, extent)?;
@@ -95,7 +100,7 @@ impl Array {
         let resized = grown(self, &document, shape, edges)?;
         document.put_unique(resized.metadata())?;
         drop(document);
-        follow(self.store(), self.prefix(), Scope::Node, self.update_policy());
+        update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());
         Ok(resized)
     }
 

@@ -26,7 +26,12 @@ pub(crate) enum Scope {
 ///
 /// The change itself is done, so a failure here is not an error of the change: the metadata is
 /// then out of date, as after a change by another program, and `check` reports it.
-pub(crate) fn follow(store: &Arc<dyn Store>, prefix: &Prefix, scope: Scope, policy: UpdatePolicy) {
+pub(crate) fn update_consolidated(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    scope: Scope,
+    policy: UpdatePolicy,
+) {
     let _out_of_date = each_above(store, prefix, scope, policy);
 }
 
@@ -53,7 +58,7 @@ pub fn refresh_consolidated(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(
     each_above(store, prefix, Scope::Subtree, UpdatePolicy::default())
 }
 
-/// As [`follow`], and returns the first error. All groups are tried.
+/// As [`update_consolidated`], and returns the first error. All groups are tried.
 fn each_above(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -63,7 +68,7 @@ fn each_above(
     let mut result = Ok(());
     let mut above = prefix.parent();
     while let Some(group) = above {
-        let followed = follow_in(store, &group, &[prefix], scope, policy);
+        let followed = update_group(store, &group, &[prefix], scope, policy);
         result = result.and(followed);
         above = group.parent();
     }
@@ -90,11 +95,11 @@ pub fn refresh_consolidated_of(
     }
     let followed = groups
         .iter()
-        .map(|(group, prefixes)| follow_in(store, group, prefixes, Scope::Node, policy));
+        .map(|(group, prefixes)| update_group(store, group, prefixes, Scope::Node, policy));
     followed.fold(Ok(()), Result::and)
 }
 
-fn follow_in(
+fn update_group(
     store: &Arc<dyn Store>,
     above: &Prefix,
     prefixes: &[&Prefix],

@@ -6,7 +6,7 @@ use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use crate::array::Array;
-use crate::change::{Scope, follow};
+use crate::change::{Scope, update_consolidated};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
 use crate::hierarchy::children::children;
@@ -138,7 +138,7 @@ impl Group {
         let metadata = metadata.into_version_3();
         node::refuse_unfinished(&store, prefix)?;
         node::create(&store, prefix, metadata.json().as_bytes())?;
-        follow(&store, prefix, Scope::Node, UpdatePolicy::default());
+        update_consolidated(&store, prefix, Scope::Node, UpdatePolicy::default());
         Ok(Self::with_metadata(store, prefix, metadata))
     }
 

@@ -1,4 +1,4 @@
-//! Divides a selection that does not fit in memory into consecutive pieces.
+//! Divides a selection that does not fit in memory into consecutive batches.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use crate::error::ArrayError;
 use crate::selection::Selection;
 
 impl Array {
-    /// Cuts a selection into pieces whose elements, one piece after another, are the selection's in
+    /// Cuts a selection into batches whose elements, one batch after another, are the selection's in
     /// C order.
     ///
     /// Batches end where chunks end, so no chunk is decoded for two of them unless a list of
-    /// indices returns to it. A piece has at most `max_bytes` bytes of elements, unless a single
+    /// indices returns to it. A batch has at most `max_bytes` bytes of elements, unless a single
     /// row of chunks has more. Only the first axis with more than one index is cut. Elements of
     /// variable length count as 64 bytes each.
     ///
@@ -29,11 +29,11 @@ impl Array {
     /// # let metadata = ArrayBuilder::new([35, 2], DataType::Uint8).chunk_shape([10, 1]).build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// let selection = Selection::parse("5:", array.shape())?;
-    /// let pieces: Vec<_> = array.batches(selection, 40)?.map(|piece| piece.shape()).collect();
-    /// assert_eq!(pieces, [[15, 2], [15, 2]]);
+    /// let batches: Vec<_> = array.batches(selection, 40)?.map(|batch| batch.shape()).collect();
+    /// assert_eq!(batches, [[15, 2], [15, 2]]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn pieces(
+    pub fn batches(
         &self,
         selection: impl Into<Selection>,
         max_bytes: u64,
@@ -64,14 +64,14 @@ impl Array {
     }
 }
 
-/// The pieces of a selection; made by [`Array::batches`].
+/// The batches of a selection; made by [`Array::batches`].
 #[derive(Clone, Debug)]
 pub struct Batches<'a> {
     array: &'a Array,
     selection: Selection,
     /// The axis that is cut, if any axis has more than one index.
     cut: Option<usize>,
-    /// The most indices of that axis per piece.
+    /// The most indices of that axis per batch.
     rows: u64,
     /// The rest of the axis, as positions in the selection.
     left: Range<u64>,
@@ -102,11 +102,11 @@ impl Iterator for Batches<'_> {
         }
         self.left.start = end;
         let axes = self.selection.axes().iter().enumerate();
-        let piece = |(number, axis): (usize, &AxisSelection)| match number == cut {
+        let batch = |(number, axis): (usize, &AxisSelection)| match number == cut {
             true => axis.slice(start..end),
             false => axis.clone(),
         };
-        Some(axes.map(piece).collect())
+        Some(axes.map(batch).collect())
     }
 }
 

@@ -5,12 +5,11 @@ use std::ops::Range;
 
 use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices, SelectedChunks};
 
-use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
 use crate::selection::Selection;
 
-impl Array {
+impl ChunkLayout {
     /// Plans to read or write a [`Selection`]: lists the chunks that it touches, and the part of
     /// each. Nothing is read.
     ///
@@ -33,31 +32,21 @@ impl Array {
     /// #     .build()?;
     /// let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
     /// array.write(Selection::whole(&[59, 100]), &[1; 5900])?;
-    /// let plan = array.plan([30..32, 0..100])?;
+    /// let plan = array.layout().plan([30..32, 0..100])?;
     /// let chunks = plan.chunks(0..plan.len())?;
     /// assert_eq!((chunks[1].key.as_str(), &chunks[1].in_selection[0]), ("c/1/0", &(1..2).into()));
-    /// let reads = array.planned_reads(&chunks[1])?.ok_or("stored")?;
+    /// let reads = chunks[1].reads(&array)?.ok_or("stored")?;
     /// assert_eq!((reads.ranges, reads.stored_bytes), (vec![0..100], 2800));
     /// // Two workers, who do not share a chunk.
     /// assert_eq!(plan.shares(NonZeroUsize::MIN.saturating_add(1)), [0..1, 1..2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn plan(&self, selection: impl Into<Selection>) -> Result<Plan<'_>, ArrayError> {
-        self.layout().plan(selection)
-    }
-}
-
-impl ChunkLayout {
-    /// The chunks that a [`Selection`] touches, and the part of each; see [`Array::plan`].
-    ///
-    /// # Errors
-    /// [`ArrayError::Selection`] if it does not lie within the array.
-    pub fn plan(&self, selection: impl Into<Selection>) -> Result<Plan<'_>, ArrayError> {
         Ok(Plan { layout: self, chunks: self.select(&selection.into())? })
     }
 }
 
-/// The chunks that a selection touches, numbered in C order; see [`Array::plan`].
+/// The chunks that a selection touches, numbered in C order; see [`ChunkLayout::plan`].
 #[derive(Debug, Clone)]
 pub struct Plan<'a> {
     layout: &'a ChunkLayout,

@@ -6,7 +6,7 @@ use zarr_codec::{Need, Scratch, Slice};
 use zarr_grid::GridErrorKind;
 
 use crate::array::Array;
-use crate::array::read::part_reader::read_range;
+use crate::array::read::region_reader::read_range;
 use crate::error::ArrayError;
 use crate::layout::PlannedChunk;
 use crate::selection::gather::slice_of;
@@ -26,37 +26,36 @@ pub struct PlannedReads {
     pub ranges: Vec<Range<u64>>,
 }
 
-impl Array {
-    /// The bytes that a read of a [planned](Self::plan) chunk requests; `None` if the chunk is
-    /// not stored.
+impl PlannedChunk {
+    /// The bytes that a read of this chunk of `array` requests; `None` if the chunk is not stored.
     ///
     /// Requests the size of the object, and reads the index of a shard, since only that tells
     /// where its inner chunks are. Ranges no further apart than the array's [range
-    /// cost](Self::with_range_cost) are read as one.
+    /// cost](Array::with_range_cost) are read as one.
     ///
     /// # Errors
     /// [`ArrayError`] if the store fails, if the index is damaged, or if the chunk belongs to
     /// another array.
-    pub fn planned_reads(&self, chunk: &PlannedChunk) -> Result<Option<PlannedReads>, ArrayError> {
-        if let Some(reads) = self.planned_reads_of_member(chunk)? {
+    pub fn reads(&self, array: &Array) -> Result<Option<PlannedReads>, ArrayError> {
+        if let Some(reads) = array.planned_reads_of_member(self)? {
             return Ok(reads);
         }
-        let key = self.layout().key(&chunk.chunk)?;
-        let Some(stored_bytes) = self.store().size(&key)? else { return Ok(None) };
+        let key = array.layout().key(&self.chunk)?;
+        let Some(stored_bytes) = array.store().size(&key)? else { return Ok(None) };
         let all = 0..stored_bytes;
         let whole = || PlannedReads { stored_bytes, index: None, ranges: vec![all.clone()] };
-        if chunk.is_whole {
+        if self.is_whole {
             return Ok(Some(whole()));
         }
-        let (expected, found) = (chunk.chunk_shape.len(), chunk.in_chunk.len());
+        let (expected, found) = (self.chunk_shape.len(), self.in_chunk.len());
         if expected != found {
             let cause = GridErrorKind::Rank { what: "indices", found, rank: expected }.into();
             return Err(ArrayError::Selection { cause });
         }
-        let codec = self.chunk_codec(&chunk.chunk_shape)?;
-        let slices: Vec<Slice> = chunk.in_chunk.iter().map(slice_of).collect();
+        let codec = array.chunk_codec(&self.chunk_shape)?;
+        let slices: Vec<Slice> = self.in_chunk.iter().map(slice_of).collect();
         let failed = |cause| ArrayError::Chunk { key: key.to_string(), cause };
-        let mut needs = codec.needs(&slices, self.range_cost()).map_err(failed)?;
+        let mut needs = codec.needs(&slices, array.range_cost()).map_err(failed)?;
         let within = |need: Need<'_>| -> Vec<Range<u64>> {
             match need {
                 Need::Ranges(ranges) => {
@@ -77,7 +76,7 @@ impl Array {
         let mut index = None;
         if needs.is_index() {
             let mut bytes = Vec::new();
-            if self.store().get(&key, range, &mut bytes)?.is_none() {
+            if array.store().get(&key, range, &mut bytes)?.is_none() {
                 return Ok(Some(whole()));
             }
             index = within(needs.need()).pop();

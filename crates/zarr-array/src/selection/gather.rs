@@ -1,4 +1,4 @@
-//! Elements of a chunk that are not a box: reads the box around them, then picks them.
+//! Elements of a chunk that are not a box: reads the box around them, then gather them.
 
 use zarr_codec::Slice;
 use zarr_grid::{AxisPart, AxisSelection, PartIndices};
@@ -8,7 +8,7 @@ use crate::counts::{bytes_of, narrow, room};
 use crate::selection::index_moves::{IndexMoves, Pair};
 
 /// The moves of a part's elements from the box around them to their place.
-pub(crate) struct Picks {
+pub(crate) struct Gather {
     moves: IndexMoves,
     around: View,
     part: View,
@@ -17,7 +17,7 @@ pub(crate) struct Picks {
     part_len: usize,
 }
 
-impl Picks {
+impl Gather {
     /// Compares the selection along each axis with the box that is read for it; `None` if they
     /// are equal.
     pub(crate) fn new(
@@ -71,7 +71,7 @@ impl Picks {
     /// The box to read, in reused memory.
     pub(crate) fn around<'o>(
         &self,
-        memory: &'o mut Gathered,
+        memory: &'o mut GatherBuffers,
         element_size: usize,
     ) -> Result<Output<'o>, CopyError> {
         Output::new(room(&mut memory.around, self.around_len)?, &self.around, element_size)
@@ -80,7 +80,7 @@ impl Picks {
     /// Moves the elements from the box to their place.
     pub(crate) fn finish(
         &self,
-        memory: &mut Gathered,
+        memory: &mut GatherBuffers,
         place: &mut Output<'_>,
     ) -> Result<(), CopyError> {
         let around = room(&mut memory.around, self.around_len)?;
@@ -92,12 +92,12 @@ impl Picks {
 
 /// A buffer for elements before they are picked.
 #[derive(Default)]
-pub(crate) struct Gathered {
+pub(crate) struct GatherBuffers {
     around: Vec<u8>,
     part: Vec<u8>,
 }
 
-impl Gathered {
+impl GatherBuffers {
     /// Memory for a box of this many bytes, with unspecified content.
     pub(crate) fn room(&mut self, length: usize) -> Result<&mut [u8], CopyError> {
         room(&mut self.around, length)

@@ -6,7 +6,7 @@ use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
 use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Truncation, Part, Points, Selection};
+use zarr_array::{Array, ArrayError, Part, Points, Selection, Truncation};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, copy_array};
 use zarr_grid::{Axis, AxisSelection, Grid, Growth, Run};
@@ -197,7 +197,7 @@ fn an_array_of_many_chunks_answers_in_little_memory() {
                 (_, read) => panic!("{name}: {read:?}"),
             };
             bounded(&format!("plans of {name}"), || {
-                let plan = array.plan(selection).expect("plans");
+                let plan = array.layout().plan(selection).expect("plans");
                 black_box((plan.len(), plan.shares(NonZeroUsize::MIN), format!("{plan:?}")));
                 let chunks = plan.chunks(0..3).expect("a few");
                 assert_eq!(chunks.is_empty(), is_empty, "{name}");

@@ -346,7 +346,7 @@ fn examine(document: &str) -> (usize, bool, Summary) {
             // The element at the start, and a few around it if there are few axes.
             let most = if array.shape().len() > 2 { 1 } else { 20 };
             let _ = array.read(corner(most));
-            let _ = array.plan(corner(most)).map(|plan| format!("{plan:?}").len());
+            let _ = array.layout().plan(corner(most)).map(|plan| format!("{plan:?}").len());
             let _ = array.stored_chunks().count();
         } else {
             let _ = Group::open(Arc::clone(&store), &Prefix::root());

@@ -14,6 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
+use zarr_array::asynchronous::AsyncArray;
 use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store};
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::ArrayMetadata;
@@ -69,6 +70,11 @@ pub(crate) fn faces(store: &Arc<dyn Store>) -> [Arc<dyn Store>; 3] {
     [Arc::clone(store), faced(Manner::Ready), faced(Manner::Blocking)]
 }
 
+/// The asynchronous operations of an array, with one chunk in flight.
+fn one_by_one(array: &Array) -> AsyncArray {
+    array.asynchronous().with_chunks_in_flight(at_once(1))
+}
+
 fn at_once(chunks: usize) -> NonZeroUsize {
     NonZeroUsize::new(chunks).expect("not zero")
 }
@@ -108,22 +114,18 @@ fn every_way_of_reading_gives_the_same() {
                 let wanted = array.read(&region).expect("reads");
                 for (face, chunks) in with_each(faces(&store), [1, 2, 16]) {
                     // Opened anew, so that indices are read, and then known.
-                    let fresh = Array::open(face, &Prefix::root()).expect("opens");
-                    let fresh = fresh.with_chunks_in_flight(at_once(chunks));
+                    let opened = Array::open(face, &Prefix::root()).expect("opens");
+                    let in_flight = at_once(chunks);
+                    let fresh = opened.asynchronous().with_chunks_in_flight(in_flight);
                     let found = [
-                        current.block_on(fresh.asynchronous().read(&region)),
-                        multi
-                            .block_on(multi.spawn(fresh.asynchronous().read(&region)))
-                            .expect("ends"),
-                        block_on(
-                            fresh.clone().with_threads(at_once(1)).asynchronous().read(&region),
-                        ),
+                        current.block_on(fresh.read(&region)),
+                        multi.block_on(multi.spawn(fresh.read(&region))).expect("ends"),
+                        block_on(opened.with_threads(at_once(1)).asynchronous().read(&region)),
                     ];
                     for found in found {
                         assert_eq!(found.expect("reads"), wanted, "{codecs} {text} {chunks}");
                     }
-                    let typed =
-                        block_on(fresh.asynchronous().read_as::<u16>(&region)).expect("reads");
+                    let typed = block_on(fresh.read_as::<u16>(&region)).expect("reads");
                     let bytes: Vec<u8> = typed.iter().flat_map(|n| n.to_le_bytes()).collect();
                     assert_eq!(bytes, wanted, "{codecs} {text} {chunks}");
                 }
@@ -201,8 +203,8 @@ fn faults_are_those_of_reads_that_block() {
                 failed += usize::from(wanted.is_err());
                 for (face, chunks) in with_each(faces(&store), [1, 2, 16]) {
                     let array = Array::open(face, &Prefix::root()).expect("opens");
-                    let array = array.with_chunks_in_flight(at_once(chunks));
-                    let found = outcome(block_on(array.asynchronous().read(&region)));
+                    let array = array.asynchronous().with_chunks_in_flight(at_once(chunks));
+                    let found = outcome(block_on(array.read(&region)));
                     assert_eq!(found, wanted, "{codecs} {fault:?} {text} {chunks}");
                 }
             }
@@ -221,9 +223,8 @@ fn nothing_begins_after_an_error() {
     let store: Arc<dyn Store> = faulty.clone();
     for face in faces(&store) {
         let array = Array::open(face, &Prefix::root()).expect("opens");
-        let array = array.with_chunks_in_flight(at_once(1));
         let before = faulty.operations();
-        block_on(array.asynchronous().read(Selection::whole(array.shape()))).expect_err("lost");
+        block_on(one_by_one(&array).read(Selection::whole(array.shape()))).expect_err("lost");
         assert_eq!(faulty.operations(), before + 2);
     }
 }
@@ -253,11 +254,11 @@ fn replaced(array: &Array, store: Arc<dyn Store>) {
             }
         });
         let reader = Array::open(store, &Prefix::root()).expect("opens");
-        let reader = reader.with_chunks_in_flight(at_once(16));
         // Parts of a row of shards: some inner chunks of each.
         let region = Selection::parse("9:15, :", reader.shape()).expect("parses");
+        let many = reader.asynchronous().with_chunks_in_flight(at_once(16));
         for _ in 0..200 {
-            let found = match block_on(reader.asynchronous().read(&region)) {
+            let found = match block_on(many.read(&region)) {
                 Err(ArrayError::Changing { .. }) => continue,
                 found => found.expect("reads"),
             };
@@ -308,10 +309,11 @@ fn a_read_can_be_dropped_at_any_point() {
     for codecs in chains() {
         let store = Faced::new(Arc::new(MemoryStore::new()), Manner::Held);
         let handle: Arc<dyn Store> = Arc::new(store.clone());
-        let array = create(handle.clone(), REGULAR, &codecs).with_chunks_in_flight(at_once(3));
+        let array = create(handle.clone(), REGULAR, &codecs);
         let region = Selection::parse("2:42, 2:68", array.shape()).expect("parses");
+        let three = array.asynchronous().with_chunks_in_flight(at_once(3));
         for answers in 0..40 {
-            let mut read = Box::pin(array.asynchronous().read(&region));
+            let mut read = Box::pin(three.read(&region));
             let mut given = 0;
             let ended = loop {
                 if poll(read.as_mut()).is_ready() {

@@ -6,7 +6,7 @@ use std::thread;
 use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
 };
-use zarr_array::{Array, ArrayError, Truncation, Group, create_parents, delete_node};
+use zarr_array::{Array, ArrayError, Group, Truncation, create_parents, delete_node};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 

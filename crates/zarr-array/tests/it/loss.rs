@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, AxisSelection, Truncation, Group, Loss, Selection};
+use zarr_array::{Array, ArrayError, AxisSelection, Group, Loss, Selection, Truncation};
 use zarr_codec::Options;
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, Codec, GroupMetadata};

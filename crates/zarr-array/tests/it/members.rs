@@ -342,9 +342,9 @@ fn reads_are_those_of_the_members_side_by_side() {
                 assert_eq!(crate::asynchronous::block_on(awaited).unwrap(), expected);
             }
 
-            let plan = array.plan(&selection).unwrap();
+            let plan = array.layout().plan(&selection).unwrap();
             for chunk in plan.chunks(0..plan.len()).unwrap() {
-                if let Some(reads) = array.planned_reads(&chunk).unwrap() {
+                if let Some(reads) = chunk.reads(&array).unwrap() {
                     assert!(reads.ranges.iter().all(|range| range.end <= reads.stored_bytes));
                 }
             }

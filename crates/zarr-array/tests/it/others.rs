@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, Truncation, Group};
+use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_check::{CheckOptions, check};
 use zarr_codec::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength, Options};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree};

@@ -298,15 +298,14 @@ fn a_plan_is_what_a_read_does() {
         for rows in axis_regions(6).into_iter().chain(lists([&[5, 1, 1], &[0, 2, 4], &[4, 0, 2]])) {
             for columns in &columns {
                 let region = Selection::from([rows.clone(), columns.clone()]);
-                let plan = array.plan(&region).expect("plans");
+                let plan = array.layout().plan(&region).expect("plans");
                 let chunks = plan.chunks(0..u64::MAX).expect("lists");
                 assert_eq!(chunks.len() as u64, plan.len());
                 let mut covered = vec![false; region.elements().expect("small") as usize];
                 let mut planned = 0;
                 for chunk in &chunks {
                     visit(&array, &region, chunk, &mut covered);
-                    planned +=
-                        array.planned_reads(chunk).expect("reads").map_or(0, |reads| reads.bytes());
+                    planned += chunk.reads(&array).expect("reads").map_or(0, |reads| reads.bytes());
                 }
                 assert!(covered.iter().all(|covered| *covered), "{codecs} {region:?}");
                 // Opened again, so that no index is cached.
@@ -348,7 +347,8 @@ fn visit(array: &Array, region: &Selection, chunk: &PlannedChunk, covered: &mut 
 #[test]
 fn shares_of_a_plan_are_apart_and_equal() {
     let (_, array) = create("[6, 7]", "[[[1, 6]], [[1, 7]]]", "uint16", &format!("[{BYTES}]"));
-    let plan = array.plan(Selection::parse("1:4, 2:6", &[6, 7]).expect("parses")).expect("plans");
+    let plan =
+        array.layout().plan(Selection::parse("1:4, 2:6", &[6, 7]).expect("parses")).expect("plans");
     assert_eq!(plan.len(), 12);
     for workers in 1..=15_u64 {
         let count = NonZeroUsize::new(workers as usize).expect("not zero");
@@ -367,11 +367,11 @@ fn sd_07_a_plan_of_very_many_chunks_costs_nothing() {
     let (_, array) =
         create("[1000000000000000]", "[[[1, 1000000000000000]]]", "uint16", &format!("[{BYTES}]"));
     let region = Selection::whole(array.shape());
-    let plan = array.plan(&region).expect("plans");
+    let plan = array.layout().plan(&region).expect("plans");
     assert_eq!(plan.len(), 1_000_000_000_000_000);
     let chunks = plan.chunks(999_999_999_999_998..u64::MAX).expect("lists");
     assert_eq!((chunks.len(), chunks[1].key.as_str()), (2, "c/999999999999999"));
-    assert_eq!(array.planned_reads(&chunks[1]).expect("asks"), None);
+    assert_eq!(chunks[1].reads(&array).expect("asks"), None);
 }
 
 /// A remote store gets as many requests at once as it wants, regardless of the cores: also

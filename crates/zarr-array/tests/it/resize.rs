@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store};
-use zarr_array::{Array, Truncation, Selection};
+use zarr_array::{Array, Selection, Truncation};
 use zarr_check::{CheckOptions, Severity, check};
 use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
@@ -59,7 +59,8 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
                     assert_eq!(reopened.metadata().attributes(), r#"{"kept": 1.50}"#);
 
                     let back = small.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
-                    let kept = |row, column| cut == Truncation::Keep || row < rows && column < columns;
+                    let kept =
+                        |row, column| cut == Truncation::Keep || row < rows && column < columns;
                     let expected: Vec<u8> = (0..6)
                         .flat_map(|row| (0..5).map(move |column| (row, column)))
                         .map(|(row, column)| if kept(row, column) { 7 } else { 0 })
@@ -208,7 +209,8 @@ fn sd_08_a_write_by_an_older_handle_keeps_what_was_appended() {
                     old.write(&region, &new).expect("writes");
                     // The last step of the append, if it has not happened yet.
                     let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
-                    let now = now.resize(&shape, &[vec![], vec![]], Truncation::Keep).expect("resizes");
+                    let now =
+                        now.resize(&shape, &[vec![], vec![]], Truncation::Keep).expect("resizes");
                     let expected = MemoryStore::new();
                     let expected = create_with(Arc::new(expected), grid, codecs);
                     expected

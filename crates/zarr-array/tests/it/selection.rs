@@ -141,7 +141,7 @@ fn every_selection_of_a_small_array() {
 
 /// A plan's chunks make up the selection: every position once, each with the right index.
 fn planned(array: &Array, selection: &Selection, asked: [&Vec<u64>; 2]) {
-    let plan = array.plan(selection).expect("plans");
+    let plan = array.layout().plan(selection).expect("plans");
     let mut positions = Vec::new();
     for chunk in plan.chunks(0..u64::MAX).expect("keys") {
         let axes: Vec<Vec<u64>> = (0..2)
@@ -214,7 +214,7 @@ fn mistakes_name_the_axis() {
     messages.push(wrong.unwrap_err().to_string());
     insta::assert_snapshot!(messages.join("\n"));
     for mistake in &mistakes {
-        assert!(matches!(array.plan(mistake), Err(ArrayError::Selection { .. })));
+        assert!(matches!(array.layout().plan(mistake), Err(ArrayError::Selection { .. })));
         assert!(matches!(array.batches(mistake, 1), Err(ArrayError::Selection { .. })));
         assert!(matches!(array.write(mistake, &[]), Err(ArrayError::Selection { .. })));
     }
@@ -256,7 +256,7 @@ fn an_array_without_axes_has_one_element() {
     assert_eq!(Selection::parse("", &[]).expect("parses"), none);
     array.write(&none, &[7]).expect("writes");
     assert_eq!(array.read(&none).expect("reads"), [7]);
-    assert_eq!(array.plan(&none).expect("plans").len(), 1);
+    assert_eq!(array.layout().plan(&none).expect("plans").len(), 1);
     assert_eq!(array.batches(&none, 0).expect("cuts").collect::<Vec<_>>(), [none]);
     assert!(array.read(0..1).is_err());
 }
@@ -297,7 +297,8 @@ fn selections_and_plans_of_lists_can_be_sent() {
     for selection in &selections {
         let text = serde_json::to_string(selection).expect("JSON");
         assert_eq!(&serde_json::from_str::<Selection>(&text).expect("reads"), selection);
-        let chunks = array.plan(selection).expect("plans").chunks(0..u64::MAX).expect("keys");
+        let chunks =
+            array.layout().plan(selection).expect("plans").chunks(0..u64::MAX).expect("keys");
         let sent = serde_json::to_string(&chunks).expect("JSON");
         let came: Vec<zarr_array::PlannedChunk> = serde_json::from_str(&sent).expect("reads");
         assert_eq!(came, chunks);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, AxisSelection, Truncation, Selection};
+use zarr_array::{Array, ArrayError, AxisSelection, Selection, Truncation};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, copy_array};
 use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType, ReshapeDim};

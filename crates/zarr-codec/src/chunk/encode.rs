@@ -142,7 +142,7 @@ impl ChunkCodec {
         let failed = |kind| chunk_error(place, kind);
         if let ElementCodec::Packbits { packing, padding } = codec {
             let mut elements = elements.into_buffer(pool).map_err(failed)?;
-            let mut pieces = self.batches(codec, packing, *padding, fill.to_vec(), pool)?;
+            let mut pieces = self.pieces(codec, packing, *padding, fill.to_vec(), pool)?;
             let packed = pieces.pack(0, Slab::Copied(&mut elements));
             pool.give(elements);
             packed.map_err(failed)?;

@@ -107,7 +107,7 @@ impl ChunkCodec {
         let ElementCodec::Packbits { packing, padding } = codec else { return None };
         let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let Input { data, view, fill } = input;
-        let mut pieces = match self.batches(codec, packing, *padding, self.stored_fill(fill), pool) {
+        let mut pieces = match self.pieces(codec, packing, *padding, self.stored_fill(fill), pool) {
             Ok(pieces) => pieces,
             Err(error) => return Some(Err(error)),
         };

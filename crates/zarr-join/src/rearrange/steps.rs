@@ -413,7 +413,7 @@ fn each<T: Sync>(
     let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
     parallel::for_each(
         count,
-        array.threads_for_objects(),
+        parallel::objects(array),
         || (),
         |(), range| {
             for number in range {

@@ -68,7 +68,7 @@ impl Elements {
 impl Sample {
     /// Reads about so many bytes, from chunks all over a region.
     pub(super) fn read(array: &Array, region: &Selection, bytes: u64) -> Result<Self, ReportError> {
-        let plan = array.plan(region)?;
+        let plan = array.layout().plan(region)?;
         let metadata = array.metadata();
         let of = plan.len();
         let mut sample = Self {

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use zarr_array::store::{Prefix, Store, StoreOptions, UpdatePolicy, open_url};
-use zarr_array::{Array, Truncation, Group, Part, create_parents, delete_node, refresh_consolidated};
+use zarr_array::{
+    Array, Group, Part, Truncation, create_parents, delete_node, refresh_consolidated,
+};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree, create_over};
 use zarr_join::rearrange::{GroupRearrangement, GroupSpan, Rearrangement, Span};
 use zarr_join::{

@@ -187,7 +187,7 @@ fn walk_ours(array: &Array) -> Result<Sums> {
 /// As for workers that are sent shares of a plan, a thousand chunks at a time.
 fn plan_ours(array: &Array) -> Result<Sums> {
     let mut sums = (0, 0);
-    let plan = array.plan(Selection::whole(array.shape()))?;
+    let plan = array.layout().plan(Selection::whole(array.shape()))?;
     for start in (0..plan.len()).step_by(CHUNKS) {
         for chunk in plan.chunks(start..plan.len().min(start + CHUNKS as u64))? {
             sums = (sums.0 + chunk.elements, sums.1 + chunk.key.len());

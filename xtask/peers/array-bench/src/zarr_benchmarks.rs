@@ -78,7 +78,7 @@ impl Contender for Ours {
 
     fn read_chunks(&self, path: &Path, threads: usize) -> Result<usize> {
         let total = Mutex::new(0);
-        ours::open(path, threads)?.for_each_chunk(|chunk| {
+        ours::open(path, threads)?.chunks()?.par_for_each(|chunk| {
             let bytes = chunk.array().read(chunk.selection())?;
             *total.lock().expect("no thread panics") += bytes.len();
             Ok::<_, ArrayError>(())
@@ -89,7 +89,7 @@ impl Contender for Ours {
     fn round_trip(&self, from: &Path, to: &Path, document: &str, threads: usize) -> Result<()> {
         ours::create(to, document)?;
         let to = ours::open(to, 1)?;
-        Ok(ours::open(from, threads)?.for_each_chunk(|chunk| {
+        Ok(ours::open(from, threads)?.chunks()?.par_for_each(|chunk| {
             to.write(chunk.selection(), &chunk.array().read(chunk.selection())?)
         })?)
     }

@@ -49,7 +49,7 @@ impl AsyncArray {
     ///
     /// A thread makes the whole change, so the document is never locked longer because the
     /// future is not polled. It keeps to the array's [number of threads](Array::with_threads), and
-    /// to its [chunks in flight](Array::with_chunks_in_flight).
+    /// to its [chunks in flight](AsyncArray::with_chunks_in_flight).
     ///
     /// Dropping the future cancels the change: chunks that are being written are finished, and
     /// nothing else is begun. The array is then as after an interruption: unchanged, or, if the

@@ -7,26 +7,26 @@ use zarr_view::{CopyError, Output, OwnedGrid, OwnedOutput};
 
 use crate::array::Array;
 use crate::array::joined::{InMember, InOneChunk};
-use crate::array::read::part_reader::PartReader;
+use crate::array::read::region_reader::RegionReader;
 use crate::array::worker::Worker;
 use crate::error::ArrayError;
-use crate::selection::gather::{Gathered, Picks};
+use crate::selection::gather::{Gather, GatherBuffers};
 use crate::store::{AsyncStore, Object, StoreError};
-use crate::transfer::{Part, Transfer};
+use crate::transfer::{ChunkRegion, Transfer};
 
 /// A part in progress, which any thread can continue.
-pub(super) struct Job {
+pub(super) struct ChunkRead {
     array: Array,
     part: Owned,
-    pub(super) reader: PartReader<Arc<ChunkCodec>>,
+    pub(super) reader: RegionReader<Arc<ChunkCodec>>,
     place: OwnedOutput,
     /// The elements around the part, until the part is picked from them.
-    gathered: Gathered,
+    gathered: GatherBuffers,
     /// If the array is a member of another one: that one, and which it is.
     member_of: Option<(Array, Vec<u64>)>,
 }
 
-impl Job {
+impl ChunkRead {
     fn new(
         array: Array,
         part: Owned,
@@ -35,7 +35,7 @@ impl Job {
     ) -> Result<Self, ArrayError> {
         let codec = array.fixed_codec(&part.chunk_shape)?;
         let key = array.layout().key(&part.chunk)?;
-        let view = part.picks.as_ref().map_or(place.view(), Picks::view);
+        let view = part.gather.as_ref().map_or(place.view(), Gather::view);
         let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
         let reshaped = match members.filter(|members| members.has_new_axis()) {
             Some(members) => {
@@ -45,8 +45,8 @@ impl Job {
             None => None,
         };
         let view = reshaped.as_ref().unwrap_or(view);
-        let reader = PartReader::new(&array, &part.part(), key, codec, view);
-        Ok(Self { array, part, reader, place, gathered: Gathered::default(), member_of })
+        let reader = RegionReader::new(&array, &part.part(), key, codec, view);
+        Ok(Self { array, part, reader, place, gathered: GatherBuffers::default(), member_of })
     }
 
     /// Decodes the received bytes, and returns their memory.
@@ -82,13 +82,13 @@ impl Job {
                 None => supply(out),
             }
         };
-        let Some(picks) = &owned.picks else {
+        let Some(gather) = &owned.gather else {
             supply(&mut place)?;
             return Ok(encoded);
         };
-        supply(&mut picks.around(gathered, array.element_size())?)?;
+        supply(&mut gather.around(gathered, array.element_size())?)?;
         if reader.need().is_none() {
-            picks.finish(gathered, &mut place)?;
+            gather.finish(gathered, &mut place)?;
         }
         Ok(encoded)
     }
@@ -103,21 +103,21 @@ impl Job {
 }
 
 /// A part that is not begun, and its place.
-pub(super) struct Draft {
+pub(super) struct PendingRead {
     part: Owned,
     place: OwnedOutput,
 }
 
 /// What a draft has become.
 pub(super) enum Begun {
-    Job(Box<Job>, Arc<dyn AsyncStore>),
+    ChunkRead(Box<ChunkRead>, Arc<dyn AsyncStore>),
     /// It has been read.
     Done,
     /// It would take something that blocks.
-    Not(Box<Draft>),
+    Not(Box<PendingRead>),
 }
 
-impl Draft {
+impl PendingRead {
     pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
         array: &Array,
         transfer: &Transfer<'_>,
@@ -131,8 +131,8 @@ impl Draft {
     }
 
     /// Begins to read it from the array's own chunks.
-    pub(super) fn begin(self, array: &Array) -> Result<Job, ArrayError> {
-        Job::new(array.clone(), self.part, self.place, None)
+    pub(super) fn begin(self, array: &Array) -> Result<ChunkRead, ArrayError> {
+        ChunkRead::new(array.clone(), self.part, self.place, None)
     }
 
     /// Begins to read it from a member of the array that is kept open and has an asynchronous
@@ -155,14 +155,14 @@ impl Draft {
         let Self { part, mut place } = *draft;
         let mut worker = Worker::new(array);
         let mut out = place.lend();
-        let Some(picks) = &part.picks else {
+        let Some(gather) = &part.gather else {
             array.read_box(&part.part(), &mut out, &mut worker)?;
             return Ok(Begun::Done);
         };
-        let mut gathered = Gathered::default();
-        let mut around = picks.around(&mut gathered, array.element_size())?;
+        let mut gathered = GatherBuffers::default();
+        let mut around = gather.around(&mut gathered, array.element_size())?;
         array.read_box(&part.part(), &mut around, &mut worker)?;
-        picks.finish(&mut gathered, &mut out)?;
+        gather.finish(&mut gathered, &mut out)?;
         Ok(Begun::Done)
     }
 
@@ -178,9 +178,9 @@ impl Draft {
         let InOneChunk { chunk, chunk_shape, in_chunk, is_whole } = found;
         let part = Owned { chunk, chunk_shape, in_chunk, is_whole, ..self.part };
         let member_of = Some((array.clone(), place.number.clone()));
-        let job = Job::new(member.clone(), part, self.place, member_of);
-        let job = job.map_err(|cause| place.members.failed(&place.number, cause))?;
-        Ok(Begun::Job(Box::new(job), face))
+        let read = ChunkRead::new(member.clone(), part, self.place, member_of);
+        let read = read.map_err(|cause| place.members.failed(&place.number, cause))?;
+        Ok(Begun::ChunkRead(Box::new(read), face))
     }
 }
 
@@ -191,7 +191,7 @@ struct Owned {
     in_chunk: Vec<Slice>,
     number: Vec<usize>,
     is_whole: bool,
-    picks: Option<Picks>,
+    gather: Option<Gather>,
 }
 
 impl Owned {
@@ -204,14 +204,14 @@ impl Owned {
                 in_chunk: part.in_chunk.to_vec(),
                 number: part.number.to_vec(),
                 is_whole: part.is_whole,
-                picks: part.picks(element_size)?,
+                gather: part.gather(element_size)?,
             });
             Ok(())
         })?;
         Ok(owned.expect("a number below how many parts there are"))
     }
 
-    fn part(&self) -> Part<'_> {
-        Part::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+    fn part(&self) -> ChunkRegion<'_> {
+        ChunkRegion::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
     }
 }

@@ -23,6 +23,22 @@ use crate::threads;
 #[derive(Clone, Debug)]
 pub struct AsyncArray(Array);
 
+impl AsyncArray {
+    /// Sets the number of chunks in flight for each asynchronous read and write: from the first
+    /// request for a chunk until it has been decoded or stored. It bounds the requests in
+    /// progress, and the memory for encoded chunks.
+    ///
+    /// The default is one per thread if the store answers as fast as a thread can ask, and two
+    /// per decoding thread if it has an asynchronous interface. For a remote store it is the
+    /// number of [requests in flight](crate::store::Capabilities::requests_in_flight) that the
+    /// store wants, as long as the chunks take no more than 256 MiB.
+    #[must_use]
+    pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
+        self.0.in_flight = Some(chunks);
+        self
+    }
+}
+
 impl Array {
     /// The operations that access the store, without blocking the thread, by the same names.
     ///
@@ -46,20 +62,6 @@ impl Array {
     #[must_use]
     pub fn asynchronous(&self) -> AsyncArray {
         AsyncArray(self.clone())
-    }
-
-    /// Sets the number of chunks in flight for each asynchronous read and write: from the first
-    /// request for a chunk until it has been decoded or stored. It bounds the requests in
-    /// progress, and the memory for encoded chunks.
-    ///
-    /// The default is one per thread if the store answers as fast as a thread can ask, and two
-    /// per decoding thread if it has an asynchronous interface. For a remote store it is the
-    /// number of [requests in flight](crate::store::Capabilities::requests_in_flight) that the
-    /// store wants, as long as the chunks take no more than 256 MiB.
-    #[must_use]
-    pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
-        self.in_flight = Some(chunks);
-        self
     }
 
     /// The number of threads of an operation in which each thread has one chunk in flight, for

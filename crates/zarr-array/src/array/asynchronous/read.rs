@@ -10,8 +10,8 @@ use zarr_codec::Scratch;
 use zarr_view::OwnedGrid;
 
 use super::AsyncArray;
-use super::buffer_pool::Free;
-use super::chunk_read::{Begun, Draft, Job};
+use super::buffer_pool::BufferPool;
+use super::chunk_read::{Begun, ChunkRead, PendingRead};
 use super::turns::Turns;
 use crate::array::elements::typed::zeroed_bits;
 use crate::array::read::Wanted;
@@ -28,7 +28,7 @@ impl AsyncArray {
     /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so it
     /// can be spawned, and it runs on any executor.
     ///
-    /// Several chunks are [in flight](Array::with_chunks_in_flight) at once. They are requested
+    /// Several chunks are [in flight](AsyncArray::with_chunks_in_flight) at once. They are requested
     /// through the store's [asynchronous interface](crate::store::Store::asynchronous), or on
     /// threads that may block. While other requests are waiting, chunks are decoded by a pool
     /// with one thread per core, which all reads of the process share. A store that answers as
@@ -197,7 +197,7 @@ impl Array {
         let length = transfer.selected.length;
         let places = transfer.cut_owned(memory)?;
         let (array, selection, taken) = (self.clone(), selection.clone(), places.clone());
-        let buffers: Free<ChunkBuffers> = Free::default();
+        let buffers: BufferPool<ChunkBuffers> = BufferPool::default();
         let turns = Turns::new(self, transfer.parts(), length, move |turn| {
             let transfer = Transfer::new(Selected::new(&array, &selection)?, length)?;
             let mut worker = Worker::with_buffers(&array, buffers.take());
@@ -254,8 +254,8 @@ struct Read<'a, M> {
     store: Option<Arc<dyn AsyncStore>>,
     transfer: &'a Transfer<'a>,
     places: &'a OwnedGrid<M>,
-    encoded: Free<Vec<u8>>,
-    scratch: Arc<Free<Scratch>>,
+    encoded: BufferPool<Vec<u8>>,
+    scratch: Arc<BufferPool<Scratch>>,
     /// One permit per thread that may decode, if fewer may decode than there are.
     threads: Semaphore,
 }
@@ -276,7 +276,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
             store,
             transfer,
             places,
-            encoded: Free::default(),
+            encoded: BufferPool::default(),
             scratch: Arc::default(),
             threads: Semaphore::new(threads),
         }
@@ -284,7 +284,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
 
     /// Reads the part with this number into its place.
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
-        let draft = Draft::new(self.array, self.transfer, self.places, number)?;
+        let draft = PendingRead::new(self.array, self.transfer, self.places, number)?;
         let (mut job, store) = match &self.store {
             Some(store) => (Box::new(draft.begin(self.array)?), Arc::clone(store)),
             None => match self.begin_in_member(draft).await? {
@@ -306,8 +306,8 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     /// read, one after another.
     async fn begin_in_member(
         &self,
-        draft: Draft,
-    ) -> Result<Option<(Box<Job>, Arc<dyn AsyncStore>)>, ArrayError> {
+        draft: PendingRead,
+    ) -> Result<Option<(Box<ChunkRead>, Arc<dyn AsyncStore>)>, ArrayError> {
         let begun = match draft.begin_in_kept_member(self.array)? {
             Begun::Not(draft) => {
                 let array = self.array.clone();
@@ -317,7 +317,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
             begun => begun,
         };
         Ok(match begun {
-            Begun::Job(job, store) => Some((job, store)),
+            Begun::ChunkRead(job, store) => Some((job, store)),
             Begun::Done | Begun::Not(_) => None,
         })
     }
@@ -325,9 +325,9 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     /// Processes the store's answer on another thread.
     async fn decode(
         &self,
-        mut job: Box<Job>,
+        mut job: Box<ChunkRead>,
         answer: Result<Option<Object>, StoreError>,
-    ) -> Result<(Box<Job>, Vec<u8>), ArrayError> {
+    ) -> Result<(Box<ChunkRead>, Vec<u8>), ArrayError> {
         let scratch = Arc::clone(&self.scratch);
         // The semaphore is never closed.
         let _thread = self.threads.acquire().await.ok();

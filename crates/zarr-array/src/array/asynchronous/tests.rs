@@ -110,10 +110,8 @@ fn the_poller_only_asks_while_others_decode() {
     for threads in [1, 64] {
         face.requests.store(0, Ordering::SeqCst);
         let mut busy = Busy::new();
-        let array = array
-            .clone()
-            .with_threads(NonZeroUsize::new(threads).unwrap())
-            .with_chunks_in_flight(NonZeroUsize::new(4).unwrap());
+        let mut array = array.clone().with_threads(NonZeroUsize::new(threads).unwrap());
+        array.in_flight = NonZeroUsize::new(4);
         let transfer = all(&array);
         let mut read = pin!(array.read_from(Some(face.clone()), &transfer, vec![0; 100]));
         for _ in 0..3 {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_codec::ByteStrings;
 use zarr_grid::{ChunkPart, SelectedChunks};
 
-use super::buffer_pool::Free;
+use super::buffer_pool::BufferPool;
 use super::turns::{Turn, Turns};
 use crate::array::Array;
 use crate::array::variable::{Collected, VariableRead, Worker};
@@ -35,7 +35,7 @@ impl Array {
             (chunks.len(), bytes)
         };
         let (array, selected) = (self.clone(), selection.clone());
-        let workers: Free<Worker> = Free::default();
+        let workers: BufferPool<Worker> = BufferPool::default();
         let turns = Turns::new(self, parts, bytes, move |turn| {
             let chunks = array.layout().select(&selected)?;
             each_part(turn, &chunks, &workers, |part, worker| {
@@ -55,7 +55,7 @@ impl Array {
         let (array, read) = (self.clone(), Arc::clone(&collected));
         let (parts, shape) = (chunks.len(), chunks.shape().to_vec());
         drop(chunks);
-        let workers: Free<Worker> = Free::default();
+        let workers: BufferPool<Worker> = BufferPool::default();
         let turns = Turns::new(self, parts, bytes, move |turn| {
             let chunks = array.layout().select(&selection)?;
             each_part(turn, &chunks, &workers, |part, worker| {
@@ -74,7 +74,7 @@ impl Array {
 fn each_part(
     turn: &mut Turn<'_>,
     chunks: &SelectedChunks<'_>,
-    workers: &Free<Worker>,
+    workers: &BufferPool<Worker>,
     mut work: impl FnMut(&ChunkPart<'_>, &mut Worker) -> Result<(), ArrayError>,
 ) -> Result<(), ArrayError> {
     let mut worker = workers.take();

@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 use super::AsyncArray;
-use super::buffer_pool::Free;
+use super::buffer_pool::BufferPool;
 use super::turns::Turns;
 use crate::array::worker::{ChunkBuffers, Worker};
 use crate::array::{Array, Element, Source, WriteAs};
@@ -22,7 +22,7 @@ impl AsyncArray {
     ///
     /// Threads that all operations of the process share encode the chunks and wait for the store.
     /// Each read and write keeps to the array's [number of threads](Array::with_threads), and to
-    /// its [chunks in flight](Array::with_chunks_in_flight).
+    /// its [chunks in flight](AsyncArray::with_chunks_in_flight).
     ///
     /// Dropping the future cancels the write: chunks that are being written are finished, so each
     /// chunk is old or new, and no other is begun. It is then not known which were written.
@@ -127,7 +127,7 @@ impl Array {
             self.check_codecs_write()?;
             (transfer.parts(), transfer.selected.length)
         };
-        let buffers: Free<ChunkBuffers> = Free::default();
+        let buffers: BufferPool<ChunkBuffers> = BufferPool::default();
         let job = Arc::clone(&write);
         let turns = Turns::new(self, parts, bytes, move |turn| {
             let transfer = job.transfer()?;

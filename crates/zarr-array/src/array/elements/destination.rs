@@ -17,6 +17,7 @@ use crate::selection::AnySelection;
 /// | `&mut [T]`, `T` an [`Element`] | elements that `T` matches, in C order |
 /// | `&mut [T; N]`, `&mut Vec<T>` | the same; the length stays |
 /// | [`Output`] | bytes at the positions of a view: columns of a matrix, axes in another order |
+/// | `&mut` [`LimitedStrings`](crate::LimitedStrings) | strings and byte strings, up to a number of bytes |
 /// | `&mut ndarray::ArrayBase` (feature `ndarray`) | elements in its shape, with any strides |
 ///
 /// Every bit pattern must be a valid value of `T`, which excludes `bool`. The trait is sealed.

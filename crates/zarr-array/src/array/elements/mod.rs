@@ -1,6 +1,6 @@
 //! Elements of reads and writes: what they are in Rust, and what holds them.
 
-mod destination;
+pub(in crate::array) mod destination;
 #[cfg(feature = "ndarray")]
 mod ndarray;
 mod optional;

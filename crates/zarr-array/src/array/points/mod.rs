@@ -13,12 +13,12 @@ pub(super) struct PointChunk {
     /// Its shape as it is stored.
     pub(super) shape: Vec<u64>,
     /// The index of its first element in the array.
-    origin: Vec<u64>,
+    pub(super) origin: Vec<u64>,
 }
 
 impl PointChunk {
     /// The chunk of the point at this position, which lies within the array.
-    fn of(array: &Array, points: &Points, position: usize) -> Self {
+    pub(super) fn of(array: &Array, points: &Points, position: usize) -> Self {
         let (mut chunk, mut shape, mut origin) = (Vec::new(), Vec::new(), Vec::new());
         for (axis, index) in array.grid().axes().iter().zip(points.index(position)) {
             let (number, within) = axis.chunk_of(index).unwrap_or_default();
@@ -58,7 +58,7 @@ impl PointChunk {
     }
 
     /// The numbers of the points' elements in C order of the chunk.
-    fn elements(&self, points: &Points, group: &[usize]) -> Vec<usize> {
+    pub(super) fn elements(&self, points: &Points, group: &[usize]) -> Vec<usize> {
         let shape: Vec<usize> = self.shape.iter().map(|edge| narrow(*edge)).collect();
         self.in_box(points, group, &vec![0; shape.len()], &shape)
     }
@@ -67,7 +67,7 @@ impl PointChunk {
 impl Array {
     /// The approximate bytes to decode for so many groups of points, to choose a number of
     /// threads.
-    fn bytes_of_groups(&self, groups: usize, element_size: usize) -> usize {
+    pub(super) fn bytes_of_groups(&self, groups: usize, element_size: usize) -> usize {
         let axes = self.grid().axes().iter();
         let chunk =
             axes.fold(element_size, |all, axis| all.saturating_mul(narrow(axis.max_edge())));

@@ -10,7 +10,7 @@ use crate::counts::{bytes_of, narrow, wide};
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::points::{Groups, Points};
-use crate::transfer::Part;
+use crate::transfer::ChunkRegion;
 
 /// Bytes that can be read in the time that one more request takes.
 const REQUEST_COST: usize = 256 << 10;
@@ -88,7 +88,7 @@ impl Array {
         let length = bytes_of(&shape, size).ok_or(too_large)?;
         let view = View::contiguous(&shape).map_err(CopyError::from)?;
         let is_whole = shape.iter().zip(&place.shape).all(|(count, edge)| *count == narrow(*edge));
-        let part = Part::of_chunk(&place.chunk, &place.shape, &around, is_whole);
+        let part = ChunkRegion::of_chunk(&place.chunk, &place.shape, &around, is_whole);
         let mut gathered = std::mem::take(&mut worker.buffers.gathered);
         let elements = gathered.room(length)?;
         self.read_box(&part, &mut Output::new(elements, &view, size)?, worker)?;

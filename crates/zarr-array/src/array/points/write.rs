@@ -75,7 +75,7 @@ impl Array {
     }
 
     /// The chunks of groups of points.
-    pub(super) fn touched(&self, points: &Points, groups: &Groups) -> Touched {
+    pub(in crate::array) fn touched(&self, points: &Points, groups: &Groups) -> Touched {
         let firsts = (0..groups.len()).filter_map(|number| groups.group(number).first());
         let chunk = |first: &usize| PointChunk::of(self, points, *first).chunk;
         Touched::Listed(firsts.map(chunk).collect())

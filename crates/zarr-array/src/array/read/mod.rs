@@ -1,13 +1,13 @@
 //! Reading selections.
 
-pub(crate) mod part_reader;
+pub(crate) mod region_reader;
 
 use std::num::NonZeroUsize;
 
 use zarr_view::Output;
 
 use crate::array::Array;
-use crate::array::read::part_reader::PartReader;
+use crate::array::read::region_reader::RegionReader;
 use crate::array::worker::{ChunkBuffers, Worker};
 use crate::counts::wide;
 use crate::error::ArrayError;
@@ -16,7 +16,7 @@ use crate::selection::AnySelection;
 use crate::selection::Points;
 use crate::selection::index_moves::IndexMoves;
 use crate::store::{GetInto, Key, StoreError};
-use crate::transfer::{Part, Selected, Transfer, check_length};
+use crate::transfer::{ChunkRegion, Selected, Transfer, check_length};
 
 impl Array {
     /// Reads a [`Selection`](crate::Selection) and returns the bytes of its elements in C order, or
@@ -145,15 +145,15 @@ impl Array {
     /// Reads a part of a chunk into its place.
     pub(in crate::array) fn read_part(
         &self,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         place: &mut Output<'_>,
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
         let size = self.element_size();
-        let Some(picks) = part.picks(size)? else { return self.read_box(part, place, worker) };
+        let Some(gather) = part.gather(size)? else { return self.read_box(part, place, worker) };
         let mut gathered = std::mem::take(&mut worker.buffers.gathered);
-        self.read_box(part, &mut picks.around(&mut gathered, size)?, worker)?;
-        picks.finish(&mut gathered, place)?;
+        self.read_box(part, &mut gather.around(&mut gathered, size)?, worker)?;
+        gather.finish(&mut gathered, place)?;
         worker.buffers.gathered = gathered;
         Ok(())
     }
@@ -161,7 +161,7 @@ impl Array {
     /// Reads the box of a chunk that is the part, or contains it.
     pub(in crate::array) fn read_box(
         &self,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         out: &mut Output<'_>,
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
@@ -173,7 +173,7 @@ impl Array {
         if part.fills_chunk() && codec.stores_memory() && self.read_in_place(key, out)? {
             return Ok(());
         }
-        let mut reader = PartReader::new(self, part, key.clone(), codec, out.view());
+        let mut reader = RegionReader::new(self, part, key.clone(), codec, out.view());
         while let Some(range) = reader.need() {
             let found = self.store().get(key, range, encoded);
             reader.supply(self, part, found, encoded, out, scratch)?;

@@ -14,8 +14,8 @@ use zarr_grid::{ChunkPart, PartIndices, SelectedChunks};
 use zarr_metadata::DataType;
 
 use crate::array::Array;
-use crate::array::elements::{ReadAs, sealed};
-use crate::array::read::part_reader::{Answer, OneVersion, read_range};
+use crate::array::elements::{Destination, ReadAs, destination, sealed};
+use crate::array::read::region_reader::{Answer, OneVersion, read_range};
 use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
 use crate::parallel;
@@ -64,6 +64,68 @@ impl sealed::Read<ByteStrings> for Vec<u8> {
     }
 }
 
+/// A destination of [`Array::read_into`] for strings and byte strings that takes a limited number of
+/// bytes, lengths not included.
+///
+/// # Examples
+/// ```
+/// # use std::sync::Arc;
+/// # use zarr_array::Array;
+/// # use zarr_array::store::{MemoryStore, Prefix};
+/// # use zarr_metadata::{ArrayBuilder, DataType};
+/// use zarr_array::LimitedStrings;
+///
+/// # let metadata = ArrayBuilder::new([4], DataType::String).build()?;
+/// # let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)?;
+/// array.write_as(0..4, &["a", "bc", "", "def"])?;
+/// let mut strings = LimitedStrings::new(4);
+/// array.read_into(0..2, &mut strings)?;
+/// assert!(strings.take().is_ok_and(|read| read.iter().eq([&b"a"[..], b"bc"])));
+/// array.read_into(0..4, &mut strings)?;
+/// assert_eq!(strings.take(), Err(6)); // the bytes that they take at least
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct LimitedStrings {
+    limit: u64,
+    read: Result<ByteStrings, u64>,
+}
+
+impl LimitedStrings {
+    /// Takes no more than this many bytes.
+    #[must_use]
+    pub fn new(limit: u64) -> Self {
+        Self { limit, read: Ok(ByteStrings::new()) }
+    }
+
+    /// The elements of the last read, or, if they take more than the limit, how many bytes they take
+    /// at least. No chunk is read after that is known.
+    ///
+    /// # Errors
+    /// The number of bytes.
+    pub fn take(&mut self) -> Result<ByteStrings, u64> {
+        std::mem::replace(&mut self.read, Ok(ByteStrings::new()))
+    }
+}
+
+impl Destination for &mut LimitedStrings {}
+
+impl destination::sealed::Destination for &mut LimitedStrings {
+    fn read(self, array: &Array, selection: &AnySelection) -> Result<(), ArrayError> {
+        self.read = match selection {
+            AnySelection::Product(selection) => {
+                array.read_variable_within(selection, self.limit)?
+            }
+            AnySelection::Points(points) => {
+                let read = array.read_variable_points(points)?;
+                let bytes = u64::try_from(read.bytes().len()).unwrap_or(u64::MAX);
+                if bytes > self.limit { Err(bytes) } else { Ok(read) }
+            }
+        };
+        Ok(())
+    }
+}
+
 impl Array {
     /// Refuses arrays whose elements are not strings.
     pub(crate) fn check_strings(&self) -> Result<(), ArrayError> {
@@ -98,10 +160,9 @@ impl Array {
         }
     }
 
-    /// As [`read_as::<Vec<u8>>`](Array::read_as), unless the elements take more bytes than
-    /// the limit, lengths not included: then gives how many they take at least. No chunk is read after
-    /// that is known.
-    pub fn read_variable_within(
+    /// The elements, or how many bytes they take at least if that is more than the limit. No chunk is
+    /// read after that is known.
+    fn read_variable_within(
         &self,
         selection: &Selection,
         limit: u64,

@@ -20,7 +20,7 @@ use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
 use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored, update};
-use crate::transfer::{Part, Selected, Transfer};
+use crate::transfer::{ChunkRegion, Selected, Transfer};
 
 impl Array {
     /// Writes elements from their bytes, in C order of a [`Selection`] or in the order of
@@ -113,7 +113,7 @@ impl Array {
     pub(in crate::array) fn write_selected_part(
         &self,
         transfer: &Transfer<'_>,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         elements: &[u8],
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
@@ -136,7 +136,7 @@ impl Array {
         &self,
         selection: &Selection,
         transfer: &Transfer<'_>,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         boxes: &dyn Boxes,
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
@@ -152,7 +152,7 @@ impl Array {
     /// Writes a box of a chunk from elements at the positions of a view.
     fn write_box(
         &self,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         elements: &[u8],
         view: &View,
         worker: &mut Worker<'_>,
@@ -233,7 +233,7 @@ impl Array {
         &self,
         key: &Key,
         codec: &ChunkCodec,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         elements: &[u8],
         view: &View,
         buffers: &mut ChunkBuffers,
@@ -274,7 +274,7 @@ impl Array {
         &self,
         key: &Key,
         codec: &ChunkCodec,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         elements: &[u8],
         view: &View,
         buffers: &mut ChunkBuffers,

@@ -6,8 +6,8 @@ use std::task::Poll;
 use std::thread;
 
 use zarr_array::asynchronous::{AsyncGroup, create_parents, delete_node, refresh_consolidated};
-use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, ArrayError, ArrayFuture, Truncation, Group};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy};
+use zarr_array::{Array, ArrayError, ArrayFuture, Group, Truncation};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use zarr_store_tests::{Objects, objects};
 
@@ -52,7 +52,7 @@ fn a_change_can_be_dropped_at_any_operation() {
                 false => Arc::new(gate.clone()),
                 true => Arc::new(Faced::new(Arc::new(gate.clone()), Manner::Blocking)),
             };
-            let array = open_through(&inner, store.clone()).with_chunks_in_flight(at_once(1));
+            let array = open_through(&inner, store.clone()).with_threads(at_once(1));
             let mut changing = change(&array);
             let mut ended = false;
             while !ended && !gate.reached(|| true) {
@@ -126,11 +126,13 @@ fn reads_go_on_while_changes_wait_for_a_lock() {
 #[test]
 fn changed_arrays_keep_their_settings() {
     let memory = MemoryStore::new();
-    let array = create(Arc::new(memory), REGULAR, &chains()[0]).with_chunks_in_flight(at_once(3));
-    let array = array.with_range_cost(17).with_empty_chunks_stored(true);
+    let array = create(Arc::new(memory), REGULAR, &chains()[0]);
+    let policy = UpdatePolicy::AcceptSingleProcess;
+    let array = array.with_update_policy(policy).with_empty_chunks_stored(true);
     let array = block_on(array.asynchronous().append_as(0, 1, [3_u16; 70], &[])).expect("appends");
-    assert_eq!(array.range_cost(), 17);
-    let array = block_on(array.asynchronous().resize(&[5, 5], &[vec![], vec![]], Truncation::Discard));
+    assert_eq!(array.update_policy(), policy);
+    let array =
+        block_on(array.asynchronous().resize(&[5, 5], &[vec![], vec![]], Truncation::Discard));
     let array = array.expect("resizes");
     // A blocking change with the same handle: its future is gone, but was not dropped early.
     let array = array.append_as(1, 2, &[9_u16; 10], &[]).expect("appends");

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_array::asynchronous::{AsyncArray, AsyncGroup, open_node};
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Truncation, Group};
+use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata, NodeMetadata};
 
 use super::face::{Faced, Manner};

@@ -13,7 +13,7 @@ use zarr_store_tests::objects;
 use super::face::{Faced, Manner};
 use super::gate::Gate;
 use super::writes::{EDGES, Random, chunks_between, holding, open, open_through};
-use super::{at_once, block_on, outcome, poll};
+use super::{at_once, block_on, one_by_one, outcome, poll};
 
 /// An array of strings, some of which are written.
 fn create(store: Arc<dyn Store>) -> Array {
@@ -35,12 +35,11 @@ fn strings_are_those_of_reads_that_block() {
         let selection = random.selection();
         let wanted = array.read_as::<String>(&selection).expect("reads");
         for face in super::faces(&memory) {
-            let array = open(face).with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
-            let found =
-                block_on(array.asynchronous().read_as::<String>(&selection)).expect("reads");
+            let array = open(face).asynchronous();
+            let array = array.with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
+            let found = block_on(array.read_as::<String>(&selection)).expect("reads");
             assert_eq!(found, wanted);
-            let found =
-                block_on(array.asynchronous().read_as::<Vec<u8>>(&selection)).expect("reads");
+            let found = block_on(array.read_as::<Vec<u8>>(&selection)).expect("reads");
             assert!(found.iter().eq(wanted.iter().map(str::as_bytes)));
         }
     }
@@ -55,8 +54,8 @@ fn strings_are_those_of_reads_that_block() {
             array.metadata().clone(),
             zarr_codec::Options::new(),
         );
-        let array = array.expect("binds").with_chunks_in_flight(at_once(1));
-        let mut read = array.asynchronous().read_as::<String>(Selection::whole(&EDGES));
+        let array = array.expect("binds");
+        let mut read = one_by_one(&array).read_as::<String>(Selection::whole(&EDGES));
         while !gate.reached(|| true) {
             assert!(poll(read.as_mut()).is_pending());
             thread::yield_now();
@@ -111,19 +110,19 @@ fn strings_are_written_as_by_writes_that_block() {
                 array.with_empty_chunks_stored(stored)
             };
             set(open(Arc::clone(oracle))).write_as(&selection, &strings).expect("writes");
-            let array = set(open(Arc::clone(store)));
+            let array = set(open(Arc::clone(store))).asynchronous();
             let array = array.with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
             match round % 3 {
-                0 => block_on(array.asynchronous().write_as(&selection, strings.clone())),
+                0 => block_on(array.write_as(&selection, strings.clone())),
                 1 => {
                     let strings: Arc<[String]> = strings.as_slice().into();
-                    let write = array.asynchronous().write_as(&selection, strings);
+                    let write = array.write_as(&selection, strings);
                     runtime.block_on(runtime.spawn(write)).expect("ends")
                 }
                 _ => {
                     let bytes: Vec<Vec<u8>> =
                         strings.iter().map(|string| string.clone().into_bytes()).collect();
-                    block_on(array.asynchronous().write_as(&selection, bytes))
+                    block_on(array.write_as(&selection, bytes))
                 }
             }
             .expect("writes");
@@ -160,10 +159,10 @@ fn faults_in_writes_of_strings_are_those_of_writes_that_block() {
         let inner = holding(&before);
         let store = Arc::new(FaultStore::new(inner.clone()).at(number, fault));
         let array = open_through(&inner, store.clone());
-        let array = array.with_threads(at_once(1)).with_chunks_in_flight(at_once(1));
+        let array = array.with_threads(at_once(1));
         let written = match blocking {
             true => array.write_as(&selection, &strings),
-            false => block_on(array.asynchronous().write_as(&selection, strings.clone())),
+            false => block_on(one_by_one(&array).write_as(&selection, strings.clone())),
         };
         (outcome(written.map(|()| Vec::new())), objects(&inner), store.operations())
     };
@@ -205,8 +204,8 @@ fn a_write_of_strings_can_be_dropped_at_any_operation() {
         let inner = holding(&before);
         let gate = Gate::new(Arc::new(inner.clone()), stop);
         let store: Arc<dyn Store> = Arc::new(gate.clone());
-        let array = open_through(&inner, store.clone()).with_chunks_in_flight(at_once(1));
-        let mut write = array.asynchronous().write_as(&selection, strings.clone());
+        let array = open_through(&inner, store.clone());
+        let mut write = one_by_one(&array).write_as(&selection, strings.clone());
         let mut ended = false;
         while !ended && !gate.reached(|| true) {
             ended = matches!(poll(write.as_mut()), std::task::Poll::Ready(Ok(())));

@@ -11,7 +11,7 @@ use zarr_store_tests::{Objects, objects};
 
 use super::face::{Faced, Manner};
 use super::gate::Gate;
-use super::{RECTILINEAR, REGULAR, at_once, block_on, chains, create, outcome, poll};
+use super::{RECTILINEAR, REGULAR, at_once, block_on, chains, create, one_by_one, outcome, poll};
 
 pub(super) const EDGES: [u64; 2] = [60, 70];
 
@@ -111,13 +111,13 @@ fn every_way_of_writing_stores_the_same() {
                     let blocking = open(Arc::clone(oracle)).with_empty_chunks_stored(stored);
                     blocking.write_as(&selection, &elements).expect("writes");
                     let array = open(Arc::clone(store)).with_empty_chunks_stored(stored);
+                    let array = array.asynchronous();
                     let array = array.with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
                     match round % 4 {
-                        0 => current
-                            .block_on(array.asynchronous().write(&selection, bytes(&elements))),
+                        0 => current.block_on(array.write(&selection, bytes(&elements))),
                         1 => {
                             let elements: Arc<[u16]> = elements.as_slice().into();
-                            let write = array.asynchronous().write_as(&selection, elements);
+                            let write = array.write_as(&selection, elements);
                             multi.block_on(multi.spawn(write)).expect("ends")
                         }
                         #[cfg(feature = "ndarray")]
@@ -134,7 +134,7 @@ fn every_way_of_writing_stores_the_same() {
                             let turned =
                                 elements.t().as_standard_layout().into_owned().reversed_axes();
                             let elements = if round % 8 == 2 { elements } else { turned };
-                            block_on(array.asynchronous().write_as(&selection, elements))
+                            block_on(array.write_as(&selection, elements))
                         }
                         _ => block_on(
                             array
@@ -235,10 +235,10 @@ fn faults_at_each_operation_are_those_of_writes_that_block() {
             let inner = holding(&before);
             let store = Arc::new(FaultStore::new(inner.clone()).at(number, fault));
             let array = open_through(&inner, store.clone());
-            let array = array.with_threads(at_once(1)).with_chunks_in_flight(at_once(1));
+            let array = array.with_threads(at_once(1));
             let written = match blocking {
                 true => array.write_as(&selection, &elements),
-                false => block_on(array.asynchronous().write_as(&selection, elements.clone())),
+                false => block_on(one_by_one(&array).write_as(&selection, elements.clone())),
             };
             (outcome(written.map(|()| Vec::new())), objects(&inner), store.operations())
         };
@@ -342,8 +342,8 @@ fn a_write_can_be_dropped_at_any_operation() {
                 true => Arc::new(Faced::new(Arc::new(gate.clone()), Manner::Blocking)),
             };
             let array = open_through(&inner, store.clone());
-            let array = array.with_threads(at_once(1)).with_chunks_in_flight(at_once(1));
-            let mut write = array.asynchronous().write_as(&selection, elements.clone());
+            let array = array.with_threads(at_once(1));
+            let mut write = one_by_one(&array).write_as(&selection, elements.clone());
             let mut ended = false;
             while !ended && !gate.reached(|| true) {
                 ended = matches!(poll(write.as_mut()), std::task::Poll::Ready(Ok(())));

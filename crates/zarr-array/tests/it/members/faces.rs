@@ -44,11 +44,11 @@ fn members_are_read_through_their_own_interfaces() {
     let document = metadata.metadata().json().as_bytes();
     store.put(&Key::new("zarr.json").unwrap(), document).unwrap();
     let array = open(store);
-    let array = array.with_chunks_in_flight(NonZeroUsize::new(25).unwrap());
+    let array = array.asynchronous().with_chunks_in_flight(NonZeroUsize::new(25).unwrap());
 
     let waiting = || faces.iter().map(Faced::waiting).sum::<usize>();
     let mut context = Context::from_waker(Waker::noop());
-    let mut read = array.asynchronous().read_as::<u16>(0..120);
+    let mut read = array.read_as::<u16>(0..120);
     while waiting() < 25 {
         assert!(read.as_mut().poll(&mut context).is_pending());
         std::thread::yield_now();

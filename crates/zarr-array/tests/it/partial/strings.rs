@@ -126,9 +126,9 @@ fn every_region_of_sharded_strings_agrees_with_a_table() {
                 let region = Selection::from([rows.clone(), columns.clone()]);
                 let expected = super::indices(&rows)
                     .flat_map(|row| super::indices(&columns).map(move |column| row * 7 + column));
-                let plan = array.plan(&region).expect("plans");
+                let plan = array.layout().plan(&region).expect("plans");
                 let chunks = plan.chunks(0..plan.len()).expect("lists");
-                let reads = chunks.iter().map(|chunk| array.planned_reads(chunk).expect("reads"));
+                let reads = chunks.iter().map(|chunk| chunk.reads(&array).expect("reads"));
                 let planned: u64 = reads.flatten().map(|reads| reads.bytes()).sum();
                 // Opened again, so that no index is cached.
                 let fresh = Array::open(store.clone(), &Prefix::root()).expect("opens");

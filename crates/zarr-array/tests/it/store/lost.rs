@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Truncation, Group, Part, create_parents};
+use zarr_array::{Array, ArrayError, Group, Part, Truncation, create_parents};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use zarr_store_tests::server::{LOST, Objects, Server, ServerFault, soon};

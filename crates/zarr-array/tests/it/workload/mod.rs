@@ -14,7 +14,7 @@ use std::sync::Arc;
 #[cfg(feature = "async")]
 use zarr_array::asynchronous::{self, AsyncArray, AsyncGroup};
 use zarr_array::store::{MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Truncation, Group, Selection, delete_node};
+use zarr_array::{Array, ArrayError, Group, Selection, Truncation, delete_node};
 use zarr_grid::Run;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 use zarr_store_tests::{Objects, objects, restore};

@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Plan) -> Result<(), CliError> {
         next = step.end;
         for chunk in plan.chunks(step).map_err(failed)? {
             let reads = match &array {
-                Ok(array) => array.planned_reads(&chunk).map_err(failed)?.map(Stored::Read),
+                Ok(array) => chunk.reads(array).map_err(failed)?.map(Stored::Read),
                 Err(_) => {
                     let key = layout.key(&chunk.chunk).map_err(key)?;
                     let size = place.store.size(&key).map_err(|cause| place.failed(cause))?;

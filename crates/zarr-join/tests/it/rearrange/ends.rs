@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Truncation, Group};
+use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_join::rearrange::{Rearrangement, Repair, Span, repair};
 use zarr_metadata::GroupMetadata;
 use zarr_store_tests::{Objects, objects, restore};
@@ -88,7 +88,9 @@ impl Ends<'_> {
                     // Before the marker, or after it, or chunks do not get other keys.
                     _ => {
                         let array = open(&store).expect("opens");
-                        array.resize(array.shape(), &[vec![]], Truncation::Discard).expect("discards");
+                        array
+                            .resize(array.shape(), &[vec![]], Truncation::Discard)
+                            .expect("discards");
                         Group::open(store.clone(), &Prefix::root())
                             .and_then(|group| group.consolidate())
                             .expect("consolidates");

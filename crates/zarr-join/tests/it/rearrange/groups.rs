@@ -7,7 +7,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
-use zarr_array::{Array, ArrayError, Truncation, Group};
+use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_join::rearrange::{
     GroupRearrangement, GroupSpan, Repair, refuse_half_rearranged, repair, repair_group,
 };

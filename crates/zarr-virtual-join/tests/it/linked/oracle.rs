@@ -77,12 +77,12 @@ fn a_virtual_join_holds_the_elements_of_its_members() {
         let store = array.store();
         let keys = store.list(&Prefix::root(), Links::Follow);
         let keys: BTreeSet<String> = keys.map(|key| key.expect("lists").to_string()).collect();
-        let plan = array.plan(Selection::whole(array.shape())).expect("plans");
+        let plan = array.layout().plan(Selection::whole(array.shape())).expect("plans");
         for chunk in plan.chunks(0..plan.len()).expect("plans") {
             let key = array.layout().key(&chunk.chunk).expect("a key");
             let found = store.head(&key).expect("looks up");
             assert_eq!(found.is_some(), keys.contains(&chunk.key), "seed {seed}: {key}");
-            let reads = array.planned_reads(&chunk).expect("plans");
+            let reads = chunk.reads(&array).expect("plans");
             assert_eq!(reads.map(|reads| reads.stored_bytes), found.map(|found| found.size));
             // Each chunk of a member is in one chunk of the join.
             let region = array.layout().chunk_region(&chunk.chunk).expect("is declared");
@@ -134,7 +134,9 @@ fn twelve_stores_of_seattle_are_the_year() {
             let (mut own, mut other) = (Vec::new(), Vec::new());
             let all = zarr_array::store::ReadRange::All;
             array.store().get(&key, all, &mut own).expect("reads");
-            of.store().get(&of.layout().key(&index).expect("a key"), all, &mut other).expect("reads");
+            of.store()
+                .get(&of.layout().key(&index).expect("a key"), all, &mut other)
+                .expect("reads");
             assert_eq!(own, other);
         }
 

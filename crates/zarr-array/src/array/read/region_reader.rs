@@ -9,7 +9,7 @@ use zarr_view::{Output, View};
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::store::{Key, ObjectMeta, ReadRange, StoreError, Version};
-use crate::transfer::Part;
+use crate::transfer::ChunkRegion;
 
 /// How often a read of a chunk is repeated if the chunk is replaced meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
@@ -138,18 +138,18 @@ impl OneVersion {
 ///
 /// It borrows only its codec, and that only if `C` is a reference, so it can wait on one thread and
 /// decode on another. Each call must be given the same array and part.
-pub(in crate::array) struct PartReader<C> {
+pub(in crate::array) struct RegionReader<C> {
     object: OneVersion,
     codec: C,
     reader: ChunkReader<C>,
     done: bool,
 }
 
-impl<C: Deref<Target = ChunkCodec> + Clone> PartReader<C> {
+impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
     /// Begins to read `part` of the chunk of `array` with this `key` into elements of this `view`.
     pub(in crate::array) fn new(
         array: &Array,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         key: Key,
         codec: C,
         view: &View,
@@ -178,7 +178,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> PartReader<C> {
     pub(in crate::array) fn supply(
         &mut self,
         array: &Array,
-        part: &Part<'_>,
+        part: &ChunkRegion<'_>,
         found: Result<Option<ObjectMeta>, StoreError>,
         bytes: &[u8],
         out: &mut Output<'_>,
@@ -205,7 +205,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> PartReader<C> {
 
 fn new_reader<C: Deref<Target = ChunkCodec>>(
     array: &Array,
-    part: &Part<'_>,
+    part: &ChunkRegion<'_>,
     codec: C,
     view: &View,
     object: &OneVersion,
