@@ -16,7 +16,7 @@ use zarr_kit::report::advise::{Advice, AdviceOptions, Goal};
 use zarr_kit::report::draw::{ChunkPicture, ValuePicture};
 use zarr_kit::report::info::ArrayInfo;
 use zarr_kit::report::stats::Stats;
-use zarr_kit::{Array, ArrayError, ArrayMetadata, StoreExt as _};
+use zarr_kit::{Array, ArrayError, ArrayMetadata};
 
 use crate::conversion::error::Done;
 use crate::conversion::memory::Memory;

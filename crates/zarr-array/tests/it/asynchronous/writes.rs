@@ -111,6 +111,7 @@ fn every_way_of_writing_stores_the_same() {
                     let blocking = open(Arc::clone(oracle)).with_empty_chunks_stored(stored);
                     blocking.write_as(&selection, &elements).expect("writes");
                     let array = open(Arc::clone(store)).with_empty_chunks_stored(stored);
+                    let on_one_thread = array.clone().with_threads(at_once(1)).asynchronous();
                     let array = array.asynchronous();
                     let array = array.with_chunks_in_flight(at_once([1, 2, 16][round % 3]));
                     match round % 4 {
@@ -136,12 +137,7 @@ fn every_way_of_writing_stores_the_same() {
                             let elements = if round % 8 == 2 { elements } else { turned };
                             block_on(array.write_as(&selection, elements))
                         }
-                        _ => block_on(
-                            array
-                                .with_threads(at_once(1))
-                                .asynchronous()
-                                .write(&selection, bytes(&elements)),
-                        ),
+                        _ => block_on(on_one_thread.write(&selection, bytes(&elements))),
                     }
                     .expect("writes");
                     assert!(

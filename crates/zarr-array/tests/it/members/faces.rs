@@ -67,7 +67,7 @@ fn members_are_read_through_their_own_interfaces() {
     assert_eq!(elements, expected);
 
     // A dropped read waits for nothing.
-    let mut read = array.asynchronous().read(0..120);
+    let mut read = array.read(0..120);
     while waiting() < 25 {
         assert!(read.as_mut().poll(&mut context).is_pending());
     }
