@@ -332,7 +332,7 @@ fn a_read_can_be_dropped_at_any_point() {
             assert_eq!(store.given_up(), store.waiting(), "{ended}");
             while store.answer(0) {}
         }
-        drop(array);
+        drop((array, three));
         while Arc::strong_count(&handle) > 1 {
             thread::yield_now();
         }
