@@ -75,11 +75,11 @@ fn consolidated_metadata_says_what_changed() {
     let root = Group::open_consolidated(to.clone(), &Prefix::root()).expect("opens");
     for path in ["a", "g/b"] {
         let array = root.array(path).expect("known");
-        assert_eq!(array.grid().regular_chunk_shape(), Some(vec![7, 5]));
+        assert_eq!(array.layout().chunk_shape(&[0, 0]).expect("a chunk"), vec![7, 5]);
         assert_eq!(array.read(Selection::whole(array.shape())).expect("reads"), elements());
     }
     let deep = Array::open(to.clone(), &prefix("folder/deep/c")).expect("opens");
-    assert_eq!(deep.grid().regular_chunk_shape(), Some(vec![7, 5]));
+    assert_eq!(deep.layout().chunk_shape(&[0, 0]).expect("a chunk"), vec![7, 5]);
     let found = objects(&*to);
     for other in ["README.md", "OME/METADATA.ome.xml", "a/notes.txt", "old/.zarray"] {
         assert_eq!(found[other], objects(&*from)[other], "{other}");
