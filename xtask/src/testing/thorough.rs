@@ -8,15 +8,22 @@ use crate::run::{Outcome, cargo, step};
 const EXHAUSTIVE: (&str, &str) = ("ZARR_KIT_EXHAUSTIVE", "1");
 
 /// Runs the full products of the kernels of `zarr-packbits` and the grids of `zarr-grid`, a million
-/// views of `zarr-view`, and the tests that end operations of `zarr-array` and `zarr-join` or damage
-/// files of references at each place.
+/// views of `zarr-view`, and the tests that end operations of `zarr-array` and `zarr-join` at each place,
+/// let each request to a server fail, or damage each place of files of references.
 pub(crate) fn exhaustive(arguments: &[String]) -> Outcome {
     if !arguments.is_empty() {
         return Err("usage: cargo xtask exhaustive".to_owned());
     }
     // All tests: a filter by name would still pass after its test is renamed.
-    let packages =
-        ["zarr-array", "zarr-packbits", "zarr-grid", "zarr-view", "zarr-join", "zarr-references"];
+    let packages = [
+        "zarr-array",
+        "zarr-packbits",
+        "zarr-grid",
+        "zarr-view",
+        "zarr-join",
+        "zarr-virtual-join",
+        "zarr-references",
+    ];
     let mut words = vec!["test", "--profile", "test-release", "--test", "it", "--locked"];
     words.extend(packages.iter().flat_map(|package| ["--package", package]));
     words.extend(["--features", "zarr-references/parquet"]);

@@ -3,6 +3,7 @@
 use zarr_packbits::{Kernel, Packing, PaddingEncoding};
 
 use crate::common::{self, all_packings, random_bytes};
+use crate::product::exhaustive;
 
 #[test]
 fn lengths_follow_the_document() {
@@ -44,9 +45,12 @@ fn lengths_do_not_wrap() {
 
 #[test]
 fn survival_is_what_a_round_trip_keeps() {
-    for packing in all_packings().filter(|p| p.first_bit() % 3 == 0 && p.last_bit() % 2 == 1) {
+    let some = all_packings().filter(|p| p.first_bit() % 3 == 0 && p.last_bit() % 2 == 1);
+    for (number, packing) in some.enumerate() {
         let size = packing.component_size();
-        for seed in 0..4 {
+        // One place in turn, or all.
+        let turn = number as u64 % 4;
+        for seed in if exhaustive() { 0..4 } else { turn..turn + 1 } {
             // Few random bits, so that some values are restored.
             let mut src = random_bytes(9100 / size * size, seed);
             for component in src.chunks_mut(size) {

@@ -12,7 +12,7 @@ const LONGEST: usize = 130;
 /// Bytes around every target, which must not change.
 const CANARY: usize = 80;
 
-fn exhaustive() -> bool {
+pub(crate) fn exhaustive() -> bool {
     std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some()
 }
 
