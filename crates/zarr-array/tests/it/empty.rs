@@ -58,6 +58,20 @@ fn sd_60_shards_without_inner_chunks_are_not_stored() {
     assert_eq!(array.read(&all).expect("reads"), [9; 10]);
 }
 
+/// A chunk of which parts become the fill value one after another is removed with the last of them.
+#[test]
+fn sd_48_chunks_that_partial_writes_empty_are_removed() {
+    for codec in [r#"{"name": "bytes"}"#, r#"{"name": "packbits"}"#] {
+        let store = Arc::new(MemoryStore::new());
+        let array = array(&store, "uint8", "9", codec);
+        array.write(0..4, &[1, 2, 3, 4]).expect("writes");
+        array.write(0..3, &[9; 3]).expect("writes");
+        assert_eq!(stored(&store, &array), [Some(4), None, None]);
+        array.write(3..4, &[9]).expect("writes");
+        assert_eq!(stored(&store, &array), [None; 3]);
+    }
+}
+
 #[test]
 fn sd_48_equal_means_bit_by_bit() {
     let store = Arc::new(MemoryStore::new());

@@ -138,6 +138,23 @@ fn a_file_has_its_name_once_it_is_whole() {
     assert!(!folder.join("whole.partial").exists());
 }
 
+/// A read that fails at its last chunk leaves neither the file nor a part of it.
+#[test]
+fn a_read_that_fails_leaves_no_file() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "1"];
+    succeed(folder, &[&create[..], &["--codecs", "bytes"]].concat());
+    crate::support::file(folder, "a/c/3", "too long");
+    for format in ["raw", "lines"] {
+        let read = run(folder, &["read", "a", "-f", format, "-o", "out"]);
+        assert_eq!(read.status.code(), Some(2), "{format}");
+        let left = fs::read_dir(folder).expect("a folder");
+        let left: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
+        assert_eq!(left, ["a"], "{format}");
+    }
+}
+
 #[test]
 fn elided_text_is_that_of_the_whole_and_reads_the_ends_only() {
     let folder = tempfile::tempdir().expect("makes a folder");

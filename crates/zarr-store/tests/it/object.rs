@@ -88,6 +88,35 @@ fn without_exclusion_an_update_is_refused_unless_asked_for() {
     ));
 }
 
+/// What another writer puts between the read and the put of an update is not overwritten: the change
+/// is made again, to the newer bytes.
+#[test]
+fn an_update_that_another_writer_overtakes_is_made_again() {
+    for before in [None, Some("before")] {
+        let backend = Arc::new(InMemory::new());
+        let handle = || {
+            let options = StoreOptions::new();
+            RemoteStore::new(backend.clone(), Path::default(), ConditionalPut::Supported, &options)
+        };
+        let (ours, theirs, a) = (handle(), handle(), key("a"));
+        if let Some(before) = before {
+            StoreExt::put(&theirs, &a, before.as_bytes()).unwrap();
+        }
+        let mut found = Vec::new();
+        update(&ours, &a, UpdatePolicy::default(), &mut Vec::new(), |current, bytes| {
+            found.push(current.exists.then(|| String::from_utf8(bytes.clone()).unwrap()));
+            if found.len() == 1 {
+                StoreExt::put(&theirs, &a, b"theirs").unwrap();
+            }
+            bytes.extend_from_slice(b", ours");
+            Ok::<_, StoreError>(Change::Put)
+        })
+        .unwrap();
+        assert_eq!(found, [before.map(str::to_owned), Some("theirs".to_owned())]);
+        assert_eq!(ours.read(&a).unwrap().unwrap(), b"theirs, ours");
+    }
+}
+
 /// Two handles of one bucket lock the same names, two buckets with the same keys do not.
 #[test]
 fn threads_of_other_handles_are_kept_out_too() {
