@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, Selection};
+use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::ArrayMetadata;
 
 const SHARD: &str = r#"{"name": "sharding_indexed", "configuration": {"chunk_shape": [2],
@@ -56,6 +56,24 @@ fn sd_60_shards_without_inner_chunks_are_not_stored() {
     array.write(6..7, &[9]).expect("writes");
     assert!(matches!(stored(&store, &array)[2], None | Some(36)), "no inner chunk");
     assert_eq!(array.read(&all).expect("reads"), [9; 10]);
+}
+
+/// A new array would show them as its own.
+#[test]
+fn a_place_with_chunks_of_an_earlier_array_is_refused() {
+    let store = Arc::new(MemoryStore::new());
+    let old = array(&store, "uint8", "9", r#"{"name": "bytes"}"#);
+    old.write(0..4, &[1, 2, 3, 4]).expect("writes");
+    store.delete(&Key::new("zarr.json").expect("a key")).expect("deletes");
+    let create = || {
+        let metadata = old.metadata().clone();
+        Array::create(Arc::clone(&store) as Arc<dyn Store>, &Prefix::root(), metadata)
+    };
+    let refused = create().map(drop).expect_err("has a chunk");
+    assert!(matches!(&refused, ArrayError::NotEmpty { key, .. } if key == "c/0"), "{refused}");
+    assert!(store.read(&Key::new("zarr.json").expect("a key")).expect("reads").is_none());
+    store.delete(&old.chunk_key(&[0]).expect("a key")).expect("deletes");
+    create().expect("is empty");
 }
 
 /// A chunk of which parts become the fill value one after another is removed with the last of them.
