@@ -19,26 +19,25 @@ macro_rules! rules {
 rules! {
     DOCUMENT "invalid-document" Error "a zarr.json breaks a rule that has no id of its own";
     FILL "fill-value-lost" Warning "the fill value does not survive the codec chain";
-    LENGTH "chunk-length" Error "a chunk is stored and decoded at exactly its length";
-    CHECKSUM "chunk-checksum" Error "a checksum is that of the bytes before it";
-    CORRUPT "chunk-corrupt" Error "compressed bytes are of the compressor's format";
-    BOOL "chunk-bool" Error "a bool is stored as the byte 0 or 1";
-    PADDING "chunk-padding-byte" Error "the padding byte of packed bits is there, and says how \
-        many bits are unused";
-    INDEX_ENTRY "shard-index-entry" Error "both numbers of an index entry are 2^64 - 1, or neither";
-    INDEX_RANGE "shard-index-range" Error "an inner chunk lies within its shard, and outside the \
-        index";
-    INDEX_OVERLAP "shard-index-overlap" Error "inner chunks of a shard share no more bytes than \
-        equal ones that are stored once";
-    DECODE "chunk-does-not-decode" Error "a chunk can be decoded within the limits set here";
-    CLIPPED "clipped-chunk" Error "a chunk at the array's end is stored without its overflow";
-    UNSUPPORTED "not-supported" Note "a codec or data type is not read here, so that chunks \
-        cannot be checked";
-    UNEXAMINED "not-examined" Warning "a chunk that could not be looked into, so that it may be \
-        anything";
+    LENGTH "chunk-length" Error "a chunk must have the length that follows from the metadata";
+    CHECKSUM "chunk-checksum" Error "a checksum must match the bytes before it";
+    CORRUPT "chunk-corrupt" Error "compressed bytes must have the compressor's format";
+    BOOL "chunk-bool" Error "a bool must be stored as the byte 0 or 1";
+    PADDING "chunk-padding-byte" Error "the padding byte of packed bits must be the number of \
+        unused bits";
+    INDEX_ENTRY "shard-index-entry" Error "both numbers of an index entry must be 2^64 - 1, or neither";
+    INDEX_RANGE "shard-index-range" Error "an inner chunk must lie within its shard, and outside \
+        the index";
+    INDEX_OVERLAP "shard-index-overlap" Error "inner chunks of a shard must share no more bytes \
+        than equal chunks that are stored once";
+    DECODE "chunk-does-not-decode" Error "decoding a chunk must stay within the limits";
+    CLIPPED "clipped-chunk" Error "a chunk at the array's end must be stored at full size";
+    UNSUPPORTED "not-supported" Note "this build lacks a codec or data type, so chunks cannot \
+        be checked";
+    UNEXAMINED "not-examined" Warning "an object that could not be checked";
     UNKNOWN_CODEC "unknown-codec" Warning "no codec of this name is registered";
     CONSOLIDATED "stale-consolidated" Warning "consolidated metadata differs from the documents";
-    NODE_NAME "node-name" Error "a node's name is not of periods alone, not zarr.json, and does not \
+    NODE_NAME "node-name" Error "a node's name must not be zarr.json, consist of periods only, or \
         begin with __";
     VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
     STRAY "stray-object" Warning "an object that belongs to no node";
@@ -47,21 +46,19 @@ rules! {
         the array grows";
     OVERFLOW "elements-past-end" Note "a chunk that the array's end cuts holds elements past \
         it, which show again when the array grows";
-    MISSING "missing-chunk" Warning "a chunk is not stored, and all were to be";
+    MISSING "missing-chunk" Warning "a chunk is not stored, although all were expected";
     MISSING_FEW "few-missing-chunks" Note "most chunks are stored, and a few are not";
     FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
-    BITS "not-canonical" Warning "bits that no element has are not what a writer should leave";
-    MEMBER "missing-member" Error "a member of a joined array is there, and is what it was when it \
-        was joined";
+    BITS "not-canonical" Warning "unused bits are set";
+    MEMBER "missing-member" Error "a member of a virtual join must be present and unchanged";
     UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
     REARRANGING "unfinished-rearrangement" Warning "moving chunks along an axis of this array was \
         interrupted";
-    HALF "half-rearranged-group" Warning "arrays of a group that share a dimension are rearranged \
-        together";
+    HALF "half-rearranged-group" Warning "rearranging the arrays of a group was interrupted";
     TEMPORARY "leftover-temporary" Warning "a write that was never finished";
-    LOCK "leftover-lock" Warning "an advisory lock that nobody holds";
-    FOREIGN "foreign-file" Warning "something that is no object, because no key can have its \
-        name, or because it is no regular file";
+    LOCK "leftover-lock" Warning "a lock file of a process that has ended";
+    FOREIGN "foreign-file" Warning "a file that is not an object: its name is not a valid key, or \
+        it is not a regular file";
 }
 
 /// What becomes of chunks and elements past the end of an array.
