@@ -17,7 +17,7 @@ const RECURSION: &[(&str, &str, &str)] = &[
     ("zarr-codec", "array_to_bytes/shard/", "chain"),
     ("zarr-codec", "array_to_bytes/shard/", "chunk/"),
     ("zarr-codec", "transform/source", "array_to_bytes/shard/"),
-    ("zarr-codec", "variable/optional", "variable/chain"),
+    ("zarr-codec", "variable/optional", "any"),
     ("zarr-codec", "variable/shard", "variable/ch"),
     ("zarr-metadata", "codec/array_to_bytes/optional", "codec/"),
     ("zarr-metadata", "codec/array_to_bytes/sharding", "codec/"),
@@ -26,7 +26,7 @@ const RECURSION: &[(&str, &str, &str)] = &[
     ("zarr-metadata", "element/optional", "element"),
     ("zarr-metadata", "element/record", "element"),
     // An array has members, which are arrays.
-    ("zarr-array", "members", "array/"),
+    ("zarr-array", "hierarchy/members", "array/"),
     // A session has a store, and a store begins sessions; an object is linked from another store.
     ("zarr-store", "store/linking", "store/api"),
     ("zarr-store", "store/session", "store/api"),

@@ -260,3 +260,15 @@ fn numbers_of_any_length() {
         assert_eq!(array.fill_value().json(), text);
     }
 }
+
+#[test]
+fn many_large_fill_values_of_version_2_take_no_memory() {
+    let array = r#"{"zarr_format": 2, "shape": [6], "chunks": [3], "dtype": "|V1000000",
+        "order": "C", "compressor": null, "filters": null, "fill_value": null}"#;
+    let entries: Vec<_> = (0..2000).map(|n| format!("\"a{n}/.zarray\": {array}")).collect();
+    let metadata =
+        format!(r#"{{"zarr_consolidated_format": 1, "metadata": {{{}}}}}"#, entries.join(","));
+    let group = GroupMetadata::from_version_2(None, None, Some(metadata.as_bytes())).unwrap();
+    assert!(group.json().len() < metadata.len());
+    assert_eq!(group.consolidated_metadata().unwrap().paths().len(), 2000);
+}

@@ -413,17 +413,6 @@ fn groups_and_consolidated_metadata() {
 }
 
 #[test]
-fn many_large_fill_values_take_no_memory() {
-    let array = zarray(&[("dtype", "\"|V1000000\""), ("fill_value", "null")]);
-    let entries: Vec<_> = (0..2000).map(|n| format!("\"a{n}/.zarray\": {array}")).collect();
-    let metadata =
-        format!(r#"{{"zarr_consolidated_format": 1, "metadata": {{{}}}}}"#, entries.join(","));
-    let group = GroupMetadata::from_version_2(None, None, Some(metadata.as_bytes())).unwrap();
-    assert!(group.json().len() < metadata.len());
-    assert_eq!(group.consolidated_metadata().unwrap().paths().len(), 2000);
-}
-
-#[test]
 fn one_byte_changed_never_panics() {
     let texts = [
         zarray(&[
