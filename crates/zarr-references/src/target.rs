@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use zarr_store::{
-    Address, DocumentLimit, Key, LocalStore, ObjectMeta, Operation, Store, StoreError,
+    DocumentLimit, Key, LocalStore, ObjectMeta, Operation, Place, PlaceKind, Store, StoreError,
     StoreOptions, names_in, open_url, shown_url,
 };
 
@@ -116,10 +116,10 @@ impl Targets {
     /// A reference file may come from anybody. So local files are read only in its own folder, and
     /// other servers only without credentials, unless the options allow more.
     fn locate(&self, url: &str) -> Result<(Arc<dyn Store>, Key), StoreError> {
-        match Address::parse(url)? {
-            Address::Memory => Err(refused(url, "a reference cannot lead into memory")),
-            Address::Folder(path) if path.is_absolute() => self.file(url, &path),
-            Address::Folder(path) => {
+        match Place::parse(url, &StoreOptions::new())?.kind() {
+            PlaceKind::Memory => Err(refused(url, "a reference cannot lead into memory")),
+            PlaceKind::Local(path) if path.is_absolute() => self.file(url, path),
+            PlaceKind::Local(path) => {
                 let text = path.to_str().unwrap_or_default();
                 let text = text.strip_prefix("./").unwrap_or(text);
                 match Key::new(text) {
@@ -131,7 +131,7 @@ impl Targets {
                     },
                 }
             }
-            Address::Remote => self.remote(url),
+            _ => self.remote(url),
         }
     }
 
@@ -144,11 +144,10 @@ impl Targets {
             let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
             return Ok((Arc::clone(&self.home.store), Key::new(below)?));
         }
-        let allowed = self.options.targets().iter().any(|allowed| match Address::parse(allowed) {
-            Ok(Address::Folder(folder)) => {
-                fs::canonicalize(folder).is_ok_and(|folder| real.starts_with(folder))
-            }
-            _ => false,
+        let allowed = self.options.targets().iter().any(|allowed| {
+            let allowed = Place::parse(allowed, &StoreOptions::new()).ok();
+            let folder = allowed.and_then(|allowed| fs::canonicalize(allowed.folder()?).ok());
+            folder.is_some_and(|folder| real.starts_with(folder))
         });
         let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(refused(url, "it is not a file"));

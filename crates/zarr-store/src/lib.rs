@@ -46,10 +46,9 @@ mod store;
 mod update;
 mod waiting;
 
-pub use self::addresses::address::Address;
-pub use self::addresses::open::{archive_of, local_path, open_url};
 pub use self::addresses::opener::Opener;
 pub use self::addresses::options::StoreOptions;
+pub use self::addresses::place::{Place, PlaceKind, archive_of, open_url};
 pub use self::addresses::scheme::scheme;
 pub use self::addresses::shown::{shown_url, without_secrets};
 pub use self::addresses::url_names::{names_in, place_below};

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::Hierarchy;
 use zarr_array::store::{
-    Key, Prefix, Store, StoreError, StoreOptions, archive_of, local_path, names_in, place_below,
-    scheme, shown_url,
+    Key, Place, Prefix, Store, StoreError, StoreOptions, archive_of, names_in, place_below, scheme,
+    shown_url,
 };
 
 use crate::document_url::is_virtual_join;
@@ -91,7 +91,7 @@ impl DocumentFolder {
             Reference::Absolute => location.to_owned(),
         };
         let options = &self.options.store;
-        let (file, is_folder) = (local_path(&url, options), !is_other_kind(&url, options));
+        let (file, is_folder) = (folder_at(&url, options), !is_other_kind(&url, options));
         match parsed {
             // All members below the folder share its store: its connections, and its care for links.
             Reference::Below(names) if is_folder => {
@@ -115,7 +115,7 @@ impl DocumentFolder {
     /// is opened by its path, which the folder's store does not see.
     fn check_links(&self, names: &[String]) -> Result<(), VirtualJoinError> {
         let options = &self.options.store;
-        if local_path(&self.url, options).is_none() {
+        if folder_at(&self.url, options).is_none() {
             return Ok(());
         }
         let mut starts = (1..=names.len()).filter_map(|length| names.get(..length));
@@ -158,10 +158,15 @@ fn parse(location: &str) -> Result<Reference, &'static str> {
     })
 }
 
+/// The folder that a path or URL names, unless that is a file that holds a store.
+fn folder_at(url: &str, options: &StoreOptions) -> Option<PathBuf> {
+    Place::parse(url, options).ok()?.folder().map(Path::to_owned)
+}
+
 /// Whether a path or URL leads into something other than a folder or bucket: another document, an
 /// archive, or references.
 fn is_other_kind(url: &str, options: &StoreOptions) -> bool {
-    is_virtual_join(url) || archive_of(url, options).is_some()
+    is_virtual_join(url) || Place::parse(url, options).is_ok_and(|place| place.is_in_file())
 }
 
 /// Appends names to a folder or URL.
@@ -217,7 +222,7 @@ fn split(url: &str, options: &StoreOptions) -> Option<(String, Prefix)> {
 pub(crate) fn reference(base: &str, target: &str) -> String {
     // Of whatever kind the files on the way are.
     let options = StoreOptions::new();
-    let absolute = |url: &str| std::path::absolute(local_path(url, &options)?).ok();
+    let absolute = |url: &str| std::path::absolute(folder_at(url, &options)?).ok();
     let relative = match (absolute(base), absolute(target)) {
         (Some(base), Some(target)) => {
             Some(relative_path(&base, &target).unwrap_or_else(|| target.display().to_string()))

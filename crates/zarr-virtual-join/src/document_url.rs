@@ -1,6 +1,6 @@
 //! Which part of a path or URL names the document of a virtual join.
 
-use zarr_array::store::{Key, StoreOptions, local_path, names_in};
+use zarr_array::store::{Key, Place, StoreOptions, names_in};
 
 use crate::document::SUFFIX;
 use crate::error::VirtualJoinError;
@@ -31,8 +31,8 @@ impl DocumentUrl {
             let end = start.saturating_add(name.len());
             if name.len() > SUFFIX.len() && name.ends_with(SUFFIX) {
                 let document = url.get(..end)?;
-                let path = local_path(document, &StoreOptions::new());
-                if path.is_some_and(|path| path.is_dir()) {
+                let place = Place::parse(document, &StoreOptions::new()).ok();
+                if place.and_then(|place| Some(place.folder()?.is_dir())) == Some(true) {
                     return None;
                 }
                 let parent = match url.get(..start)? {

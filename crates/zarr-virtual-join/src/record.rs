@@ -1,12 +1,13 @@
 //! Makes the document of a virtual join from its members.
 
 use std::num::NonZeroUsize;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use zarr_array::parallel;
 use zarr_array::store::{
-    MemoryStore, Prefix, PutOutcome, Store as _, StoreExt as _, StoreOptions, local_path, open_url,
+    MemoryStore, Place, Prefix, PutOutcome, Store as _, StoreExt as _, StoreOptions, open_url,
     shown_url,
 };
 use zarr_array::{Array, ArrayError, chunk_grid_of};
@@ -106,7 +107,8 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
         JoinError::Member { member, cause: Box::new(cause) }
     };
     let prefix = array.prefix();
-    let place = local_path(member.store(), &StoreOptions::new());
+    let place = Place::parse(member.store(), &StoreOptions::new()).ok();
+    let place = place.and_then(|place| place.folder().map(Path::to_owned));
     let folder = place.and_then(|place| match place.is_file() {
         // Not an archive, whose entries have times of their own.
         true => is_virtual_join(member.store()).then_some(place),

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use zarr_kit::Prefix;
-use zarr_kit::array::store::archive_of;
+use zarr_kit::array::store::Place;
 use zarr_kit::copy::{
     CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, source_arrays,
 };
@@ -43,7 +43,9 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             true
         }
     };
-    if args.part.is_some() && archive_of(&args.target, &store_options()).is_some() {
+    if args.part.is_some()
+        && Place::parse(&args.target, &store_options()).is_ok_and(|place| place.is_in_file())
+    {
         let reason = "an archive is written by one process; copy into a folder or URL";
         return Err(CliError::argument("--part", &args.target, reason));
     }
@@ -210,7 +212,8 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
     };
     let begun = is_there(MARKER);
     // Of an archive that was not finished, nothing is there.
-    let is_archive = archive_of(&args.target, &store_options()).is_some();
+    let is_archive =
+        Place::parse(&args.target, &store_options()).is_ok_and(|place| place.is_in_file());
     let begun = (begun && !is_archive).then_some(args.overwrite);
     let place = match &error {
         TransferError::UnfinishedSource { .. }

@@ -155,8 +155,9 @@ impl NodeStore {
         let path = document.map_or(path, |(path, _)| path);
         let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
         let shown = store::shown_url(path);
-        let folder = store::local_path(path, &store_options())
-            .filter(|_| !virtual_join::is_virtual_join(path));
+        let place = store::Place::parse(path, &store_options()).ok();
+        let folder = place.as_ref().and_then(|place| Some(place.folder()?.to_owned()));
+        let folder = folder.filter(|_| !virtual_join::is_virtual_join(path));
         let made: Vec<PathBuf> = folder
             .iter()
             .flat_map(|folder| folder.ancestors())
@@ -188,7 +189,7 @@ impl NodeStore {
             }
             (StoreError::Io { cause, .. }, None)
                 if cause.kind() == io::ErrorKind::NotFound
-                    && store::archive_of(path, &store_options()).is_some() =>
+                    && place.is_some_and(|place| place.is_in_file()) =>
             {
                 CliError::Missing { place: shown, near: nearest::neighbour(path, is_node) }
             }
@@ -354,7 +355,8 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
             (false, found) => Ok(found.is_none()),
         }
     };
-    if let Some(folder) = store::local_path(path, &store_options()) {
+    let place = store::Place::parse(path, &store_options()).ok();
+    if let Some(folder) = place.and_then(|place| Some(place.folder()?.to_owned())) {
         let folder = std::path::absolute(&folder).map_err(|cause| CliError::Folder {
             place: store::shown_url(path),
             folder,

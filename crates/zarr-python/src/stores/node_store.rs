@@ -7,7 +7,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{
-    Session, StoreError, StoreOptions, archive_of, local_path, place_below, scheme, shown_url,
+    Place, PlaceKind, Session, StoreError, StoreOptions, place_below, scheme, shown_url,
 };
 use zarr_kit::array::{Hierarchy, UnlistedStore};
 use zarr_kit::metadata::Printable;
@@ -154,11 +154,9 @@ impl NodeStore {
 
     /// Whether the store knows the size of an object without a request.
     pub(crate) fn is_quick(&self) -> bool {
-        let options = StoreOptions::new().openers(OPENERS);
-        let is_archive = archive_of(&self.url, &options).is_some() && !self.url.contains("://");
-        let is_local =
-            local_path(&self.url, &options).is_some() && !virtual_join::is_virtual_join(&self.url);
-        self.is_memory() || is_archive || is_local
+        let place = Place::parse(&self.url, &StoreOptions::new());
+        let is_remote = place.is_ok_and(|place| *place.kind() == PlaceKind::Remote);
+        !is_remote && !virtual_join::is_virtual_join(&self.url)
     }
 
     /// Whether the other place is in the same store.

@@ -7,8 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use zarr_references::{ReferenceOpener, ReferenceStore};
 use zarr_store::{
-    DirEntry, Links, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions, archive_of,
-    conformance, local_path, open_url,
+    DirEntry, Links, Place, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions,
+    archive_of, conformance, open_url,
 };
 use zarr_store_tests::{key, keys_below, objects, sampled, without_key};
 
@@ -178,7 +178,7 @@ fn paths_lead_into_reference_files() {
     // Names are those below the path.
     assert_eq!(without_key(&store, ""), ["a//1"]);
     assert_eq!(archive_of(&format!("{path}/g"), &options()), Some(path.as_str()));
-    assert_eq!(local_path(&path, &options()), None);
+    assert!(Place::parse(&path, &options()).unwrap().folder().is_none());
     // A document of Zarr, and a folder.
     fs::write(home.join("zarr.json"), "{}").unwrap();
     fs::create_dir(home.join("folder.json")).unwrap();
@@ -303,7 +303,7 @@ mod tables {
         assert_eq!(archive_of("x/refs.parq/rain", &options), None, "there is no such folder");
         let path = fixture().join("pyarrow.parq/rain");
         assert_eq!(archive_of(path.to_str().unwrap(), &options), path.parent().unwrap().to_str());
-        assert_eq!(local_path(path.to_str().unwrap(), &options), None);
+        assert!(Place::parse(path.to_str().unwrap(), &options).unwrap().folder().is_none());
     }
 
     /// Fewer chunks than a file has rows, no file at all, and rows that are not there.

@@ -80,6 +80,7 @@ fn parts_of(store: &dyn Store, a: &Key, bytes: &[u8]) {
     }
     check(store, a, ReadRange::All, bytes, meta.as_ref());
 
+    // Errors of a part of a store name keys as the whole store does.
     let backwards = Range { start: 20, end: 10 };
     for beyond in [
         0..len + 1,
@@ -92,7 +93,7 @@ fn parts_of(store: &dyn Store, a: &Key, bytes: &[u8]) {
         for ranges in [vec![0..len, beyond.clone()], vec![beyond.clone()]] {
             match store.get(a, ReadRange::Ranges(&ranges), &mut out) {
                 Err(StoreError::Range { key, range, size })
-                    if (key.as_str(), &range, size) == (a.as_str(), &beyond, len) => {}
+                    if key.ends_with(a.as_str()) && (&range, size) == (&beyond, len) => {}
                 other => panic!("{ranges:?} of {len} bytes at {a} give {other:?}"),
             }
         }
@@ -100,7 +101,7 @@ fn parts_of(store: &dyn Store, a: &Key, bytes: &[u8]) {
     for beyond in [len + 1, u64::MAX] {
         match store.get(a, ReadRange::Suffix(beyond), &mut out) {
             Err(StoreError::Suffix { key, len: asked, size })
-                if (key.as_str(), asked, size) == (a.as_str(), beyond, len) => {}
+                if key.ends_with(a.as_str()) && (asked, size) == (beyond, len) => {}
             other => panic!("a suffix of {beyond} of {len} bytes at {a} gives {other:?}"),
         }
     }

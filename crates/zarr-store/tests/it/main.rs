@@ -21,6 +21,7 @@ mod lost;
 mod modified;
 #[cfg(feature = "object_store")]
 mod object;
+mod place;
 #[cfg(unix)]
 mod processes;
 #[cfg(all(unix, feature = "aws"))]

@@ -60,7 +60,8 @@ fn expanded(argument: &str) -> Result<Vec<String>, CliError> {
     }
     let is_pattern = argument.contains(['*', '?', '[']);
     if !is_pattern
-        || store::local_path(argument, &store_options()).is_some_and(|path| path.exists())
+        || store::Place::parse(argument, &store_options())
+            .is_ok_and(|place| place.folder().is_some_and(|folder| folder.exists()))
     {
         return Ok(vec![argument.to_owned()]);
     }
