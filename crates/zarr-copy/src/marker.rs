@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::hash::Hasher as _;
 
 use fnv::FnvHasher;
+use serde_json::Value;
 use zarr_array::node::put_new;
-use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork, plain, read_marker};
+use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork, read_marker};
 use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
 
 use crate::CopySummary;
@@ -63,7 +64,7 @@ impl<'a> Marker<'a> {
     ) -> Result<Self, TransferError> {
         // If a store does not know its location, only the documents distinguish sources.
         let place = from.store.location(from.prefix);
-        let words = place.as_ref().map(|place| plain(&place.to_string()));
+        let words = place.as_ref().map(ToString::to_string);
         let place = place.map(|place| place.bytes());
         let meta = from.store.head(&from.document()?).map_err(source)?;
         // Versions of local files contain a device number, which may change after a restart.
@@ -186,10 +187,10 @@ impl<'a> Marker<'a> {
     pub(crate) fn other(&self) -> Result<TransferError, TransferError> {
         let path = self.to.path();
         let text = read_marker(&**self.to.store, &self.key)?.unwrap_or_default();
-        let text = String::from_utf8_lossy(&text);
         let found = Unfinished::read(&text);
+        let there = without_content(&text);
         let mut steps = [Step::Clearing, Step::Copying].into_iter();
-        let same = steps.any(|step| without_content(&self.text(step)).eq(without_content(&text)));
+        let same = steps.any(|step| without_content(self.text(step).as_bytes()) == there);
         Ok(match found.kind.map(|_| found.parts).filter(|found| *found != self.parts) {
             Some(of) => TransferError::OtherParts { path, of },
             None if same => TransferError::SourceChanged { path },
@@ -255,8 +256,7 @@ impl<'a> Marker<'a> {
         Ok(summary)
     }
 
-    /// Identical in every process and version. One member per line, as
-    /// [`Unfinished`](zarr_array::unfinished::Unfinished) reads them.
+    /// Identical in every process and version.
     fn text(&self, step: Step) -> String {
         let kind = match self.kind {
             Kind::Array => "array",
@@ -269,7 +269,7 @@ impl<'a> Marker<'a> {
         let [place, source, target] = self.identity;
         let mut text = format!("{{\"unfinished_copy\": {{\n  \"node\": \"{kind}\",\n");
         if let Some(from) = &self.from {
-            let _infallible = writeln!(text, "  \"from\": \"{from}\",");
+            let _infallible = writeln!(text, "  \"from\": {},", Value::from(from.as_str()));
         }
         if self.work != UnfinishedWork::Copy {
             let _infallible = writeln!(text, "  \"work\": \"{}\",", self.work);
@@ -278,7 +278,7 @@ impl<'a> Marker<'a> {
             let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");
         }
         if let Some(content) = self.content {
-            let _infallible = writeln!(text, "{CONTENT}\"{:016x}\",", content.number());
+            let _infallible = writeln!(text, "  \"content\": \"{:016x}\",", content.number());
         }
         let _infallible = writeln!(
             text,
@@ -289,12 +289,13 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// The beginning of a marker's line about the objects of the source.
-const CONTENT: &str = "  \"content\": ";
-
-/// The lines of a marker that say which copy it is, whatever the objects of the source are.
-fn without_content(text: &str) -> impl Iterator<Item = &str> {
-    text.lines().filter(|line| !line.starts_with(CONTENT))
+/// What a marker says of which copy it is, whatever the objects of the source are.
+fn without_content(text: &[u8]) -> Value {
+    let mut json: Value = serde_json::from_slice(text).unwrap_or_default();
+    if let Some(members) = json.get_mut("unfinished_copy").and_then(Value::as_object_mut) {
+        members.remove("content");
+    }
+    json
 }
 
 /// Puts a document of a target where there must be none, unless it is this one, and reads what is
@@ -362,9 +363,9 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn names_that_json_would_escape_have_percent_codes() {
+    fn names_with_characters_that_json_escapes_are_read_back() {
         let (text, read) = marker_of("a\"\\\n\u{1b}[2J");
-        serde_json::from_str::<serde_json::Value>(&text).expect("valid");
-        assert!(read.from.is_some_and(|from| from.ends_with("/a%22%5C%0A%1B[2J")));
+        assert!(!text.contains('\u{1b}'), "{text:?}");
+        assert!(read.from.is_some_and(|from| from.contains("/a")), "{text}");
     }
 }

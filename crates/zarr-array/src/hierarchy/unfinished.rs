@@ -4,8 +4,10 @@
 //! what the marker says is read here. The crate `zarr-copy` writes it.
 
 use std::collections::BTreeSet;
-use std::fmt::{self, Write};
+use std::fmt;
 use std::ops::RangeInclusive;
+
+use serde_json::Value;
 
 use crate::layout::Part;
 use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
@@ -199,43 +201,27 @@ impl Unfinished {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let marker = read_marker(store, &key)?;
-        Ok(marker.map(|text| Self::read(&String::from_utf8_lossy(&text))))
+        Ok(marker.map(|json| Self::read(&json)))
     }
 
-    /// Parses the text that a copy writes. Anybody may have put other text there.
-    pub fn read(text: &str) -> Self {
-        let member = |name: &str| {
-            let line = text.lines().find_map(|line| line.trim().strip_prefix(name))?;
-            line.trim_end_matches(',').strip_prefix('"')?.strip_suffix('"')
-        };
-        let kind = match member("\"node\": ") {
+    /// Reads the JSON that a copy writes. Anybody may have put something else there.
+    pub fn read(json: &[u8]) -> Self {
+        let json: Value = serde_json::from_slice(json).unwrap_or_default();
+        let member = |name: &str| json.get("unfinished_copy")?.get(name)?.as_str();
+        let kind = match member("node") {
             Some("array") => Some(Kind::Array),
             Some("group") => Some(Kind::Group),
             _ => None,
         };
-        let from = member("\"from\": ").filter(|from| plain(from) == *from);
-        let work = match member("\"work\": ") {
+        let work = match member("work") {
             Some("join") => UnfinishedWork::Join,
             Some("creation") => UnfinishedWork::Creation,
             _ => UnfinishedWork::Copy,
         };
-        let parts = member("\"parts\": ").and_then(|parts| parts.parse().ok());
+        let parts = member("parts").and_then(|parts| parts.parse().ok());
         let parts = parts.filter(|parts| (1..=Part::MOST).contains(parts));
-        Self { kind, from: from.map(str::to_owned), work, parts }
+        Self { kind, from: member("from").map(str::to_owned), work, parts }
     }
-}
-
-/// The text with percent codes for characters that JSON escapes, so that it needs no escapes.
-pub fn plain(text: &str) -> String {
-    let mut plain = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '"' || c == '\\' || c.is_control() {
-            let _infallible = write!(plain, "%{:02X}", u32::from(c));
-        } else {
-            plain.push(c);
-        }
-    }
-    plain
 }
 
 #[cfg(test)]
@@ -286,17 +272,20 @@ mod tests {
         for text in [
             "",
             "{}",
-            "\"from\": ",
-            "\"from\": \"",
-            "\"node\": \"dragon\",",
+            "[1",
             "\0\u{fffd}",
-            "\"parts\": \"0\",",
-            "\"parts\": \"4000000000\",",
+            r#""unfinished_copy""#,
+            r#"{"node": "array"}"#,
+            r#"{"unfinished_copy": "array"}"#,
+            r#"{"unfinished_copy": {"node": "dragon"}}"#,
+            r#"{"unfinished_copy": {"node": 1, "from": null}}"#,
+            r#"{"unfinished_copy": {"parts": "0"}}"#,
+            r#"{"unfinished_copy": {"parts": "4000000000"}}"#,
+            &format!("{{\"unfinished_copy\": {}", "[".repeat(60_000)),
         ] {
-            assert_eq!(Unfinished::read(text), nothing, "{text:?}");
+            assert_eq!(Unfinished::read(text.as_bytes()), nothing, "{text:?}");
         }
-        for from in ["\u{1b}[2J", "a\\nb", "a\"b"] {
-            assert_eq!(Unfinished::read(&format!("  \"from\": \"{from}\",")), nothing, "{from:?}");
-        }
+        let kept = Unfinished::read(br#"{"unfinished_copy":{"from":"a\"\\\n","node":"group"}}"#);
+        assert_eq!((kept.from.as_deref(), kept.kind), (Some("a\"\\\n"), Some(Kind::Group)));
     }
 }

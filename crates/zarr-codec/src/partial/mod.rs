@@ -95,13 +95,6 @@ impl ChunkCodec {
         ChunkReader::new(self, region, view, range_cost)
     }
 
-    /// As [`reader`](ChunkCodec::reader), but reads the whole chunk, so that everything is
-    /// checked. Use it for a region that covers all of the chunk within the array.
-    #[must_use]
-    pub fn whole_reader(&self, region: &[Slice]) -> ChunkReader<&Self> {
-        ChunkReader::whole(self, region)
-    }
-
     fn partial(&self, region: &[Slice], view: &View, range_cost: u64) -> Option<State> {
         if !self.keeps_places() {
             return None;
@@ -123,7 +116,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         Self { codec, region: region.to_vec(), range_cost, state }
     }
 
-    /// As [`ChunkCodec::whole_reader`], for any pointer to a codec.
+    /// As [`new`](Self::new), but reads the whole chunk, so that everything is checked. Use it for a
+    /// region that covers all of the chunk within the array.
     #[must_use]
     pub fn whole(codec: C, region: &[Slice]) -> Self {
         Self { codec, region: region.to_vec(), range_cost: 0, state: State::Whole }

@@ -2,7 +2,7 @@
 
 use std::slice::from_ref;
 
-use zarr_codec::{Need, Scratch};
+use zarr_codec::{ChunkReader, Need, Scratch};
 use zarr_view::{Output, View};
 
 use crate::support::codec;
@@ -59,7 +59,7 @@ fn a_whole_chunk_that_was_refused_is_still_needed() {
     let (mut elements, mut scratch) = ([0; 4], Scratch::new());
     let view = View::contiguous(&[4]).expect("small");
     let mut out = Output::new(&mut elements, &view, 1).expect("fits");
-    let mut reader = codec.whole_reader(&[(0..4).into()]);
+    let mut reader = ChunkReader::whole(&codec, &[(0..4).into()]);
     assert!(reader.supply(&[1], None, &mut out, &[0], &mut scratch).is_err());
     assert_eq!(reader.need(), Need::All);
     reader.supply(&[0x21, 0x43], None, &mut out, &[0], &mut scratch).expect("decodes");

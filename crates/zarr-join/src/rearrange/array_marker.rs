@@ -1,12 +1,12 @@
 //! The object that marks an array whose chunks are being rearranged.
 
+use serde_json::Value;
 use zarr_array::ArrayError;
 use zarr_array::store::{Key, Prefix, Store, StoreExt as _};
-use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
 use super::group::recorded_plan::RecordedPlan;
-use crate::rearrange::error::{RearrangeError, refused};
+use super::marker_json::{Members, marker_at, string};
 
 /// How far a rearrangement has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,14 +43,7 @@ pub(super) fn away(home: ChunkKeyEncoding) -> ChunkKeyEncoding {
 impl ArrayMarker {
     /// The marker of the array at `prefix`, if there is one.
     pub(super) fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, ArrayError> {
-        // If the key would be too long, there is no marker: none could have been put.
-        let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
-        let Some(size) = store.size(&key)? else { return Ok(None) };
-        let text = if size > LONGEST { None } else { store.read(&key)? };
-        let marker = text.and_then(|text| Self::read(&text));
-        marker
-            .map(Some)
-            .ok_or_else(|| refused(prefix, RearrangeError::Marker { key: key.to_string() }))
+        marker_at(store, prefix, NAME, Self::read)
     }
 
     /// That of an array that is rearranged on its own.
@@ -62,24 +55,24 @@ impl ArrayMarker {
         Ok(store.put(key, self.text().as_bytes())?)
     }
 
-    /// There are so few beginnings that text is compared, and not parsed.
-    fn read(text: &[u8]) -> Option<Self> {
-        let text = str::from_utf8(text).ok()?;
+    fn read(members: &Members) -> Option<Self> {
         let separators = [Separator::Slash, Separator::Dot];
-        let homes = separators.into_iter().flat_map(|separator| {
+        let mut homes = separators.into_iter().flat_map(|separator| {
             [ChunkKeyEncoding::Default { separator }, ChunkKeyEncoding::V2 { separator }]
         });
-        let markers =
-            homes.flat_map(|home| [Step::Leaving, Step::Returning].map(|s| Self::alone(home, s)));
-        for mut marker in markers {
-            let Some(rest) = text.strip_prefix(&marker.start()) else { continue };
-            let rest = rest.strip_suffix(END)?;
-            if !rest.is_empty() {
-                marker.share = Some(Box::new(RecordedPlan::read(rest)?));
-            }
-            return Some(marker);
-        }
-        None
+        let home: Value = serde_json::from_str(members.get("chunk_key_encoding")?.get()).ok()?;
+        let home =
+            homes.find(|one| serde_json::from_str(&one.to_json()).ok().as_ref() == Some(&home))?;
+        let step = match &*string(members, "step")? {
+            "leaving" => Step::Leaving,
+            "returning" => Step::Returning,
+            _ => return None,
+        };
+        let share = match members.contains_key("group") {
+            true => Some(Box::new(RecordedPlan::read(members)?)),
+            false => None,
+        };
+        Some(Self { home, step, share })
     }
 
     fn text(&self) -> String {
@@ -94,7 +87,7 @@ impl ArrayMarker {
         };
         let home = self.home.to_json();
         format!(
-            "{{\"unfinished_rearrangement\": {{\n  \"chunk_key_encoding\": {home},\n  \"step\": \
+            "{{\"{NAME}\": {{\n  \"chunk_key_encoding\": {home},\n  \"step\": \
              \"{step}\""
         )
     }
@@ -102,13 +95,14 @@ impl ArrayMarker {
 
 const END: &str = "\n}}\n";
 
-/// A marker has fewer bytes: it may contain a document.
-const LONGEST: u64 = 1 << 26;
+/// The name of the object in a marker.
+const NAME: &str = "unfinished_rearrangement";
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use zarr_array::store::MemoryStore;
+    use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 
     #[test]
     fn every_marker_is_read_back_and_is_json() {

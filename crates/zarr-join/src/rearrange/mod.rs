@@ -11,6 +11,7 @@ mod array_marker;
 mod error;
 mod group;
 mod interrupted;
+mod marker_json;
 mod moves;
 mod plan;
 mod repair;

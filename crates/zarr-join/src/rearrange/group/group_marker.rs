@@ -4,7 +4,7 @@ use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 
-use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::marker_json::{marker_at, string};
 
 /// How far the rearrangement of a group has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,20 +26,10 @@ impl GroupMarker {
         store: &dyn Store,
         prefix: &Prefix,
     ) -> Result<Option<Self>, ArrayError> {
-        // If the key would be too long, there is no marker: none could have been put.
-        let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
-        let Some(size) = store.size(&key)? else { return Ok(None) };
-        let longest = ALL.iter().map(|marker| marker.text().len()).max().unwrap_or(0);
-        let text = match usize::try_from(size).is_ok_and(|size| size <= longest) {
-            true => store.read(&key)?,
-            false => None,
-        };
-        let marker = text.and_then(|text| {
-            ALL.into_iter().find(|marker| marker.text().as_bytes() == text.as_slice())
-        });
-        marker
-            .map(Some)
-            .ok_or_else(|| refused(prefix, RearrangeError::Marker { key: key.to_string() }))
+        marker_at(store, prefix, NAME, |members| {
+            let step = string(members, "step")?;
+            ALL.into_iter().find(|marker| marker.step() == step)
+        })
     }
 
     pub(in crate::rearrange) fn put(
@@ -57,15 +47,21 @@ impl GroupMarker {
         Ok(store.delete(&prefix.key(MARKER)?)?)
     }
 
-    fn text(self) -> String {
-        let step = match self {
+    fn step(self) -> &'static str {
+        match self {
             Self::Leaving => "leaving",
             Self::Switching => "switching",
             Self::Returning => "returning",
-        };
-        format!("{{\"unfinished_rearrangement_of_arrays\": {{\n  \"step\": \"{step}\"\n}}}}\n")
+        }
+    }
+
+    fn text(self) -> String {
+        format!("{{\"{NAME}\": {{\n  \"step\": \"{}\"\n}}}}\n", self.step())
     }
 }
+
+/// The name of the object in a marker.
+const NAME: &str = "unfinished_rearrangement_of_arrays";
 
 #[cfg(test)]
 mod tests {

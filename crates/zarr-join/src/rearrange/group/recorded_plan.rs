@@ -12,6 +12,7 @@ use zarr_metadata::ArrayMetadata;
 use super::super::plan::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement};
 use crate::rearrange::error::{RearrangeError, refused};
+use crate::rearrange::marker_json::{Members, integer, string};
 
 /// A span of the dimension, without the group that is inserted.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,13 +63,10 @@ impl RecordedPlan {
         )
     }
 
-    /// Parses what [`text`](Self::text) writes. Anybody may have put other text there.
-    pub(in crate::rearrange) fn read(text: &str) -> Option<Self> {
-        let rest = text.strip_prefix(",\n  \"group\": \"")?;
-        let (group, rest) = rest.split_once("\",\n  \"axis\": ")?;
-        let (axis, rest) = rest.split_once(",\n  \"length\": ")?;
-        let (length, rest) = rest.split_once(",\n  \"spans\": \"")?;
-        let (spans, document) = rest.split_once("\",\n  \"document\": ")?;
+    /// Reads what [`text`](Self::text) writes. Anybody may have put something else there.
+    pub(in crate::rearrange) fn read(members: &Members) -> Option<Self> {
+        let (group, spans) = (string(members, "group")?, string(members, "spans")?);
+        let (axis, length) = (integer(members, "axis")?, integer(members, "length")?);
         let levels = group.split('/').map(|name| (name == "..").then_some(()));
         let levels = levels.collect::<Option<Vec<()>>>()?.len();
         let mut placements = Vec::new();
@@ -81,9 +79,8 @@ impl RecordedPlan {
                 (None, None) => return None,
             });
         }
-        let document = ArrayMetadata::from_json(document.as_bytes()).ok()?;
-        let (axis, length) = (axis.parse().ok()?, length.parse().ok()?);
-        Some(Self { levels, axis, length, placements, document })
+        let document = ArrayMetadata::from_json(members.get("document")?.get().as_bytes()).ok()?;
+        Some(Self { levels, axis: usize::try_from(axis).ok()?, length, placements, document })
     }
 
     /// The rearrangement of the array as it is now, but for what is inserted.

@@ -1,0 +1,47 @@
+//! Reads the JSON of markers. Anybody may have put something else in their place.
+
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+use zarr_array::ArrayError;
+use zarr_array::store::{Prefix, Store, StoreExt as _};
+use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+
+use crate::rearrange::error::{RearrangeError, refused};
+
+/// The members of a marker, each with its text: documents are read from their own.
+pub(super) type Members = BTreeMap<String, Box<RawValue>>;
+
+/// A marker has fewer bytes: it may contain a document.
+const LONGEST: u64 = 1 << 26;
+
+/// What `read` makes of the members of the object `name` in the marker at `prefix`, if there is one.
+///
+/// # Errors
+/// [`RearrangeError::Marker`] if `read` makes nothing of it.
+pub(super) fn marker_at<M>(
+    store: &dyn Store,
+    prefix: &Prefix,
+    name: &str,
+    read: impl FnOnce(&Members) -> Option<M>,
+) -> Result<Option<M>, ArrayError> {
+    // If the key would be too long, there is no marker: none could have been put.
+    let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
+    let Some(size) = store.size(&key)? else { return Ok(None) };
+    let json = if size > LONGEST { None } else { store.read(&key)? };
+    let marker = json.and_then(|json| {
+        let objects: BTreeMap<String, Members> = serde_json::from_slice(&json).ok()?;
+        read(objects.get(name).filter(|_| objects.len() == 1)?)
+    });
+    marker.map(Some).ok_or_else(|| refused(prefix, RearrangeError::Marker { key: key.to_string() }))
+}
+
+/// A member that is a string.
+pub(super) fn string(members: &Members, name: &str) -> Option<String> {
+    serde_json::from_str(members.get(name)?.get()).ok()
+}
+
+/// A member that is an integer.
+pub(super) fn integer(members: &Members, name: &str) -> Option<u64> {
+    serde_json::from_str(members.get(name)?.get()).ok()
+}
