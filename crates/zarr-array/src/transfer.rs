@@ -59,7 +59,7 @@ impl<'a> ChunkRegion<'a> {
         self.is_whole && axes.all(|(slice, edge)| slice.count == narrow(*edge))
     }
 
-    /// How to pick the part from the box around it; `None` if the part is that box.
+    /// How to gather the part from the box around it; `None` if the part is that box.
     pub(crate) fn gather(&self, element_size: usize) -> Result<Option<Gather>, CopyError> {
         match self.lists {
             None => Ok(None),

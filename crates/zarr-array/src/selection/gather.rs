@@ -1,4 +1,4 @@
-//! Elements of a chunk that are not a box: reads the box around them, then gather them.
+//! Elements of a chunk that are not a box: the box around them is read, then they are gathered from it.
 
 use zarr_codec::Slice;
 use zarr_grid::{AxisPart, AxisSelection, PartIndices};
@@ -90,7 +90,7 @@ impl Gather {
     }
 }
 
-/// A buffer for elements before they are picked.
+/// A buffer for elements before they are gathered.
 #[derive(Default)]
 pub(crate) struct GatherBuffers {
     around: Vec<u8>,

@@ -20,7 +20,7 @@ pub(super) struct ChunkRead {
     part: Owned,
     pub(super) reader: RegionReader<Arc<ChunkCodec>>,
     place: OwnedOutput,
-    /// The elements around the part, until the part is picked from them.
+    /// The elements around the part, until the part is gathered from them.
     gathered: GatherBuffers,
     /// If the array is a member of another one: that one, and which it is.
     member_of: Option<(Array, Vec<u64>)>,
@@ -108,7 +108,7 @@ pub(super) struct PendingRead {
     place: OwnedOutput,
 }
 
-/// What a draft has become.
+/// What a pending read has become.
 pub(super) enum Begun {
     ChunkRead(Box<ChunkRead>, Arc<dyn AsyncStore>),
     /// It has been read.
@@ -151,8 +151,8 @@ impl PendingRead {
             Some(place) => self.begin_in(array, &place)?,
             None => Begun::Not(Box::new(self)),
         };
-        let Begun::Not(draft) = begun else { return Ok(begun) };
-        let Self { part, mut place } = *draft;
+        let Begun::Not(pending) = begun else { return Ok(begun) };
+        let Self { part, mut place } = *pending;
         let mut worker = Worker::new(array);
         let mut out = place.lend();
         let Some(gather) = &part.gather else {

@@ -284,18 +284,18 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
 
     /// Reads the part with this number into its place.
     async fn part(&self, number: u64) -> Result<(), ArrayError> {
-        let draft = PendingRead::new(self.array, self.transfer, self.places, number)?;
-        let (mut job, store) = match &self.store {
-            Some(store) => (Box::new(draft.begin(self.array)?), Arc::clone(store)),
-            None => match self.begin_in_member(draft).await? {
+        let pending = PendingRead::new(self.array, self.transfer, self.places, number)?;
+        let (mut chunk, store) = match &self.store {
+            Some(store) => (Box::new(pending.begin(self.array)?), Arc::clone(store)),
+            None => match self.begin_in_member(pending).await? {
                 Some(begun) => begun,
                 None => return Ok(()),
             },
         };
         let mut encoded = self.encoded.take();
-        while let Some(range) = job.reader.need() {
-            let answer = store.get(job.reader.key(), range, encoded);
-            (job, encoded) = self.decode(job, answer.await).await?;
+        while let Some(range) = chunk.reader.need() {
+            let answer = store.get(chunk.reader.key(), range, encoded);
+            (chunk, encoded) = self.decode(chunk, answer.await).await?;
         }
         self.encoded.give(encoded);
         Ok(())
@@ -306,18 +306,18 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     /// read, one after another.
     async fn begin_in_member(
         &self,
-        draft: PendingRead,
+        pending: PendingRead,
     ) -> Result<Option<(Box<ChunkRead>, Arc<dyn AsyncStore>)>, ArrayError> {
-        let begun = match draft.begin_in_kept_member(self.array)? {
-            Begun::Not(draft) => {
+        let begun = match pending.begin_in_kept_member(self.array)? {
+            Begun::Not(pending) => {
                 let array = self.array.clone();
-                let begin = move || draft.begin_in_member(&array);
+                let begin = move || pending.begin_in_member(&array);
                 threads::run_blocking(&**self.array.store(), begin).await??
             }
             begun => begun,
         };
         Ok(match begun {
-            Begun::ChunkRead(job, store) => Some((job, store)),
+            Begun::ChunkRead(chunk, store) => Some((chunk, store)),
             Begun::Done | Begun::Not(_) => None,
         })
     }
@@ -325,7 +325,7 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
     /// Processes the store's answer on another thread.
     async fn decode(
         &self,
-        mut job: Box<ChunkRead>,
+        mut chunk: Box<ChunkRead>,
         answer: Result<Option<Object>, StoreError>,
     ) -> Result<(Box<ChunkRead>, Vec<u8>), ArrayError> {
         let scratch = Arc::clone(&self.scratch);
@@ -334,9 +334,9 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         let decoded = DECODERS.run(move || {
             // Held while it decodes, so that there are as many buffers as decoding threads.
             let mut kept = scratch.take();
-            let encoded = job.supply(answer, &mut kept)?;
+            let encoded = chunk.supply(answer, &mut kept)?;
             scratch.give(kept);
-            Ok((job, encoded))
+            Ok((chunk, encoded))
         });
         decoded.await.map_err(interrupted)?
     }
