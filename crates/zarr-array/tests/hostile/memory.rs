@@ -208,3 +208,30 @@ fn a_check_keeps_to_its_memory() {
     );
     assert!(used < 2 << 20, "{used}");
 }
+
+/// Short texts take few bytes in a chunk: a read holds their lengths, starts and ends, and not a place
+/// in the chunk, in the selection and in the result for each.
+#[test]
+fn texts_of_one_chunk_take_three_numbers_each() {
+    const COUNT: u64 = 1 << 18;
+    const EACH: u64 = 32;
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for shape in [COUNT, COUNT - 1] {
+        let document = format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [{shape}], "data_type": "string",
+            "chunk_grid": {}, "chunk_key_encoding": {{"name": "default"}}, "fill_value": "",
+            "codecs": [{{"name": "vlen-utf8"}}, {{"name": "gzip", "configuration": {{"level": 1}}}}]}}"#,
+            regular(&format!("[{COUNT}]")),
+        );
+        let metadata = ArrayMetadata::from_json(document.as_bytes()).expect("valid");
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
+        array.write_as(5..6, &["a"]).expect("writes");
+        for selection in [0..shape, 3..shape] {
+            let (peak, read) = peak(|| array.read_as::<String>(selection.clone()).expect("reads"));
+            assert_eq!(read.len() as u64, selection.end - selection.start);
+            assert_eq!(read.get(5 - selection.start as usize), Some("a"));
+            assert!((peak as u64) < EACH * COUNT, "{shape} {selection:?}: {peak}");
+        }
+    }
+}

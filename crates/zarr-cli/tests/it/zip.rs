@@ -130,3 +130,43 @@ fn an_archive_that_is_missing_or_damaged_is_said() {
     let within = message("fixtures/zip/stored.zip/nothing");
     assert!(within.contains("fixtures/zip/stored.zip/nothing"), "{within}");
 }
+
+/// What is in an archive and no node is a member of a kind that nobody knows, and no missing one.
+#[test]
+fn an_object_in_an_archive_is_no_missing_member() {
+    let (_folder, path) = folder();
+    let create = ["--shape", "2", "--dtype", "uint8", "--chunks", "2"];
+    succeed(&root(), &[&["create", &path("a.zip/in")][..], &create].concat());
+    let written = run_with(&root(), &["write", &path("a.zip/in"), "--from", "-"], &[1, 2]);
+    assert!(written.status.success(), "{}", String::from_utf8_lossy(&written.stderr));
+    let join = path("join.zjoin");
+    for (location, inner, expected) in [
+        ("a.zip", "in", Ok("1\n2\n")),
+        ("a.zip/in", "", Ok("1\n2\n")),
+        ("a.zip", "out", Ok("7\n7\n")),
+        ("a.zip/out", "", Ok("7\n7\n")),
+        ("a.zip", "in/c/0", Err("in/c/0")),
+        ("a.zip/in/c/0", "", Err("in/c/0")),
+        ("a.zip/in/c/0/deep", "er", Err("in/c/0")),
+    ] {
+        let document = format!(
+            r#"{{"zarr_kit_join": 1, "nodes": {{"": {{"metadata": {{
+                "zarr_format": 3, "node_type": "array", "shape": [2], "data_type": "uint8",
+                "chunk_grid": {{"name": "regular", "configuration": {{"chunk_shape": [2]}}}},
+                "chunk_key_encoding": {{"name": "default"}}, "fill_value": 7, "codecs": ["bytes"]}},
+                "member_shapes": [[2]], "missing": "fill",
+                "members": [{{"location": "{location}", "path": "{inner}"}}]}}}}}}"#
+        );
+        fs::write(&join, document).expect("writes");
+        let found = run(&root(), &["read", &join, "--format", "lines"]);
+        let said = String::from_utf8_lossy(&found.stderr);
+        match expected {
+            Ok(lines) => {
+                assert_eq!(String::from_utf8_lossy(&found.stdout), lines, "{location} {said}")
+            }
+            Err(named) => {
+                assert!(!found.status.success() && said.contains(named), "{location} {said}")
+            }
+        }
+    }
+}

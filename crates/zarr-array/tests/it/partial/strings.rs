@@ -156,7 +156,7 @@ fn a_part_of_a_damaged_shard_of_strings_is_refused_or_right() {
     let mut index = whole.clone();
     let at = whole.len() - INDEX as usize + 3;
     index[at] = 0xff; // the offset of the first inner chunk, which the checksum protects
-    let mut truncated = whole.clone();
+    let mut truncated = whole;
     truncated.truncate(INDEX as usize - 1);
     for (chunk, reads_others) in [(count, true), (index, false), (truncated, false)] {
         store.put(&key, &chunk).expect("writes");
