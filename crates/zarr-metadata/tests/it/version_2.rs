@@ -476,7 +476,6 @@ fn each_change(text: &str, mut read: impl FnMut(&[u8])) {
     }
 }
 
-/// Zarr-python 2 writes the number 0 where nobody chose a fill value; the text of a zero stays.
 #[test]
 fn sd_73_the_number_zero_is_the_empty_text() {
     for (filter, text) in [("vlen-utf8", r#""0""#), ("vlen-bytes", r#""MA==""#)] {
