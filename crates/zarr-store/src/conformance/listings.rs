@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use super::{found, key, prefix, put, some};
+use super::operations::{found, key, prefix, put, some};
 use crate::{DirEntry, Key, Links, ObjectMeta, Prefix, Store, StoreExt as _};
 
 const KEYS: [&str; 9] = [

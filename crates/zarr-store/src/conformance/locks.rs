@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
-use super::{found, key};
+use super::operations::{found, key};
 use crate::Store;
 
 /// A lock excludes other threads, and is free again when its guard is dropped. Documents are locked

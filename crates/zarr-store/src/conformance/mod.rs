@@ -22,11 +22,11 @@
 mod listings;
 mod locks;
 mod objects;
+mod operations;
 mod reading;
 mod sessions;
 mod updates;
 
-use std::fmt;
 use std::sync::Arc;
 
 pub use self::listings::listings;
@@ -36,7 +36,8 @@ pub use self::reading::{ranges, reads};
 pub use self::sessions::sessions;
 pub use self::updates::{concurrent_updates, conditional_puts, updates};
 
-use super::{Key, Prefix, Store, StoreExt as _};
+use self::operations::found;
+use crate::{Prefix, Store};
 
 /// All requirements of a store that can be read and written. It must be empty, and is empty
 /// afterwards.
@@ -55,45 +56,4 @@ pub fn all(store: &Arc<dyn Store>) {
     sessions(store);
     found("delete_prefix of the root", store.delete_prefix(&Prefix::root()));
     listings(&**store);
-}
-
-/// The result, or the end of the test.
-fn found<T, E: fmt::Display>(what: impl fmt::Display, result: Result<T, E>) -> T {
-    match result {
-        Ok(value) => value,
-        Err(error) => panic!("{what} failed: {error}"),
-    }
-}
-
-/// The value, or the end of the test.
-fn some<T>(what: impl fmt::Display, value: Option<T>) -> T {
-    match value {
-        Some(value) => value,
-        None => panic!("{what} found nothing"),
-    }
-}
-
-fn key(text: &str) -> Key {
-    found(format_args!("the key {text}"), Key::new(text))
-}
-
-fn prefix(text: &str) -> Prefix {
-    found(format_args!("the prefix {text}"), Prefix::new(text))
-}
-
-fn put(store: &dyn Store, key: &Key, bytes: &[u8]) {
-    found(format_args!("put of {key}"), store.put(key, bytes));
-}
-
-fn read(store: &dyn Store, key: &Key) -> Option<Vec<u8>> {
-    found(format_args!("get of {key}"), store.read(key))
-}
-
-fn delete(store: &dyn Store, key: &Key) {
-    found(format_args!("delete of {key}"), store.delete(key));
-}
-
-/// A pattern in which every byte tells its position.
-fn pattern(len: usize) -> Vec<u8> {
-    (0..=250).cycle().take(len).collect()
 }

@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Wake};
 use std::thread::{self, Thread};
 
 use super::listings::keys_below;
-use super::{delete, found, key, pattern, put, read, some};
+use super::operations::{delete, found, key, pattern, put, read, some};
 use crate::{
     Key, Object, ObjectMeta, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreFuture,
 };

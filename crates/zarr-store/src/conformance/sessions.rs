@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{found, key, put, read};
+use super::operations::{found, key, put, read};
 use crate::{Session, Store, StoreError};
 
 /// Puts of a session take effect when it is committed, and not at all if it is dropped. Nothing is

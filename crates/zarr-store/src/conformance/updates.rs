@@ -3,7 +3,7 @@
 use std::array;
 use std::thread;
 
-use super::{delete, found, key, put, read, some};
+use super::operations::{delete, found, key, put, read, some};
 use crate::{
     Change, PutOutcome, Store, StoreError, StoreExt as _, UpdatePolicy, Version, remove, replace,
     update,
