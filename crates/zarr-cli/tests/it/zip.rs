@@ -162,10 +162,10 @@ fn an_object_in_an_archive_is_no_missing_member() {
         let said = String::from_utf8_lossy(&found.stderr);
         match expected {
             Ok(lines) => {
-                assert_eq!(String::from_utf8_lossy(&found.stdout), lines, "{location} {said}")
+                assert_eq!(String::from_utf8_lossy(&found.stdout), lines, "{location} {said}");
             }
             Err(named) => {
-                assert!(!found.status.success() && said.contains(named), "{location} {said}")
+                assert!(!found.status.success() && said.contains(named), "{location} {said}");
             }
         }
     }
