@@ -79,10 +79,12 @@ impl Archiver<'_> {
         self.learn(value, Is::Unknown);
         let session = Session::begin(&self.archive()?)?;
         let metadata = crate::run::metadata(LENGTH, 2)?;
-        let array = Array::create(session.store().clone(), &prefix(value)?, metadata)?;
-        array.write_as(0..LENGTH, &elements(value, LENGTH))?;
-        drop(array);
-        session.commit()?;
+        let written = Array::create(session.store().clone(), &prefix(value)?, metadata)
+            .and_then(|array| array.write_as(0..LENGTH, &elements(value, LENGTH)));
+        // Whoever commits after an error gets no part of what was written.
+        let committed = session.commit();
+        written?;
+        committed?;
         self.learn(value, Is::There);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use object_store::path::Path;
-use zarr_array::{Array, ArrayError, Truncation, Group};
+use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_store::{
     ConditionalPut, Durability, LocalStore, Prefix, RemoteStore, Store, StoreError, StoreOptions,
     UpdatePolicy,
@@ -222,7 +222,9 @@ impl<'r> Client<'r> {
         let is_mended = met.iter().all(|kind| kind.is_mended());
         let cause = root(error);
         let end = match cause {
+            // A resize that discards locks chunks after it has put the document: others may come first.
             ArrayError::Stale { .. } if !self.is_alone => match met.is_empty() {
+                true if matches!(op, Op::Resize { discard: true, .. }) => End::Unknown,
                 true => End::Refused,
                 false => End::Unknown,
             },

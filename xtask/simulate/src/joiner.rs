@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_array::{Array, ArrayError, Group};
+use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_copy::{TransferError, create_over};
 use zarr_join::rearrange::{
     GroupRearrangement, GroupSpan, Rearrangement, Span, repair, repair_group,
@@ -306,6 +306,16 @@ impl Joiner<'_> {
         }
         for array in self.open(store)?.into_iter().flatten() {
             repair(&array.with_update_policy(policy))?;
+        }
+        Ok(())
+    }
+
+    /// Removes what is stored past the ends of the arrays.
+    pub(crate) fn discard(&self, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
+        for array in self.open(store)?.into_iter().flatten() {
+            let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
+            let shape = array.shape().to_vec();
+            array.resize(&shape, &[Vec::new()], Truncation::Discard)?;
         }
         Ok(())
     }
