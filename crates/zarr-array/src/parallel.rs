@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
 use std::thread;
 
-use crate::array::Array;
+pub use crate::array::objects;
 use crate::store::Store;
 
 /// The processors that this process may use. They are counted once: a count reads files of the
@@ -68,13 +68,6 @@ pub fn for_each<S, E: Send>(
 #[must_use]
 pub fn requests(store: &dyn Store) -> NonZeroUsize {
     store.capabilities().requests_in_flight.max(cores())
-}
-
-/// How many threads move the stored chunks of an array as they are, which takes no core but waits for
-/// the store: [as many as were set](Array::with_threads), or as [`requests`] says.
-#[must_use]
-pub fn objects(array: &Array) -> NonZeroUsize {
-    array.threads().unwrap_or_else(|| requests(&**array.store()))
 }
 
 /// Calls `work` with each item, on up to `threads` threads including this one.

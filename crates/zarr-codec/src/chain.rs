@@ -440,3 +440,11 @@ fn other_array(
         Make::Bytes(_) => Err(ChainErrorKind::Order),
     })
 }
+
+impl ChunkCodec {
+    /// The chain whose chunks these are.
+    #[must_use]
+    pub fn chain(&self) -> Chain {
+        Chain::of(&self.bound)
+    }
+}

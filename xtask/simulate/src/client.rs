@@ -222,9 +222,9 @@ impl<'r> Client<'r> {
         let is_mended = met.iter().all(|kind| kind.is_mended());
         let cause = root(error);
         let end = match cause {
-            // A resize that discards locks chunks after it has put the document: others may come first.
             ArrayError::Stale { .. } if !self.is_alone => match met.is_empty() {
-                true if matches!(op, Op::Resize { discard: true, .. }) => End::Unknown,
+                // Others changed the array after its document was put.
+                true if matches!(error, ArrayError::Undiscarded { .. }) => End::Unknown,
                 true => End::Refused,
                 false => End::Unknown,
             },
@@ -251,7 +251,9 @@ impl<'r> Client<'r> {
 /// The error below those that say how far an operation came.
 fn root(error: &ArrayError) -> &ArrayError {
     match error {
-        ArrayError::Incomplete { cause, .. } | ArrayError::Grown { cause, .. } => root(cause),
+        ArrayError::Incomplete { cause, .. }
+        | ArrayError::Grown { cause, .. }
+        | ArrayError::Undiscarded { cause, .. } => root(cause),
         error => error,
     }
 }

@@ -8,6 +8,7 @@ use zarr_grid::{AxisPart, ChunkPart, ChunkParts};
 use crate::array::{Array, ReadAs, Source, WriteAs};
 use crate::error::ArrayError;
 use crate::hierarchy::node;
+use crate::layout::Part;
 use crate::parallel;
 use crate::selection::Selection;
 
@@ -177,5 +178,19 @@ impl Array {
         let parts = self.grid().all_chunks();
         let parts = parts.map_err(|cause| node::grid_error(self.prefix(), cause))?;
         Ok(ChunksOf { array: self, parts })
+    }
+}
+
+impl Part {
+    /// The regions of an array that are this part: whole chunks, in C order. There are at most two
+    /// regions per axis, and none if the array has too few chunks.
+    ///
+    /// # Errors
+    /// [`ArrayError::Grid`] if the array has more chunks than `u64` counts.
+    pub fn regions(self, array: &Array) -> Result<Vec<Selection>, ArrayError> {
+        let owned = self.chunks(array.grid(), array.prefix().as_str());
+        let owned = owned.map_err(|cause| node::grid_error(array.prefix(), cause))?;
+        let boxes = owned.regions(array.grid());
+        Ok(boxes.iter().map(|region| Selection::from(region.as_slice())).collect())
     }
 }

@@ -40,9 +40,11 @@ use crate::store::{Key, Prefix, Store, UpdatePolicy};
 pub use asynchronous::AsyncArray;
 pub use chunks::{ChunkOf, ChunksOf};
 pub use elements::{Boxes, Destination, Element, Input, ReadAs, Source, WriteAs};
+pub use open::refuse_unwritable;
 pub use stored::StoredChunk;
 pub use variable::LimitedStrings;
 pub(crate) use variable::TYPICAL;
+pub use worker::objects;
 
 /// Bytes of a local file that are read in the time that one more range takes.
 const RANGE_COST: u64 = 3 << 10;

@@ -10,7 +10,7 @@ use crate::change::{Scope, update_consolidated};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
 use crate::hierarchy::node::{self, METADATA_KEY};
-use crate::store::{Prefix, Store, UpdatePolicy};
+use crate::store::{Key, Prefix, Store, UpdatePolicy};
 
 impl Array {
     /// Opens the array at `prefix`.
@@ -91,4 +91,13 @@ impl Array {
         update_consolidated(array.store(), prefix, Scope::Node, UpdatePolicy::default());
         Ok(array)
     }
+}
+
+/// Refuses to create an array whose codecs cannot write, or would change its fill value (SD-49).
+/// `key` is that of its document, for the message.
+///
+/// # Errors
+/// [`ArrayError::Chain`] that names the codec; [`ArrayError::FillValue`].
+pub fn refuse_unwritable(array: &Array, key: &Key) -> Result<(), ArrayError> {
+    array.check_writable(key)
 }

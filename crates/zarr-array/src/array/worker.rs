@@ -1,6 +1,7 @@
 //! The state that a thread keeps from chunk to chunk, so that a chunk needs no allocation and no
 //! contended lock.
 
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_codec::{ChunkCodec, Scratch};
@@ -8,6 +9,7 @@ use zarr_codec::{ChunkCodec, Scratch};
 use crate::array::Array;
 use crate::counts::narrow;
 use crate::error::ArrayError;
+use crate::parallel;
 use crate::selection::gather::GatherBuffers;
 use crate::store::{Key, KeyError};
 
@@ -170,4 +172,11 @@ mod tests {
             assert_eq!(codec.shape(), [narrow(edges), narrow(400 - edges)]);
         }
     }
+}
+
+/// How many threads move the stored chunks of an array as they are, which takes no core but waits for
+/// the store: [as many as were set](Array::with_threads), or as [`requests`](parallel::requests) says.
+#[must_use]
+pub fn objects(array: &Array) -> NonZeroUsize {
+    array.threads().unwrap_or_else(|| parallel::requests(&**array.store()))
 }

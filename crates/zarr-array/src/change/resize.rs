@@ -7,6 +7,7 @@ use super::document::{Extent, LockedDocument};
 use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::Array;
 use crate::error::ArrayError;
+use crate::hierarchy::node::display;
 use crate::layout::edges_of;
 use crate::store::{Key, remove};
 
@@ -43,11 +44,12 @@ impl Array {
     /// same shape with [`Truncation::Discard`] continues.
     ///
     /// # Errors
-    /// [`ArrayError::Stale`] if others have changed the array since it was opened, or between the
-    /// steps: nothing is discarded then; [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
+    /// [`ArrayError::Stale`] if others have changed the array since it was opened;
+    /// [`ArrayError::Grid`] if edges do not fit, [`ArrayError::Chain`] if the chain does not fit
     /// the new chunks; [`ArrayError::NoLock`] if chunks are to be discarded while no lock keeps
     /// others from appending, unless the [policy](Array::with_update_policy) accepts that; or an
     /// error of the store. Until the document is written nothing has changed.
+    /// [`ArrayError::Undiscarded`] if step 2 fails, or if others change the array between the steps.
     ///
     /// # Examples
     /// ```
@@ -87,8 +89,11 @@ impl Array {
         update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());
         if cut == Truncation::Discard {
             // Later than consolidated metadata, by which others find the chunks.
-            let _document = LockedDocument::lock(&resized, extent)?;
-            resized.discard()?;
+            let document = LockedDocument::lock(&resized, extent);
+            document.and_then(|_document| resized.discard()).map_err(|cause| {
+                let path = display(self.prefix());
+                ArrayError::Undiscarded { path, cause: Box::new(cause) }
+            })?;
         }
         Ok(resized)
     }

@@ -147,6 +147,19 @@ pub enum ArrayError {
         /// Why they are not written.
         cause: Box<ArrayError>,
     },
+    /// A resize changed the shape, but did not discard everything past the new end.
+    #[error(
+        "{path}: the array has its new shape, but chunks past its end are not all discarded: \
+         {cause}; resize it to the same shape again to discard them",
+        path = Printable(path)
+    )]
+    Undiscarded {
+        /// The array's path.
+        path: String,
+        /// Why they are not discarded: an error of the store, or [`ArrayError::Stale`] if others
+        /// changed the array meanwhile.
+        cause: Box<ArrayError>,
+    },
     /// A change that another crate makes is refused, such as that chunks are rearranged.
     #[error("{}: {cause}", Printable(path))]
     Refused {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zarr_grid::GridError;
 use zarr_metadata::NodeMetadata;
 
-use crate::array::Array;
+pub use crate::array::refuse_unwritable;
 use crate::error::ArrayError;
 use crate::hierarchy::unfinished::{Unfinished, UnfinishedParts, UnfinishedWork};
 use crate::hierarchy::version_2;
@@ -134,15 +134,6 @@ pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Resu
         }
         None => Ok(()),
     }
-}
-
-/// Refuses to create an array whose codecs cannot write, or would change its fill value (SD-49).
-/// `key` is that of its document, for the message.
-///
-/// # Errors
-/// [`ArrayError::Chain`] that names the codec; [`ArrayError::FillValue`].
-pub fn refuse_unwritable(array: &Array, key: &Key) -> Result<(), ArrayError> {
-    array.check_writable(key)
 }
 
 /// Refuses to change a node of Zarr version 2.

@@ -9,11 +9,6 @@ use std::str::FromStr;
 use fnv::FnvHasher;
 use zarr_grid::{Grid, GridError};
 
-use crate::array::Array;
-use crate::error::ArrayError;
-use crate::hierarchy::node;
-use crate::selection::Selection;
-
 /// One of several parts of a piece of work, such as part 3 of 16, numbered from 1.
 ///
 /// Each part owns whole chunks (shards, where there are any) of every array, and all parts
@@ -83,18 +78,6 @@ impl Part {
     #[must_use]
     pub fn of(self) -> u32 {
         self.of.get()
-    }
-
-    /// The regions of an array that are this part: whole chunks, in C order. There are at most two
-    /// regions per axis, and none if the array has too few chunks.
-    ///
-    /// # Errors
-    /// [`ArrayError::Grid`] if the array has more chunks than `u64` counts.
-    pub fn regions(self, array: &Array) -> Result<Vec<Selection>, ArrayError> {
-        let owned = self.chunks(array.grid(), array.prefix().as_str());
-        let owned = owned.map_err(|cause| node::grid_error(array.prefix(), cause))?;
-        let boxes = owned.regions(array.grid());
-        Ok(boxes.iter().map(|region| Selection::from(region.as_slice())).collect())
     }
 
     /// The chunks of the array called `name` that are of this part.

@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store};
-use zarr_array::{Array, Selection, Truncation};
+use zarr_array::{Array, ArrayError, Selection, Truncation};
 use zarr_check::{CheckOptions, Severity, check};
 use zarr_grid::Run;
 use zarr_metadata::ArrayMetadata;
@@ -132,12 +132,13 @@ fn sd_08_the_document_is_written_first() {
             keys.inspect(|key| assert!(key.is_ok(), "{key:?}")).count()
         };
         let before = chunks();
-        assert!(array.resize(&[3, 4], &none, Truncation::Discard).is_err());
+        let failed = array.resize(&[3, 4], &none, Truncation::Discard).expect_err("dies");
         let now = Array::open(Arc::new(inner.clone()), &Prefix::root()).expect("opens");
         let old = now.shape() == [6, 5];
         // The lock, reading the document, writing it.
         assert_eq!(old, step - steps.start < 3);
         assert!(!old || chunks() == before);
+        assert_eq!(matches!(failed, ArrayError::Undiscarded { .. }), !old, "{failed}");
         // Elements that the array still has are unchanged, and calling again finishes.
         let (rows, columns) = (now.shape()[0], now.shape()[1]);
         assert_eq!(read(&now), vec![7; usize::try_from(rows * columns).expect("small")]);

@@ -241,7 +241,9 @@ fn with_features_of_program(text: String) -> String {
 fn is_loss(cause: &ArrayError) -> bool {
     match cause {
         ArrayError::Loss { .. } => true,
-        ArrayError::Incomplete { cause, .. } | ArrayError::Grown { cause, .. } => is_loss(cause),
+        ArrayError::Incomplete { cause, .. }
+        | ArrayError::Grown { cause, .. }
+        | ArrayError::Undiscarded { cause, .. } => is_loss(cause),
         _ => false,
     }
 }

@@ -18,7 +18,6 @@ use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardInd
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
 use crate::bound::Bound;
 use crate::bytes_to_bytes::BytesToBytes;
-use crate::chain::Chain;
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
@@ -36,7 +35,7 @@ pub(crate) use small::SmallChunkCopy;
 /// [`Scratch`].
 #[derive(Clone, Debug)]
 pub struct ChunkCodec {
-    bound: Arc<Bound>,
+    pub(crate) bound: Arc<Bound>,
     transform: ArrayTransform,
     array_to_bytes: ShapedCodec,
     elements: usize,
@@ -103,12 +102,6 @@ impl ChunkCodec {
             most.push(codec.most_encoded(most.last().copied().unwrap_or(u64::MAX)));
         }
         Ok(Self { bound, transform, array_to_bytes, elements, lengths, most, shaped })
-    }
-
-    /// The chain whose chunks these are.
-    #[must_use]
-    pub fn chain(&self) -> Chain {
-        Chain::of(&self.bound)
     }
 
     /// The chunk's shape.

@@ -12,10 +12,11 @@
 //! A partial read does not check a checksum over the whole chunk, its padding byte or its length
 //! (SD-47).
 
+mod need;
 pub(crate) mod shard;
 mod spans;
 
-use std::ops::{Deref, Range};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use zarr_view::{Output, View};
@@ -26,22 +27,9 @@ use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Scratch;
 use crate::transform::Slice;
 
+pub use need::Need;
 use shard::ShardRead;
 use spans::Spans;
-
-/// The bytes of the encoded chunk that a [`ChunkReader`] needs next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Need<'r> {
-    /// Nothing: the region has been decoded.
-    Nothing,
-    /// All of its bytes.
-    All,
-    /// This many bytes at its end. The index of a shard is read in this way, so that the length
-    /// of the shard need not be known.
-    Suffix(u64),
-    /// These ranges of bytes, concatenated.
-    Ranges(&'r [Range<u64>]),
-}
 
 /// Reads a region of a chunk from encoded bytes that the caller fetches; made by
 /// [`ChunkCodec::reader`].

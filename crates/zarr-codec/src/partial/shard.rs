@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::slice::from_ref;
 use std::sync::Arc;
 
-use super::Need;
+use super::need::Need;
 use crate::array_to_bytes::shard::{Available, IndexBytes, ShardCodec, ShardIndex, Touched};
 use crate::error::ChunkError;
 use crate::length::widen;

@@ -67,9 +67,9 @@ impl From<ArrayError> for Raised {
     fn from(error: ArrayError) -> Self {
         let text = error.to_string();
         Self(match &error {
-            ArrayError::Incomplete { cause, .. } | ArrayError::Grown { cause, .. } => {
-                of_array(cause, text)
-            }
+            ArrayError::Incomplete { cause, .. }
+            | ArrayError::Grown { cause, .. }
+            | ArrayError::Undiscarded { cause, .. } => of_array(cause, text),
             error => of_array(error, text),
         })
     }
