@@ -7,10 +7,12 @@ use std::time::{Duration, SystemTime};
 
 use zarr_references::{ReferenceOpener, ReferenceStore};
 use zarr_store::{
-    DirEntry, Links, Place, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions,
-    archive_of, conformance, open_url,
+    DirEntry, Place, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions, archive_of,
+    conformance, open_url,
 };
-use zarr_store_tests::{key, keys_below, objects, sampled, without_key};
+use zarr_store_tests::{key, keys_below, objects, without_key};
+#[cfg(feature = "parquet")]
+use {zarr_store::Links, zarr_store_tests::sampled};
 
 /// A folder with a target of 100 bytes, in which each byte is its position.
 fn folder() -> (tempfile::TempDir, PathBuf) {
