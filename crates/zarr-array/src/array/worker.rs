@@ -105,6 +105,13 @@ fn is_of(codec: &ChunkCodec, chunk_shape: &[u64]) -> bool {
     codec.shape().iter().copied().eq(chunk_shape.iter().map(|edge| narrow(*edge)))
 }
 
+/// How many threads move the stored chunks of an array as they are, which takes no core but waits for
+/// the store: [as many as were set](Array::with_threads), or as [`requests`](parallel::requests) says.
+#[must_use]
+pub fn objects(array: &Array) -> NonZeroUsize {
+    array.threads().unwrap_or_else(|| parallel::requests(&**array.store()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -172,11 +179,4 @@ mod tests {
             assert_eq!(codec.shape(), [narrow(edges), narrow(400 - edges)]);
         }
     }
-}
-
-/// How many threads move the stored chunks of an array as they are, which takes no core but waits for
-/// the store: [as many as were set](Array::with_threads), or as [`requests`](parallel::requests) says.
-#[must_use]
-pub fn objects(array: &Array) -> NonZeroUsize {
-    array.threads().unwrap_or_else(|| parallel::requests(&**array.store()))
 }
