@@ -67,6 +67,20 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
+    /// The marker of the unfinished copy at the target has a version that is not known here.
+    #[error(
+        "{}: the marker of the unfinished copy here has version {found}, and version {allowed} is \
+         known: resume the copy with the release that began it, or overwrite it",
+        Node("target", path)
+    )]
+    MarkerVersion {
+        /// The target's path.
+        path: String,
+        /// The marker's version.
+        found: u64,
+        /// The version that is known.
+        allowed: u64,
+    },
     /// The target does not hold this copy, interrupted.
     #[error(
         "{}: not an interrupted copy of this source with these chunks and codecs",

@@ -6,7 +6,9 @@ use std::hash::Hasher as _;
 use fnv::FnvHasher;
 use serde_json::Value;
 use zarr_array::node::put_new;
-use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork, read_marker};
+use zarr_array::unfinished::{
+    Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, other_version, read_marker,
+};
 use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
 
 use crate::CopySummary;
@@ -187,6 +189,9 @@ impl<'a> Marker<'a> {
     pub(crate) fn other(&self) -> Result<TransferError, TransferError> {
         let path = self.to.path();
         let text = read_marker(&**self.to.store, &self.key)?.unwrap_or_default();
+        if let Some(found) = other_version(&text) {
+            return Ok(TransferError::MarkerVersion { path, found, allowed: MARKER_VERSION });
+        }
         let found = Unfinished::read(&text);
         let there = without_content(&text);
         let mut steps = [Step::Clearing, Step::Copying].into_iter();
@@ -256,7 +261,7 @@ impl<'a> Marker<'a> {
         Ok(summary)
     }
 
-    /// Identical in every process and version.
+    /// Identical in every process and release that puts this version.
     fn text(&self, step: Step) -> String {
         let kind = match self.kind {
             Kind::Array => "array",
@@ -267,7 +272,10 @@ impl<'a> Marker<'a> {
             Step::Copying => "copying",
         };
         let [place, source, target] = self.identity;
-        let mut text = format!("{{\"unfinished_copy\": {{\n  \"node\": \"{kind}\",\n");
+        let mut text = format!(
+            "{{\"unfinished_copy\": {{\n  \"version\": {MARKER_VERSION},\n  \"node\": \
+             \"{kind}\",\n"
+        );
         if let Some(from) = &self.from {
             let _infallible = writeln!(text, "  \"from\": {},", Value::from(from.as_str()));
         }

@@ -172,10 +172,10 @@ def test_a_group_that_was_left_half_rearranged_is_not_a_dataset(tmp_path):
     group = zarr_kit.create_group(tmp_path / "a.zarr")
     group.create_array("day", shape=4, dtype="u1", dimension_names=["day"])
     marker = tmp_path / "a.zarr" / "zarr-kit-rearrange.json"
-    marker.write_text('{"unfinished_rearrangement_of_arrays": {\n  "step": "switching"\n}}\n')
+    marker.write_text('{"unfinished_rearrangement_of_arrays": {\n  "version": 1,\n  "step": "switching"\n}}\n')
     with pytest.raises(ValueError, match="some may be rearranged while others are not: repair it first"):
         xarray.open_dataset(tmp_path / "a.zarr", engine="zarr-kit")
     report = group.check()
     assert [finding.id for finding in report] == ["half-rearranged-group"]
-    marker.write_text('{"unfinished_rearrangement_of_arrays": {\n  "step": "returning"\n}}\n')
+    marker.write_text('{"unfinished_rearrangement_of_arrays": {\n  "version": 1,\n  "step": "returning"\n}}\n')
     assert xarray.open_dataset(tmp_path / "a.zarr", engine="zarr-kit").sizes == {"day": 4}

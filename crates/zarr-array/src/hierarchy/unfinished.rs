@@ -20,6 +20,17 @@ pub const MARKER: &str = "zarr-kit-copy.json";
 /// by the crate `zarr-join`. Until then the array may have chunks with keys of another encoding.
 pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
 
+/// The version of the markers that this library puts, which is the only one that it understands.
+pub const MARKER_VERSION: u64 = 1;
+
+/// The version that a copy's marker names, unless it is [this one](MARKER_VERSION); `None` also for
+/// JSON that names none.
+pub fn other_version(json: &[u8]) -> Option<u64> {
+    let json: Value = serde_json::from_slice(json).ok()?;
+    let marker = json.as_object()?.values().next()?;
+    marker.get("version")?.as_u64().filter(|version| *version != MARKER_VERSION)
+}
+
 /// What one part of a copy records, each in an object beside the marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
@@ -207,7 +218,11 @@ impl Unfinished {
     /// Reads the JSON that a copy writes. Anybody may have put something else there.
     pub fn read(json: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(json).unwrap_or_default();
-        let member = |name: &str| json.get("unfinished_copy")?.get(name)?.as_str();
+        let marker = json.get("unfinished_copy");
+        if marker.and_then(|marker| marker.get("version")?.as_u64()) != Some(MARKER_VERSION) {
+            return Self::default();
+        }
+        let member = |name: &str| marker?.get(name)?.as_str();
         let kind = match member("node") {
             Some("array") => Some(Kind::Array),
             Some("group") => Some(Kind::Group),
@@ -277,15 +292,20 @@ mod tests {
             r#""unfinished_copy""#,
             r#"{"node": "array"}"#,
             r#"{"unfinished_copy": "array"}"#,
-            r#"{"unfinished_copy": {"node": "dragon"}}"#,
-            r#"{"unfinished_copy": {"node": 1, "from": null}}"#,
-            r#"{"unfinished_copy": {"parts": "0"}}"#,
-            r#"{"unfinished_copy": {"parts": "4000000000"}}"#,
+            r#"{"unfinished_copy": {"node": "array"}}"#,
+            r#"{"unfinished_copy": {"version": 2, "node": "array"}}"#,
+            r#"{"unfinished_copy": {"version": "1", "node": "array"}}"#,
+            r#"{"unfinished_copy": {"version": 1, "node": "dragon"}}"#,
+            r#"{"unfinished_copy": {"version": 1, "node": 1, "from": null}}"#,
+            r#"{"unfinished_copy": {"version": 1, "parts": "0"}}"#,
+            r#"{"unfinished_copy": {"version": 1, "parts": "4000000000"}}"#,
             &format!("{{\"unfinished_copy\": {}", "[".repeat(60_000)),
         ] {
             assert_eq!(Unfinished::read(text.as_bytes()), nothing, "{text:?}");
         }
-        let kept = Unfinished::read(br#"{"unfinished_copy":{"from":"a\"\\\n","node":"group"}}"#);
+        let kept = Unfinished::read(
+            br#"{"unfinished_copy":{"version":1,"from":"a\"\\\n","node":"group"}}"#,
+        );
         assert_eq!((kept.from.as_deref(), kept.kind), (Some("a\"\\\n"), Some(Kind::Group)));
     }
 }

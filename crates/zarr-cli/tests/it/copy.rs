@@ -114,6 +114,7 @@ fn an_unfinished_copy_says_what_it_is() {
     let create = ["create", "a", "--shape", "1000", "--dtype", "int32", "--chunks", "100"];
     succeed(folder, &create);
     let marker = r#"{"unfinished_copy": {
+  "version": 1,
   "node": "array",
   "from": "/data/a",
   "step": "copying"

@@ -252,7 +252,8 @@ fn leftovers_and_sources_of_hostile_names() {
     let from = "/x\u{202e}\u{2066}\u{2028}error: real.json: forged\u{9b}31m";
     for from in [from.to_owned(), from.replace('\u{9b}', "")] {
         let marker = format!(
-            "{{\"unfinished_copy\": {{\n  \"node\": \"array\",\n  \"from\": \"{from}\"\n}}}}"
+            "{{\"unfinished_copy\": {{\n  \"version\": 1,\n  \"node\": \"array\",\n  \
+             \"from\": \"{from}\"\n}}}}"
         );
         file(folder, "begun/zarr-kit-copy.json", marker);
         for arguments in [&["info", "begun"][..], &["read", "begun"], &["check", "begun"]] {

@@ -282,6 +282,7 @@ fn an_unfinished_join_says_what_it_is() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
     let marker = r#"{"unfinished_copy": {
+  "version": 1,
   "node": "array",
   "from": "/data/jan.zarr and 2 more",
   "work": "join",

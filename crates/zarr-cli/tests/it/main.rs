@@ -44,6 +44,8 @@ mod read;
 mod rearrange;
 #[cfg(test)]
 mod references;
+#[cfg(test)]
+mod releases;
 #[cfg(all(test, feature = "remote"))]
 mod remote;
 #[cfg(test)]

@@ -68,8 +68,8 @@ fn check_repairs_what_was_interrupted() {
     succeed(folder, &["consolidate", "g"]);
     let marker = |step: &str| {
         format!(
-            "{{\"unfinished_rearrangement\": {{\n  \"chunk_key_encoding\": {{\"name\": \"default\", \
-             \"configuration\": {{\"separator\": \"/\"}}}},\n  \"step\": \"{step}\"\n}}}}\n"
+            "{{\"unfinished_rearrangement\": {{\n  \"version\": 1,\n  \"chunk_key_encoding\": \
+             {{\"name\": \"default\", \"configuration\": {{\"separator\": \"/\"}}}},\n  \"step\": \"{step}\"\n}}}}\n"
         )
     };
     file(folder, "g/old/zarr-kit-rearrange.json", marker("leaving"));
@@ -157,7 +157,10 @@ fn check_repairs_the_rearrangement_of_a_group() {
         array(folder, name, "6", "2", &[1, 2, 3, 4, 5, 6]);
     }
     let of_group = |step: &str| {
-        format!("{{\"unfinished_rearrangement_of_arrays\": {{\n  \"step\": \"{step}\"\n}}}}\n")
+        format!(
+            "{{\"unfinished_rearrangement_of_arrays\": {{\n  \"version\": 1,\n  \"step\": \
+             \"{step}\"\n}}}}\n"
+        )
     };
     let encoding = |separator: char| {
         format!(r#"{{"name": "default", "configuration": {{"separator": "{separator}"}}}}"#)
@@ -167,8 +170,8 @@ fn check_repairs_the_rearrangement_of_a_group() {
     let document = document.replace(r#""separator": "/""#, r#""separator": ".""#);
     let document = document.replace("6", "4");
     let marker = format!(
-        "{{\"unfinished_rearrangement\": {{\n  \"chunk_key_encoding\": {},\n  \"step\": \
-         \"leaving\",\n  \"group\": \"..\",\n  \"axis\": 0,\n  \"length\": 6,\n  \"spans\": \
+        "{{\"unfinished_rearrangement\": {{\n  \"version\": 1,\n  \"chunk_key_encoding\": {},\n  \
+         \"step\": \"leaving\",\n  \"group\": \"..\",\n  \"axis\": 0,\n  \"length\": 6,\n  \"spans\": \
          \"4:6,2:4\",\n  \"document\": {document}\n}}}}\n",
         encoding('/')
     );

@@ -3,6 +3,7 @@
 use serde_json::Value;
 use zarr_array::ArrayError;
 use zarr_array::store::{Key, Prefix, Store, StoreExt as _};
+use zarr_array::unfinished::MARKER_VERSION;
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
 use super::group::recorded_plan::RecordedPlan;
@@ -87,8 +88,8 @@ impl ArrayMarker {
         };
         let home = self.home.to_json();
         format!(
-            "{{\"{NAME}\": {{\n  \"chunk_key_encoding\": {home},\n  \"step\": \
-             \"{step}\""
+            "{{\"{NAME}\": {{\n  \"version\": {MARKER_VERSION},\n  \"chunk_key_encoding\": {home},\n  \
+             \"step\": \"{step}\""
         )
     }
 }
@@ -143,5 +144,11 @@ mod tests {
             let error = ArrayMarker::at(&store, &root).expect_err("is no marker").to_string();
             assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
         }
+        let home = ChunkKeyEncoding::Default { separator: Separator::Slash };
+        let later = ArrayMarker::alone(home, Step::Leaving).text();
+        let later = later.replace("\"version\": 1", "\"version\": 2");
+        store.put(&key, later.as_bytes()).expect("puts");
+        let error = ArrayMarker::at(&store, &root).expect_err("is a later one").to_string();
+        assert!(error.contains("has version 2, and version 1 is known"), "{error}");
     }
 }

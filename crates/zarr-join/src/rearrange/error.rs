@@ -174,6 +174,20 @@ pub enum RearrangeError {
         /// The marker's key.
         key: String,
     },
+    /// A marker of a version that is not known here.
+    #[error(
+        "{} has version {found}, and version {allowed} is known: repair it with the release that \
+         began to rearrange it",
+        Printable(key)
+    )]
+    MarkerVersion {
+        /// The marker's key.
+        key: String,
+        /// The marker's version.
+        found: u64,
+        /// The version that is known.
+        allowed: u64,
+    },
     /// A chunk was written while it was copied; the array is unchanged.
     #[error("{} was written or removed meanwhile: nothing is changed", Printable(key))]
     Written {

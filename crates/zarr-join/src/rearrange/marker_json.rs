@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::value::RawValue;
 use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};
-use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+use zarr_array::unfinished::{MARKER_VERSION, REARRANGE_MARKER as MARKER};
 
 use crate::rearrange::error::{RearrangeError, refused};
 
@@ -18,7 +18,8 @@ const LONGEST: u64 = 1 << 26;
 /// What `read` makes of the members of the object `name` in the marker at `prefix`, if there is one.
 ///
 /// # Errors
-/// [`RearrangeError::Marker`] if `read` makes nothing of it.
+/// [`RearrangeError::MarkerVersion`] if its version is another; [`RearrangeError::Marker`] if `read`
+/// makes nothing of it.
 pub(super) fn marker_at<M>(
     store: &dyn Store,
     prefix: &Prefix,
@@ -29,11 +30,20 @@ pub(super) fn marker_at<M>(
     let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
     let Some(size) = store.size(&key)? else { return Ok(None) };
     let json = if size > LONGEST { None } else { store.read(&key)? };
-    let marker = json.and_then(|json| {
-        let objects: BTreeMap<String, Members> = serde_json::from_slice(&json).ok()?;
-        read(objects.get(name).filter(|_| objects.len() == 1)?)
-    });
-    marker.map(Some).ok_or_else(|| refused(prefix, RearrangeError::Marker { key: key.to_string() }))
+    let objects: Option<BTreeMap<String, Members>> =
+        json.and_then(|json| serde_json::from_slice(&json).ok());
+    let members = objects.as_ref().filter(|objects| objects.len() == 1);
+    let members = members.and_then(|objects| objects.get(name));
+    let version = members.and_then(|members| integer(members, "version"));
+    let marker = members.filter(|_| version == Some(MARKER_VERSION)).and_then(read);
+    marker.map(Some).ok_or_else(|| {
+        let key = key.to_string();
+        let cause = match version.filter(|version| *version != MARKER_VERSION) {
+            Some(found) => RearrangeError::MarkerVersion { key, found, allowed: MARKER_VERSION },
+            None => RearrangeError::Marker { key },
+        };
+        refused(prefix, cause)
+    })
 }
 
 /// A member that is a string.

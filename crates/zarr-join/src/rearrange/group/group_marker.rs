@@ -2,7 +2,7 @@
 
 use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};
-use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
+use zarr_array::unfinished::{MARKER_VERSION, REARRANGE_MARKER as MARKER};
 
 use crate::rearrange::marker_json::{marker_at, string};
 
@@ -56,7 +56,10 @@ impl GroupMarker {
     }
 
     fn text(self) -> String {
-        format!("{{\"{NAME}\": {{\n  \"step\": \"{}\"\n}}}}\n", self.step())
+        format!(
+            "{{\"{NAME}\": {{\n  \"version\": {MARKER_VERSION},\n  \"step\": \"{}\"\n}}}}\n",
+            self.step()
+        )
     }
 }
 
@@ -86,5 +89,9 @@ mod tests {
             let error = GroupMarker::at(&store, &root).expect_err("is no marker").to_string();
             assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
         }
+        let later = GroupMarker::Leaving.text().replace("\"version\": 1", "\"version\": 2");
+        store.put(&key, later.as_bytes()).expect("puts");
+        let error = GroupMarker::at(&store, &root).expect_err("is a later one").to_string();
+        assert!(error.contains("has version 2, and version 1 is known"), "{error}");
     }
 }
