@@ -50,7 +50,7 @@ rules! {
     MISSING_FEW "few-missing-chunks" Note "most chunks are stored, and a few are not";
     FILL_ONLY "fill-only-chunk" Note "a stored chunk with nothing but the fill value";
     BITS "not-canonical" Warning "unused bits are set";
-    MEMBER "missing-member" Error "a member of a virtual join must be present and unchanged";
+    MEMBER "unusable-member" Error "a member of a virtual join must be present and unchanged";
     UNFINISHED "unfinished-copy" Warning "a copy to this array or group was interrupted";
     REARRANGING "unfinished-rearrangement" Warning "moving chunks along an axis of this array was \
         interrupted";

@@ -460,6 +460,9 @@ fn every_rule_is_in_the_documentation() {
         let sentence = format!("\n\nError. {}{rest}.", first.to_uppercase());
         assert!(docs.contains(&sentence), "docs/check.md lacks {sentence:?}");
     }
+    let mut ids: Vec<_> = rules().map(|rule| rule.id()).collect();
+    ids.sort_unstable();
+    assert!(ids.is_sorted_by(|one, next| one < next), "two rules have one id: {ids:?}");
     let sections: Vec<_> = docs.lines().filter_map(|line| line.strip_prefix("## ")).collect();
     assert_eq!(sections.len(), rules().count(), "an entry is there twice");
     for section in sections {

@@ -152,7 +152,7 @@ fn a_check_reports_a_newer_chunk_with_its_member_and_key() {
     assert_eq!(findings(true), []);
     set_time(&folder.path().join("0.zarr/c/0/0"), SECOND + 1, 0);
     let [finding] = findings(true).try_into().expect("one");
-    assert_eq!((finding.id(), finding.key()), ("missing-member", Some("0.zarr/c/0/0")));
+    assert_eq!((finding.id(), finding.key()), ("unusable-member", Some("0.zarr/c/0/0")));
     let message = finding.message();
     assert!(message.starts_with("member 0.zarr: ") && message.contains("join again"), "{message}");
     // Without reading chunks, no look at them.
