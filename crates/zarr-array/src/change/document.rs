@@ -46,8 +46,9 @@ impl<'a> LockedDocument<'a> {
     /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Version2`]; or an error of the
     /// store.
     pub fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
-        let key = array.prefix().key(METADATA_KEY)?;
-        let guard = Arc::new(array.store().lock(&key)?);
+        // Before anything is locked: the store may be one that cannot be written.
+        array.refuse_version_2()?;
+        let guard = Arc::new(array.store().lock(&array.prefix().key(METADATA_KEY)?)?);
         let document = Self::within(guard, array, extent)?;
         document.refuse_stale()?;
         Ok(document)

@@ -34,10 +34,10 @@ impl Array {
     /// # Steps
     /// 1. The document is locked, compared with this array's, and written. This completes an array
     ///    that grows, or that keeps what it cuts off. Consolidated metadata follows.
-    /// 2. With [`Truncation::Discard`], the document is locked again, and the stored chunks are processed one
-    ///    by one: a chunk entirely past the new end is removed, whether or not the grid declares it;
-    ///    in others, the elements past the end are overwritten with the fill value, in one step per
-    ///    chunk.
+    /// 2. With [`Truncation::Discard`], the document is locked again, and the stored chunks are
+    ///    processed one by one: a chunk entirely past the new end is removed, whether or not the
+    ///    grid declares it; in others, the elements past the end are overwritten with the fill value,
+    ///    in one step per chunk.
     ///
     /// An interruption in step 1 leaves the array unchanged or with its new shape. Then `check` names
     /// the chunks past its end and, with their content, those with elements past it. Resizing to the

@@ -184,14 +184,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
             State::Spans(spans) => spans.decode(codec, bytes, region, out, scratch)?,
             State::Shard(read) => {
                 let shard = codec.shard().expect("only a shard has inner chunks");
-                let mut bytes = bytes;
-                if read.index().is_none() {
-                    read.supply_index(shard, bytes, object_len, *range_cost, scratch)?;
-                    if read.need() != Need::Ranges(&[]) {
-                        return Ok(());
-                    }
-                    bytes = &[];
-                }
+                let supplied = read.supply(shard, bytes, object_len, *range_cost, scratch)?;
+                let Some(bytes) = supplied else { return Ok(()) };
                 let index = read.index().expect("read above, or before");
                 let available = read.available(shard, bytes)?;
                 codec.decode_available(shard, available, index, region, out, fill, scratch)?;

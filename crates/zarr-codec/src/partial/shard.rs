@@ -97,6 +97,23 @@ impl<T: InnerChunks> ShardRead<T> {
         Ok(())
     }
 
+    /// Takes the bytes that were needed. Returns those of the inner chunks; `None` if the index was
+    /// read and they are needed next.
+    pub(crate) fn supply<'b>(
+        &mut self,
+        shard: &ShardCodec,
+        bytes: &'b [u8],
+        object_len: Option<u64>,
+        range_cost: u64,
+        scratch: &mut Scratch,
+    ) -> Result<Option<&'b [u8]>, ChunkError> {
+        if self.index.is_some() {
+            return Ok(Some(bytes));
+        }
+        self.supply_index(shard, bytes, object_len, range_cost, scratch)?;
+        Ok(self.ranges.is_empty().then_some(&[]))
+    }
+
     /// Looks up the bytes of the inner chunks, and joins ranges no more than `range_cost` bytes
     /// apart.
     pub(crate) fn use_index(

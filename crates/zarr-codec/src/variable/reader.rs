@@ -127,14 +127,8 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
         let (Some(read), Some(shard)) = (&mut self.shard, self.codec.shard()) else {
             return self.codec.decode_at(bytes, &self.elements, fill).map(Some);
         };
-        let mut bytes = bytes;
-        if read.index().is_none() {
-            read.supply_index(shard.layout(), bytes, object_len, self.range_cost, scratch)?;
-            if read.need() != Need::Ranges(&[]) {
-                return Ok(None);
-            }
-            bytes = &[];
-        }
+        let supplied = read.supply(shard.layout(), bytes, object_len, self.range_cost, scratch)?;
+        let Some(bytes) = supplied else { return Ok(None) };
         let index = read.index().expect("read above, or before");
         let available = read.available(shard.layout(), bytes)?;
         shard.decode(read.chunks(), available, index, fill).map(Some)
