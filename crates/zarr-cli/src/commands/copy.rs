@@ -43,9 +43,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             true
         }
     };
-    if args.part.is_some()
-        && Place::parse(&args.target, &store_options()).is_ok_and(|place| place.is_in_file())
-    {
+    if args.part.is_some() && is_in_file(&args.target) {
         let reason = "an archive is written by one process; copy into a folder or URL";
         return Err(CliError::argument("--part", &args.target, reason));
     }
@@ -202,6 +200,11 @@ fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
     unused.check()
 }
 
+/// Whether the target is an archive, or leads into one.
+fn is_in_file(target: &str) -> bool {
+    Place::parse(target, &store_options()).is_ok_and(|place| place.is_in_file())
+}
+
 /// The error, with the place as the user wrote it.
 fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeStore) -> CliError {
     let memory = args.memory;
@@ -212,9 +215,7 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
     };
     let begun = is_there(MARKER);
     // Of an archive that was not finished, nothing is there.
-    let is_archive =
-        Place::parse(&args.target, &store_options()).is_ok_and(|place| place.is_in_file());
-    let begun = (begun && !is_archive).then_some(args.overwrite);
+    let begun = (begun && !is_in_file(&args.target)).then_some(args.overwrite);
     let place = match &error {
         TransferError::UnfinishedSource { .. }
         | TransferError::NoObject { .. }

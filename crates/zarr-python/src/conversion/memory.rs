@@ -189,8 +189,9 @@ impl Elements<'_> {
         (!has_gaps(self.view)).then(|| unsafe { slice::from_raw_parts(self.start, self.len) })
     }
 
-    /// Copies the elements of the box at these indices of the axes from `axis` on, of which the others
-    /// lead to the position `at`.
+    /// Copies the elements of the box at these indices of the axes from `axis` on; the other axes lead
+    /// to the position `at`. The kernels of views may read what is between elements, which others may
+    /// write meanwhile, so they do not serve here.
     fn gather(&self, axis: usize, at: isize, ranges: &[Range<usize>], out: &mut [u8]) {
         let range = ranges.get(axis).cloned().unwrap_or(0..1);
         let stride = self.view.strides().get(axis).copied().unwrap_or(0);
