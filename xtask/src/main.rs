@@ -17,7 +17,7 @@ use std::process::ExitCode;
 
 use self::benches::{bench, plot};
 use self::conformance::{fixtures, interop, requirements, suite};
-use self::release::{book, notices, sizes, wheels};
+use self::release::{book, notices, packages, sizes, wheels};
 use self::rules::{api, tidy};
 use self::run::Outcome;
 use self::testing::{fuzz, mutants, python, s3, simulate, targets, thorough};
@@ -80,6 +80,11 @@ const COMMANDS: &[Command] = &[
         name: "wheels",
         about: "what a release uploads: the Python package's source distribution and wheel, tested",
         run: wheels::wheels,
+    },
+    Command {
+        name: "packages",
+        about: "each crate and its tests, built from the package that would be uploaded",
+        run: packages::packages,
     },
     Command {
         name: "bench",

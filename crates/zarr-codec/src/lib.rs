@@ -70,3 +70,8 @@ pub use transform::{ArrayTransform, Slice, margins, sliced};
 pub use variable::{
     ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec, VariableChunkReader,
 };
+
+/// The README's example, run as a test.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -59,7 +59,8 @@ impl FewLocks {
     }
 
     fn take(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
-        let is_document = |key: &Key| key.as_str().ends_with(".json");
+        let is_document =
+            |key: &Key| [".json", ".zjoin"].iter().any(|end| key.as_str().ends_with(end));
         let is_chunk = !keys.iter().all(is_document);
         let here = thread::current().id();
         let mut held = self.locks.held();

@@ -79,8 +79,8 @@ pub async fn run_blocking<T: Send + 'static>(
 
 #[cfg(all(test, feature = "object_store"))]
 mod tests {
+    use futures_executor::block_on;
     use futures_util::future::join_all;
-    use zarr_store_tests::executor::block_on;
 
     use super::*;
 
@@ -101,8 +101,8 @@ mod tests {
 
     #[test]
     fn a_panic_goes_on_in_whoever_waits() {
-        let work = run_blocking(Operation::Get, "a", || panic::resume_unwind(Box::new(7)));
-        let caught = panic::catch_unwind(AssertUnwindSafe(|| block_on::<Result<(), _>>(work)));
+        let work = run_blocking::<()>(Operation::Get, "a", || panic::resume_unwind(Box::new(7)));
+        let caught = panic::catch_unwind(AssertUnwindSafe(|| block_on(work)));
         assert_eq!(caught.expect_err("panics").downcast_ref(), Some(&7));
         assert_eq!(block_on(run_blocking(Operation::Get, "a", || 5)).expect("runs"), 5);
     }

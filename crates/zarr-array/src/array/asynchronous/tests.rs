@@ -8,9 +8,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
 use std::thread;
 
+use futures_executor::block_on;
 use futures_util::future::join_all;
 use zarr_metadata::ArrayMetadata;
-use zarr_store_tests::executor::block_on;
 
 use crate::array::Array;
 use crate::error::ArrayError;

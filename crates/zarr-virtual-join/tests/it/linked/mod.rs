@@ -3,6 +3,7 @@
 mod documents;
 mod faults;
 mod groups;
+mod locks;
 mod newer;
 mod oracle;
 mod rearrange;

@@ -1,0 +1,52 @@
+//! `cargo xtask packages`: each crate is built with its tests from the package that would be uploaded.
+//!
+//! The packages are unpacked into a workspace of their own, where they depend on each other and on no
+//! other file of the repository.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::process::Command;
+
+use crate::run::{Outcome, cargo, root, step, target};
+
+pub(crate) fn packages(arguments: &[String]) -> Outcome {
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask packages".to_owned());
+    }
+    let failed = |error: std::io::Error| format!("target/packages: {error}");
+    let (made, unpacked) = (target().join("package"), target().join("packages"));
+    // Packages of older versions would be unpacked beside these.
+    for old in [&made, &unpacked] {
+        if old.exists() {
+            fs::remove_dir_all(old).map_err(failed)?;
+        }
+    }
+    let excluded = ["--exclude", "xtask", "--exclude", "zarr-store-tests"];
+    cargo(&[&["package", "--workspace", "--no-verify"][..], &excluded].concat(), &[])?;
+    fs::create_dir_all(&unpacked).map_err(failed)?;
+    let mut names = Vec::new();
+    for entry in fs::read_dir(&made).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|extension| extension == "crate") {
+            step(Command::new("tar").arg("xzf").arg(&path).arg("-C").arg(&unpacked))?;
+            let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            names.push(name);
+        }
+    }
+    let mut manifest = "[workspace]\nresolver = \"3\"\nmembers = [\"zarr-*\"]\n".to_owned();
+    manifest.push_str("\n[patch.crates-io]\n");
+    for name in &names {
+        let (package, _) = name.rsplit_once('-').ok_or_else(|| format!("{name}: no version"))?;
+        let _ = writeln!(manifest, "{package} = {{ path = \"{name}\" }}");
+    }
+    fs::write(unpacked.join("Cargo.toml"), manifest).map_err(failed)?;
+    fs::copy(root().join("Cargo.lock"), unpacked.join("Cargo.lock")).map_err(failed)?;
+    let manifest = unpacked.join("Cargo.toml").display().to_string();
+    let folder = target().display().to_string();
+    for name in &names {
+        let package = name.rsplit_once('-').map_or(name.as_str(), |(package, _)| package);
+        let build = ["test", "--no-run", "--all-features", "--manifest-path", &manifest];
+        cargo(&[&build[..], &["-p", package]].concat(), &[("CARGO_TARGET_DIR", &folder)])?;
+    }
+    Ok(())
+}
