@@ -205,7 +205,7 @@ impl Needs<'_> {
         }
     }
 
-    /// Whether they are the index of a shard, which tells what is needed after it.
+    /// Whether they are the index of a shard, which determines the ranges needed next.
     #[must_use]
     pub fn is_index(&self) -> bool {
         match &self.0 {

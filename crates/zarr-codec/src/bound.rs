@@ -20,7 +20,7 @@ pub(crate) struct Bound {
     pub(crate) array_to_bytes_path: CodecPath,
     pub(crate) bytes_to_bytes: Vec<(Box<dyn BytesToBytes>, CodecPath)>,
     pub(crate) options: Options,
-    /// A codec that can be read but not written: one that was skipped, which a document allows
+    /// A codec that can be read but not written: a skipped codec, which a document allows
     /// for reading only (SD-42), or `numcodecs.packbits` (SD-11).
     pub(crate) read_only: Option<CodecPath>,
     /// The chain itself, for errors that do not belong to a single codec.

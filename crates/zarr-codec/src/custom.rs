@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use zarr_metadata::{Codec, DataType, Extension};
 
-/// The error of a codec of another author; its message is part of that of a chunk.
+/// The error of a codec of another author; its message becomes part of the chunk's error.
 pub type CodecError = Box<dyn Error + Send + Sync>;
 
 /// A bytes-to-bytes codec of another author.

@@ -9,7 +9,7 @@ use crate::codec_path::CodecPath;
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 
-/// Measures what the bytes-to-bytes codecs of a chain take to decode: compressors, checksums, and
+/// Measures the decoding time of a chain's bytes-to-bytes codecs: compressors, checksums, and
 /// codecs of other authors that give bytes.
 ///
 /// Given to a chain by [`Options::meter`](crate::Options::meter); clones count together. Any number
@@ -78,8 +78,8 @@ impl Meter {
         Self::default()
     }
 
-    /// What each codec has decoded, in the order in which the codecs were bound: those of a chain
-    /// in the order of the metadata document.
+    /// The measurement of each codec, in the order in which the codecs were bound: for a chain the
+    /// order of the metadata document.
     #[must_use]
     pub fn codecs(&self) -> Vec<Metered> {
         let counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);

@@ -71,7 +71,7 @@ impl Options {
         &self.codecs
     }
 
-    /// Counts what the bytes-to-bytes codecs decode, at the cost of two looks at the clock for each
+    /// Measures the bytes and times of bytes-to-bytes codecs, at the cost of two clock reads for each
     /// chunk and codec.
     #[must_use]
     pub fn meter(mut self, meter: Meter) -> Self {

@@ -124,7 +124,7 @@ impl<'a> Packer<'a> {
         Ok(Self { packing, refusing: packing.refuse_loss(true), bits, bytes })
     }
 
-    /// Packs `elements`, the first of which has number `first`. If `refuse`, elements that would
+    /// Packs `elements`; the first has number `first`. If `refuse`, elements that would
     /// not read back unchanged (SD-49) are an error.
     pub(crate) fn pack(
         &mut self,

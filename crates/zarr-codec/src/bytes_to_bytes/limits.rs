@@ -55,7 +55,7 @@ pub(crate) fn check_encoded(
     Ok(())
 }
 
-/// Decodes to the length that `encoded` states, which has been compared with that of `encoded`.
+/// Decodes to the length that `encoded` states; the caller has compared it with the encoded length.
 pub(super) fn decode_stated(
     codec: &dyn BytesToBytes,
     encoded: &[u8],

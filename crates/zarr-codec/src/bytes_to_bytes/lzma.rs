@@ -1,5 +1,5 @@
-//! `numcodecs.lzma`: containers of xz, of which several in a row are read; the older container of
-//! LZMA alone; and the output of filters without a container.
+//! `numcodecs.lzma`: one or more xz containers in a row; the older LZMA container; and the output
+//! of filters without a container.
 
 use std::io::{self, Read, Write as _};
 
@@ -144,7 +144,7 @@ impl Read for Reader<'_> {
     }
 }
 
-/// The options of a filter: those of its preset, except for those that are given.
+/// The options of a filter: the given options, otherwise the preset's.
 fn lzma_options(filter: &LzmaFilter) -> Result<LzmaOptions, Error> {
     let mut options = LzmaOptions::new_preset(filter.option("preset").unwrap_or(DEFAULT_PRESET))?;
     type Set = fn(&mut LzmaOptions, u32) -> &mut LzmaOptions;

@@ -43,7 +43,7 @@ pub(crate) use self::limits::{check_decoded, check_encoded, reserve};
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
 ///
-/// `element` is that of the chain, for codecs whose configuration gives no element size.
+/// `element` is the element size of the chain, for codecs whose configuration gives none.
 pub(crate) fn bind(
     codec: &Codec,
     element: &ElementType,

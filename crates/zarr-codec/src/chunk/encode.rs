@@ -127,8 +127,8 @@ impl ChunkCodec {
         fill
     }
 
-    /// Encodes elements that are in stored order and, except for what the codec swaps, in
-    /// in-memory form. So is [`fill`](ChunkCodec::stored_fill).
+    /// Encodes elements in stored order and, except for byte order, in in-memory form, as
+    /// [`fill`](ChunkCodec::stored_fill) is.
     pub(super) fn encode_stored(
         &self,
         codec: &ElementCodec,

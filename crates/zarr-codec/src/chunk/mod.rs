@@ -162,8 +162,7 @@ impl ChunkCodec {
     /// inner chunks that a shard leaves out.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not those of such a chunk; `out` may then be partly
-    /// written.
+    /// [`ChunkError`] if the bytes are not such a chunk; `out` may then be partly written.
     pub fn decode(
         &self,
         encoded: &[u8],

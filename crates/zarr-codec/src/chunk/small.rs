@@ -34,8 +34,8 @@ pub(crate) struct SmallChunkCopy<'c> {
 }
 
 impl<'c> SmallChunkCopy<'c> {
-    /// How chunks are decoded to boxes of an output; `place` is the output's view cut to one of
-    /// them. `None` if decoding each by itself is faster.
+    /// A decoder of chunks into boxes of an output; `place` is the output's view of one box. `None` if
+    /// decoding chunks one by one is faster.
     pub(crate) fn decoder(codec: &'c ChunkCodec, place: &View) -> Option<Self> {
         let (array_to_bytes, view) = codec.small_codec()?;
         if place.mask().is_some() {
@@ -46,8 +46,8 @@ impl<'c> SmallChunkCopy<'c> {
         Some(Self { codec, array_to_bytes, copy, elements: Vec::new() })
     }
 
-    /// How chunks are encoded from boxes of a view, without a mask, with these strides. `None` if
-    /// encoding each by itself is faster.
+    /// An encoder of chunks from boxes of a view without a mask, with these strides. `None` if encoding
+    /// chunks one by one is faster.
     pub(crate) fn encoder(codec: &'c ChunkCodec, strides: &[isize]) -> Option<Self> {
         let (array_to_bytes, view) = codec.small_codec()?;
         // Starting at the first element, which must have the lowest position.

@@ -8,8 +8,8 @@ use super::{At, s};
 
 /// A chunk whose bytes do not decode, or that cannot be encoded.
 ///
-/// Displayed as one line: the codec, the inner chunk if it is in a shard, what was found, and
-/// what is allowed. The caller adds the chunk's key.
+/// Displayed as one line: the codec, the inner chunk if it is in a shard, the found and the allowed
+/// values. The caller adds the chunk's key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChunkError {
     // Boxed, so that results are no larger than their success values.

@@ -21,8 +21,8 @@ struct At<K> {
 
 /// A chain that does not fit its data type or its chunk shapes.
 ///
-/// Displayed as one line: the path in the document, the codec, what was found, and what is
-/// allowed.
+/// Displayed as one line: the path in the document, the codec, the found and the allowed
+/// values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChainError {
     // Boxed, so that results are no larger than their success values.

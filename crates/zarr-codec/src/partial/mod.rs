@@ -168,7 +168,7 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     /// that the reader was made for; `fill` is the element of inner chunks that a shard leaves out.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not those of such a chunk (the need is then unchanged), or
+    /// [`ChunkError`] if the bytes are not such a chunk (the need is then unchanged), or
     /// if nothing was needed.
     pub fn supply(
         &mut self,

@@ -97,8 +97,8 @@ impl<T: InnerChunks> ShardRead<T> {
         Ok(())
     }
 
-    /// Takes the bytes that were needed. Returns those of the inner chunks; `None` if the index was
-    /// read and they are needed next.
+    /// Takes the needed bytes. Returns the bytes of the inner chunks; `None` if these were the index and
+    /// the inner chunks are needed next.
     pub(crate) fn supply<'b>(
         &mut self,
         shard: &ShardCodec,
@@ -148,7 +148,7 @@ impl<T: InnerChunks> ShardRead<T> {
         self.index = Some(index);
     }
 
-    /// The bytes of the inner chunks, given those of the ranges.
+    /// The bytes of the inner chunks, given the bytes of the ranges.
     pub(crate) fn available<'b>(
         &'b self,
         shard: &ShardCodec,

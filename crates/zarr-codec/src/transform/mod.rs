@@ -1,7 +1,7 @@
 //! Moves elements between the stored array and the caller.
 //!
 //! Each array-to-array codec leads from one *level* to the next: level 0 has the chunk's own
-//! shape, and the last level that of the *stored array*, which the array-to-bytes codec encodes.
+//! shape, the last level the shape of the *stored array*, which the array-to-bytes codec encodes.
 //! The stored array is a view in the last level's shape and is carried up, codec by codec, as
 //! long as it stays a single view. The caller's view is carried down in the same way. If both
 //! reach the same level, every element moves once, from the stored array to the caller; which

@@ -98,7 +98,7 @@ impl ValueCodec {
         Some(bound)
     }
 
-    /// A codec of another author, which makes elements of type `output` of those of type `input`.
+    /// A codec of another author, which turns elements of type `input` into elements of type `output`.
     pub(crate) fn other(
         codec: Arc<dyn ArrayCodec>,
         input: &DataType,
@@ -141,7 +141,7 @@ impl ValueCodec {
         !matches!(self.action, Action::Delta { .. } | Action::Other(_))
     }
 
-    /// The stored form of `elements`, those of an array of this shape.
+    /// The stored form of `elements`, an array of this shape.
     pub(crate) fn encode(
         &self,
         elements: &[u8],
@@ -204,7 +204,7 @@ impl ValueCodec {
         }
     }
 
-    /// The elements of `stored`, those of an array of this shape.
+    /// The elements of `stored`, an array of this shape.
     pub(crate) fn decode(
         &self,
         stored: &[u8],

@@ -1,5 +1,4 @@
-//! Exact real numbers of any data type: read from the bits of one, and rounded to those of
-//! another.
+//! Exact real numbers: read from the bits of one data type, and rounded to the bits of another.
 
 #![expect(
     clippy::arithmetic_side_effects,

@@ -196,7 +196,7 @@ impl Scale {
                 offset: offset.map_or(0, |offset| integer(offset, bits, signed)),
                 scale: scale.map_or(1, |scale| integer(scale, bits, signed)),
             },
-            // Zero is no value of all floats, but what is missing changes none.
+            // Some floats have no zero, but an absent number changes no value.
             Kind::Float(_) => Self::Float {
                 kind,
                 offset: offset.map_or(0.0, |offset| float(kind.decode(offset))),

@@ -182,7 +182,7 @@ impl VariableChain {
         }
     }
 
-    /// The empty element, or one that is missing.
+    /// The empty element, or the missing element of an optional type.
     pub(super) fn zero(&self) -> &'static [u8] {
         self.inner.zero
     }

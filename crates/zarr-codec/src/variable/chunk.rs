@@ -143,7 +143,7 @@ impl VariableChunkCodec {
     /// for it, whatever lengths the chunk states.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not those of such a chunk.
+    /// [`ChunkError`] if the bytes are not such a chunk.
     pub fn decode(
         &self,
         encoded: &[u8],
@@ -268,7 +268,7 @@ impl VariableChunkCodec {
     /// but not delete.
     ///
     /// # Errors
-    /// [`ChunkError`] if the number of elements is not that of the chunk, if the length of an
+    /// [`ChunkError`] if the number of elements differs from the chunk's, if the length of an
     /// element or their number exceeds the codec's 32 bits, if a string is not UTF-8, or if the
     /// chain cannot write.
     pub fn encode(

@@ -50,7 +50,7 @@ pub struct VariableChunkReader<C> {
 
 impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
     /// Begins to read the elements with these numbers, counted in C order of the chunk, in the given
-    /// order. `range_cost` is that of [`ChunkCodec::reader`](crate::ChunkCodec::reader).
+    /// order. `range_cost` as for [`ChunkCodec::reader`](crate::ChunkCodec::reader).
     #[must_use]
     pub fn new(codec: C, elements: Vec<usize>, range_cost: u64) -> Self {
         let shard = codec.bytes_after().zip(codec.shard()).and_then(|(after, shard)| {
@@ -116,7 +116,7 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
     /// inner chunks that a shard leaves out.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not those of such a chunk.
+    /// [`ChunkError`] if the bytes are not such a chunk.
     pub fn supply(
         &mut self,
         bytes: &[u8],

@@ -126,7 +126,7 @@ impl<B: AsRef<[u8]>> FromIterator<B> for ByteStrings {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Strings {
-    /// As those of [`ByteStrings`], all at character boundaries.
+    /// As in [`ByteStrings`], all at character boundaries.
     offsets: Vec<usize>,
     text: String,
 }

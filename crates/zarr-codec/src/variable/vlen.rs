@@ -23,8 +23,8 @@ pub(super) struct Elements<'a> {
 }
 
 impl<'a> Elements<'a> {
-    /// Finds the elements in `bytes`, which must be those of a chunk with the expected number of
-    /// elements, and checks that they are UTF-8 if they are `text`.
+    /// Finds the elements in `bytes`, a chunk with the expected number of elements, and checks that they
+    /// are UTF-8 if they are `text`.
     ///
     /// Allocates memory for no more elements than `bytes` has room for.
     pub(super) fn parse(

@@ -128,7 +128,7 @@ impl<'s> ShardDecoder<'s> {
         Ok(Self { codec, available, index, fill, scratch })
     }
 
-    /// A shard whose index was read and of which some bytes are available.
+    /// A shard with a decoded index and some available bytes.
     pub(crate) fn with_index(
         codec: &'s ShardCodec,
         available: Available<'s>,

@@ -62,7 +62,7 @@ impl ShardIndex {
 }
 
 impl ShardCodec {
-    /// Decodes the index from its own bytes: those of [`index_range`](ShardCodec::index_range).
+    /// Decodes the index from its bytes, the range [`index_range`](ShardCodec::index_range).
     ///
     /// `shard_len` is the length of the whole shard, if known; then every inner chunk is checked
     /// to lie within it.

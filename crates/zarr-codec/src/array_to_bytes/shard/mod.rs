@@ -107,7 +107,7 @@ pub struct ShardCodec {
     shape: Vec<usize>,
     /// The number of inner chunks per dimension.
     grid: Vec<usize>,
-    /// The path of the codec in the document, and that of the index's chain.
+    /// The paths of the codec and of the index's chain in the document.
     place: CodecPath,
     index_place: CodecPath,
 }

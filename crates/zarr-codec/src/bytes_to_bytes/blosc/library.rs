@@ -53,7 +53,7 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
 /// Compresses `decoded` into the spare capacity of `out`, and makes `out` as long as what was
 /// written. `None` on failure, and for an output of no bytes.
 ///
-/// The capacity is not zeroed first: of what the worst case needs, little is written.
+/// The capacity is not zeroed first: most of it is for the worst case and never written.
 pub(super) fn compress(decoded: &[u8], out: &mut Vec<u8>, settings: &Settings) -> Option<()> {
     out.clear();
     let spare = out.spare_capacity_mut();

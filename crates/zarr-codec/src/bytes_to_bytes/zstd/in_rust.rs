@@ -96,7 +96,8 @@ impl<'e> Frames<'e> {
     /// The decoder of the next frame, `None` after the last.
     fn next_frame(&mut self) -> io::Result<Option<FrameDecoder>> {
         while !self.rest.is_empty() {
-            // A new one for each frame allocates as it decodes, and not what a header claims.
+            // A new decoder for each frame allocates as it decodes; a reused one allocates the size
+            // that a header claims.
             let mut decoder = FrameDecoder::new();
             decoder.set_max_window_size(self.most_window);
             match decoder.init(&mut self.rest) {
@@ -163,7 +164,7 @@ fn corrupt(reason: impl ToString) -> io::Error {
 mod tests {
     use super::*;
 
-    /// Bytes of which some repeat and some do not.
+    /// Bytes with and without repetitions.
     fn content(length: usize) -> Vec<u8> {
         let mut seed = 1_u64;
         let mut next = || {
@@ -177,7 +178,7 @@ mod tests {
         Zstd { checksum }
     }
 
-    /// libzstd reads what is written, and checks its size and checksum.
+    /// libzstd reads the output and checks its size and checksum.
     #[cfg(feature = "zstd")]
     #[test]
     fn libzstd_reads_what_is_written() {
