@@ -133,8 +133,8 @@ macro_rules! data_types {
                 })
             }
 
-            /// The name, as the specification spells it. Only that of raw bits is made when it is
-            /// asked for.
+            /// The name, as the specification spells it. Only the name of raw bits is made on each
+            /// call.
             #[must_use]
             pub fn name(&self) -> Cow<'_, str> {
                 Cow::Borrowed(match self {
@@ -245,8 +245,8 @@ impl DataType {
     /// elements cannot. So does a record with a field of such a type.
     ///
     /// # Errors
-    /// Where a type that is not known has `"must_understand": false` (SD-42), or one that is known
-    /// has a configuration that it should not have, or lacks what it should.
+    /// If an unknown type has `"must_understand": false` (SD-42), or a known type has a configuration
+    /// that it must not have, or lacks a required one.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         Self::read(Outline::read(utf8(json)?, Grammar::Json)?.root(), &mut Vec::new())
     }
@@ -278,7 +278,7 @@ impl DataType {
         configured
     }
 
-    /// A type without a configuration, or one that is not known.
+    /// A type without a configuration, or an unknown type.
     fn read_plain(extension: &RawExtension<'_>, findings: &mut Vec<Finding>) -> Result<Self> {
         let name = extension.name.as_ref();
         let known = if let Some(simple) = Self::simple(name) {
@@ -347,8 +347,8 @@ impl DataType {
         }
     }
 
-    /// Changes the byte order of elements, one after the other, in place: reverses the bytes of
-    /// each component that has an order, each field of a record by itself.
+    /// Changes the byte order of elements in place: reverses the bytes of each component that has an
+    /// order. Each field of a record is reversed separately.
     ///
     /// ```
     /// use zarr_metadata::{DataType, Struct};

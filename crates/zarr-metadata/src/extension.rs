@@ -78,7 +78,7 @@ impl Extension {
         })
     }
 
-    /// The name that says what the extension is.
+    /// The name of the extension.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -177,9 +177,8 @@ impl<'a> RawExtension<'a> {
         }
     }
 
-    /// Reports `"must_understand": false` where the specification does not allow it: on what is
-    /// known here it does no harm, but other readers take it for a reason to go on without it
-    /// (SD-42).
+    /// Reports `"must_understand": false` where the specification does not allow it. It is harmless
+    /// on a known extension, but other readers may then ignore the extension (SD-42).
     pub(crate) fn report_optional(&self, findings: &mut Vec<Finding>) {
         if !self.must_understand {
             let allowed = "true or no such member: nothing can be read without it";
@@ -217,7 +216,7 @@ impl<'a> RawExtension<'a> {
         self.members()?.check_known(&[]).member("configuration")
     }
 
-    /// The extension as what is not known, whose name is reported if it cannot be one.
+    /// The extension as an unknown one; an invalid name is reported.
     pub(crate) fn keep(&self, findings: &mut Vec<Finding>) -> Extension {
         self.report_name(findings);
         Extension {
@@ -253,8 +252,8 @@ fn is_registrable(name: &str) -> bool {
         && bytes.all(|b| matches!(b, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'_' | b'.'))
 }
 
-/// URIs, which names had to be before: those with `//` after the scheme, and URNs. The
-/// specification gives `foo:bar` as an example of what a name cannot be.
+/// URIs, which earlier versions required as names: with `//` after the scheme, and URNs. The
+/// specification gives `foo:bar` as an example of an invalid name.
 fn is_uri(name: &str) -> bool {
     let Some((scheme, rest)) = name.split_once(':') else { return false };
     let mut bytes = scheme.bytes();

@@ -61,7 +61,7 @@ impl FillValue {
                 element::read(data_type, raw, packed, &mut bytes)?;
                 Some(bytes.into_boxed_slice())
             }
-            // What values a type has that is not known, nobody here can say.
+            // The values of an unknown type are unknown.
             (None, JsonType::Null) if data_type.is_unknown() => None,
             (None, JsonType::Null | JsonType::NotFinite) => {
                 let error = raw.expected(format!("a fill value of type {data_type}"));
@@ -92,8 +92,8 @@ impl FillValue {
         Self::parse(data_type, &json)
     }
 
-    /// What an array of this type gets where nobody says a fill value: "NaT" for times and
-    /// durations, of which 0 is one like any other, else [`zero`](Self::zero).
+    /// The default fill value of an array of this type: "NaT" for times and durations, where 0 is an
+    /// ordinary value, else [`zero`](Self::zero).
     ///
     /// # Errors
     /// For types that are not interpreted.
@@ -106,8 +106,8 @@ impl FillValue {
         }
     }
 
-    /// The element with all bits zero, of variable length the empty one, or one that is missing; its
-    /// JSON in canonical form.
+    /// The element with all bits zero, the empty element of a type of variable length, or the missing
+    /// element of an optional type; its JSON in canonical form.
     ///
     /// # Errors
     /// For types that are not interpreted.

@@ -27,8 +27,7 @@ pub enum FloatSpecials {
     Power,
 }
 
-/// How the bits of a float are divided: from the highest, one for the sign, those of the exponent,
-/// those of the mantissa.
+/// How the bits of a float are divided: from the highest bit, the sign, the exponent, the mantissa.
 ///
 /// # Examples
 /// ```
@@ -79,7 +78,7 @@ impl FloatFormat {
         FloatFormat { exponent_bits, mantissa_bits, bias, specials }
     }
 
-    /// Bits of a float: those of the exponent and the mantissa, and the sign if there is one.
+    /// Bits of a float: exponent, mantissa and, if there is one, the sign.
     #[must_use]
     pub fn bits(&self) -> u32 {
         let sign = u32::from(self.specials != FloatSpecials::Power);
@@ -173,7 +172,7 @@ impl FloatFormat {
     ///
     /// `text` is a number by JSON's grammar.
     pub(crate) fn parse(&self, text: &str) -> Result<u32, OutOfRange> {
-        // The grammar of JSON numbers is part of the one that `parse` takes.
+        // `parse` accepts every JSON number.
         let nearest: f64 = text.parse().map_err(|_| OutOfRange::TooLarge)?;
         self.round(nearest, || compare_magnitude(text, nearest))
     }
@@ -217,8 +216,8 @@ impl FloatFormat {
         let rest = significand & 1_u64.wrapping_shl(drop).wrapping_sub(1);
         let half = 1_u64.wrapping_shl(drop.saturating_sub(1));
 
-        // Codes follow the numbers: each step of the exponent is 2^mantissa_bits codes, the first
-        // of which holds the subnormal numbers, so that a carry needs no case of its own.
+        // Codes follow the numbers: each step of the exponent is 2^mantissa_bits codes. The first
+        // step holds the subnormal numbers, so a carry needs no separate case.
         let first = u64::from(steps.max(0).unsigned_abs()).wrapping_shl(self.mantissa_bits);
         let Some(code) = (match self.specials {
             FloatSpecials::Power => n.saturating_add(first).checked_sub(1),
@@ -317,7 +316,7 @@ fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(biased.wrapping_shl(F64_MANTISSA))
 }
 
-/// The magnitude of the decimal `text` against that of `x`, exactly.
+/// Compares the magnitudes of the decimal `text` and of `x`, exactly.
 fn compare_magnitude(text: &str, x: f64) -> Ordering {
     // 1074 places hold every `f64`.
     let exact = format!("{:.1074}", x.abs());

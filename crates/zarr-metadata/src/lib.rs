@@ -35,7 +35,7 @@
 //! is available as JSON text. Run-length pairs of a rectilinear grid are never expanded.
 //!
 //! # What hostile input can do
-//! It can only cause an error, which gives the JSON path, what was found there and what is allowed.
+//! It can only cause an error, which gives the JSON path, the found and the allowed values.
 //! It cannot cause a panic or nesting deeper than 128 levels, nor use memory or time out of
 //! proportion to its own length. More than [`MAX_RANK`] dimensions and more than [`MAX_CODECS`]
 //! codecs in a chain are refused, so that callers need not expect them.

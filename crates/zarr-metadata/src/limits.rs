@@ -40,8 +40,8 @@ pub(crate) fn check_codecs(codecs: usize) -> Result<(), MetadataError> {
 
 /// The most bytes that an element of strings, bytes, raw bits or records may have: 1 MiB.
 ///
-/// A few characters of a document say how long such an element is, and its fill value has to be
-/// held whole. More is an error that breaks [`Rule::ELEMENT_TOO_LARGE`].
+/// A few characters of a document declare the length of such an element, and its fill value is
+/// kept in memory. More is an error that breaks [`Rule::ELEMENT_TOO_LARGE`].
 pub const MAX_ELEMENT_SIZE: usize = 1 << 20;
 
 /// Refuses an element of more bytes than [`MAX_ELEMENT_SIZE`].

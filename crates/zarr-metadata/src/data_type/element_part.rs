@@ -36,10 +36,9 @@ impl ElementPart {
 }
 
 impl DataType {
-    /// The parts of an element whose components are alike, in the order in which they lie in
-    /// memory, without gaps: the fields of a record, those of records within it, or the whole
-    /// element of another type. None for types of variable length and those that are not
-    /// interpreted.
+    /// The parts of an element, each with components of one kind, in memory order and without gaps:
+    /// the fields of a record and of records within it, or the whole element of another type. None
+    /// for types of variable length and for uninterpreted types.
     #[must_use]
     pub fn parts(&self) -> Vec<ElementPart> {
         let mut parts = Vec::new();

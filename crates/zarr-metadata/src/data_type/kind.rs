@@ -19,7 +19,7 @@ pub(crate) enum Kind<'t> {
         bytes: usize,
         null_terminated: bool,
     },
-    /// A 64-bit integer of which the least value is "not a time".
+    /// A 64-bit integer. The least value is "not a time".
     Time,
     /// UTF-32 code units, unused ones 0.
     Text {

@@ -66,7 +66,7 @@ impl Field {
         self.offset
     }
 
-    /// The bytes of the field in those of a record.
+    /// The bytes of the field, a part of the bytes of `record`.
     #[must_use]
     pub fn bytes_of<'r>(&self, record: &'r [u8]) -> &'r [u8] {
         let end = self.offset.saturating_add(self.data_type.size().unwrap_or_default());

@@ -186,8 +186,8 @@ impl ArrayMetadata {
         Self::from_json(document.text().as_bytes())?.without_findings("$")
     }
 
-    /// The document, unless there are findings at `path` or inside it: a writer does
-    /// not write what a reader only reports.
+    /// The document, unless there are findings at `path` or inside it: a writer refuses faults that a
+    /// reader only reports.
     fn without_findings(self, path: &str) -> Result<Self> {
         match self
             .findings
@@ -408,8 +408,8 @@ impl ArrayMetadata {
     }
 }
 
-/// Compares what the documents say, attributes and unknown members as JSON values: the order of
-/// members, escapes in strings and the spelling of numbers do not matter.
+/// Compares the contents of the documents, attributes and unknown members as JSON values. The order
+/// of members, escapes in strings and the spelling of numbers do not matter.
 impl PartialEq for ArrayMetadata {
     fn eq(&self, other: &Self) -> bool {
         self.shape == other.shape

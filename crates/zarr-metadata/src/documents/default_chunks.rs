@@ -15,7 +15,7 @@ const MOST: u64 = 4 << 20;
 const VARIABLE_BYTES: u64 = 16;
 
 /// The shape of the array, its longest edge halved until a chunk has at most [`MOST`] bytes. Axes of
-/// length 0 are meant to grow: what the others leave of the bytes is divided between them.
+/// length 0 are meant to grow: they share the bytes that the other axes leave.
 ///
 /// If the codecs begin with a shard, its inner chunks take the place of the elements, so that the
 /// shards consist of whole ones.

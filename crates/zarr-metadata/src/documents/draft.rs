@@ -14,7 +14,7 @@ use crate::json::{
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// A document of which the syntax is checked, and no more.
+/// A document; only its syntax is checked.
 pub(crate) struct Draft<'a> {
     pub(crate) text: &'a str,
     members: Vec<DraftMember<'a>>,

@@ -260,7 +260,7 @@ impl Default for GroupMetadata {
     }
 }
 
-/// Compares what the documents say, attributes and consolidated metadata as JSON values.
+/// Compares the contents of the documents, attributes and consolidated metadata as JSON values.
 impl PartialEq for GroupMetadata {
     fn eq(&self, other: &Self) -> bool {
         let copies = [self, other].map(|group| group.document.member("consolidated_metadata"));

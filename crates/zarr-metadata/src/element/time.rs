@@ -1,4 +1,4 @@
-//! Times and durations: integers, the least of which is "not a time".
+//! Times and durations: integers. The least integer is "not a time".
 
 use std::fmt::Write;
 
@@ -18,7 +18,7 @@ pub(super) fn format(value: i64, out: &mut String) {
     };
 }
 
-/// An integer, of which -2^63 is "NaT" as well, or `"NaT"`.
+/// An integer or `"NaT"`; -2^63 is "NaT" too.
 pub(super) fn read(data_type: &DataType, raw: Raw<'_>, out: &mut Vec<u8>) -> Result<()> {
     let value = match raw.json_type() {
         JsonType::String if raw.string("text")? == "NaT" => Some(NOT_A_TIME),

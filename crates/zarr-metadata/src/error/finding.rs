@@ -45,7 +45,7 @@ const MOST: usize = 100;
 const MORE: &str = ", and more that is not listed";
 
 impl Finding {
-    /// A finding without a place. `message` says what was found and what is allowed.
+    /// A finding without a place. `message` names the found and the allowed values.
     #[must_use]
     pub fn new(rule: Rule, message: impl Into<String>) -> Self {
         Finding { rule, key: None, path: None, message: message.into() }
@@ -94,13 +94,13 @@ impl Finding {
         self.path.as_deref()
     }
 
-    /// What was found and what is allowed.
+    /// The found and the allowed values.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// A finding at the root of what is being read.
+    /// A finding at the root of the document.
     pub(crate) fn in_document(rule: Rule, found: impl fmt::Display, allowed: &str) -> Self {
         Finding::new(rule, format!("found {found}, expected {allowed}")).with_path("$")
     }

@@ -89,8 +89,8 @@ impl MetadataError {
         Self::new(Kind::Unexpected { found: found.into(), allowed: allowed.into() })
     }
 
-    /// A value that is not one of the Rust type that was asked for: what the reader of that says,
-    /// which may repeat the value.
+    /// A value that the requested Rust type cannot have, with the message of its reader, which may
+    /// repeat the value.
     pub(crate) fn of_value(message: &str) -> Self {
         // The place in a value of one line is no help.
         let message = message.rsplit_once(" at line ").map_or(message, |(message, _)| message);
@@ -138,7 +138,7 @@ impl MetadataError {
         Self::new(Kind::UnknownName { what, name: shorten(name), allowed, nearest })
     }
 
-    /// A finding as an error: a writer does not write what a reader only reports.
+    /// A finding as an error: a writer refuses faults that a reader only reports.
     pub(crate) fn of_finding(finding: &Finding) -> Self {
         let mut error = Self::new(Kind::Reported { message: finding.message().to_owned() });
         error.0.path = finding.path().unwrap_or("$").to_owned();
@@ -152,7 +152,7 @@ impl MetadataError {
         &self.0.path
     }
 
-    /// What was found there and what is allowed: the message without its place, for callers
+    /// The found value and the allowed values: the message without its place, for callers
     /// that show the place separately.
     #[must_use]
     pub fn reason(&self) -> impl fmt::Display {

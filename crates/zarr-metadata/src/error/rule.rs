@@ -28,10 +28,10 @@ impl fmt::Display for Severity {
 /// A rule, by its id, and how bad it is to break it.
 ///
 /// The constants are the rules of a `zarr.json`.
-/// [`MetadataError::rule`](crate::MetadataError::rule) names the one that a document breaks, and
-/// [`Finding::rule`](crate::Finding::rule) the one that does not prevent reading. Rules that need
-/// chunk shapes are checked by the crates that bind chains and grids; a crate that examines more
-/// than documents declares rules of its own with [`Rule::new`].
+/// [`MetadataError::rule`](crate::MetadataError::rule) names the rule that a document breaks.
+/// [`Finding::rule`](crate::Finding::rule) names a broken rule that does not prevent reading. Rules
+/// that need chunk shapes are checked by the crates that bind chains and grids. A crate that
+/// examines more than documents declares its rules with [`Rule::new`].
 ///
 /// # Examples
 /// ```

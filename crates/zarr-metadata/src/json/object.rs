@@ -7,7 +7,7 @@ use crate::error::{At, Kind, MetadataError};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// The members of an object, taken out by name; what is left over is unknown.
+/// The members of an object. A reader takes the members it knows by name; the rest is unknown.
 #[derive(Debug, Default)]
 pub(crate) struct Object<'a> {
     /// `None` in place of a value that was taken.

@@ -23,12 +23,12 @@ pub(crate) struct Outline<'a> {
 }
 
 impl<'a> Outline<'a> {
-    /// Reads the text, with all values within the one that it holds.
+    /// Reads the text: its value and all values within.
     pub(crate) fn read(text: &'a str, grammar: Grammar) -> Result<Self> {
         Self::read_in_place(text, grammar, None)
     }
 
-    /// As [`read`](Self::read); `in_place` is that of [`Outliner::value`].
+    /// As [`read`](Self::read); `in_place` as for [`Outliner::value`].
     pub(crate) fn read_in_place(
         text: &'a str,
         grammar: Grammar,

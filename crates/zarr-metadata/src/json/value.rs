@@ -37,7 +37,7 @@ impl<'a> Value<'a> {
         Ok(value)
     }
 
-    /// Calls itself for each level of nesting, of which the reader refuses more than 128.
+    /// Calls itself for each level of nesting; the reader refuses more than 128 levels.
     fn next(reader: &mut Reader<'a>) -> Result<Self, MetadataError> {
         match reader.peek() {
             Some(b'{') => {

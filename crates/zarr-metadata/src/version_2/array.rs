@@ -30,7 +30,7 @@ impl ArrayMetadata {
     /// # Errors
     /// If a text is not JSON, breaks a rule of the specification, or says what version 3 cannot
     /// express, such as pickled objects, arrays within records, and fields of a record with different
-    /// byte orders. Paths are those of the documents of version 2.
+    /// byte orders. Paths refer to the documents of version 2.
     ///
     /// # Examples
     /// ```

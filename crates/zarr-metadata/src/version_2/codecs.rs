@@ -80,7 +80,7 @@ pub(super) fn translate(
         }
     };
     chain.current = Some(dtype.clone());
-    // JSON has nested arrays, in which C order is that of the dimensions, whatever the document says.
+    // JSON has nested arrays, always in C order, whatever order the document declares.
     let is_nested = chain.after == Some(Codec::NumcodecsJson2);
     if is_fortran && rank > 1 && !is_nested {
         chain.codecs.push(Codec::Transpose(Transpose::new((0..rank).rev().collect::<Vec<_>>())));

@@ -9,12 +9,12 @@ use crate::json::{Object, Raw};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// The entry of a node whose documents cannot be translated. Readers then look for the node's own
-/// documents, and say what is wrong with them.
+/// The entry of a node whose documents cannot be translated. Readers then read the node's own
+/// documents and report their fault.
 const NOT_TRANSLATED: &str = r#"{"zarr_format": 2}"#;
 
 /// The most bytes of an element. A few characters can declare a fill value of a megabyte, and there may
-/// be many such arrays; those of larger elements are read from their own documents.
+/// be many such arrays; arrays of larger elements are read from their own documents.
 const LARGEST: usize = 1 << 10;
 
 /// The documents, by the path of their node.

@@ -37,8 +37,8 @@ impl ParsedDtype {
 }
 
 impl Dtype {
-    /// Calls itself for each level of nested records, of which the reader of JSON has refused more
-    /// than 128.
+    /// Calls itself for each level of nested records; the JSON reader has refused more than 128
+    /// levels.
     pub(super) fn read(raw: Raw<'_>) -> Result<Self> {
         match raw.json_type() {
             JsonType::String => Self::plain(raw),
@@ -99,7 +99,7 @@ impl Dtype {
     }
 }
 
-/// Types of a length, as the number after their letter says; the error says what is allowed.
+/// Types with a length, the number after their letter; the error lists the allowed lengths.
 fn sized(letters: &str) -> Option<std::result::Result<DataType, &'static str>> {
     let (letter, digits) = letters.split_at_checked(1)?;
     if !matches!(letter, "S" | "V" | "U") {

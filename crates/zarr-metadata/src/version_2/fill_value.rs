@@ -21,7 +21,7 @@ pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
         return FillValue::default_for(data_type);
     }
     if is_zero(raw) && (data_type.is_variable_length() || is_text(data_type)) {
-        // What zarr-python 2 writes if nobody says a fill value.
+        // zarr-python 2 writes 0 if the user gives no fill value.
         return FillValue::zero(data_type);
     }
     let json = spelled(raw, data_type)?;
@@ -64,8 +64,8 @@ fn spelled<'a>(raw: Raw<'a>, data_type: &DataType) -> Result<Cow<'a, str>> {
     Ok(Cow::Owned(format!("[{}]", parts.join(", "))))
 }
 
-/// One component: bare words for numbers that are not finite are put in quotes, `0` and `1` are
-/// bools, and integers may have a fraction of zero, all of which NumPy reads.
+/// One component, as NumPy reads it: bare words for numbers that are not finite are put in quotes,
+/// `0` and `1` are bools, and integers may have a fraction of zero.
 fn number<'a>(raw: Raw<'a>, component: Component) -> Cow<'a, str> {
     match (component, raw.json_type()) {
         (_, JsonType::NotFinite) => Cow::Owned(format!("\"{}\"", raw.text())),

@@ -15,8 +15,8 @@ impl GroupMetadata {
     /// translated are `{"zarr_format": 2}` in it.
     ///
     /// # Errors
-    /// If a text is not JSON, or breaks a rule of the specification; not for what is wrong with a
-    /// single node in `.zmetadata`.
+    /// If a text is not JSON, or breaks a rule of the specification; not for a fault of a single node
+    /// in `.zmetadata`.
     ///
     /// # Examples
     /// ```

@@ -5,8 +5,8 @@ use crate::json::{Grammar, JsonType, Outline, Raw, range_of, read_elements, utf8
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// The elements of a chunk of objects that numcodecs' `json2` wrote, in C order: the JSON text of
-/// each, as it is stored. `shape` is that of the chunk.
+/// The elements of a chunk of objects that numcodecs' `json2` wrote, in C order: the stored JSON
+/// text of each. `shape` is the shape of the chunk.
 ///
 /// Such a chunk is one JSON array: nested arrays of elements, as deep as the chunk has dimensions,
 /// followed by the data type of NumPy and the shape. A chunk of no dimension is `[element, "|O", []]`.

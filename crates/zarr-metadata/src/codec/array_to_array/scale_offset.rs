@@ -13,9 +13,9 @@ use crate::json::Object;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct ScaleOffset {
-    /// The JSON text, as a fill value of the data type, of what is subtracted; `None` is 0.
+    /// The number to subtract, as the JSON text of a fill value of the data type; `None` is 0.
     pub offset: Option<Box<str>>,
-    /// The JSON text of what the difference is multiplied with; `None` is 1.
+    /// The factor of the difference, as JSON text; `None` is 1.
     pub scale: Option<Box<str>>,
 }
 

@@ -256,7 +256,7 @@ impl Configuration for Zfpy {
             precision.ok_or_else(|| raw.expected("an integer of 32 bits"))
         });
         let precision = precision.breaks(rule)?.and_then(|n| u32::try_from(n).ok());
-        // A parameter below 0 is one that is not given.
+        // A parameter below 0 is absent.
         let given = |number: Option<Box<str>>| number.filter(|text| value(text) >= 0.0);
         Ok(match mode.breaks(rule)?.unwrap_or(4) {
             2 => given(rate).map_or(Zfpy::Reversible, |rate| Zfpy::FixedRate { rate }),

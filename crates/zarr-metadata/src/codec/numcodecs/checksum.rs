@@ -40,7 +40,7 @@ impl Configuration for Shuffle {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Checksum {
-    /// Where the four bytes are. `None` is what the codec has them at: the end for
+    /// Where the four bytes are. `None` is the codec's default: the end for
     /// `numcodecs.crc32c`, the start for the others.
     pub location: Option<ChecksumLocation>,
 }

@@ -8,7 +8,7 @@ use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::json::{JsonType, Object, Raw, read_elements};
 
-/// The configuration of `numcodecs.lzma`, whose numbers are those of Python's module `lzma`.
+/// The configuration of `numcodecs.lzma`, with the numbers of Python's module `lzma`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Lzma {
@@ -79,7 +79,7 @@ impl LzmaFilter {
     }
 
     /// An option: of LZMA `preset`, `dict_size`, `lc`, `lp`, `pb`, `mode`, `nice_len`, `mf` and
-    /// `depth`, of which the preset's values are `None`; of differences `dist`; of jumps
+    /// `depth`, where `None` is the preset's value; of differences `dist`; of jumps
     /// `start_offset`.
     #[must_use]
     pub fn option(&self, name: &str) -> Option<u32> {

@@ -12,8 +12,8 @@ use crate::json::{Object, Raw};
 /// The configuration of `numcodecs.pcodec`. None of its members matters for reading.
 ///
 /// # Spec
-/// The format is that of standalone files of [pco](https://github.com/pcodec/pcodec); the members
-/// are those of numcodecs' `PCodec`.
+/// The format of standalone files of [pco](https://github.com/pcodec/pcodec), with the members of
+/// numcodecs' `PCodec`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Pcodec {

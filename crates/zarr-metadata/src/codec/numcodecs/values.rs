@@ -224,7 +224,7 @@ fn write_type(members: &mut Members<'_>, key: &'static str, data_type: Option<&D
     write_string(&format!("{order}{name}"), members.begin(key));
 }
 
-/// The type that a codec says it is given is the one that reaches it.
+/// The type in the codec's configuration is the type of its input.
 ///
 /// numcodecs takes the bytes for elements of that type, whatever they are. zarr-python does not
 /// read what comes of it.
