@@ -24,11 +24,11 @@ pub enum Fault {
     /// A read sees the object cut to at most this many bytes; a write stores no more than these and
     /// reports success. Other operations are not affected.
     Truncate(u64),
-    /// It fails without reaching the store, and so does every operation after it: as if the process
-    /// or the connection had ended before it.
+    /// It and every later operation fail without reaching the store: the process or the connection
+    /// ended before it.
     DieBefore,
-    /// It takes effect but fails, and every operation after it fails without effect: as if the
-    /// process or the connection had ended after it, before the answer.
+    /// It takes effect but fails, and every later operation fails without effect: the process or the
+    /// connection ended before the response.
     DieAfter,
 }
 

@@ -113,7 +113,7 @@ impl Array {
         &self.hierarchy
     }
 
-    /// The arrays of which this one consists, if it does.
+    /// The member arrays of a joined array.
     #[must_use]
     pub fn members(&self) -> Option<&Members> {
         self.shared.members.as_deref()
@@ -224,8 +224,8 @@ impl Array {
         place.with(axes, read).map(Some)
     }
 
-    /// The requests for a planned chunk, made to the member that holds it: those for all chunks of the
-    /// member in it, as if their objects lay one behind the other.
+    /// The requests for a planned chunk, which is a member: the requests for all chunks of the member,
+    /// counted as one object after the other.
     pub(crate) fn planned_reads_of_member(
         &self,
         chunk: &PlannedChunk,

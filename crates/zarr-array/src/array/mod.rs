@@ -104,7 +104,7 @@ struct Shared {
     layout: ChunkLayout,
     compiled: Arc<Compiled>,
     indices: shard_indices::Indices,
-    /// The arrays of which it consists, if it does.
+    /// The members of a joined array.
     members: Option<Arc<Members>>,
 }
 
@@ -243,9 +243,9 @@ impl Array {
         self
     }
 
-    /// An array at another place whose document is equal to this one's, byte for byte. Nothing is
-    /// read. The two share what is compiled of the document, now and later, so that many arrays that
-    /// are alike take the memory of one, and their codecs stay in the processor's cache.
+    /// An array at another place with the same document, byte for byte. Nothing is read. The two share
+    /// everything compiled from the document, now and later. So many equal arrays take the memory of
+    /// one, and their codecs stay in the processor's cache.
     ///
     /// # Examples
     /// ```

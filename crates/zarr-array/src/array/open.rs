@@ -57,7 +57,7 @@ impl Array {
     /// # Errors
     /// [`ArrayError`] if there is a node already, if the chain does not fit, or if the fill value
     /// would not survive the chain (SD-49). [`ArrayError::NotEmpty`] if there is no node, but
-    /// chunks of one that was there: the new array would show them, so that they must be
+    /// chunks of an earlier one: the new array would show them, so they must be
     /// [deleted](crate::delete_node) first. [`ArrayError::Unfinished`] if there is an unfinished
     /// copy. Nothing has been written then.
     pub fn create(

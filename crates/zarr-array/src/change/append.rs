@@ -35,9 +35,10 @@ impl Array {
     /// On object storage, two appends would write the same chunks before either writes the
     /// document. There the array grows first, by a conditional put of the document, so that the second
     /// append is [`Stale`](ArrayError::Stale) before it writes a chunk. The document then ends with
-    /// white space that tells it from that of an append that grew the array alike. Until they are written, the new
-    /// elements read as the fill value; if that fails, [`ArrayError::Grown`] says so. If the
-    /// [policy](Array::with_update_policy) says that nobody else writes, the steps are those above.
+    /// white space that differs between appends, so that two equal growths cannot be confused. Until
+    /// they are written, the new elements read as the fill value; if writing them fails, the error is
+    /// [`ArrayError::Grown`]. If the [policy](Array::with_update_policy) declares a single writer, the
+    /// steps are as above.
     ///
     /// Elements that were there before can be [written](Array::write) at the same time and later,
     /// through this handle and others that know the old shape: such writes keep the elements past

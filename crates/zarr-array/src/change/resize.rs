@@ -98,8 +98,8 @@ impl Array {
         Ok(resized)
     }
 
-    /// The array with another shape and the same chunks, of which no other writer is told as well
-    /// that it made it, whatever response is lost.
+    /// The array with another shape and the same chunks. Of several writers that make the same change,
+    /// only one succeeds, whatever response is lost.
     pub(super) fn grow_alone(&self, shape: &[u64], edges: &[Vec<Run>]) -> Result<Self, ArrayError> {
         let document = LockedDocument::lock(self, Extent::Document)?;
         let resized = grown(self, &document, shape, edges)?;

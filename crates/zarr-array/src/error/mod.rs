@@ -20,9 +20,9 @@ pub use written::Written;
 
 /// Why an array or group could not be opened, read, written or changed.
 ///
-/// Every message is one complete line that says where the fault is: a node's path, a document's
-/// key and JSON path, a chunk's key. `source` does not return what the message already shows; the
-/// variants have it. So reports that print all levels print each part once.
+/// Every message is one complete line with the place of the fault: a node's path, a document's key
+/// and JSON path, a chunk's key. `source` does not return an error that the message already shows;
+/// the variants have it. So reports that print all levels print each part once.
 ///
 /// ```
 /// use std::error::Error;

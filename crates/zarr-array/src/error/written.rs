@@ -45,7 +45,7 @@ pub struct Written {
 /// The chunks that a write touches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Touched {
-    /// Those of a selection, of which there may be more than memory could list.
+    /// The chunks of a selection. There may be more than memory could list.
     Selected(Box<(Grid, Selection)>),
     /// Those of single elements, in C order.
     Listed(Vec<Vec<u64>>),

@@ -66,11 +66,10 @@ impl Group {
     ///
     /// Consolidated metadata is as old as the last consolidation. Nodes in it are not read again.
     /// Nodes that are not in it are looked up, so a newer node is found by its path, but is not
-    /// among the [`children`](Group::children). Use it for hierarchies that nobody changes: an
-    /// array that was resized since has its old shape here, and one that was replaced may read
-    /// wrongly. A resize, an append and a change of attributes read the node's own document
-    /// again, and refuse to change one that is out of date. Plain writes do not, so open an array
-    /// by its own document to write to it.
+    /// among the [`children`](Group::children). Use it for hierarchies that do not change: an array
+    /// that was resized since has its old shape here, and a replaced array may read wrongly. A resize,
+    /// an append and a change of attributes read the node's own document again, and refuse an
+    /// outdated one. Plain writes do not, so open an array by its own document to write to it.
     ///
     /// # Errors
     /// [`ArrayError::NotConsolidated`] if the group has none; otherwise as [`open`](Group::open).
@@ -180,8 +179,8 @@ impl Group {
         Self { metadata: Arc::new(metadata), ..self.clone() }
     }
 
-    /// The same group in another store that holds its objects, such as one that wraps the first, or
-    /// the store of a session. Nothing is read.
+    /// The same group in another store with its objects, such as a wrapper of the first, or the store
+    /// of a session. Nothing is read.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
         self.hierarchy = self.hierarchy.with_store(store);

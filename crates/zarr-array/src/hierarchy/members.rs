@@ -26,7 +26,7 @@ pub trait MemberSource: fmt::Debug + Send + Sync {
     fn name(&self, member: &[u64]) -> String;
 }
 
-/// The arrays of which another one consists, side by side in a grid: each is one chunk of it.
+/// The member arrays of another array, side by side in a grid: each is one chunk of it.
 ///
 /// A [`Hierarchy`](crate::Hierarchy) names them beside its store. Then [`Array::open`] opens an array
 /// whose elements are those of its members: each chunk is read from the member that it lies in, with that member's own chunks, codecs and fill

@@ -23,8 +23,7 @@ pub use parents::create_parents;
 pub use unlisted::UnlistedStore;
 pub use without_key::names as names_without_key;
 
-/// Knows which arrays of a hierarchy consist of others: what a store, which knows objects alone, does
-/// not tell.
+/// The arrays of a hierarchy that consist of member arrays. A store knows only objects, not members.
 pub trait JoinedNodes: fmt::Debug + Send + Sync {
     /// The members of the array at `prefix`; `None` for any other node.
     fn members(&self, prefix: &Prefix) -> Option<Arc<Members>>;
@@ -86,7 +85,7 @@ impl Hierarchy {
         &self.store
     }
 
-    /// The same arrays in another store that holds their objects, such as one that wraps the first.
+    /// The same arrays in another store with their objects, such as a wrapper of the first.
     #[must_use]
     pub fn with_store(&self, store: Arc<dyn Store>) -> Self {
         Self { store, joined: self.joined.clone() }

@@ -1,7 +1,7 @@
 //! The marker that an unfinished copy leaves at its target, where there is no document yet.
 //!
 //! Whatever opens nodes reports it ([`ArrayError::Unfinished`](crate::ArrayError::Unfinished)), so
-//! what the marker says is read here. The crate `zarr-copy` writes it.
+//! the marker is read here. The crate `zarr-copy` writes it.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -20,7 +20,7 @@ pub const MARKER: &str = "zarr-kit-copy.json";
 /// by the crate `zarr-join`. Until then the array may have chunks with keys of another encoding.
 pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
 
-/// The version of the markers that this library puts, which is the only one that it understands.
+/// The version of the markers that this library writes, and the only version that it reads.
 pub const MARKER_VERSION: u64 = 1;
 
 /// The version that a copy's marker names, unless it is [this one](MARKER_VERSION); `None` also for

@@ -182,8 +182,8 @@ impl OwnedChunks {
 }
 
 /// Cuts a range of chunks in C order into boxes of chunks: a piece of the first row, whole rows, a
-/// piece of the last row, of which the pieces are cut in the same way. `outer` are the ranges of
-/// the axes before.
+/// piece of the last row. The pieces are cut in the same way. `outer` are the ranges of the axes
+/// before.
 fn cut(
     counts: &[u64],
     range: Range<u64>,

@@ -88,7 +88,7 @@ impl PlannedChunk {
 }
 
 impl PlannedReads {
-    /// Adds those of another object, as if its bytes followed.
+    /// Adds the reads of another object, counted as if its bytes followed.
     pub(crate) fn append(&mut self, other: Self) {
         let start = self.stored_bytes;
         let moved =

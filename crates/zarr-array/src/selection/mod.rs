@@ -1,4 +1,4 @@
-//! Selections of elements: what is selected along each axis.
+//! Selections of elements: the selected indices of each axis.
 
 mod any;
 pub(crate) mod gather;

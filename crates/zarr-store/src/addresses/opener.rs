@@ -67,26 +67,25 @@ use crate::{Key, Store, StoreError, StoreOptions};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Opener: fmt::Debug + Send + Sync {
-    /// Whether a file, object or folder of this name may hold a store of this kind, as far as the
-    /// name says.
+    /// Whether a file, object or folder may hold a store of this kind, by its name alone.
     fn recognises(&self, name: &str) -> bool;
 
-    /// Whether what is at a local path, whose name is recognised, holds a store of this kind, or may
-    /// once it is created.
+    /// Whether the file or folder at a local path with a recognised name holds a store of this kind, or
+    /// may do so once it is created.
     fn is_at(&self, path: &Path) -> bool;
 
     /// The store in the file or folder at a local path.
     ///
     /// # Errors
-    /// Those of the store.
+    /// The store's errors.
     fn open_local(&self, path: &Path, options: &StoreOptions)
     -> Result<Arc<dyn Store>, StoreError>;
 
-    /// The store in an object of another store, which is the one at `url`, or below the prefix of that
-    /// name. `None` if there is no such object: a prefix may have the name of a file.
+    /// The store in the object `key` of `store`, or below the prefix of that name; `url` is the URL of
+    /// `store`. `None` if there is no such object: a prefix may have the name of a file.
     ///
     /// # Errors
-    /// Those of both stores.
+    /// The errors of both stores.
     fn open_within(
         &self,
         store: Arc<dyn Store>,

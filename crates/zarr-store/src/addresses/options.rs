@@ -59,14 +59,15 @@ impl StoreOptions {
         }
     }
 
-    /// Whether a missing folder is created (local stores; object storage has no folders).
+    /// Whether to create a missing folder (local stores; object storage has no folders).
     #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
     }
 
-    /// What a finished write to a local store survives: see [`LocalStore::with_durability`].
+    /// The failures that a finished write to a local store survives: see
+    /// [`LocalStore::with_durability`].
     #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
@@ -81,16 +82,16 @@ impl StoreOptions {
         self
     }
 
-    /// Makes kinds of stores in files known, such as zip archives: none by default. Those of all
-    /// features are `zarr_kit::OPENERS`.
+    /// The kinds of stores in files, such as zip archives: none by default. `zarr_kit::OPENERS` has the
+    /// kinds of all features.
     #[must_use]
     pub fn openers(mut self, openers: &'static [&'static dyn Opener]) -> Self {
         self.openers = openers;
         self
     }
 
-    /// Allows references to lead to a folder and what is in it, or to objects below a URL, which are
-    /// then read with the credentials of the environment. May be called several times.
+    /// Allows references to lead into a folder, or to objects below a URL, which are then read with the
+    /// credentials of the environment. May be called several times.
     ///
     /// Without it, a `ReferenceStore` reads local files only in the folder of
     /// its reference file, and objects on other servers only without credentials.
@@ -100,9 +101,9 @@ impl StoreOptions {
         self
     }
 
-    /// The most bytes of a document, such as `zarr.json`, that is deflated in a zip archive or to which
-    /// a reference leads: 256 MiB by default. A few bytes can stand for a gigabyte there, and readers
-    /// hold documents whole.
+    /// The most bytes of a document, such as `zarr.json`, that is deflated in a zip archive or the target
+    /// of a reference: 256 MiB by default. There a few bytes can stand for a gigabyte, and readers keep
+    /// whole documents in memory.
     #[must_use]
     pub fn max_document(mut self, bytes: u64) -> Self {
         self.documents = DocumentLimit::new(bytes);

@@ -1,4 +1,4 @@
-//! Listings, and deletions of what is below a prefix.
+//! Listings, and deletions below a prefix.
 
 use std::collections::BTreeSet;
 use std::time::{SystemTime, UNIX_EPOCH};

@@ -1,7 +1,7 @@
 //! What every store must do, as functions that test any store.
 //!
-//! A test of a store calls [`all`] with a store that is empty, or [`reads`] with one that can only be
-//! read and is known to hold some objects. The other functions test one subject each, for a store
+//! A test of a store calls [`all`] with an empty store, or [`reads`] with a read-only store and its
+//! known objects. The other functions test one subject each, for a store
 //! that is to be mended step by step. All of them panic with the key and what was found, use keys
 //! below a prefix of their own, and remove these at the end.
 //!

@@ -168,7 +168,7 @@ pub enum StoreError {
     Url {
         /// The URL as [`shown_url`](crate::shown_url) has it.
         url: String,
-        /// What is wrong with it, and what is allowed.
+        /// Its fault, and the allowed values.
         reason: String,
     },
     /// What holds the objects of the store, such as a zip archive, is damaged, was replaced, or
@@ -219,7 +219,7 @@ pub struct ModifiedObject {
 impl StoreError {
     /// Whether a listing failed because the store cannot list, or not for this client: it may be
     /// readable all the same. A failure that may pass, such as a lost or a throttled request, is none
-    /// of these: an operation must not go on as if nothing was there.
+    /// of these: an operation must not treat the object as missing.
     #[must_use]
     pub fn cannot_list(&self) -> bool {
         match self {

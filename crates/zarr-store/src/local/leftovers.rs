@@ -139,10 +139,10 @@ pub(super) fn remove_unless_held(path: &Path) -> io::Result<bool> {
 /// Removes what dead writers left in a folder, where it is certain that they are dead.
 ///
 /// Called only when a dead holder's lock file was found in the folder, so that not every write
-/// reads the folder. Removes only temporary files of the current boot of this system: the kernel
-/// that granted the writer's lock is then the one that is asked now, whatever the file system, and
-/// if it grants the lock again nobody holds it. Lock files are removed by the same protocol as by
-/// their holders. Nothing depends on success.
+/// reads the folder. Removes only temporary files of the current boot of this system: then the same
+/// kernel granted the writer's lock, whatever the file system, and if it grants the lock again, the
+/// lock is free. Lock files are removed by the protocol of their holders. Nothing depends on
+/// success.
 pub(super) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -154,12 +154,12 @@ pub(super) fn sweep(folder: &Path) {
     }
 }
 
-/// What shows that nobody uses a file.
+/// The proof that a file is unused.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Proof {
     /// Its lock, taken.
     Lock,
-    /// That nobody was seen to hold it, perhaps because there are no locks.
+    /// No holder was seen, perhaps because there are no locks.
     NotHeld,
 }
 
@@ -210,7 +210,7 @@ fn is_locked(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// Where there are no locks, the caller's own file looks like one that is left over.
+    /// Without locks, the caller's own file looks like a leftover.
     #[test]
     fn what_the_caller_writes_is_not_left_over() {
         let folder = tempfile::tempdir().expect("a folder");

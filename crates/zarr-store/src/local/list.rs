@@ -191,7 +191,7 @@ pub(super) fn list_dir<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s
     })))
 }
 
-/// `None` for what is not an object, nor a prefix of any.
+/// `None` if the entry is neither an object nor a prefix of objects.
 fn child(store: &LocalStore, prefix: &Prefix, entry: &FolderEntry) -> io::Result<Option<DirEntry>> {
     let Some(key) = key_of(prefix, entry) else { return Ok(None) };
     Ok(match kind_of(store, entry, &entry.path(), true)? {

@@ -68,8 +68,8 @@ pub(super) fn locked(lock: impl Fn() -> io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Whether a call to lock failed because the file system has no locks, so that nobody holds one:
-/// `ENOSYS`, `EOPNOTSUPP` or, of some file systems in user space and in networks, `EINVAL`. After any
+/// Whether a call to lock failed because the file system has no locks, so that there is no holder:
+/// `ENOSYS`, `EOPNOTSUPP` or, in some file systems in user space and in networks, `EINVAL`. After any
 /// other error, such as `ENOLCK` or `EIO`, others may hold locks.
 pub(super) fn has_no_locks(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::Unsupported | io::ErrorKind::InvalidInput)
@@ -86,7 +86,7 @@ pub(super) fn is_at(file: &File, path: &Path) -> io::Result<bool> {
     }
 }
 
-/// Lock files are never removed here, so the one at the path is the one that was opened.
+/// Lock files are never removed here, so the path still leads to the opened file.
 #[cfg(not(unix))]
 pub(super) fn is_at(_: &File, _: &Path) -> io::Result<bool> {
     Ok(true)

@@ -92,8 +92,8 @@ fn link(
     })
 }
 
-/// What a new name stands for: the expected version, another one, or, with `None`, a symbolic link,
-/// of which the link itself got the name.
+/// The file with a new name: the expected version, or another version. `None` if the name was given
+/// to a symbolic link and not to its target.
 fn linked(path: &Path, expected: &ObjectMeta) -> io::Result<Option<PutFrom>> {
     let meta = fs::symlink_metadata(path)?;
     if meta.is_symlink() {

@@ -11,8 +11,8 @@ const STRIPES: usize = 64;
 
 /// A set of names, each held by at most one thread at a time.
 ///
-/// Memory is proportional to the names held now. A forked process holds none: the threads that did
-/// are in its parent.
+/// Memory is proportional to the locked names. A forked process has none: the threads that locked
+/// them are in its parent.
 #[derive(Debug)]
 pub(crate) struct LockTable<T> {
     stripes: PerProcess<Box<[Stripe<T>]>>,
@@ -44,8 +44,7 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
         Self { stripes: PerProcess::new(), hasher: RandomState::new() }
     }
 
-    /// Waits until nobody holds `name`, then holds it. `None` where [`PerProcess`] has no room
-    /// left.
+    /// Waits until `name` is free, then locks it. `None` if [`PerProcess`] has no room left.
     pub(crate) fn lock(self: &Arc<Self>, name: T) -> Option<Held<T>> {
         let stripe = self.stripe(&name)?;
         // Nothing panics while a stripe is locked, so a poisoned lock means nothing.

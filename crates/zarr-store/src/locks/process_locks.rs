@@ -23,7 +23,7 @@ use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 pub struct ProcessLocks(Arc<LockTable<Key>>);
 
 impl ProcessLocks {
-    /// A set of locks of which none is held.
+    /// A set of free locks.
     #[must_use]
     pub fn new() -> Self {
         Self(Arc::new(LockTable::new()))

@@ -25,7 +25,7 @@ use crate::{
     without_secrets,
 };
 
-/// A backend and what is known of it before options apply.
+/// A backend and its known properties, before options apply.
 pub(super) struct Origin {
     pub(super) backend: Arc<dyn Backend>,
     /// The same backend, if it can list in pages.

@@ -25,7 +25,7 @@ pub(super) fn list(client: Client, prefix: Prefix) -> Listing<'static, Key> {
     all(client, prefix, key_of)
 }
 
-/// As [`list`], with what the server says of each object.
+/// As [`list`], with the server's description of each object.
 pub(super) fn list_described(
     client: Client,
     prefix: Prefix,

@@ -40,18 +40,21 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 ///
 /// # Requests that fail
 /// They are retried after server errors, resets, time-outs and responses that break off, within the
-/// limits of [`StoreOptions::retries`], and so are requests that the server refuses because of another
-/// one (409). If a conditional put is refused or its response may have been lost, the object is read
-/// again, and what is stored decides. Is it what was expected, the put is repeated. Is it exactly the
-/// bytes that were sent, and a response may have been lost, the put has succeeded. Otherwise it is
-/// [`PutOutcome::Changed`]. (A backend passed to [`RemoteStore::new`] does not report the requests
-/// that it retries itself; only losses that it returns as errors are known.)
+/// limits of [`StoreOptions::retries`], and so are requests refused because of a concurrent request
+/// (409). If a conditional put is refused or its response may have been lost, the object is read
+/// again:
 ///
-/// After a loss, equal bytes from another writer cannot be told from those that were sent: both
-/// writers are then told that they have written. This is harmless for changes that set elements,
-/// attributes or a shape, since the other writer began with the same version. Changes that count or
-/// claim something, and must not coincide with those of others, must put something unique into the
-/// object.
+/// - If it has the expected version, the put is repeated.
+/// - If it has the sent bytes, and a response may have been lost, the put has succeeded.
+/// - Otherwise the result is [`PutOutcome::Changed`].
+///
+/// A backend passed to [`RemoteStore::new`] does not report the requests that it retries itself; only
+/// losses that it returns as errors are known.
+///
+/// After a loss, equal bytes from another writer cannot be told from the sent bytes: both writers are
+/// told that they have written. This is harmless for changes that set elements, attributes or a
+/// shape, since the other writer began with the same version. A change that must not coincide with
+/// another, such as a count or a claim, must put something unique into the object.
 ///
 /// # After a fork
 /// A forked process creates its own client at first use, by the same URL and options. A store made

@@ -124,7 +124,7 @@ impl Client {
     /// # Refused and lost requests
     /// A refusal alone says little: 409 is also the answer to a request that meets another one, and
     /// a put that succeeded is refused if it is repeated after its response was lost. So after any of
-    /// them the object is read again, and what is stored decides.
+    /// them the object is read again, and its bytes decide.
     pub(super) async fn put_if(
         self,
         key: Key,

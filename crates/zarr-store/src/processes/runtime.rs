@@ -24,8 +24,8 @@ use crate::{Operation, StoreError};
 /// The most threads, which only move bytes between sockets and buffers; decoding is done elsewhere.
 const MAX_THREADS: usize = 4;
 
-/// The most work that blocks its thread. It may wait for requests, whose clients look up names on
-/// blocking threads of the same runtime, of which there are 512: some must stay free.
+/// The most work that blocks its thread. It may wait for requests, whose clients look up names on the
+/// 512 blocking threads of the same runtime: some must stay free.
 const MAX_BLOCKING: usize = 256;
 
 /// The threads, and a permit for each piece of work that may block one.

@@ -10,22 +10,21 @@ use crate::{
     ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, StoreError,
 };
 
-/// Keys and their bytes: all that an array needs of its storage.
+/// Keys and their bytes: the storage of an array.
 ///
 /// Blocking and object-safe; every method may be called from any number of threads at once. Callers
 /// find shorthands in [`StoreExt`](crate::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
 /// Six methods are required. Five have a default that calls these, or tells the caller to: override
-/// one if the store can do better. The last six tell what else the store can do, by default nothing:
-/// what is more than an answer is an object of its own, such as [`Linking`], a [`Session`] or an
-/// [`AsyncStore`].
+/// one if the store can do better. The last six declare capabilities, by default none. A capability
+/// with methods is an object, such as [`Linking`], a [`Session`] or an [`AsyncStore`].
 ///
 /// # Wrapping
-/// A store that wraps another is a [`Layer`](crate::Layer) if it passes on all that the other can do:
-/// every operation then goes through one method. If it gives less, it implements this trait: it has
-/// only what it implements, and gets nothing of the other by default. Either way no operation of the
-/// inner store gets past it, and a wrapper that leaves an object out is slower, and safe.
+/// A store that wraps another and passes on all its capabilities implements [`Layer`](crate::Layer):
+/// every operation then goes through one method. A wrapper with fewer capabilities implements this
+/// trait, and has only the capabilities that it implements. Either way, no operation reaches the
+/// inner store without the wrapper. A wrapper that omits a capability is slower, but safe.
 ///
 /// # Spec
 /// Zarr v3 core, "Abstract store interface": the readable, writeable and listable stores together.
@@ -90,14 +89,14 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Waits for the advisory lock of `key` and takes it, until the guard is dropped.
     ///
-    /// It excludes other holders of the same lock and nobody else: reads and plain puts go on.
-    /// [`LockGuard::scope`] says which holders it excludes: those of this process, or all.
+    /// It excludes other holders of the same lock; reads and plain puts go on.
+    /// [`LockGuard::scope`] tells whether it excludes holders in this process only, or in all.
     ///
     /// # Nested locks
-    /// Locks are of two kinds: those of chunks, and all others, which are those of documents
-    /// (`zarr.json`) and of markers. Who needs several of the other kind takes them by one call of
-    /// [`lock_all`](Store::lock_all), and then those of chunks one at a time. Nobody takes any other
-    /// lock while holding one, nor the same one twice: two threads could wait for each other forever.
+    /// There are two kinds of locks: of chunks, and of documents (`zarr.json`) and markers. A caller
+    /// first takes all locks of documents by one call of [`lock_all`](Store::lock_all), then locks of
+    /// chunks one at a time. It must not take any other lock while it holds one, nor the same lock
+    /// twice: two threads could wait for each other forever.
     ///
     /// So a store may have few locks: one for all chunks and one for all other keys are enough.
     /// These two must not be one.
@@ -107,14 +106,14 @@ pub trait Store: fmt::Debug + Send + Sync {
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
 
     /// Waits for the locks of all these keys and takes them, until the guard is dropped. Keys may be
-    /// given twice. No key is that of a chunk.
+    /// given twice. None may be the key of a chunk.
     ///
     /// By default [locks](Store::lock) one after another, in the order of the keys: two callers
     /// never wait for each other. A store in which different keys may have the same lock must take
     /// each lock once, in an order of its own.
     ///
     /// # Errors
-    /// As for [`lock`](Store::lock). None of the locks is held then.
+    /// As for [`lock`](Store::lock). All locks are then released.
     fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
         let keys: BTreeSet<&Key> = keys.iter().collect();
         let guards: Result<_, _> = keys.into_iter().map(|key| self.lock(key)).collect();
@@ -131,8 +130,8 @@ pub trait Store: fmt::Debug + Send + Sync {
         self.get(key, ReadRange::Ranges(&[]), &mut Vec::new())
     }
 
-    /// Reads all of an object to the place where its bytes are needed, if it has as many bytes as
-    /// `out`: the same as a [`get`](Store::get), without a buffer and a copy.
+    /// Reads a whole object into the caller's memory, if it has as many bytes as `out`: a
+    /// [`get`](Store::get) without a buffer and a copy.
     ///
     /// By default [`GetInto::Unsupported`]: the caller gets and copies.
     ///
@@ -144,8 +143,8 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(GetInto::Unsupported)
     }
 
-    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with what listings of the store
-    /// tell of its object, if they do. Two listings tell the same of an object that has not changed;
+    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with the size and version that
+    /// listings of the store contain. Two listings describe an unchanged object in the same way;
     /// [`head`](Store::head) may tell more, since some servers leave `ETag`s out of listings.
     ///
     /// `None` by default: the caller looks up each key.
@@ -168,19 +167,19 @@ pub trait Store: fmt::Debug + Send + Sync {
         self.list(prefix, Links::AsObjects).try_for_each(|key| self.delete(&key?))
     }
 
-    /// What writers and readers should know of the store before they ask. By default nothing.
+    /// Properties that callers need before they choose a request. By default none.
     fn capabilities(&self) -> Capabilities {
         Capabilities::new()
     }
 
-    /// Where the objects are, and objects made of those of other stores without reading them.
+    /// Locations of objects, and puts from objects of other stores without reading them.
     ///
-    /// `None` by default: bytes are read and put, and nobody can tell what other store has them.
+    /// `None` by default: callers read and put the bytes.
     fn linking(&self) -> Option<&dyn Linking> {
         None
     }
 
-    /// Access to what is in the storage and is no object.
+    /// Access to files in the storage that are not objects.
     ///
     /// `None` by default: every name in the storage is a key, and writers leave nothing behind.
     fn cleaning(&self) -> Option<&dyn Cleaning> {
@@ -199,7 +198,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Begins a session: puts that take effect together. Waits for another session of the store to
     /// end, if there may be only one at a time.
     ///
-    /// `None`, the default, if the store has no sessions: each put takes effect by itself. Callers use
+    /// `None`, the default, if the store has no sessions: each put takes effect alone. Callers use
     /// [`Session::begin`].
     ///
     /// # Errors
@@ -208,10 +207,10 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// The same store, with puts that verify what they have written: its length, and its ETag or
-    /// the like. A put that the store acknowledged but did not store is then an error.
+    /// The same store, with puts that verify the written object: its length, and its ETag or the
+    /// like. A put that the store acknowledged but did not store is then an error.
     ///
-    /// `None` by default: there is nobody else to ask than the store that has just answered.
+    /// `None` by default: the store cannot verify more than it has answered.
     fn checked(&self) -> Option<Arc<dyn Store>> {
         None
     }

@@ -1,17 +1,17 @@
-//! What a store holds that is no object.
+//! Files in the storage that are not objects.
 
 use crate::{Prefix, StoreError};
 
-/// What [`Store::cleaning`](crate::Store::cleaning) gives: access to what is in the storage and is no
-/// object, so that no listing shows it.
+/// The files in the storage that are not objects, so that no listing shows them; returned by
+/// [`Store::cleaning`](crate::Store::cleaning).
 ///
 /// Callers find both methods in [`StoreExt`](crate::StoreExt), for any store.
 pub trait Cleaning {
-    /// Removes what dead writers left below `prefix` and is not an object: unfinished files and
-    /// locks. Calls `removed` with the name of each in the store.
+    /// Removes the unfinished files and locks of dead writers below `prefix`. Calls `removed` with the
+    /// name of each in the store.
     ///
-    /// Keeps what a living process is seen to hold. A living writer that cannot be seen, on another
-    /// host that shares no locks with this one, is delayed and loses nothing.
+    /// Keeps files that a living process is seen to hold. A living writer on another host that shares
+    /// no locks with this one cannot be seen: it is delayed, and loses nothing.
     ///
     /// By default does nothing: writers leave nothing behind.
     ///
@@ -22,11 +22,11 @@ pub trait Cleaning {
         Ok(())
     }
 
-    /// Calls `found` with the name of everything below `prefix` that readers of the storage see and
-    /// that is no object, because no key can have its name, or because it is no regular file: what
-    /// no listing has, so that copies and checks have to tell of it. Of a folder with such a name,
-    /// only the folder. Links are followed as for [`Links::Follow`](crate::Links::Follow). What
-    /// [`clean`](Cleaning::clean) removes is left out.
+    /// Calls `found` with the name of each file or folder below `prefix` that cannot be an object: no
+    /// key has its name, or it is not a regular file. No listing has it, so copies and checks must
+    /// report it. A folder with such a name is reported without its contents. Links are followed as
+    /// for [`Links::Follow`](crate::Links::Follow). Files that [`clean`](Cleaning::clean) removes are
+    /// left out.
     ///
     /// # Errors
     /// As for [`list`](crate::Store::list).

@@ -50,7 +50,7 @@ pub trait Linking {
 
     /// The path of the object's file, whether or not there is one, for another store to link;
     /// `None`, the default, if the store does not keep each object in a file. Links in the path are
-    /// not checked: compare the [version](ObjectMeta::version) of what is found there.
+    /// not checked: compare the [version](ObjectMeta::version) of the found file.
     ///
     /// # Errors
     /// [`StoreError::Reserved`] if no object can have this key.

@@ -1,4 +1,4 @@
-//! Making an object from one that another store already holds.
+//! Making an object from an object of another store.
 
 use std::fs::File;
 

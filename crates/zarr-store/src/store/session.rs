@@ -8,8 +8,8 @@ use crate::{Store, StoreError};
 /// Puts into a store that take effect together when the session is [committed](Session::commit), and
 /// not at all if it is dropped before: after an error, nothing of it is left.
 ///
-/// Reads of the session's [store](Session::store) see its own puts and, besides these, what was there
-/// when it began. Other readers see the last commit. Threads may share a session.
+/// Reads of the session's [store](Session::store) see its puts, and otherwise the state when it
+/// began. Other readers see the last commit. Threads may share a session.
 ///
 /// # Examples
 /// ```

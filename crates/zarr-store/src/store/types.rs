@@ -242,12 +242,12 @@ pub struct LockGuard {
 }
 
 impl LockGuard {
-    /// A guard that releases the lock by dropping `held`.
+    /// A guard that drops `held` to release the lock.
     pub fn new(scope: LockScope, held: impl Send + Sync + 'static) -> Self {
         Self { scope, _held: Box::new(held) }
     }
 
-    /// Several guards as one, which excludes whom all of them exclude.
+    /// Several guards as one. It excludes the holders that all of them exclude.
     pub fn all(guards: Vec<Self>) -> Self {
         let is_wide = guards.iter().all(|guard| guard.scope == LockScope::AllProcesses);
         let scope = if is_wide { LockScope::AllProcesses } else { LockScope::Process };

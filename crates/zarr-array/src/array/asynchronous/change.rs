@@ -166,7 +166,7 @@ impl Array {
         })
     }
 
-    /// An error if nobody waits any more for the change that this handle makes.
+    /// An error if no caller waits any more for the change that this handle makes.
     pub(crate) fn check_wanted(&self) -> Result<(), ArrayError> {
         match &self.dropped {
             Some(dropped) if dropped.load(Ordering::Relaxed) => {

@@ -110,7 +110,7 @@ impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Tur
 }
 
 impl Shared {
-    /// Parts that have not been begun; first those that a turn had no time for.
+    /// Parts that have not been begun; first the parts that a turn had no time for.
     fn take(&self) -> Option<Range<u64>> {
         if self.is_given_up() {
             return None;

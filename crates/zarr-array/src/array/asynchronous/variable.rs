@@ -70,7 +70,7 @@ impl Array {
     }
 }
 
-/// Works on the parts that a turn gets.
+/// Processes the parts of a turn.
 fn each_part(
     turn: &mut Turn<'_>,
     chunks: &SelectedChunks<'_>,

@@ -73,8 +73,8 @@ impl Array {
     /// Reads elements into memory of the caller: bytes, elements of a Rust type, or positions with any
     /// strides. [`Destination`] lists what it may be.
     ///
-    /// Chunks are decoded directly to their positions; the bytes in between are not changed. Lists of
-    /// indices that go back and forth between chunks need a second buffer as large as the selection.
+    /// Chunks are decoded directly to their positions; the bytes between elements are not changed. Lists
+    /// of indices that go back and forth between chunks need a second buffer as large as the selection.
     ///
     /// # Errors
     /// As [`read`](Array::read), and [`ArrayError::BufferLength`] unless a slice is as long as the

@@ -194,7 +194,7 @@ impl Array {
     }
 
     /// Writes elements of a Rust type, in C order of a [`Selection`](crate::Selection) or in the order
-    /// of [`Points`](crate::Points). [`WriteAs`] says of which types, [`Source`] what may hold them.
+    /// of [`Points`](crate::Points). [`WriteAs`] lists the types, [`Source`] the containers.
     ///
     /// # Errors
     /// [`ArrayError::ElementType`] if the array's data type does not match; [`ArrayError::Shape`] if

@@ -48,8 +48,8 @@ pub(in crate::array) enum Content<'a> {
     Boxes(&'a dyn Boxes),
 }
 
-/// Elements that a write takes a box at a time: it asks for each chunk's part, so that elements in
-/// memory of which others write the rest, or that are computed, need no copy of them all.
+/// Elements that a write requests a box at a time, one for each chunk. So computed elements, and
+/// elements in memory that other threads write around, need no copy of the whole selection.
 ///
 /// Lists of indices without a constant step, and [`Points`](crate::Points), ask for all at once.
 ///

@@ -102,7 +102,7 @@ impl Array {
         Ok(())
     }
 
-    /// Divides the groups of chunks of which less can be read than the box around the points.
+    /// Divides the groups in chunks where a read can be smaller than the box around the points.
     fn divided(&self, points: &Points, groups: Groups) -> Result<Groups, ArrayError> {
         // Members have chunks of their own.
         if self.members().is_some() {

@@ -24,7 +24,7 @@ impl Array {
     /// Chunks that are not stored read as the fill value.
     ///
     /// Each chunk that the selection touches is read once. If a chunk can be read in part, only
-    /// the selected elements are read; for a list of indices, also those in between. Lists that
+    /// the selected elements are read; for a list of indices, also the elements between them. Lists that
     /// go back and forth between chunks need a second buffer as large as the result, and so do points
     /// that are not in the order of the chunks. Where points are few in a large chunk that can be read
     /// in part, only they are read; of a shard, only the inner chunks that contain some.
@@ -181,9 +181,9 @@ impl Array {
         Ok(())
     }
 
-    /// Reads a chunk whose bytes are its elements right into their place, if they are adjacent
-    /// there. False if they are not, or the store has other bytes or cannot do it: then the usual
-    /// way reads it, or says what is wrong.
+    /// Reads an unencoded chunk directly to its position, if its elements are adjacent there. False if
+    /// they are not, or the store has other bytes or cannot do it: then the usual way reads the
+    /// chunk, or reports the fault.
     fn read_in_place(&self, key: &Key, out: &mut Output<'_>) -> Result<bool, ArrayError> {
         let Some(place) = out.as_mut_slice() else { return Ok(false) };
         match self.store().get_into(key, place) {

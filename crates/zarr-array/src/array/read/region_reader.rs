@@ -73,7 +73,7 @@ impl OneVersion {
         Some(cached.index)
     }
 
-    /// Judges the store's answer. Of one that is missing or replaced, no index is kept.
+    /// Examines the store's response. The index of a missing or replaced object is not kept.
     pub(in crate::array) fn judge(
         &mut self,
         array: &Array,

@@ -1,4 +1,4 @@
-//! Records what the threads of a write have written.
+//! Records the chunks that the threads of a write have written.
 
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

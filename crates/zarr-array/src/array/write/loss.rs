@@ -1,4 +1,4 @@
-//! Describes what a refused write would have changed.
+//! Describes the values that a refused write would have changed.
 
 use zarr_codec::{ChunkErrorKind, Lost};
 use zarr_metadata::DataType;
@@ -8,8 +8,8 @@ use crate::error::{ArrayError, Loss};
 use crate::hierarchy::node::{self, METADATA_KEY};
 
 impl Array {
-    /// Describes what a refused write would have lost, now that speed no longer matters: of the
-    /// given elements, or of the fill value, which the write would have stored next to them.
+    /// Describes the values that a refused write would have lost: given elements, or the fill value,
+    /// which the write would have stored next to them. Speed no longer matters here.
     /// `index` converts the number of an element to its index in the array. Other errors are
     /// returned unchanged.
     pub(in crate::array) fn explain_loss(

@@ -24,8 +24,8 @@ use crate::transfer::{ChunkRegion, Selected, Transfer};
 
 impl Array {
     /// Writes elements from their bytes, in C order of a [`Selection`] or in the order of
-    /// [`Points`](crate::Points). [`Input`] says what the bytes may be. If a list repeats an index, or
-    /// points an element, the last one stays.
+    /// [`Points`](crate::Points). [`Input`] lists the containers. If a list repeats an index, or points
+    /// repeat an element, the last value stays.
     ///
     /// Chunks that the selection covers entirely, by ranges, are encoded without reading them. In
     /// all other chunks the rest is kept: they are read, changed and written under the best
@@ -34,8 +34,8 @@ impl Array {
     /// same time, or have appended since this array was opened. (If such a chunk cannot be
     /// decoded, it is encoded without its old content.)
     ///
-    /// The document is not read again. If others have shrunk the array since it was opened, what is
-    /// written past its new end is stored, and shows again when the array grows (SD-08).
+    /// The document is not read again. If another writer has shrunk the array since it was opened,
+    /// elements written past its new end are stored, and show again when the array grows (SD-08).
     ///
     /// A chunk that then holds only the fill value, bit by bit, is removed, since it reads the
     /// same, unless [all are to be stored](Array::with_empty_chunks_stored). Inner chunks of a
