@@ -6,35 +6,43 @@ use zarr_metadata::{DataType, MetadataError};
 
 use super::value;
 
-/// The elements of lines that `read --format lines` wrote; empty lines are left out.
-pub fn lines(text: &str, data_type: &DataType) -> Result<Vec<u8>, String> {
-    let mut elements = Vec::new();
+/// Takes the bytes of one element after another.
+type Take<'t> = &'t mut dyn FnMut(&[u8]);
+
+/// Reads the elements of lines that `read --format lines` wrote; empty lines are left out.
+pub fn lines(text: &str, data_type: &DataType, take: Take<'_>) -> Result<(), String> {
+    let mut element = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        value::read(data_type, line, &mut elements)
+        element.clear();
+        value::read(data_type, line, &mut element)
             .map_err(|error| format!("line {}{}", number + 1, told(&error)))?;
+        take(&element);
     }
-    Ok(elements)
+    Ok(())
 }
 
 /// The most levels of lists that are read, each in a pass over the text; numpy has as many axes.
 const MOST_LEVELS: usize = 64;
 
-/// The elements of nested lists in C order, and the shape of the lists.
-pub fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<u8>), String> {
-    let text = text.trim();
-    let rank = rank(text, data_type);
+/// Reads the elements of nested lists in C order, of which there are [`rank`] levels, and returns the
+/// shape of the lists.
+pub fn nested(
+    text: &str,
+    rank: usize,
+    data_type: &DataType,
+    take: Take<'_>,
+) -> Result<Vec<u64>, String> {
     if rank > MOST_LEVELS {
         return Err(format!("$: {rank} levels of lists, expected at most {MOST_LEVELS}"));
     }
-    let mut lists = Lists { data_type, shape: vec![None; rank], elements: Vec::new() };
-    lists.gather(text, 0, "$")?;
+    let mut lists = Lists { data_type, shape: vec![None; rank], element: Vec::new(), take };
+    lists.gather(text.trim(), 0, "$")?;
     // Below an empty list there is nothing to count.
-    let shape = lists.shape.into_iter().map(|size| size.unwrap_or(0)).collect();
-    Ok((shape, lists.elements))
+    Ok(lists.shape.into_iter().map(|size| size.unwrap_or(0)).collect())
 }
 
 /// The depth of the elements, from the first entry of each list.
-fn rank(text: &str, data_type: &DataType) -> usize {
+pub fn rank(text: &str, data_type: &DataType) -> usize {
     let is_space = |byte: &u8| matches!(byte, b' ' | b'\n' | b'\r' | b'\t');
     let mut rest = text.bytes().filter(|byte| !is_space(byte)).peekable();
     let mut depth = 0_usize;
@@ -60,14 +68,18 @@ struct Lists<'t> {
     data_type: &'t DataType,
     /// The size of lists at each depth, once one has been seen.
     shape: Vec<Option<u64>>,
-    elements: Vec<u8>,
+    element: Vec<u8>,
+    take: Take<'t>,
 }
 
 impl Lists<'_> {
     fn gather(&mut self, text: &str, depth: usize, path: &str) -> Result<(), String> {
         let Some(size) = self.shape.get_mut(depth) else {
-            return value::read(self.data_type, text, &mut self.elements)
-                .map_err(|error| format!("{path}{}", told(&error)));
+            self.element.clear();
+            value::read(self.data_type, text, &mut self.element)
+                .map_err(|error| format!("{path}{}", told(&error)))?;
+            (self.take)(&self.element);
+            return Ok(());
         };
         if !text.starts_with('[') {
             return Err(format!("{path}: an element where others have a list"));
@@ -90,6 +102,13 @@ impl Lists<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<u8>), String> {
+        let mut elements = Vec::new();
+        let take = &mut |element: &[u8]| elements.extend_from_slice(element);
+        let shape = super::nested(text, rank(text, data_type), data_type, take)?;
+        Ok((shape, elements))
+    }
 
     #[test]
     fn nested_lists_have_a_shape() {
@@ -135,7 +154,11 @@ mod tests {
 
     #[test]
     fn lines_are_elements() {
-        let read = |text: &str| lines(text, &DataType::Int16);
+        let read = |text: &str| {
+            let mut elements = Vec::new();
+            let take = &mut |element: &[u8]| elements.extend_from_slice(element);
+            lines(text, &DataType::Int16, take).map(|()| elements)
+        };
         assert_eq!(read("1\n-2\n\n3"), Ok(vec![1, 0, 0xfe, 0xff, 3, 0]));
         insta::assert_snapshot!(
             read("1\n99999\n").expect_err("too large"),

@@ -3,7 +3,6 @@
 pub mod decoded;
 pub mod element;
 pub mod json;
-pub mod lines;
 pub mod nested;
 pub mod npy;
 pub mod pretty;

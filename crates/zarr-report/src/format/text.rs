@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use zarr_array::ByteStrings;
+use zarr_array::{AxisSelection, ByteStrings, Selection};
 use zarr_metadata::{DataType, MetadataError};
 
 use super::element;
@@ -30,8 +30,21 @@ impl Shown {
         Self { shape: shape.to_vec(), elide: elide && total > FEW }
     }
 
+    /// The part of a region of this shape that is shown.
+    #[must_use]
+    pub fn part_of(&self, region: &Selection) -> Selection {
+        let kept = region.axes().iter().map(|axis| match self.blocks(axis.len()).as_slice() {
+            [_] => axis.clone(),
+            blocks => {
+                let shown = blocks.iter().cloned().flatten().filter_map(|at| axis.get(at));
+                AxisSelection::from(shown.collect::<Vec<_>>())
+            }
+        });
+        kept.collect()
+    }
+
     /// The shown indices of an axis of this size, in one block or two.
-    pub fn blocks(&self, size: u64) -> Vec<Range<u64>> {
+    fn blocks(&self, size: u64) -> Vec<Range<u64>> {
         if self.elide && size > 2 * EDGE {
             return vec![0..EDGE, size - EDGE..size];
         }

@@ -4,6 +4,5 @@ pub(super) mod append;
 mod decode;
 mod explain;
 pub(super) mod read;
-mod shortened;
 mod variable_length;
 pub(super) mod write;

@@ -3,12 +3,13 @@
 use std::path::Path;
 
 use zarr_kit::report::format::nested::Nested;
-use zarr_kit::report::format::{lines, npy, text};
+use zarr_kit::report::format::quoted::quoted;
+use zarr_kit::report::format::{npy, text, value};
 use zarr_kit::report::words;
 
 use super::decode::Decoding;
 use super::write::bytes_of;
-use super::{explain, shortened, variable_length};
+use super::{explain, variable_length};
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
 use crate::notation::region::region;
@@ -18,10 +19,13 @@ use crate::output::print::{self, Out};
 use crate::output::progress::{Bar, Moved, Work};
 use crate::stores::node_store::NodeStore;
 use clap::ValueEnum;
-use zarr_kit::{Array, Selection};
+use zarr_kit::{Array, DataType, Selection};
 
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
+
+/// How many bytes of text are collected before they are printed.
+const BLOCK: usize = 1 << 16;
 
 pub(crate) fn run(args: &Read) -> Result<(), CliError> {
     let format = format_of(args.format, args.output.as_deref())?;
@@ -62,13 +66,14 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
             let elements = shown.elements().map_or_else(|| "2^64".to_owned(), words::count);
             return Err(CliError::TooLong { elements });
         }
+        let part = shown.part_of(&region);
         let text = match is_variable {
             true => {
-                let elements = variable_length::shown(&place, &array, &region, &shown)?;
+                let elements = array.read_as::<Vec<u8>>(part).map_err(failed)?;
                 text::format_variable(array.data_type(), &shown, &elements)
             }
             false => {
-                let elements = shortened::read(&place, &array, &region, &shown)?;
+                let elements = array.read(part).map_err(failed)?;
                 text::format(decoding.data_type(), &shown, &decoding.decode(&elements)?)
             }
         };
@@ -86,40 +91,82 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
     if format == ReadFormat::Csv {
         return print_csv(args, &place, &array, &region, &decoding);
     }
-    if is_variable {
-        return variable_length::print(args, &place, &array, &region, format);
-    }
     let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
     let mut out = Out::to(args.output.as_deref())?;
     if format == ReadFormat::Npy {
         out.bytes(&npy::header(decoding.data_type(), &region.shape()))?;
     }
     // Beside elements that scroll past, a bar would only flicker.
-    let bar = args.output.is_some().then(Bar::new);
+    let bar = (args.output.is_some() && !is_variable).then(Bar::new);
     let (mut done, total) = (0_u64, bytes_of(&region, array.element_size()));
+    let (mut text, mut one) = (String::new(), String::new());
     for piece in array.batches(&region, PIECE).map_err(failed)? {
-        let elements = array.read(&piece).map_err(failed)?;
-        done = done.saturating_add(u64::try_from(elements.len()).unwrap_or(u64::MAX));
+        let read = match format {
+            ReadFormat::Npy | ReadFormat::Raw => {
+                let elements = array.read(&piece).map_err(failed)?;
+                out.bytes(&decoding.decode(&elements)?)?;
+                elements.len()
+            }
+            _ => each(&place, &array, &piece, &decoding, |data_type, element| {
+                match &mut nested {
+                    Some(nested) => {
+                        one.clear();
+                        write(data_type, element, &mut one)?;
+                        nested.element(&one, &mut text);
+                    }
+                    None => {
+                        write(data_type, element, &mut text)?;
+                        text.push('\n');
+                    }
+                }
+                if text.len() >= BLOCK {
+                    out.bytes(text.as_bytes())?;
+                    text.clear();
+                }
+                Ok(())
+            })?,
+        };
+        out.bytes(text.as_bytes())?;
+        text.clear();
+        done = done.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         if let Some(bar) = &bar {
             bar.bytes("reading", done, total);
-        }
-        let elements = decoding.decode(&elements)?;
-        if let Some(nested) = &mut nested {
-            let mut text = String::new();
-            lines::each(decoding.data_type(), &elements, |element| {
-                nested.element(element, &mut text);
-            })?;
-            out.bytes(text.as_bytes())?;
-        } else if format == ReadFormat::Lines {
-            lines::format(decoding.data_type(), &elements, |text| out.bytes(text))?;
-        } else {
-            out.bytes(&elements)?;
         }
     }
     if let Some(nested) = nested {
         out.bytes(nested.end().as_bytes())?;
     }
     out.finish()
+}
+
+/// Reads a part of an array and visits its elements in C order; returns how many bytes they have.
+fn each(
+    place: &NodeStore,
+    array: &Array,
+    part: &Selection,
+    decoding: &Decoding,
+    mut visit: impl FnMut(&DataType, &[u8]) -> Result<(), CliError>,
+) -> Result<usize, CliError> {
+    let (data_type, failed) = (decoding.data_type(), |cause| place.failed(cause));
+    if data_type.is_variable_length() {
+        let elements = array.read_as::<Vec<u8>>(part).map_err(failed)?;
+        elements.iter().try_for_each(|element| visit(data_type, element))?;
+        return Ok(elements.bytes().len());
+    }
+    let elements = array.read(part).map_err(failed)?;
+    let size = data_type.size().unwrap_or(1).max(1);
+    let decoded = decoding.decode(&elements)?;
+    decoded.chunks_exact(size).try_for_each(|element| visit(data_type, element))?;
+    Ok(elements.len())
+}
+
+/// Appends an element as JSON that a terminal may show.
+fn write(data_type: &DataType, element: &[u8], text: &mut String) -> Result<(), CliError> {
+    match data_type.is_variable_length() {
+        true => text.push_str(&quoted(data_type, element)?),
+        false => value::write(data_type, element, text)?,
+    }
+    Ok(())
 }
 
 /// Prints a table.
@@ -135,20 +182,8 @@ fn print_csv(
     let columns = columns.ok_or_else(|| CliError::NoTable { axes: words::axes(shape.len()) })?;
     let out = Out::to(args.output.as_deref())?;
     let mut csv = csv_table::Csv::new(decoding.data_type(), columns, out);
-    let failed = |cause| place.failed(cause);
-    let size = decoding.data_type().size().unwrap_or(1).max(1);
-    for piece in array.batches(region, PIECE).map_err(failed)? {
-        match array.data_type().is_variable_length() {
-            true => {
-                let elements = array.read_as::<Vec<u8>>(&piece).map_err(failed)?;
-                elements.iter().try_for_each(|element| csv.element(element))?;
-            }
-            false => {
-                let elements = array.read(&piece).map_err(failed)?;
-                let elements = decoding.decode(&elements)?;
-                elements.chunks_exact(size).try_for_each(|element| csv.element(element))?;
-            }
-        }
+    for piece in array.batches(region, PIECE).map_err(|cause| place.failed(cause))? {
+        each(place, array, &piece, decoding, |_, element| csv.element(element))?;
     }
     csv.finish()
 }

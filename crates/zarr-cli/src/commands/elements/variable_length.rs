@@ -1,4 +1,4 @@
-//! Elements of variable length: printing them and reading them from files.
+//! Elements of variable length that are read from files.
 
 use std::fs;
 use std::io::{self, Read as _};
@@ -7,22 +7,15 @@ use std::path::Path;
 use serde_json::Value;
 use zarr_kit::array::ByteStrings;
 use zarr_kit::grid::Run;
-use zarr_kit::metadata::{DataType, parse_element};
-use zarr_kit::report::format::nested::Nested;
-use zarr_kit::report::format::quoted::quoted;
-use zarr_kit::report::format::text;
+use zarr_kit::metadata::DataType;
+use zarr_kit::report::format::json;
 use zarr_kit::report::words;
-use zarr_kit::{Array, AxisSelection, Selection};
+use zarr_kit::{Array, Selection};
 
-use crate::args::{Read, ReadFormat};
+use crate::args::ReadFormat;
 use crate::error::CliError;
-use crate::notation::size::PIECE;
-use crate::output::print::Out;
 use crate::output::progress::{Moved, Work};
 use crate::stores::node_store::NodeStore;
-
-/// How many bytes of text are collected before they are printed.
-const TEXT: usize = 1 << 20;
 
 /// The formats for elements of variable length.
 const FORMATS: &str = "use text, lines, json or csv";
@@ -36,66 +29,6 @@ pub(super) fn check_format(data_type: &DataType, format: ReadFormat) -> Result<(
     };
     let reason = format!("elements of type {data_type} have no fixed size; {FORMATS}");
     Err(CliError::argument("--format", name, reason))
-}
-
-/// The elements that a text shows.
-pub(super) fn shown(
-    place: &NodeStore,
-    array: &Array,
-    region: &Selection,
-    shown: &text::Shown,
-) -> Result<ByteStrings, CliError> {
-    let kept = region.axes().iter().map(|axis| {
-        let blocks = shown.blocks(axis.len());
-        match blocks.as_slice() {
-            [_] => axis.clone(),
-            _ => blocks
-                .into_iter()
-                .flatten()
-                .filter_map(|at| axis.get(at))
-                .collect::<Vec<_>>()
-                .into(),
-        }
-    });
-    let kept: Vec<AxisSelection> = kept.collect();
-    array.read_as::<Vec<u8>>(kept).map_err(|cause| place.failed(cause))
-}
-
-/// Prints lines or JSON.
-pub(super) fn print(
-    args: &Read,
-    place: &NodeStore,
-    array: &Array,
-    region: &Selection,
-    format: ReadFormat,
-) -> Result<(), CliError> {
-    let failed = |cause| place.failed(cause);
-    let mut out = Out::to(args.output.as_deref())?;
-    let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
-    for piece in array.batches(region, PIECE).map_err(failed)? {
-        let elements = array.read_as::<Vec<u8>>(&piece).map_err(failed)?;
-        let mut text = String::new();
-        for element in elements.iter() {
-            let element = quoted(array.data_type(), element)?;
-            match &mut nested {
-                Some(nested) => nested.element(&element, &mut text),
-                None => {
-                    text.push_str(&element);
-                    text.push('\n');
-                }
-            }
-            // A chunk may hold many elements in few bytes.
-            if text.len() >= TEXT {
-                out.bytes(text.as_bytes())?;
-                text.clear();
-            }
-        }
-        out.bytes(text.as_bytes())?;
-    }
-    if let Some(nested) = nested {
-        out.bytes(nested.end().as_bytes())?;
-    }
-    out.finish()
 }
 
 /// Elements from a file, and their shape if it is a JSON document.
@@ -123,35 +56,18 @@ pub(super) fn from_file(
         wrong(format!("no text; elements of type {data_type} are given as lines or as JSON"))
     })?;
     let mut elements = ByteStrings::new();
-    // Elements that may be missing are arrays of one value themselves.
-    let (is_document, levels) = match data_type {
-        DataType::ZarrsOptional(_) => (is_nested(&text, rank), rank),
-        _ => (text.trim_start().starts_with('['), usize::MAX),
+    let take = &mut |element: &[u8]| elements.push(element);
+    let levels = match data_type {
+        // An element may be a list itself.
+        DataType::ZarrsOptional(_) => is_nested(&text, rank).then_some(rank),
+        _ => text.trim_start().starts_with('[').then(|| json::rank(&text, data_type)),
     };
-    if is_document {
-        let document: Value =
-            serde_json::from_str(&text).map_err(|error| wrong(format!("no JSON: {error}")))?;
-        let mut shape = Vec::new();
-        let mut level = &document;
-        while let Value::Array(members) = level
-            && shape.len() < levels
-        {
-            shape.push(u64::try_from(members.len()).unwrap_or(u64::MAX));
-            match members.first() {
-                Some(first) => level = first,
-                None => break,
-            }
-        }
-        collect(&document, &shape, data_type, &mut elements).map_err(wrong)?;
-        return Ok(Elements { elements, shape: Some(shape) });
-    }
-    for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
-        let mut element = Vec::new();
-        parse_element(data_type, line, &mut element)
-            .map_err(|error| wrong(format!("line {}: {error}", number.saturating_add(1))))?;
-        elements.push(&element);
-    }
-    Ok(Elements { elements, shape: None })
+    let shape = match levels {
+        Some(levels) => json::nested(&text, levels, data_type, take).map(Some),
+        None => json::lines(&text, data_type, take).map(|()| None),
+    };
+    let shape = shape.map_err(wrong)?;
+    Ok(Elements { elements, shape })
 }
 
 /// Whether a text is one JSON document whose elements, `null` or an array each, are in arrays of so
@@ -164,32 +80,6 @@ fn is_nested(text: &str, rank: usize) -> bool {
         }
     }
     serde_json::from_str(text).is_ok_and(|document| fits(&document, rank))
-}
-
-/// The elements of nested arrays of this shape, in C order.
-fn collect(
-    value: &Value,
-    shape: &[u64],
-    data_type: &DataType,
-    elements: &mut ByteStrings,
-) -> Result<(), String> {
-    match (shape.split_first(), value) {
-        (Some((length, inner)), Value::Array(members)) => {
-            let found = u64::try_from(members.len()).unwrap_or(u64::MAX);
-            if found != *length {
-                return Err(format!("an array of {found} next to one of {length}"));
-            }
-            members.iter().try_for_each(|member| collect(member, inner, data_type, elements))
-        }
-        (Some(_), other) => Err(format!("{other} next to arrays")),
-        (None, value) => {
-            let mut element = Vec::new();
-            parse_element(data_type, &value.to_string(), &mut element)
-                .map_err(|error| error.to_string())?;
-            elements.push(&element);
-            Ok(())
-        }
-    }
 }
 
 /// Writes a region from a file.

@@ -200,11 +200,16 @@ impl<'a> Input<'a> {
     fn json(&mut self, is_nested: bool, data_type: &DataType) -> Result<Option<Npy>, CliError> {
         let mut text = String::new();
         self.reader.read_to_string(&mut text).map_err(|cause| self.failed(cause))?;
-        let (shape, elements) = match is_nested {
-            true => json::nested(&text, data_type).map(|(shape, read)| (Some(shape), read)),
-            false => json::lines(&text, data_type).map(|read| (None, read)),
-        }
-        .map_err(|reason| self.wrong(reason))?;
+        let mut elements = Vec::new();
+        let take = &mut |element: &[u8]| elements.extend_from_slice(element);
+        let shape = match is_nested {
+            true => {
+                let rank = json::rank(&text, data_type);
+                json::nested(&text, rank, data_type, take).map(Some)
+            }
+            false => json::lines(&text, data_type, take).map(|()| None),
+        };
+        let shape = shape.map_err(|reason| self.wrong(reason))?;
         self.length = u64::try_from(elements.len()).ok();
         self.reader = Box::new(Cursor::new(elements));
         Ok(shape.map(|shape| Npy { shape, fortran: false, big_endian: false }))
