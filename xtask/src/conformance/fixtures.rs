@@ -27,6 +27,7 @@ const GENERATORS: &[&str] = &[
     "version_2_by_3.py",
     VERSION_2,
     "referenced.py",
+    "netcdf_years.py",
     "zjoin_cases.py",
     "suite.py",
     "manifest.py",

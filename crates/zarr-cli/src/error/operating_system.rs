@@ -10,6 +10,8 @@ pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
         return reason;
     }
     match cause.kind() {
+        // The library knows what the file is.
+        ErrorKind::NotADirectory if cause.get_ref().is_some() => said(cause),
         ErrorKind::NotFound => match path.parent().filter(|folder| is_missing(folder)) {
             Some(folder) => format!("there is no folder {}", folder.display()),
             None => "there is no such file".to_owned(),

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::support::{root, run, stdout, succeed, text};
+use crate::support::{root, run, session, stdout, succeed, text};
 
 const REFS: &str = "fixtures/references/v3.json";
 
@@ -26,6 +26,64 @@ fn a_folder_of_netcdf_files_is_one_array() {
     let part = ["read", &format!("{REFS}/plain"), "-r", "30:32,0", "-f", "raw"];
     let plain = raw("plain.raw");
     assert_eq!(stdout(&root(), &part), [&plain[1200..1202], &plain[1240..1242]].concat());
+}
+
+#[test]
+fn files_of_other_formats_are_told_by_their_content() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let put =
+        |name: &str, bytes: &[u8]| fs::write(folder.path().join(name), bytes).expect("writes");
+    let hdf5 = fs::read(root().join("fixtures/references/january.nc")).expect("a fixture");
+    put("january.nc", &hdf5);
+    put("no-extension", &hdf5);
+    put("with-user-block.h5", &[&[0; 512][..], &hdf5].concat());
+    put("classic.nc", b"CDF\x01\0\0\0\0");
+    put("forecast", b"GRIB\0\0\0\x02");
+    put("camera.tif", b"II*\0\x08\0\0\0");
+    put("camera.ome", b"MM\0+\0\x08\0\0");
+    put("quoted\".nc", b"CDF\x05");
+    put("other.nc", b"CDF");
+    put("empty.nc", b"");
+    insta::assert_snapshot!(session(
+        folder.path(),
+        &[
+            &["info", "january.nc"],
+            &["read", "january.nc/rain"],
+            &["info", "no-extension"],
+            &["info", "with-user-block.h5"],
+            &["info", "classic.nc"],
+            &["copy", "forecast", "a.zarr"],
+            &["check", "camera.tif"],
+            &["info", "camera.ome"],
+            &["info", "quoted\".nc"],
+            &["info", "other.nc"],
+            &["info", "empty.nc"],
+            &["join", "january.nc", "no-extension", "--along", "time", "-o", "a.zarr"],
+        ],
+    ));
+}
+
+/// Chunks of 365 and 366 days, which kerchunk does not combine.
+#[test]
+fn twenty_years_of_netcdf_are_one_array() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    for entry in fs::read_dir(root().join("fixtures/netcdf-years")).expect("the fixtures") {
+        let entry = entry.expect("an entry");
+        fs::copy(entry.path(), folder.path().join(entry.file_name())).expect("copies");
+    }
+    let raw = fs::read(folder.path().join("temp.raw")).expect("the values by h5py");
+    for program in ["kerchunk", "virtualizarr"] {
+        let members = format!("{program}-*.json");
+        for (how, joined) in [("--virtual", "years.zjoin"), ("--any-order", "years.zarr")] {
+            let joined = format!("{program}-{joined}");
+            let said = ["join", &members, "--along", "time", how, "-o", &joined];
+            succeed(folder.path(), &said);
+            let read = ["read", &format!("{joined}/temp"), "-f", "raw"];
+            assert_eq!(stdout(folder.path(), &read), raw, "{joined}");
+            let info = text(folder.path(), &["info", &format!("{joined}/temp")]);
+            assert!(info.contains("7,305 x 2"), "{info}");
+        }
+    }
 }
 
 /// As those programs write them, with documents of Zarr version 2.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::{fs, io};
 
 use super::durable::Folders;
+use super::other_format::not_a_folder;
 use crate::{Operation, StoreError};
 
 /// A store in a folder: one file per key.
@@ -59,13 +60,17 @@ impl LocalStore {
     /// The store in the folder `root`, which must exist.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if there is no such folder or it cannot be looked at.
+    /// [`StoreError::Io`] if there is no such folder or it cannot be looked at. Of a NetCDF, HDF5, GRIB
+    /// or TIFF file the message says how it is made readable.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, StoreError> {
         let given = root.as_ref();
         let fail = |cause| StoreError::io(Operation::Open, given.display(), cause);
-        let root = fs::canonicalize(given).map_err(fail)?;
+        let root = fs::canonicalize(given).map_err(|cause| match cause.kind() {
+            io::ErrorKind::NotADirectory => fail(not_a_folder(given)),
+            _ => fail(cause),
+        })?;
         if !fs::metadata(&root).map_err(fail)?.is_dir() {
-            return Err(fail(io::ErrorKind::NotADirectory.into()));
+            return Err(fail(not_a_folder(given)));
         }
         let folders = Arc::default();
         Ok(Self { root, durability: Durability::default(), folders, outside_links: false })

@@ -8,6 +8,7 @@ mod list;
 mod lock;
 mod lock_file;
 mod names;
+mod other_format;
 mod path;
 mod read;
 mod share;
