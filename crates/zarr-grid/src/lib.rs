@@ -1,9 +1,12 @@
 //! Regular and rectilinear chunk grids: which chunk holds an index, where a chunk lies, which
 //! chunks a region touches.
 //!
-//! A Zarr array is cut into chunks by a grid. In a *regular* grid all chunks have the same shape; in
-//! a *rectilinear* one each axis has a list of edge lengths of its own. An [`Axis`] is one or the
-//! other; a [`Grid`] is one axis per dimension.
+//! A grid cuts a Zarr array into chunks. In a *regular* grid all chunks have the same shape. In a
+//! *rectilinear* grid each axis has a list of edges, the lengths of its chunks. An [`Axis`] is
+//! either; a [`Grid`] has one axis per dimension.
+//!
+//! The edges of a list may reach beyond the *extent*, the axis's length in elements. All listed chunks
+//! are *declared*. Chunks that begin within the extent are *occupied*: only these exist in a store.
 //!
 //! ```
 //! use zarr_grid::{Axis, Grid};
@@ -23,16 +26,16 @@
 //! ```
 //!
 //! # What it costs
-//! Edges are kept as runs of equal ones and never expanded, so memory is proportional to what the
-//! metadata lists, not to the number of chunks. A look-up is a division on a regular axis,
-//! and near constant time on any other. Look-ups do not allocate, nor does iterating over a region
+//! Runs of equal edges are never expanded, so memory is proportional to the list in the metadata, not
+//! to the number of chunks. A look-up is a division on a regular axis, and near constant time on any
+//! other. Look-ups do not allocate, nor does iterating over a region
 //! of up to four dimensions; lists of indices are sorted in memory of their size.
 //!
 //! # Specification
 //! The chunk grid `rectilinear` of
 //! [zarr-extensions](https://github.com/zarr-developers/zarr-extensions/tree/main/chunk-grids/rectilinear),
-//! and regular grids of Zarr v3 core 3.1. Numbers such as SD-05 are this project's readings of places
-//! that these leave open.
+//! and regular grids of Zarr v3 core 3.1. Numbers such as SD-05 are this project's readings of
+//! unclear places in these texts.
 //!
 //! # Hostile input
 //! No input makes it panic, loop, or use memory or time beyond what was passed in. All sums are

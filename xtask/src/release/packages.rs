@@ -1,4 +1,5 @@
-//! `cargo xtask packages`: each crate is built with its tests from the package that would be uploaded.
+//! `cargo xtask packages [--release]`: each crate is built with its tests from the package that would be
+//! uploaded. `--release` refuses the placeholders of `Cargo.toml`.
 //!
 //! The packages are unpacked into a workspace of their own, where they depend on each other and on no
 //! other file of the repository.
@@ -7,11 +8,13 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use crate::run::{Outcome, cargo, root, step, target};
+use crate::run::{Outcome, cargo, read, root, step, target};
 
 pub(crate) fn packages(arguments: &[String]) -> Outcome {
-    if !arguments.is_empty() {
-        return Err("usage: cargo xtask packages".to_owned());
+    match arguments {
+        [] => {}
+        [flag] if flag == "--release" => no_placeholders(&read("Cargo.toml")?)?,
+        _ => return Err("usage: cargo xtask packages [--release]".to_owned()),
     }
     let failed = |error: std::io::Error| format!("target/packages: {error}");
     let (made, unpacked) = (target().join("package"), target().join("packages"));
@@ -49,4 +52,14 @@ pub(crate) fn packages(arguments: &[String]) -> Outcome {
         cargo(&[&build[..], &["-p", package]].concat(), &[("CARGO_TARGET_DIR", &folder)])?;
     }
     Ok(())
+}
+
+/// Refuses to release crates whose pages would lead nowhere.
+fn no_placeholders(manifest: &str) -> Outcome {
+    match manifest.lines().enumerate().find(|(_, line)| line.contains("://repository.invalid/")) {
+        Some((number, line)) => {
+            Err(format!("Cargo.toml:{}: {line}: set the real address to release", number + 1))
+        }
+        None => Ok(()),
+    }
 }

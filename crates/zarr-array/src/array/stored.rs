@@ -7,6 +7,7 @@ use crate::store::{Key, Links, Store};
 
 /// A stored chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct StoredChunk {
     /// Number of the chunk on each axis.
     pub index: Vec<u64>,

@@ -7,8 +7,7 @@ use zarr_grid::{Axis, AxisKind, Grid, GridError, GridErrorKind, Run};
 use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 
 /// The grid that cuts an array of this shape into chunks, from its document.
-/// [`Array::grid`](crate::Array::grid) returns that of an open array; use this if there is only
-/// the metadata.
+/// An open array has it as [`Array::grid`](crate::Array::grid).
 ///
 /// # Errors
 /// [`GridError`] with its axis: an edge or a count of 0, edges that do not reach the array's end
@@ -47,10 +46,7 @@ fn axis_of(extent: u64, edges: &ChunkEdges) -> Result<Axis, GridError> {
     match edges {
         ChunkEdges::Regular(edge) => Axis::regular(extent, *edge),
         ChunkEdges::Runs(runs) => {
-            let runs = runs.iter().map(|run| match *run {
-                EdgeRun::Edge(edge) => Run { edge, count: 1 },
-                EdgeRun::Repeat { edge, count } => Run { edge, count: count.get() },
-            });
+            let runs = runs.iter().map(|run| Run { edge: run.edge(), count: run.count() });
             Axis::from_runs(extent, runs)
         }
     }

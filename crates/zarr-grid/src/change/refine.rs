@@ -102,6 +102,7 @@ impl Iterator for Segments<'_> {
 
 /// The part that one chunk of an axis and one of another share; see [`Axis::overlaps`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Overlap {
     /// First index of the part.
     pub start: u64,

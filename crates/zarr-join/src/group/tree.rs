@@ -38,6 +38,7 @@ impl GroupMember {
 /// All nodes of a member that is a group, by their paths below it. The group itself is the empty
 /// path.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct GroupTree {
     /// The member's name.
     pub name: Arc<str>,
