@@ -54,6 +54,8 @@ mod _native {
     #[pymodule_export]
     use super::process::writes::{writes, wrote};
     #[pymodule_export]
+    use super::stores::objects::{PyObjects, references};
+    #[pymodule_export]
     use super::zarr_python::codec::{PyChain, PyReader, check_codec};
     #[pymodule_export]
     use super::zarr_python::pipeline::PyOpened;

@@ -1,15 +1,17 @@
 //! Stores of references to parts of other files, as kerchunk and `VirtualiZarr` write them.
 //!
 //! [`ReferenceStore`] opens a reference file. [`ReferenceOpener`] opens it by path or URL:
-//! `refs.json/group`, and with the feature `parquet` also a folder of tables, `refs.parq/group`.
+//! `refs.json/group`, and with the feature `parquet` also a folder of tables, `refs.parq/group`. [`export`] writes the
+//! references of a store, such as those of a virtual join.
 //!
 //! # Non-goals
-//! References are neither written nor generated from a rule (`gen`). The formats of the files that
+//! References are not generated from a rule (`gen`). The formats of the files that
 //! references lead to are not read.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod export;
 mod file;
 mod form;
 mod opener;
@@ -22,6 +24,7 @@ mod store;
 mod table;
 mod target;
 
+pub use export::{Exported, export};
 pub use opener::ReferenceOpener;
 pub use store::ReferenceStore;
 

@@ -11,9 +11,9 @@ use std::time::SystemTime;
 #[cfg(feature = "parquet")]
 use zarr_store::until_error;
 use zarr_store::{
-    Capabilities, Cleaning, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation,
-    Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreOptions,
-    failed_listing, sorted,
+    Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location, LockGuard,
+    ObjectMeta, ObjectSource, Operation, Prefix, ProcessLocks, PutMode, PutOutcome, ReadRange,
+    Store, StoreError, StoreOptions, failed_listing, sorted,
 };
 
 use super::file::{self, Reference, References};
@@ -294,8 +294,34 @@ impl Store for ReferenceStore {
         Capabilities::new().requests_in_flight(requests)
     }
 
+    fn linking(&self) -> Option<&dyn Linking> {
+        Some(self)
+    }
+
     fn cleaning(&self) -> Option<&dyn Cleaning> {
         Some(self)
+    }
+}
+
+impl Linking for ReferenceStore {
+    /// Its objects are in many files.
+    fn location(&self, _: &Prefix) -> Option<Location> {
+        None
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let (target, start, part) = match self.find(key)? {
+            None | Some(Reference::Inline(_)) => return Ok(None),
+            Some(Reference::Whole(target)) => (target, 0, None),
+            Some(Reference::Part { target, offset, len }) => (target, offset, Some(len)),
+        };
+        let TargetObject { store, key, .. } = &*self.0.targets.find(target)?;
+        let source = store.linking().map_or(Ok(None), |linking| linking.source(key))?;
+        Ok(source.map(|whole| ObjectSource {
+            url: whole.url,
+            offset: whole.offset.saturating_add(start),
+            length: part.unwrap_or(whole.length),
+        }))
     }
 }
 

@@ -73,7 +73,7 @@ pub use self::store::async_api::{AsyncStore, Object, StoreFuture};
 pub use self::store::cleaning::Cleaning;
 pub use self::store::ext::StoreExt;
 pub use self::store::layer::Layer;
-pub use self::store::linking::Linking;
+pub use self::store::linking::{Linking, ObjectSource};
 pub use self::store::listing::{Listing, failed_listing, until_error};
 pub use self::store::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::store::read_range::ReadRange;

@@ -6,8 +6,9 @@ use std::iter;
 use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
-    Capabilities, DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Operation, Prefix, PutMode,
-    PutOutcome, ReadRange, Store, StoreError, until_error,
+    Capabilities, DirEntry, Key, Linking, Links, Listing, Location, LockGuard, ObjectMeta,
+    ObjectSource, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    until_error,
 };
 use zarr_array::{Array, ArrayError, ChunkLayout, JoinedNodes, Members, Selection};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Separator};
@@ -114,6 +115,22 @@ impl JoinStore {
 
     fn array(&self, prefix: &Prefix) -> Option<&Joined> {
         self.nodes.get(prefix.as_str())?.array.as_ref()
+    }
+
+    /// The chunk of a member that is, byte for byte, the chunk of the joined array with this key.
+    fn same_chunk(&self, key: &Key) -> Result<Option<MemberChunk>, StoreError> {
+        let Some((array, chunk)) = self.chunk(key) else { return Ok(None) };
+        let failed = |cause| self.failed(Operation::Get, key.as_str(), cause);
+        let mut chunks = array.member_chunks(&chunk).map_err(failed)?.into_iter();
+        match (chunks.next(), chunks.next()) {
+            (None, _) => Ok(None),
+            (Some(only), None) if array.is_same(&chunk, &only) => Ok(Some(only)),
+            _ => Err(StoreError::Unsupported {
+                operation: Operation::Get,
+                key: key.to_string(),
+                missing: "bytes for this chunk of a virtual join: its member is encoded in another way",
+            }),
+        }
     }
 
     fn failed(&self, operation: Operation, key: &str, cause: ArrayError) -> StoreError {
@@ -291,17 +308,9 @@ impl Store for JoinStore {
             range.copy(key, document, out)?;
             return Ok(Some(described(document)));
         }
-        let Some((array, chunk)) = self.chunk(key) else { return Ok(None) };
-        let failed = |cause| self.failed(Operation::Get, key.as_str(), cause);
-        let chunks = array.member_chunks(&chunk).map_err(failed)?;
-        match chunks.as_slice() {
-            [] => Ok(None),
-            [only] if array.is_same(&chunk, only) => only.array.store().get(&only.key, range, out),
-            _ => Err(StoreError::Unsupported {
-                operation: Operation::Get,
-                key: key.to_string(),
-                missing: "bytes for this chunk of a virtual join: its member is encoded in another way",
-            }),
+        match self.same_chunk(key)? {
+            Some(chunk) => chunk.array.store().get(&chunk.key, range, out),
+            None => Ok(None),
         }
     }
 
@@ -375,6 +384,23 @@ impl Store for JoinStore {
 
     fn capabilities(&self) -> Capabilities {
         self.capabilities
+    }
+
+    fn linking(&self) -> Option<&dyn Linking> {
+        Some(self)
+    }
+}
+
+impl Linking for JoinStore {
+    /// Its objects are in the stores of the members.
+    fn location(&self, _: &Prefix) -> Option<Location> {
+        None
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let Some(chunk) = self.same_chunk(key)? else { return Ok(None) };
+        let store = chunk.array.store();
+        store.linking().map_or(Ok(None), |linking| linking.source(&chunk.key))
     }
 }
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use zarr_array::store::{
     AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location,
-    LockGuard, ModifiedObject, Object, ObjectMeta, Operation, Prefix, PutMode, PutOutcome,
-    ReadRange, Store, StoreError, StoreFuture, Version,
+    LockGuard, ModifiedObject, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutMode,
+    PutOutcome, ReadRange, Store, StoreError, StoreFuture, Version,
 };
 
 use crate::document::Latest;
@@ -196,6 +196,15 @@ impl Store for Watched {
 impl Linking for Watched {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.inner.linking()?.location(prefix)
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        // Of an object that is the one that was joined.
+        let Some(linking) = self.inner.linking() else { return Ok(None) };
+        match self.head(key)? {
+            Some(_) => linking.source(key),
+            None => Ok(None),
+        }
     }
 }
 

@@ -5,6 +5,7 @@ mod bench;
 mod changes;
 mod content;
 mod draw;
+mod export;
 mod groups;
 mod join;
 mod rearrange;
@@ -25,6 +26,7 @@ pub(crate) use bench::Bench;
 pub(crate) use changes::{Append, Resize};
 pub(crate) use content::{Diff, Stats};
 pub(crate) use draw::Draw;
+pub(crate) use export::Export;
 pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
 pub(crate) use rearrange::Rearrange;
@@ -83,6 +85,7 @@ pub(crate) enum Command {
     Tree(Tree),
     Attrs(Attrs),
     Consolidate(Consolidate),
+    Export(Export),
     Delete(Delete),
     Completions(Completions),
 }

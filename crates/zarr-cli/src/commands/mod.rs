@@ -11,7 +11,7 @@ mod rearrange;
 
 use self::elements::{append, read, write};
 use self::inspect::{advise, check, diff, draw, info, locate, plan, stats, tree};
-use self::nodes::{attrs, consolidate, create, delete, resize};
+use self::nodes::{attrs, consolidate, create, delete, export, resize};
 use crate::args::Command;
 use crate::error::CliError;
 
@@ -38,6 +38,7 @@ pub(crate) fn run(command: Command) -> Result<u8, CliError> {
         Command::Tree(args) => tree::run(&args)?,
         Command::Attrs(args) => attrs::run(&args)?,
         Command::Consolidate(args) => consolidate::run(&args)?,
+        Command::Export(args) => export::run(&args)?,
         Command::Delete(args) => delete::run(&args)?,
         Command::Completions(args) => completions::run(&args)?,
     }

@@ -18,6 +18,7 @@ from ._check import Finding, Report, check
 from ._copy import Copied, copy
 from ._describe import Info, Picture
 from ._diff import diff
+from ._export import export
 from ._group import Group
 from ._join import Joined, JoinedArray, JoinPlan, join
 from ._native import ConflictError, LossError, UnfinishedCopyError, __version__
@@ -48,6 +49,7 @@ __all__ = [
     "create",
     "create_group",
     "diff",
+    "export",
     "join",
     "open",
     "open_group",
@@ -56,7 +58,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     """What is public, for completion: the names above, and the submodules that were imported."""
-    submodules = ("codecs", "dask", "pipeline", "xarray")
+    submodules = ("codecs", "dask", "pipeline", "store", "xarray")
     return sorted([*__all__, *(name for name in submodules if name in globals())])
 
 

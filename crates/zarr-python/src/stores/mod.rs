@@ -3,3 +3,4 @@
 mod block;
 pub(crate) mod node;
 pub(crate) mod node_store;
+pub(crate) mod objects;

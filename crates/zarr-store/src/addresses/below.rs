@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError, StoreExt,
-    failed_listing,
+    ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
+    StoreExt, failed_listing,
 };
 
 /// What lies below a prefix of another store. Errors name keys as that store does.
@@ -131,6 +131,11 @@ impl Store for Below {
 impl Linking for Below {
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.store.linking()?.location(&self.prefix(prefix).ok()?)
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let Some(linking) = self.store.linking() else { return Ok(None) };
+        linking.source(&self.key(key)?)
     }
 }
 

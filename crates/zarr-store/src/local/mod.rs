@@ -23,8 +23,8 @@ pub use self::leftovers::{Leftover, LeftoverKind};
 pub use self::temporary::TemporaryFile;
 use super::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectFile, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
-    Store, StoreError,
+    ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode, PutOutcome,
+    ReadRange, Sharing, Store, StoreError,
 };
 
 impl Store for LocalStore {
@@ -123,6 +123,13 @@ impl Linking for LocalStore {
 
     fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
         self.unchecked_path(key.as_str()).map(Some)
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let Some(meta) = self.head(key)? else { return Ok(None) };
+        let path = self.unchecked_path(key.as_str())?;
+        let url = path.into_os_string().into_string().ok();
+        Ok(url.map(|url| ObjectSource { url, offset: 0, length: meta.size }))
     }
 
     fn location(&self, prefix: &Prefix) -> Option<Location> {

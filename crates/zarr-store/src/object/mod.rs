@@ -18,8 +18,8 @@ use object_store::path::Path;
 use self::client::{Client, Origin};
 use super::{
     AsyncStore, Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location,
-    LockGuard, LockScope, Object, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome,
-    ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture, StoreOptions,
+    LockGuard, LockScope, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
+    PutOutcome, ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture, StoreOptions,
 };
 use crate::buffer::assemble;
 use crate::locks::lock_table::LockTable;
@@ -81,6 +81,8 @@ struct Shared {
     base: Path,
     /// Identifies what holds the paths: a bucket of a service.
     space: Arc<str>,
+    /// The URL it was opened by, if that is all that others need.
+    url: Option<String>,
 }
 
 /// Whether a backend can write an object on the condition that its version is still the expected
@@ -108,7 +110,7 @@ impl RemoteStore {
     ) -> Self {
         let conditional_put = conditional_put == ConditionalPut::Supported;
         let origin = Origin { backend, pages: None, base, space: None, conditional_put };
-        Self::of(Client::new(origin, options), conditional_put, options, None)
+        Self::of(Client::new(origin, options), conditional_put, options, None, None)
     }
 
     /// The store at `url`: `s3://bucket/path`, `gs://bucket/path`, `az://container/path`,
@@ -124,7 +126,9 @@ impl RemoteStore {
         let (again, recipe) = (url.to_owned(), options.clone());
         let remake: Remake =
             Box::new(move || Ok(Client::new(open::from_url(&again, &recipe)?, &recipe)));
-        Ok(Self::of(Client::new(origin, options), conditional_put, options, Some(remake)))
+        // A query holds a signature or a token, and what is before an @ a password.
+        let open = Some(url.to_owned()).filter(|url| !url.contains(['?', '#', '@']));
+        Ok(Self::of(Client::new(origin, options), conditional_put, options, Some(remake), open))
     }
 
     fn of(
@@ -132,13 +136,14 @@ impl RemoteStore {
         conditional_put: bool,
         options: &StoreOptions,
         remake: Option<Remake>,
+        url: Option<String>,
     ) -> Self {
         let (name, base) = (client.backend.to_string(), client.base.clone());
         let space = Arc::clone(&client.space);
         let clients = PerProcess::new();
         clients.get(|| Ok(client));
         let in_flight = options.in_flight();
-        let shared = Shared { clients, remake, conditional_put, in_flight, name, base, space };
+        let shared = Shared { clients, remake, conditional_put, in_flight, name, base, space, url };
         Self { shared: Arc::new(shared), checked: false }
     }
 
@@ -337,6 +342,12 @@ impl Linking for RemoteStore {
         let base: Vec<String> = base.map(|part| part.as_ref().to_owned()).collect();
         let segments = base.iter().map(String::as_str).chain(prefix.segments());
         Some(Location::new(&*self.shared.space, segments))
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let Some(url) = &self.shared.url else { return Ok(None) };
+        let url = crate::place_below(url, key.as_str());
+        Ok(self.head(key)?.map(|meta| ObjectSource { url, offset: 0, length: meta.size }))
     }
 
     fn put_from(

@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use crate::{
     AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, Operation, Prefix, PutFrom, PutMode, PutOutcome, ReadRange,
-    Session, Sharing, Store, StoreError, StoreExt as _,
+    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
+    PutOutcome, ReadRange, Session, Sharing, Store, StoreError, StoreExt as _,
 };
 
 /// A store that stands before another one, its inner store, and passes on all that this can do: it
@@ -333,6 +333,11 @@ impl<L: Layer> Linking for L {
     fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
         let Some(linking) = self.inner().linking() else { return Ok(None) };
         self.pass(Operation::Get, key.as_str(), || linking.file_path(key))
+    }
+
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let Some(linking) = self.inner().linking() else { return Ok(None) };
+        self.pass(Operation::Get, key.as_str(), || linking.source(key))
     }
 }
 

@@ -58,4 +58,25 @@ pub trait Linking {
         let _ = key;
         Ok(None)
     }
+
+    /// Where the bytes of an object are, for other programs to read them there; `None`, the default, if
+    /// other programs cannot, or if there is no such object. Links are not followed.
+    ///
+    /// # Errors
+    /// As for [`head`](Store::head).
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+        let _ = key;
+        Ok(None)
+    }
+}
+
+/// A range of bytes of a file or of an object on a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ObjectSource {
+    /// An absolute path, or a URL without secrets.
+    pub url: String,
+    /// The first byte.
+    pub offset: u64,
+    /// The number of bytes.
+    pub length: u64,
 }

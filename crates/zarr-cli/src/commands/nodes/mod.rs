@@ -4,4 +4,5 @@ pub(super) mod attrs;
 pub(super) mod consolidate;
 pub(super) mod create;
 pub(super) mod delete;
+pub(super) mod export;
 pub(super) mod resize;

@@ -1,0 +1,124 @@
+"""Stores for zarr-python of places that only zarr-kit opens: virtual joins, files of references, archives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable, Mapping
+from typing import Any
+
+from zarr.abc.store import ByteRequest, OffsetByteRequest, RangeByteRequest, Store, SuffixByteRequest
+from zarr.core.buffer import Buffer, BufferPrototype
+
+from . import _native, _store
+
+__all__ = ["ZarrKitStore"]
+
+_END = 2**64 - 1
+
+
+class ZarrKitStore(Store):
+    """The documents and chunks of a place that zarr-kit opens, as a store of zarr-python.
+
+    It is read only. Of a virtual join, each chunk is the chunk of a member: its members must agree
+    in codecs, fill value and chunks with the joined array, or reading the chunk of one that does not is
+    an OSError. Joined chunks mostly have several lengths: set zarr-python's configuration
+    ``array.rectilinear_chunks``.
+
+    Parameters
+    ----------
+    url, storage_options
+        As for `zarr_kit.open`.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is nothing at the place.
+
+    Examples
+    --------
+    >>> import tempfile, zarr, zarr_kit
+    >>> from zarr_kit.store import ZarrKitStore
+    >>> folder = tempfile.mkdtemp()
+    >>> months = [f"{folder}/jan.zarr", f"{folder}/feb.zarr"]
+    >>> for month, days in zip(months, (31, 28)):
+    ...     zarr_kit.create(month, shape=days, dtype="i2", chunks=days)[:] = days
+    >>> _ = zarr_kit.join(months, f"{folder}/both.zjoin", along=0, virtual=True)
+    >>> with zarr.config.set({"array.rectilinear_chunks": True}):
+    ...     zarr.open_array(ZarrKitStore(f"{folder}/both.zjoin"))[30:32].tolist()
+    [31, 28]
+    """
+
+    supports_writes = False
+    supports_deletes = False
+    supports_partial_writes = False
+    supports_listing = True
+
+    def __init__(self, url: _store.Url, *, storage_options: Mapping[str, Any] | None = None) -> None:
+        super().__init__(read_only=True)
+        self._state = _store.state(url, "", storage_options)
+        self._objects = _native.Objects(self._state)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ZarrKitStore) and self._state == other._state
+
+    def __hash__(self) -> int:
+        return hash(self._state[0])
+
+    def __repr__(self) -> str:
+        return f"ZarrKitStore({self._objects.shown!r})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        url, _, settings, *_ = self._objects.state()
+        return _restored, (url, _store.portable(url, settings))
+
+    async def get(
+        self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
+    ) -> Buffer | None:
+        part, suffix = None, None
+        match byte_range:
+            case RangeByteRequest(start, end):
+                part = (start, end)
+            case OffsetByteRequest(offset):
+                part = (offset, _END)
+            case SuffixByteRequest(count):
+                suffix = count
+        found = await asyncio.to_thread(self._objects.get, key, part, suffix)
+        return None if found is None else prototype.buffer.from_bytes(found)
+
+    async def get_partial_values(
+        self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
+    ) -> list[Buffer | None]:
+        return list(await asyncio.gather(*(self.get(key, prototype, part) for key, part in key_ranges)))
+
+    async def exists(self, key: str) -> bool:
+        return await asyncio.to_thread(self._objects.size, key) is not None
+
+    async def getsize(self, key: str) -> int:
+        size = await asyncio.to_thread(self._objects.size, key)
+        if size is None:
+            raise FileNotFoundError(key)
+        return size
+
+    async def list(self) -> AsyncIterator[str]:
+        for key in await asyncio.to_thread(self._objects.list, ""):
+            yield key
+
+    async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        folder = prefix.rpartition("/")[0]
+        for key in await asyncio.to_thread(self._objects.list, folder):
+            if key.startswith(prefix):
+                yield key
+
+    async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        for name in await asyncio.to_thread(self._objects.children, prefix):
+            yield name
+
+    async def set(self, key: str, value: Buffer) -> None:
+        self._check_writable()
+
+    async def delete(self, key: str) -> None:
+        self._check_writable()
+
+
+def _restored(url: str, settings: Mapping[str, Any]) -> ZarrKitStore:
+    return ZarrKitStore(url, storage_options=settings)

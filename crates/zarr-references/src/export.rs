@@ -1,0 +1,109 @@
+//! References to the objects of a store, for other programs.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde_json::{Map, Value, json};
+
+use zarr_store::{Key, Links, Operation, Prefix, Store, StoreError, StoreExt as _};
+
+/// Objects of at most this many bytes are written into the references where no other place of them can be
+/// named.
+const MOST_INLINE: u64 = 4096;
+
+/// The names of documents, which are written into the references.
+const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
+
+/// References to the objects of a store.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Exported {
+    /// A reference file of version 1, as kerchunk writes it.
+    pub json: String,
+    /// How many of the objects are chunks.
+    pub chunks: u64,
+}
+
+/// The references to the objects of a store below `prefix`, such as the chunks of a virtual join's members,
+/// in a form that fsspec reads. Local files are named by absolute paths.
+///
+/// # Errors
+/// [`StoreError`] with the key of the first array whose chunks have several lengths, or of the first
+/// object that other programs cannot read where it is: in a zip archive, in memory, or encoded in
+/// another way than the joined array.
+///
+/// # Examples
+/// ```
+/// use zarr_references::export;
+/// use zarr_store::{Key, LocalStore, Prefix, StoreExt};
+///
+/// let folder = tempfile::tempdir()?;
+/// let store = LocalStore::open(&folder)?;
+/// let document = r#"{"chunk_grid": {"name": "regular"}}"#;
+/// store.put(&Key::new("rain/zarr.json")?, document.as_bytes())?;
+/// store.put(&Key::new("rain/c/0")?, b"chunk")?;
+///
+/// let exported = export(&store, &Prefix::root())?;
+/// assert_eq!(exported.chunks, 1);
+/// assert!(exported.json.contains("rain/c/0\",0,5]"), "{}", exported.json);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError> {
+    let mut refs = Map::new();
+    let mut chunks: u64 = 0;
+    for key in store.list(prefix, Links::Follow) {
+        let key = key?;
+        let name = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
+        let Some(name) = name else { continue };
+        let reference = match DOCUMENTS.contains(&key.name()) {
+            true => document(store, &key)?,
+            false => {
+                chunks += 1;
+                chunk(store, &key)?
+            }
+        };
+        let _new = refs.insert(name.to_owned(), reference);
+    }
+    Ok(Exported { json: json!({"version": 1, "refs": refs}).to_string(), chunks })
+}
+
+/// A document as text.
+fn document(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
+    let bytes = store.read(key)?.unwrap_or_default();
+    let text = String::from_utf8(bytes).map_err(|_| refused(key, "it is not UTF-8"))?;
+    let grid = serde_json::from_str::<Value>(&text).ok().and_then(|mut document| {
+        let grid = document.get_mut("chunk_grid")?;
+        Some(grid.get("name").unwrap_or(grid).as_str()?.to_owned())
+    });
+    match grid.as_deref() {
+        None | Some("regular") => Ok(Value::String(text)),
+        Some(_) => Err(refused(
+            key,
+            "its chunks have several lengths, and programs that read references expect one; `zarr-kit \
+             copy` and `join` with --chunks make a store of chunks of one length",
+        )),
+    }
+}
+
+/// A reference to a chunk: `[url, offset, length]`, or its bytes.
+fn chunk(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
+    let source = store.linking().map_or(Ok(None), |linking| linking.source(key))?;
+    if let Some(source) = source {
+        return Ok(json!([source.url, source.offset, source.length]));
+    }
+    match store.head(key)? {
+        Some(meta) if meta.size <= MOST_INLINE => {
+            let bytes = store.read(key)?.unwrap_or_default();
+            Ok(Value::String(format!("base64:{}", STANDARD.encode(bytes))))
+        }
+        _ => Err(refused(
+            key,
+            "other programs cannot read it where it is: in an archive, in memory, or by a URL with \
+             secrets",
+        )),
+    }
+}
+
+fn refused(key: &Key, reason: &str) -> StoreError {
+    let (operation, key) = (Operation::Get, key.to_string());
+    StoreError::Container { operation, key, reason: reason.to_owned() }
+}
