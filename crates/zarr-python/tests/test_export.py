@@ -127,7 +127,7 @@ def test_into_icechunk(joined, tmp_path):
         icechunk.VirtualChunkContainer(prefix, icechunk.local_filesystem_store(str(tmp_path)))
     )
     storage = icechunk.local_filesystem_storage(str(tmp_path / "repository"))
-    allowed = icechunk.containers_credentials({prefix: None})
+    allowed = {prefix: icechunk.credentials.LocalFileSystemAccess}
     repository = icechunk.Repository.create(storage, config, authorize_virtual_chunk_access=allowed)
     session = repository.writable_session("main")
     zarr_kit.export(place, session.store)
@@ -159,6 +159,8 @@ class TestStore:
         zarr_kit.join(places, tmp_path / "all.zjoin", along="time", virtual=True)
         store = ZarrKitStore(tmp_path / "all.zjoin")
         with zarr.config.set({"array.rectilinear_chunks": True}):
+            plain = plain_reader().open(tmp_path / "all.zjoin", "rain")
+            assert plain[...].tobytes() == values.tobytes()
             for opened in (store, pickle.loads(pickle.dumps(store))):
                 assert opened == store
                 group = zarr.open_group(opened, mode="r")
@@ -202,36 +204,40 @@ class TestStore:
         assert names(store.list_prefix("rain/c/4")) == ["rain/c/4/0"]
         assert len(names(store.list())) == 19
 
-    def test_agrees_with_the_suites_plain_reader(self, tmp_path):
-        """On all cases of the suite whose members agree in codecs, by a reader that shares no code."""
+    def test_no_case_of_the_suite_reads_as_other_elements(self, tmp_path):
+        """Most have members of several codecs, which a store cannot present."""
         from zarr_kit.store import ZarrKitStore
 
-        folder = ROOT / "fixtures/conformance/zjoin"
-        spec = importlib.util.spec_from_file_location("zjoin", folder / "zjoin.py")
-        zjoin = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(zjoin)
-        cases = unpacked(tmp_path)
-        read = 0
-        with zarr.config.set({"array.rectilinear_chunks": True}):
-            for file in cases:
+        with tarfile.open(ROOT / "fixtures/conformance/stores/zjoin.tar.gz") as archive:
+            archive.extractall(tmp_path, filter="tar")
+        refused = 0
+        for file in sorted(tmp_path.rglob("*.zjoin")):
+            try:
+                array = plain_reader().open(file)
+                expected = None if isinstance(array, list) else array[...]
+            except ValueError:
+                continue
+            if expected is None:
+                continue
+            with zarr.config.set({"array.rectilinear_chunks": True}):
+                array = zarr.open_array(ZarrKitStore(file), mode="r")
+                assert (array.shape, array.dtype) == (expected.shape, expected.dtype)
                 try:
-                    array = zjoin.open(file)
-                    if isinstance(array, list):
-                        continue
-                    expected = array[...]
-                    found = zarr.open_array(ZarrKitStore(file), mode="r")[...]
-                except (ValueError, OSError):
-                    continue
-                assert found.tobytes() == expected.tobytes(), file
-                read += 1
-        assert read >= 3
+                    assert array[...].tobytes() == expected.tobytes(), file
+                except OSError as error:
+                    assert "its member is encoded in another way" in str(error), file
+                    refused += 1
+        assert refused > 10
+
+
+def plain_reader():
+    """The suite's reader of virtual joins, which shares no code with zarr-kit."""
+    file = ROOT / "fixtures/conformance/zjoin/zjoin.py"
+    spec = importlib.util.spec_from_file_location("zjoin", file)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 async def collect(keys):
     return [key async for key in keys]
-
-
-def unpacked(folder):
-    with tarfile.open(ROOT / "fixtures/conformance/stores/zjoin.tar.gz") as archive:
-        archive.extractall(folder, filter="tar")
-    return sorted(folder.rglob("*.zjoin"))

@@ -25,6 +25,7 @@ fn every_command_explains_itself() {
         "tree",
         "attrs",
         "consolidate",
+        "export",
         "delete",
         "completions",
     ];

@@ -100,12 +100,12 @@ class ZarrKitStore(Store):
         return size
 
     async def list(self) -> AsyncIterator[str]:
-        for key in await asyncio.to_thread(self._objects.list, ""):
+        for key in await asyncio.to_thread(self._objects.keys, ""):
             yield key
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
         folder = prefix.rpartition("/")[0]
-        for key in await asyncio.to_thread(self._objects.list, folder):
+        for key in await asyncio.to_thread(self._objects.keys, folder):
             if key.startswith(prefix):
                 yield key
 

@@ -78,7 +78,7 @@ impl PyObjects {
     }
 
     /// The keys of all objects below a prefix.
-    fn list(&self, py: Python<'_>, prefix: &str) -> Done<Vec<String>> {
+    fn keys(&self, py: Python<'_>, prefix: &str) -> Done<Vec<String>> {
         let prefix = self.below(prefix)?;
         py.detach(|| {
             let keys = self.place.store.list(&prefix, Links::Follow);
