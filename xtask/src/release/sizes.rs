@@ -131,9 +131,7 @@ impl Size {
 /// Processor seconds of a clean build, as for a user: without our own profile.
 fn build(name: &str) -> Result<f64, String> {
     let manifest = read("Cargo.toml")?;
-    let ours = manifest.lines().filter_map(|line| line.strip_suffix(".opt-level = 1"));
-    let theirs: String =
-        ours.map(|name| format!(" --config profile.dev.package.{name}.opt-level=0")).collect();
+    let theirs = levels_of_users(&manifest)?;
     let script = format!(
         "CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=2 CARGO_PROFILE_DEV_CODEGEN_UNITS=256 \
          cargo build --quiet --locked -p {name}{theirs}"
@@ -141,6 +139,16 @@ fn build(name: &str) -> Result<f64, String> {
     minute::clean()?;
     let [_, processor] = minute::timed(&script)?;
     Ok(processor)
+}
+
+/// What takes back the levels of optimisation that the workspace's manifest sets for packages of its
+/// debug builds.
+fn levels_of_users(manifest: &str) -> Result<String, String> {
+    let (_, table) = manifest
+        .split_once("[profile.dev.package]\n")
+        .ok_or("Cargo.toml has no table [profile.dev.package]")?;
+    let ours = table.lines().map_while(|line| line.split_once(".opt-level = "));
+    Ok(ours.map(|(name, _)| format!(" --config profile.dev.package.{name}.opt-level=0")).collect())
 }
 
 /// The line of zarrs with the codecs and stores of zarr-kit's defaults.
@@ -184,4 +192,19 @@ fn lines(folder: &Path) -> Result<usize, String> {
 fn version() -> Result<String, String> {
     let version = output(Command::new("rustc").arg("--version"))?;
     Ok(version.split(' ').take(2).collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::levels_of_users;
+
+    #[test]
+    fn levels_of_debug_builds_are_taken_back_and_no_others() {
+        let manifest = "[profile.dev.package]\na.opt-level = 1\nb-c.opt-level = 2\n\n\
+                        [profile.test-release.package]\n\"*\".opt-level = 1\nd.opt-level = 1\n";
+        let levels = " --config profile.dev.package.a.opt-level=0 \
+                      --config profile.dev.package.b-c.opt-level=0";
+        assert_eq!(levels_of_users(manifest).as_deref(), Ok(levels));
+        assert!(levels_of_users("[profile.dev]\n").is_err());
+    }
 }
