@@ -16,7 +16,7 @@ TITLES = {
 HEAD = """# Interoperability with other programs
 
 Written by `cargo xtask interop --count {count} --seed {seed}`; the same seed gives the same arrays. The programs are zarr-python {zarr}, TensorStore {tensorstore} and zarrs {zarrs},
-in the environment of `xtask/fixtures/requirements.txt`; ours is the command `zarr-kit`. Arrays are
+in the environment of `xtask/fixtures/versions.txt`; ours is the command `zarr-kit`. Arrays are
 written and read whole, and compared to the byte. Each random array is one that its peer supports;
 the other programs try it too.
 

@@ -54,7 +54,7 @@ pub use hierarchy::{
     names_without_key, node, unfinished, version_2,
 };
 pub use layout::{
-    Batches, ChunkLayout, OwnedChunks, Part, PartError, Plan, PlannedChunk, PlannedReads,
+    Batches, ChunkLayout, OwnedChunks, Part, PartError, PlannedChunk, PlannedReads, RegionPlan,
     chunk_grid_of, edges_of, grid_of,
 };
 pub use selection::{AnySelection, Points, Selection, SelectionError};

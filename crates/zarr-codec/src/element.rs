@@ -84,7 +84,7 @@ impl ElementType {
         let Some(size) = data_type.size().and_then(NonZeroUsize::new) else {
             return Err(ChainErrorKind::DataType { data_type: name });
         };
-        let Some(layout) = data_type.layout() else {
+        let Some(layout) = data_type.element_layout() else {
             let (fields, swap_unit) = Fields::new(data_type);
             return Ok(Self {
                 name,

@@ -134,7 +134,7 @@ impl ChunkCodec {
             shards: Vec::new(),
             inner_chunks: Vec::new(),
         };
-        locator.follow();
+        locator.enter_unindexed();
         Some(locator)
     }
 }
@@ -173,7 +173,7 @@ impl ElementLocator<'_> {
             Some(range) => StoredBytes::Range(at(range.start)..at(range.end)),
             None => StoredBytes::LeftOut,
         });
-        self.follow();
+        self.enter_unindexed();
         Ok(())
     }
 
@@ -209,7 +209,7 @@ impl ElementLocator<'_> {
     }
 
     /// Enters shards whose index is not needed: those that are not stored, or are compressed.
-    fn follow(&mut self) {
+    fn enter_unindexed(&mut self) {
         while self.codec.shard().is_some() {
             let inner = match self.stored() {
                 StoredBytes::Range(_) => return,

@@ -155,7 +155,7 @@ pub enum GridErrorKind {
     /// A piece ends inside of its last chunk, which is stored at its full length, and another
     /// piece follows.
     #[error("piece {piece} ends at {extent}, inside of its last chunk, which ends at {end}")]
-    ClippedPiece {
+    ClippedAxis {
         /// Position of the piece.
         piece: usize,
         /// Its extent.
@@ -165,7 +165,7 @@ pub enum GridErrorKind {
     },
     /// A piece's chunks on the other axes differ from those of the first.
     #[error("piece {piece} has other chunks than piece 0")]
-    PieceMismatch {
+    OtherChunks {
         /// Position of the piece.
         piece: usize,
     },

@@ -69,23 +69,9 @@ pub use zarr_virtual_join as virtual_join;
 #[cfg(feature = "zip")]
 pub use zarr_zip as zip;
 
-/// Opens the kinds of stores in files that this build has: of zip archives with the feature `zip`, and of
-/// files of references with the feature `references`.
-///
-/// # Examples
-/// ```
-/// use zarr_kit::store::{StoreOptions, open_url};
-///
-/// let options = StoreOptions::new().openers(zarr_kit::OPENERS);
-/// assert!(open_url("none/data.zip", &options).is_err());
-/// ```
-pub const OPENERS: &[&dyn store::Opener] = &[
-    #[cfg(feature = "references")]
-    &zarr_references::ReferenceOpener,
-    #[cfg(feature = "zip")]
-    &zarr_zip::ZipOpener,
-];
+mod store_openers;
 
+pub use store_openers::OPENERS;
 pub use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store, StoreExt};
 pub use zarr_array::{
     AnySelection, Array, ArrayError, AxisSelection, ByteStrings, Group, Points, Selection, Strings,

@@ -56,7 +56,7 @@ macro_rules! data_types {
         ///
         /// let int4: DataType = "int4".parse()?;
         /// assert_eq!((int4.size(), int4.is_sub_byte()), (Some(1), true));
-        /// let layout = DataType::Complex128.layout().expect("a type of fixed size");
+        /// let layout = DataType::Complex128.element_layout().expect("a type of fixed size");
         /// assert_eq!((layout.size(), layout.swap_unit), (16, 8));
         /// // The elements of strings have lengths of their own.
         /// assert!(DataType::String.is_variable_length() && DataType::String.size().is_none());
@@ -323,7 +323,7 @@ impl DataType {
     /// length and for those that are
     /// not interpreted.
     #[must_use]
-    pub fn layout(&self) -> Option<ElementLayout> {
+    pub fn element_layout(&self) -> Option<ElementLayout> {
         self.kind()?.layout()
     }
 
@@ -332,7 +332,7 @@ impl DataType {
     pub fn size(&self) -> Option<usize> {
         match self {
             DataType::Struct(record) => Some(record.size()),
-            _ => self.layout().map(|layout| layout.size()),
+            _ => self.element_layout().map(|layout| layout.size()),
         }
     }
 
@@ -343,7 +343,7 @@ impl DataType {
             DataType::Struct(record) => {
                 record.fields().iter().any(|field| field.data_type().has_byte_order())
             }
-            _ => self.layout().is_some_and(|layout| layout.swap_unit > 1),
+            _ => self.element_layout().is_some_and(|layout| layout.swap_unit > 1),
         }
     }
 
@@ -365,7 +365,7 @@ impl DataType {
                 bytes.chunks_exact_mut(unit).for_each(<[u8]>::reverse);
             }
         };
-        if let Some(layout) = self.layout() {
+        if let Some(layout) = self.element_layout() {
             return swap(elements, layout.swap_unit);
         }
         let parts = self.parts();

@@ -44,7 +44,7 @@ impl Bits {
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         let is_time =
             matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_));
-        let layout = data_type.layout().filter(|_| data_type.is_packable() || is_time)?;
+        let layout = data_type.element_layout().filter(|_| data_type.is_packable() || is_time)?;
         let size = layout.component_size;
         let distinct = match size {
             1 | 2 => Distinct::Patterns(vec![0; (1 << (8 * size)) / 64]),

@@ -32,7 +32,7 @@ impl Numbers {
     /// `None` for data types whose elements are not real numbers or times.
     #[must_use]
     pub fn of(data_type: &DataType) -> Option<Self> {
-        let layout = data_type.layout()?;
+        let layout = data_type.element_layout()?;
         if data_type.is_complex() {
             return None;
         }

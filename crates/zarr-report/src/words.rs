@@ -110,7 +110,7 @@ pub fn data_type(data_type: &DataType) -> String {
             let fields = counted(widen(record.fields().len()), "field");
             format!("{name} ({fields}, {})", size(record.size()))
         }
-        (_, Some(bytes)) => match data_type.layout().filter(|_| data_type.is_sub_byte()) {
+        (_, Some(bytes)) => match data_type.element_layout().filter(|_| data_type.is_sub_byte()) {
             Some(layout) => {
                 format!("{name} ({})", counted(u64::from(layout.component_bits), "bit"))
             }
@@ -307,7 +307,7 @@ fn zfp(zfp: &Zfp) -> String {
 }
 
 fn packbits(packbits: &Packbits, data_type: &DataType) -> String {
-    let bits = u64::from(data_type.layout().map_or(0, |layout| layout.component_bits));
+    let bits = u64::from(data_type.element_layout().map_or(0, |layout| layout.component_bits));
     let first = packbits.first_bit.unwrap_or(0);
     let last = packbits.last_bit.unwrap_or(bits.saturating_sub(1));
     let width = last.saturating_sub(first).saturating_add(1);

@@ -35,7 +35,7 @@ const GENERATORS: &[&str] = &[
 
 /// The script that runs with another zarr-python, and the packages that it needs.
 const VERSION_2: &str = "version_2.py";
-const OF_VERSION_2: &str = "xtask/fixtures/requirements-version-2.txt";
+const OF_VERSION_2: &str = "xtask/fixtures/versions-version-2.txt";
 
 /// The script that calls the programs of a field, which need many more packages.
 const PROGRAMS: &str = "programs.py";
@@ -149,7 +149,7 @@ fn regenerate() -> Outcome {
     let zarrs = build_zarrs_writer(&["--features", "zfp"])?;
     let older = venv::environment("fixtures-version-2", OF_VERSION_2)?;
     let scripts = root().join("xtask/fixtures");
-    let programs = venv::environment("programs", "xtask/fixtures/requirements-programs.txt")?;
+    let programs = venv::environment("programs", "xtask/fixtures/versions-programs.txt")?;
     for script in GENERATORS {
         let python = match *script {
             PROGRAMS => &programs,
@@ -188,7 +188,7 @@ fn build_zarrs_writer(features: &[&str]) -> Result<PathBuf, String> {
 
 /// The Python that writes and reads with the other programs.
 pub(crate) fn environment() -> Result<PathBuf, String> {
-    venv::environment("fixtures", "xtask/fixtures/requirements.txt")
+    venv::environment("fixtures", "xtask/fixtures/versions.txt")
 }
 
 #[cfg(test)]

@@ -3,8 +3,8 @@
 mod batches;
 pub(crate) mod grid;
 mod part;
-mod plan;
 mod planned_reads;
+mod region_plan;
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ pub use batches::Batches;
 pub(crate) use grid::occupied_edges;
 pub use grid::{chunk_grid_of, edges_of, grid_of};
 pub use part::{OwnedChunks, Part, PartError};
-pub use plan::{Plan, PlannedChunk};
 pub use planned_reads::PlannedReads;
+pub use region_plan::{PlannedChunk, RegionPlan};
 
 /// The location of an array's chunks: its prefix in the store, the encoding of its chunk keys,
 /// and its chunk grid.

@@ -120,7 +120,7 @@ fn plans_and_listings_need_no_codec() {
         found.sort();
         assert_eq!(found, [(vec![0, 1], true), (vec![3, 0], false), (vec![9, 9], false)]);
         let region = Selection::parse("3:9:2, 0:2", &[10, 6]).expect("a region");
-        let of = |plan: zarr_array::Plan<'_>| plan.chunks(0..u64::MAX).expect("keys");
+        let of = |plan: zarr_array::RegionPlan<'_>| plan.chunks(0..u64::MAX).expect("keys");
         let chunks = of(layout.plan(&region).expect("plans"));
         let keys: Vec<&str> = chunks.iter().map(|chunk| chunk.key.as_str()).collect();
         assert_eq!(keys, ["c/0/0", "c/0/1", "c/1/0", "c/1/1"]);

@@ -304,7 +304,7 @@ fn kinds(
         kind.ok_or_else(|| not_here(format!("data type {data_type}")))
     };
     let components =
-        |data_type: &DataType| data_type.layout().map_or(1, |layout| layout.components);
+        |data_type: &DataType| data_type.element_layout().map_or(1, |layout| layout.components);
     if components(input) != components(output) {
         return Err(not_here(format!("{input} as {output}")));
     }

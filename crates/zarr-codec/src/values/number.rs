@@ -52,7 +52,7 @@ impl Kind {
         if let Some(format) = data_type.float_format() {
             return Some(Self::Float(format));
         }
-        let layout = data_type.layout()?;
+        let layout = data_type.element_layout()?;
         let is_integer = data_type.is_packable() && *data_type != DataType::Bool;
         let bits = Some(layout.component_bits).filter(|_| is_integer)?;
         Some(Self::Int { bits, signed: layout.signed })

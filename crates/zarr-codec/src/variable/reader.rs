@@ -56,7 +56,7 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
         let shard = codec.bytes_after().zip(codec.shard()).and_then(|(after, shard)| {
             let wanted = shard.wanted(elements.iter().map(|element| codec.stored(*element)));
             let count = wanted.inner_chunks();
-            ShardRead::new(shard.layout(), after, wanted, count, range_cost)
+            ShardRead::new(shard.codec(), after, wanted, count, range_cost)
         });
         Self { codec, elements, range_cost, shard }
     }
@@ -85,7 +85,7 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
         if let Some(read) = &mut self.shard
             && let Some(shard) = self.codec.shard()
         {
-            read.use_index(shard.layout(), index, self.range_cost);
+            read.use_index(shard.codec(), index, self.range_cost);
         }
     }
 
@@ -103,7 +103,7 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
     ) -> Result<(), ChunkError> {
         match (&mut self.shard, self.codec.shard()) {
             (Some(read), Some(shard)) if read.index().is_none() => {
-                read.supply_index(shard.layout(), bytes, object_len, self.range_cost, scratch)
+                read.supply_index(shard.codec(), bytes, object_len, self.range_cost, scratch)
             }
             _ => Err(self.codec.failed(ChunkErrorKind::NothingNeeded)),
         }
@@ -127,10 +127,10 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
         let (Some(read), Some(shard)) = (&mut self.shard, self.codec.shard()) else {
             return self.codec.decode_at(bytes, &self.elements, fill).map(Some);
         };
-        let supplied = read.supply(shard.layout(), bytes, object_len, self.range_cost, scratch)?;
+        let supplied = read.supply(shard.codec(), bytes, object_len, self.range_cost, scratch)?;
         let Some(bytes) = supplied else { return Ok(None) };
         let index = read.index().expect("read above, or before");
-        let available = read.available(shard.layout(), bytes)?;
+        let available = read.available(shard.codec(), bytes)?;
         shard.decode(read.chunks(), available, index, fill).map(Some)
     }
 }

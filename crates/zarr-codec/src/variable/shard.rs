@@ -94,7 +94,7 @@ impl ShapedShard {
     }
 
     /// The grid and the index.
-    pub(super) fn layout(&self) -> &ShardCodec {
+    pub(super) fn codec(&self) -> &ShardCodec {
         &self.layout
     }
 

@@ -37,7 +37,7 @@ impl Axis {
         same_length("local indices", locals.len(), indices.len())?;
         let extent = self.extent();
         let out = indices.iter().zip(chunks.iter_mut().zip(locals));
-        if matches!(self.layout(), AxisStorage::Uniform { .. }) || !indices.is_sorted() {
+        if matches!(self.storage(), AxisStorage::Uniform { .. }) || !indices.is_sorted() {
             for (&index, (chunk, local)) in out {
                 if index >= extent {
                     return Err(GridErrorKind::IndexOutOfBounds { index, extent }.into());

@@ -159,7 +159,7 @@ impl Axis {
         self.extent == other.extent && self.occupied_runs().eq(other.occupied_runs())
     }
 
-    pub(crate) fn layout(&self) -> &AxisStorage {
+    pub(crate) fn storage(&self) -> &AxisStorage {
         &self.layout
     }
 

@@ -8,7 +8,7 @@ impl Axis {
     /// The rectilinear axis that declares the same chunks; a rectilinear axis is returned unchanged.
     #[must_use]
     pub fn to_rectilinear(&self) -> Axis {
-        match (self.kind(), self.layout()) {
+        match (self.kind(), self.storage()) {
             (AxisKind::Regular { .. }, layout) => {
                 let layout = match (self.declared(), layout) {
                     (0, _) => AxisStorage::no_chunks(),

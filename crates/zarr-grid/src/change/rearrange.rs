@@ -51,7 +51,7 @@ impl Axis {
     ///
     /// # Errors
     /// [`GridErrorKind::NotOccupied`];
-    /// [`GridErrorKind::ClippedPiece`] if the last chunk ends past the axis, and would no longer be
+    /// [`GridErrorKind::ClippedAxis`] if the last chunk ends past the axis, and would no longer be
     /// the last: it is stored at its full length; [`GridErrorKind::EdgeOverflow`].
     ///
     /// # Examples
@@ -78,7 +78,7 @@ impl Axis {
             let is_last = position.checked_add(1) == Some(ranges.len());
             if is_clipped && range.end == occupied && !is_last {
                 let (extent, end) = (self.extent(), self.occupied_end());
-                return Err(GridErrorKind::ClippedPiece { piece: position, extent, end }.into());
+                return Err(GridErrorKind::ClippedAxis { piece: position, extent, end }.into());
             }
             // Both chunks are occupied.
             let start = self.clipped(range.start).map_or(0, |chunk| chunk.start);

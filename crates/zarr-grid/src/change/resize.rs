@@ -83,7 +83,7 @@ impl Axis {
     /// Declared chunks that are not occupied are dropped, except those of the last piece.
     ///
     /// # Errors
-    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedPiece`] if a piece other than the
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedAxis`] if a piece other than the
     /// last ends inside a chunk, which is stored at its full length and would have to be
     /// rewritten; [`GridErrorKind::EdgeOverflow`].
     ///
@@ -102,9 +102,7 @@ impl Axis {
         for (piece, axis) in before.iter().enumerate() {
             let end = axis.occupied_end();
             if end != axis.extent() {
-                return Err(
-                    GridErrorKind::ClippedPiece { piece, extent: axis.extent(), end }.into()
-                );
+                return Err(GridErrorKind::ClippedAxis { piece, extent: axis.extent(), end }.into());
             }
             builder.push_all(axis.occupied_runs())?;
             extent = extent.checked_add(end).ok_or(GridErrorKind::EdgeOverflow)?;
@@ -150,7 +148,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`]; [`GridErrorKind::Rank`];
-    /// [`GridErrorKind::PieceMismatch`] on the axis, not joined, on which a piece has another extent
+    /// [`GridErrorKind::OtherChunks`] on the axis, not joined, on which a piece has another extent
     /// or other occupied chunks than the first; those of [`Axis::concat`].
     ///
     /// # Examples
@@ -172,7 +170,7 @@ impl Grid {
             along.push(grid.axes().get(axis).ok_or(GridErrorKind::AxisOutOfBounds { axis, rank })?);
             let mut others = first.axes().iter().zip(grid.axes()).enumerate();
             if let Some((d, _)) = others.find(|(d, (a, b))| *d != axis && !a.same_chunks(b)) {
-                return Err(GridErrorKind::PieceMismatch { piece }.on_axis(d));
+                return Err(GridErrorKind::OtherChunks { piece }.on_axis(d));
             }
         }
         let joined = Axis::concat(&along).map_err(|error| error.on_axis(axis))?;

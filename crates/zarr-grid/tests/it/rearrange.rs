@@ -73,7 +73,7 @@ fn a_permutation_takes_chunks_in_its_order() {
                     let moves = last.is_some_and(|at| at + 1 != numbers.len());
                     if is_clipped && moves {
                         let error = found.expect_err("a part of a chunk");
-                        assert!(matches!(error.kind(), GridErrorKind::ClippedPiece { .. }));
+                        assert!(matches!(error.kind(), GridErrorKind::ClippedAxis { .. }));
                         continue;
                     }
                     let found = found.expect("occupied chunks");

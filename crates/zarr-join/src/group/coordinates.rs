@@ -71,7 +71,12 @@ fn ends(tree: &GroupTree, dimension: &str) -> Result<Option<(Number, Number)>, J
     let Some(last) = array.shape().first().and_then(|length| length.checked_sub(1)) else {
         return Ok(None);
     };
-    if array.data_type().layout().as_ref().is_none_or(|layout: &ElementLayout| layout.size() > 8) {
+    if array
+        .data_type()
+        .element_layout()
+        .as_ref()
+        .is_none_or(|layout: &ElementLayout| layout.size() > 8)
+    {
         return Ok(None);
     }
     let read = |at: u64| {

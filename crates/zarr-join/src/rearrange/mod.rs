@@ -13,7 +13,7 @@ mod group;
 mod interrupted;
 mod marker_json;
 mod moves;
-mod plan;
+mod planning;
 mod repair;
 mod steps;
 

@@ -64,7 +64,7 @@ impl Rearrangement {
     pub fn execute(&self, progress: Report<'_>) -> Result<Array, ArrayError> {
         let array = checked(&self.array);
         // A group that cannot be written is found out now, and not half-way.
-        follow(slice::from_ref(&array))?;
+        refresh_groups(slice::from_ref(&array))?;
         let document = LockedDocument::lock(&array, Extent::Chunks)?;
         self.refuse_unfinished()?;
         let moves = self.moves()?;
@@ -109,7 +109,7 @@ impl Rearrangement {
         put(&document, self.rearranged.metadata())?;
         drop(document);
         let array = self.rearranged.clone().with_store(array.store().clone());
-        follow(slice::from_ref(&array))?;
+        refresh_groups(slice::from_ref(&array))?;
         if moves.removed.is_empty() {
             return Ok(());
         }
@@ -236,7 +236,7 @@ pub(super) fn return_to_own_keys(
     plans: &[Rearrangement],
     counter: &CopyCounter<'_>,
 ) -> Result<(), ArrayError> {
-    follow(arrays)?;
+    refresh_groups(arrays)?;
     let documents = lock_all(arrays, group)?;
     if !is_returning(arrays, group)? {
         return Ok(());
@@ -245,7 +245,7 @@ pub(super) fn return_to_own_keys(
         copy_back(array, document, plans.get(number), counter)?;
     }
     drop(documents);
-    follow(arrays)?;
+    refresh_groups(arrays)?;
     let documents = lock_all(arrays, group)?;
     if !is_returning(arrays, group)? {
         return Ok(());
@@ -348,7 +348,7 @@ pub(super) fn leave(array: &Array) -> Result<(), ArrayError> {
 
 /// Brings consolidated metadata up to date, for all arrays in one step per group. No document may be
 /// locked.
-pub(super) fn follow(arrays: &[Array]) -> Result<(), ArrayError> {
+pub(super) fn refresh_groups(arrays: &[Array]) -> Result<(), ArrayError> {
     let Some(first) = arrays.first() else { return Ok(()) };
     let prefixes: Vec<&Prefix> = arrays.iter().map(Array::prefix).collect();
     refresh_consolidated_of(first.store(), &prefixes, first.update_policy())

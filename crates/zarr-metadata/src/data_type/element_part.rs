@@ -51,7 +51,7 @@ impl DataType {
             for field in record.fields() {
                 field.data_type().push_parts(offset.saturating_add(field.offset()), parts);
             }
-        } else if let Some(layout) = self.layout() {
+        } else if let Some(layout) = self.element_layout() {
             parts.push(ElementPart { offset, data_type: self.clone(), layout });
         }
     }

@@ -25,6 +25,15 @@ pub(crate) struct Outline<'a> {
 impl<'a> Outline<'a> {
     /// Reads the text: its value and all values within.
     pub(crate) fn read(text: &'a str, grammar: Grammar) -> Result<Self> {
+        let mut reader = Reader::new(text);
+        // Elements are read one by one, and there is nothing within a number.
+        if !matches!(reader.peek(), Some(b'{' | b'[')) {
+            let start = reader.offset();
+            reader.scalar(grammar)?;
+            let text = reader.since(start);
+            reader.end()?;
+            return Ok(Outline { text, within: Vec::new() });
+        }
         Self::read_in_place(text, grammar, None)
     }
 

@@ -19,7 +19,7 @@ fn names_say_what_an_element_is() {
         let is_bool = rest == "bool";
         let pair = complex && rest.starts_with(|letter: char| letter.is_ascii_digit());
         let bits = number(rest).map_or(1, |bits| if pair { bits / 2 } else { bits });
-        let layout = data_type.layout().unwrap();
+        let layout = data_type.element_layout().unwrap();
         assert_eq!(layout.component_bits, bits, "{name}");
         assert_eq!(layout.components, if complex { 2 } else { 1 }, "{name}");
         assert_eq!(layout.component_size, bits.div_ceil(8) as usize, "{name}");
@@ -39,7 +39,7 @@ fn names_say_what_an_element_is() {
 #[test]
 fn sd_54_raw_bits_have_no_order_and_no_meaning() {
     let raw = DataType::RawBits(RawBits::new(3).unwrap());
-    let layout = raw.layout().unwrap();
+    let layout = raw.element_layout().unwrap();
     assert_eq!((layout.component_bits, layout.component_size, layout.components), (24, 3, 1));
     assert_eq!((layout.swap_unit, layout.signed), (1, false));
     assert!(!raw.is_packable() && !raw.is_float() && !raw.is_sub_byte() && !raw.is_complex());
@@ -49,7 +49,7 @@ fn sd_54_raw_bits_have_no_order_and_no_meaning() {
 #[test]
 fn what_is_not_interpreted_has_no_size() {
     let other = DataType::from_json(br#""acme.type""#).unwrap();
-    assert_eq!((other.layout(), other.size(), other.parts().len()), (None, None, 0));
+    assert_eq!((other.element_layout(), other.size(), other.parts().len()), (None, None, 0));
     assert!(!other.is_packable() && !other.is_sub_byte() && !other.is_complex());
     assert!(!other.is_variable_length() && other.is_unknown());
 }
@@ -61,7 +61,7 @@ fn strings_and_bytes_have_a_length_of_their_own() {
         (&["bytes", "variable_length_bytes"], DataType::Bytes),
     ] {
         assert_eq!(data_type.name(), names[0]);
-        assert_eq!((data_type.layout(), data_type.size()), (None, None));
+        assert_eq!((data_type.element_layout(), data_type.size()), (None, None));
         assert!(data_type.is_variable_length() && !data_type.is_packable());
         for name in names {
             assert_eq!(name.parse::<DataType>().unwrap(), data_type);

@@ -19,7 +19,7 @@ fn sd_50_layouts_of_every_type() {
     let raw = ["r8", "r24"].map(Into::into);
     let lines: Vec<_> = fixed
         .chain(raw)
-        .map(|name| layout_line(&name, data_type(&name).layout().unwrap()))
+        .map(|name| layout_line(&name, data_type(&name).element_layout().unwrap()))
         .collect();
     let head = "name: component_bits component_size components signed swap_unit";
     insta::assert_snapshot!(format!("{head}\n{}", lines.join("\n")));
@@ -27,8 +27,14 @@ fn sd_50_layouts_of_every_type() {
 
 #[test]
 fn sd_50_complex64_and_complex128_keep_their_names() {
-    assert_eq!(data_type("complex64").layout(), data_type("complex_float32").layout());
-    assert_eq!(data_type("complex128").layout(), data_type("complex_float64").layout());
+    assert_eq!(
+        data_type("complex64").element_layout(),
+        data_type("complex_float32").element_layout()
+    );
+    assert_eq!(
+        data_type("complex128").element_layout(),
+        data_type("complex_float64").element_layout()
+    );
     assert_eq!(data_type("complex64").to_json(), "\"complex64\"");
     assert_eq!(data_type("complex_float32").to_json(), "\"complex_float32\"");
 }
@@ -38,7 +44,7 @@ fn sd_72_types_that_are_not_known_are_kept() {
     for json in [r#""acme.type""#, r#"{"name":"acme.type","configuration":{"bits":3}}"#] {
         let data_type = DataType::from_json(json.as_bytes()).unwrap();
         assert_eq!(data_type.to_json(), json);
-        assert_eq!(data_type.layout(), None);
+        assert_eq!(data_type.element_layout(), None);
         assert!(!data_type.is_packable());
         let fill = FillValue::parse(&data_type, r#"[ "NaT", 1e400 ]"#).unwrap();
         assert_eq!(fill.json(), r#"[ "NaT", 1e400 ]"#);
@@ -174,7 +180,7 @@ fn sd_54_raw_bits_are_bytes_or_base64() {
         assert_eq!(error.rule(), Some(Rule::ELEMENT_TOO_LARGE));
         assert_eq!(RawBits::new(bytes), None);
     }
-    assert_eq!(data_type("r24").layout().unwrap().swap_unit, 1);
+    assert_eq!(data_type("r24").element_layout().unwrap().swap_unit, 1);
     let fill = FillValue::from_bytes(&data_type("r24"), &[1, 255, 0]).unwrap();
     assert_eq!(fill.json(), "[1, 255, 0]");
 }
@@ -232,7 +238,7 @@ fn sd_55_bool_is_true_or_false_and_complex_a_pair() {
 #[test]
 fn sd_51_the_real_part_comes_first() {
     assert_eq!(fill_bytes("complex64", "[1, -2]").unwrap(), [0, 0, 0x80, 0x3f, 0, 0, 0, 0xc0]);
-    assert_eq!(data_type("complex128").layout().unwrap().swap_unit, 8);
+    assert_eq!(data_type("complex128").element_layout().unwrap().swap_unit, 8);
 }
 
 #[test]

@@ -52,7 +52,7 @@ fn sd_70_times_count_steps_and_have_a_value_for_no_time() {
 
     let time = DataType::NumpyDatetime64(TimeStep::from(TimeUnit::Second));
     let ElementLayout { component_bits, component_size, components, signed, swap_unit, .. } =
-        time.layout().unwrap();
+        time.element_layout().unwrap();
     assert_eq!((component_bits, component_size, components), (64, 8, 1));
     assert_eq!((signed, swap_unit), (true, 8));
     assert_eq!(fill(&time, "\"NaT\""), i64::MIN.to_le_bytes());
@@ -78,7 +78,7 @@ fn sd_70_strings_are_padded_with_zeros_and_lose_them() {
     let text = typed(&json);
     assert_eq!(text, DataType::FixedLengthUtf32(Utf32Length::new(3).unwrap()));
     assert_eq!(text.to_json(), json);
-    let layout = text.layout().unwrap();
+    let layout = text.element_layout().unwrap();
     assert_eq!((layout.component_size, layout.components, layout.swap_unit), (4, 3, 4));
     // The example of the document.
     assert_eq!(fill(&text, "\"Hi\""), [0x48, 0, 0, 0, 0x69, 0, 0, 0, 0, 0, 0, 0]);
@@ -109,7 +109,7 @@ fn sd_70_bytes_are_base64_and_only_null_terminated_ones_are_padded() {
     assert_eq!(v3, DataType::RawBytes(ByteLength::new(3).unwrap()));
     for data_type in [&s5, &v3] {
         assert!(!data_type.has_byte_order() && !data_type.is_packable());
-        assert_eq!(data_type.layout().unwrap().swap_unit, 1);
+        assert_eq!(data_type.element_layout().unwrap().swap_unit, 1);
     }
     // The output of zarr-python 3.4 for b"x" and for an empty value.
     assert_eq!(fill(&s5, "\"eA==\""), *b"x\0\0\0\0");
@@ -153,7 +153,7 @@ fn every_length_of_base64_is_read_back() {
 fn sd_71_records_are_their_fields_without_gaps() {
     let sample = typed(SAMPLE);
     assert_eq!(sample.to_json(), SAMPLE);
-    assert_eq!((sample.size(), sample.layout()), (Some(34), None));
+    assert_eq!((sample.size(), sample.element_layout()), (Some(34), None));
     let DataType::Struct(record) = &sample else { panic!() };
     let places: Vec<_> = record.fields().iter().map(|f| (f.name(), f.offset())).collect();
     let expected =

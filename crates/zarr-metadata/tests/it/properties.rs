@@ -94,7 +94,7 @@ impl Random {
             rank = shape.len();
             codecs.push(Codec::reshape(shape));
         }
-        let layout = data_type.layout().unwrap();
+        let layout = data_type.element_layout().unwrap();
         codecs.push(match self.below(4) {
             0 if data_type.is_packable() => {
                 let first = self.below(u64::from(layout.component_bits));

@@ -43,7 +43,7 @@ impl Memory {
         let (view, first, len) = match rank {
             // A buffer without axes has no shape to compare: Python passes such an element with one axis.
             0 if buffer.shape() == [1] => (View::contiguous(&[]), 0, element_size),
-            _ => layout(buffer.shape(), buffer.strides(), element_size)
+            _ => strided_view(buffer.shape(), buffer.strides(), element_size)
                 .ok_or_else(|| PyBufferError::new_err("strides are not multiples of an element"))?,
         };
         let view = view.map_err(|error| PyValueError::new_err(error.to_string()))?;
@@ -261,7 +261,7 @@ fn has_gaps(view: &View) -> bool {
 type StridedView = (Result<View, zarr_kit::view::ViewError>, isize, usize);
 
 /// The view of elements at these byte strides, their lowest byte, and the bytes they span.
-fn layout(shape: &[usize], strides: &[isize], element_size: usize) -> Option<StridedView> {
+fn strided_view(shape: &[usize], strides: &[isize], element_size: usize) -> Option<StridedView> {
     if shape.contains(&0) {
         return Some((View::contiguous(shape), 0, 0));
     }

@@ -1,7 +1,7 @@
 //! The chunks that zarr-python lists for an index expression, as one selection of the array.
 //!
 //! zarr-python passes a codec pipeline one item per chunk: its key, its shape, the part of it, and
-//! the place of that part in the result. For slices and integers, the items are the product of pieces
+//! the place of that part in the result. For slices and integers, the items are the product of runs
 //! per axis; [`selected`] finds these, and does not handle anything else.
 
 use std::collections::{BTreeMap, HashSet};
@@ -24,7 +24,7 @@ pub(crate) struct Selected {
 
 /// The part of an axis that lies in one chunk.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Piece {
+struct AxisRun {
     start: u64,
     count: u64,
     step: u64,
@@ -36,7 +36,7 @@ struct Piece {
 /// understood.
 pub(crate) fn selected(array: &Array, items: &Bound<'_, PyList>) -> PyResult<Option<Selected>> {
     let rank = array.shape().len();
-    let mut axes: Vec<BTreeMap<u64, Piece>> = vec![BTreeMap::new(); rank];
+    let mut axes: Vec<BTreeMap<u64, AxisRun>> = vec![BTreeMap::new(); rank];
     let mut seen = HashSet::with_capacity(items.len());
     let mut shapes = Shapes { array, last: None };
     for item in items {
@@ -53,13 +53,13 @@ pub(crate) fn selected(array: &Array, items: &Bound<'_, PyList>) -> PyResult<Opt
             let (Some(origin), Some(length)) = (origin.get(axis), shape.get(axis)) else {
                 return Ok(None);
             };
-            let Some(piece) = piece(&part, *origin, *length, &mut places)? else {
+            let Some(run) = run(&part, *origin, *length, &mut places)? else {
                 return Ok(None);
             };
-            let (Some(pieces), Some(number)) = (axes.get_mut(axis), chunk.get(axis)) else {
+            let (Some(runs), Some(number)) = (axes.get_mut(axis), chunk.get(axis)) else {
                 return Ok(None);
             };
-            if *pieces.entry(*number).or_insert(piece) != piece {
+            if *runs.entry(*number).or_insert(run) != run {
                 return Ok(None);
             }
         }
@@ -73,8 +73,8 @@ pub(crate) fn selected(array: &Array, items: &Bound<'_, PyList>) -> PyResult<Opt
     }
     let mut selected =
         Selected { axes: Vec::with_capacity(rank), places: Vec::with_capacity(rank) };
-    for pieces in axes.into_iter().map(BTreeMap::into_values) {
-        let Some((steps, place)) = joined(pieces) else { return Ok(None) };
+    for runs in axes.into_iter().map(BTreeMap::into_values) {
+        let Some((steps, place)) = joined(runs) else { return Ok(None) };
         selected.axes.push(steps);
         selected.places.push(place);
     }
@@ -139,17 +139,17 @@ impl<'py> Shapes<'_, 'py> {
     }
 }
 
-/// Converts an entry of a selection within a chunk to a piece of an axis.
-fn piece<'py>(
+/// Converts an entry of a selection within a chunk to a run of an axis.
+fn run<'py>(
     part: &Bound<'py, PyAny>,
     origin: u64,
     length: u64,
     places: &mut impl Iterator<Item = Bound<'py, PyAny>>,
-) -> PyResult<Option<Piece>> {
+) -> PyResult<Option<AxisRun>> {
     if part.is_exact_instance_of::<PyInt>() {
         let Ok(index) = part.extract::<u64>() else { return Ok(None) };
         let start = origin.saturating_add(index);
-        return Ok((index < length).then_some(Piece { start, count: 1, step: 1, place: None }));
+        return Ok((index < length).then_some(AxisRun { start, count: 1, step: 1, place: None }));
     }
     let (Ok(part), Some(Ok(place))) =
         (part.cast::<PySlice>(), places.next().map(Bound::cast_into::<PySlice>))
@@ -163,7 +163,7 @@ fn piece<'py>(
     }
     let wide = |number: isize| u64::try_from(number).ok();
     let found = || {
-        Some(Piece {
+        Some(AxisRun {
             start: origin.checked_add(wide(part.start)?)?,
             count: u64::try_from(part.slicelength).ok()?,
             step: wide(part.step)?,
@@ -173,21 +173,21 @@ fn piece<'py>(
     Ok(found())
 }
 
-/// The pieces of an axis as one, if each begins where the one before it ends.
-fn joined(mut pieces: impl Iterator<Item = Piece>) -> Option<(Steps, Option<(u64, u64)>)> {
-    let first = pieces.next()?;
+/// The runs of an axis as one, if each begins where the one before it ends.
+fn joined(mut runs: impl Iterator<Item = AxisRun>) -> Option<(Steps, Option<(u64, u64)>)> {
+    let first = runs.next()?;
     let mut count = first.count;
-    for piece in pieces {
-        let expected = Piece {
+    for run in runs {
+        let expected = AxisRun {
             start: first.start.checked_add(count.checked_mul(first.step)?)?,
-            count: piece.count,
+            count: run.count,
             step: first.step,
             place: Some(first.place?.checked_add(count)?),
         };
-        if piece != expected {
+        if run != expected {
             return None;
         }
-        count = count.checked_add(piece.count)?;
+        count = count.checked_add(run.count)?;
     }
     Some(((first.start, count, first.step), first.place.map(|place| (place, count))))
 }

@@ -101,7 +101,7 @@ fn blosc(size: u64, is_small: bool) -> Vec<Codec> {
 /// Packbits, if it leaves out a bit of each element in memory.
 fn packed(data_type: &DataType, bits: &Bits) -> Option<Codec> {
     let (first, last) = bits.kept().filter(|_| data_type.is_packable())?;
-    let layout = data_type.layout()?;
+    let layout = data_type.element_layout()?;
     let in_memory = u32::try_from(layout.component_size).ok()?.checked_mul(8)?;
     match last - first + 1 {
         kept if kept >= in_memory => None,

@@ -1,5 +1,6 @@
 //! The copy engine: from one view to another, each element moved once.
 
+mod copy_plan;
 #[cfg(feature = "count")]
 mod count;
 mod disjoint;
@@ -14,9 +15,9 @@ mod nest;
 mod one_loop;
 mod output;
 mod owned;
-mod plan;
 mod region;
 
+pub use copy_plan::CopyPlan;
 #[cfg(feature = "count")]
 pub use count::bytes_written;
 pub use element::CopyElement;
@@ -24,7 +25,6 @@ pub use grid::OutputGrid;
 pub use memory::{advise_huge_pages, zeroed};
 pub use output::Output;
 pub use owned::{OwnedGrid, OwnedOutput};
-pub use plan::CopyPlan;
 
 use crate::{CopyError, View};
 

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 use core::ops::Range;
 
-use super::plan::check_destination;
+use super::copy_plan::check_destination;
 use super::{CopyElement, CopyPlan};
 use crate::view::{Dims, View, signed};
 use crate::{CopyError, ViewError};

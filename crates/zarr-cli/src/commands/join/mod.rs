@@ -1,8 +1,8 @@
 //! `zarr-kit join`.
 
 mod arrange;
-mod linked;
 mod members;
+mod virtual_join;
 
 use std::fmt::Write as _;
 
@@ -32,7 +32,7 @@ const INTERRUPTED_OVERWRITE: &str =
 pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     let names = members::names(args)?;
     if args.only_document {
-        return linked::run(args, members::open(&names)?);
+        return virtual_join::run(args, members::open(&names)?);
     }
     let plan = plan(args, members::open(&names)?)?;
     let mut readers = Readers::new();

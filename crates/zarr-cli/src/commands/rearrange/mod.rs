@@ -2,8 +2,8 @@
 
 mod asked;
 mod group;
-mod linked;
 mod moving;
+mod virtual_join;
 
 use serde_json::json;
 use zarr_kit::Array;
@@ -31,7 +31,7 @@ const SAID: Said = Said {
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     if is_virtual_join(&args.array) {
-        return linked::run(args);
+        return virtual_join::run(args);
     }
     let place = NodeStore::open(&args.array)?;
     if let NodeMetadata::Group(_) = place.node()? {

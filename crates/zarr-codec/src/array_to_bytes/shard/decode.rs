@@ -79,7 +79,7 @@ impl Index<'_> {
 }
 
 /// The part of one inner chunk that belongs to a region, in one dimension.
-struct Piece {
+struct InnerAxisPart {
     /// The inner chunk.
     chunk: usize,
     /// The selected indices of the inner chunk.
@@ -88,7 +88,7 @@ struct Piece {
     target: Range<usize>,
 }
 
-impl Piece {
+impl InnerAxisPart {
     /// Whether it covers the whole dimension, of `size` indices, of its inner chunk.
     fn is_whole(&self, size: usize) -> bool {
         self.indices == Slice::from(0..size)
@@ -96,8 +96,8 @@ impl Piece {
 
     /// The elements of an inner chunk, in C order, from the first to the last of those selected:
     /// `before` are those of the outer dimensions. A dimension has at least one index selected.
-    fn elements(before: Range<usize>, (piece, size): (&Self, &usize)) -> Range<usize> {
-        let Slice { start, count, step } = piece.indices;
+    fn elements(before: Range<usize>, (axis_part, size): (&Self, &usize)) -> Range<usize> {
+        let Slice { start, count, step } = axis_part.indices;
         let reach = count.saturating_sub(1).saturating_mul(step);
         let last = before.end.saturating_sub(1).saturating_mul(*size);
         let first = before.start.saturating_mul(*size).saturating_add(start);
@@ -168,29 +168,37 @@ impl<'s> ShardDecoder<'s> {
         let codec = self.codec;
         let mut axes = PerAxis::with_capacity(region.len());
         for ((slice, inner), count) in region.iter().zip(codec.inner.shape()).zip(&codec.grid) {
-            let pieces: SmallVec<[Piece; 1]> = pieces(slice, *inner, *count)?.collect();
-            if pieces.is_empty() {
+            let axis_parts: SmallVec<[InnerAxisPart; 1]> =
+                axis_parts(slice, *inner, *count)?.collect();
+            if axis_parts.is_empty() {
                 return Ok(());
             }
-            axes.push(pieces);
+            axes.push(axis_parts);
         }
         let mut places = None;
         let mut at = PerAxis::from_elem(0_usize, axes.len());
         loop {
-            let pieces = || at.iter().zip(&axes).filter_map(|(at, pieces)| pieces.get(*at));
-            let number = pieces().zip(&codec.grid).fold(0_usize, |number, (piece, count)| {
-                number.saturating_mul(*count).saturating_add(piece.chunk)
-            });
-            if pieces().zip(codec.inner.shape()).all(|(piece, size)| piece.is_whole(*size)) {
+            let axis_parts =
+                || at.iter().zip(&axes).filter_map(|(at, axis_parts)| axis_parts.get(*at));
+            let number =
+                axis_parts().zip(&codec.grid).fold(0_usize, |number, (axis_part, count)| {
+                    number.saturating_mul(*count).saturating_add(axis_part.chunk)
+                });
+            if axis_parts()
+                .zip(codec.inner.shape())
+                .all(|(axis_part, size)| axis_part.is_whole(*size))
+            {
                 let places = match &mut places {
                     Some(places) => places,
-                    none => none.insert(Places::new(codec, self.fill, &targets(pieces()), out)?),
+                    none => {
+                        none.insert(Places::new(codec, self.fill, &targets(axis_parts()), out)?)
+                    }
                 };
-                self.decode_whole(number, pieces(), places, out)?;
+                self.decode_whole(number, axis_parts(), places, out)?;
             } else {
-                self.decode_part(number, pieces(), out)?;
+                self.decode_part(number, axis_parts(), out)?;
             }
-            if !advance(&mut at, axes.iter().map(|pieces| pieces.len())) {
+            if !advance(&mut at, axes.iter().map(|axis_parts| axis_parts.len())) {
                 return Ok(());
             }
         }
@@ -200,13 +208,13 @@ impl<'s> ShardDecoder<'s> {
     fn decode_whole<'p>(
         &mut self,
         number: usize,
-        pieces: impl Iterator<Item = &'p Piece> + Clone,
+        axis_parts: impl Iterator<Item = &'p InnerAxisPart> + Clone,
         places: &mut Places<'s>,
         out: &mut Output<'_>,
     ) -> Result<(), NestedError> {
         let Places { chunks, fill, at } = places;
         at.clear();
-        at.extend(pieces.clone().map(|piece| piece.target.start));
+        at.extend(axis_parts.clone().map(|axis_part| axis_part.target.start));
         match (self.index.range(number), chunks, fill) {
             (None, _, Some(fill)) => Ok(out.run_at(at, fill, self.fill, &[])?),
             (Some(range), Some(chunks), _) => {
@@ -214,7 +222,7 @@ impl<'s> ShardDecoder<'s> {
                 let decoded = chunks.decode(encoded, at, out, &mut self.scratch.inner);
                 Ok(decoded.map_err(|error| self.codec.error_in(number, error))?)
             }
-            _ => self.decode_part(number, pieces, out),
+            _ => self.decode_part(number, axis_parts, out),
         }
     }
 
@@ -222,15 +230,16 @@ impl<'s> ShardDecoder<'s> {
     fn decode_part<'p>(
         &mut self,
         number: usize,
-        pieces: impl Iterator<Item = &'p Piece> + Clone,
+        axis_parts: impl Iterator<Item = &'p InnerAxisPart> + Clone,
         out: &mut Output<'_>,
     ) -> Result<(), NestedError> {
-        let mut out = out.shrink(&targets(pieces.clone()))?;
+        let mut out = out.shrink(&targets(axis_parts.clone()))?;
         let Some(range) = self.index.range(number) else {
             return Ok(out.fill(self.fill)?);
         };
-        let indices: PerAxis<Slice> = pieces.clone().map(|piece| piece.indices).collect();
-        let elements = pieces.zip(self.codec.inner.shape()).fold(0..1, Piece::elements);
+        let indices: PerAxis<Slice> =
+            axis_parts.clone().map(|axis_part| axis_part.indices).collect();
+        let elements = axis_parts.zip(self.codec.inner.shape()).fold(0..1, InnerAxisPart::elements);
         if let Some(window) = self.codec.window(&range, &elements) {
             let encoded = self.encoded(&window);
             return Ok(self.codec.inner.copy_window(encoded, &indices, &mut out)?);
@@ -248,9 +257,9 @@ impl<'s> ShardDecoder<'s> {
     }
 }
 
-/// The target ranges of pieces, one per dimension of a region.
-fn targets<'p>(pieces: impl Iterator<Item = &'p Piece>) -> PerAxis<Range<usize>> {
-    pieces.map(|piece| piece.target.clone()).collect()
+/// The target ranges of axis_parts, one per dimension of a region.
+fn targets<'p>(axis_parts: impl Iterator<Item = &'p InnerAxisPart>) -> PerAxis<Range<usize>> {
+    axis_parts.map(|axis_part| axis_part.target.clone()).collect()
 }
 
 /// How whole inner chunks are copied into a region, prepared for the first of them.
@@ -300,13 +309,13 @@ impl ShardCodec {
         }
         let mut touched: SmallVec<[Touched; 4]> = smallvec![Touched { number: 0, elements: 0..1 }];
         for ((slice, inner), count) in region.iter().zip(self.inner.shape()).zip(&self.grid) {
-            let pieces = pieces(slice, *inner, *count).ok()?;
+            let axis_parts = axis_parts(slice, *inner, *count).ok()?;
             let before = std::mem::take(&mut touched);
             for Touched { number, elements } in before {
                 let row = number.checked_mul(*count)?;
-                touched.extend(pieces.clone().map(|piece| Touched {
-                    number: row.saturating_add(piece.chunk),
-                    elements: Piece::elements(elements.clone(), (&piece, inner)),
+                touched.extend(axis_parts.clone().map(|axis_part| Touched {
+                    number: row.saturating_add(axis_part.chunk),
+                    elements: InnerAxisPart::elements(elements.clone(), (&axis_part, inner)),
                 }));
             }
         }
@@ -345,11 +354,11 @@ impl ShardCodec {
 
 /// The part of each of `count` inner chunks, of `inner` indices each, that a slice of one
 /// dimension selects.
-fn pieces(
+fn axis_parts(
     slice: &Slice,
     inner: usize,
     count: usize,
-) -> Result<impl Iterator<Item = Piece> + Clone, NestedError> {
+) -> Result<impl Iterator<Item = InnerAxisPart> + Clone, NestedError> {
     let Slice { start, count: wanted, step } = *slice;
     let size = inner.saturating_mul(count);
     let step = step.max(1);
@@ -372,13 +381,13 @@ fn pieces(
         let taken = left.min(wanted.saturating_sub(done)).max(1);
         let target = done..done.saturating_add(taken);
         done = target.end;
-        Some(Piece { chunk, indices: Slice { start: within, count: taken, step }, target })
+        Some(InnerAxisPart { chunk, indices: Slice { start: within, count: taken, step }, target })
     }))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Slice, pieces};
+    use super::{Slice, axis_parts};
 
     #[test]
     fn pieces_are_those_that_a_walk_finds() {
@@ -389,12 +398,13 @@ mod tests {
                         for wanted in 0..=(inner * count - start).div_ceil(step) {
                             let slice = Slice { start, count: wanted, step };
                             let mut found = Vec::new();
-                            for piece in pieces(&slice, inner, count).expect("within") {
-                                let Slice { start, count, step } = piece.indices;
-                                assert_eq!(piece.target.len(), count);
-                                for (n, target) in piece.target.enumerate() {
+                            for axis_part in axis_parts(&slice, inner, count).expect("within") {
+                                let Slice { start, count, step } = axis_part.indices;
+                                assert_eq!(axis_part.target.len(), count);
+                                for (n, target) in axis_part.target.enumerate() {
                                     assert!(start + n * step < inner);
-                                    found.push((target, piece.chunk * inner + start + n * step));
+                                    found
+                                        .push((target, axis_part.chunk * inner + start + n * step));
                                 }
                             }
                             let expected: Vec<_> =

@@ -10,7 +10,7 @@ use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 use super::super::array_marker::{ArrayMarker, Step};
 use super::super::moves::Moves;
 use super::super::steps::{
-    CopyCounter, Report, checked, follow, leave, lock_all, put, return_to_own_keys,
+    CopyCounter, Report, checked, leave, lock_all, put, refresh_groups, return_to_own_keys,
 };
 use super::super::{RearrangeCounts, Rearrangement};
 use super::GroupRearrangement;
@@ -50,7 +50,7 @@ impl GroupRearrangement {
         let (store, prefix) = (&**self.group.store(), self.group.prefix());
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         // A group that cannot be written is found out now, and not half-way.
-        follow(&arrays)?;
+        refresh_groups(&arrays)?;
         let documents = lock_all(&arrays, Some(prefix))?;
         if GroupMarker::at(store, prefix)?.is_some() {
             return Err(refused(prefix, RearrangeError::Unfinished));

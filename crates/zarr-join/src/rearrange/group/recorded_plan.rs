@@ -9,7 +9,7 @@ use zarr_array::node;
 use zarr_array::store::Prefix;
 use zarr_metadata::ArrayMetadata;
 
-use super::super::plan::whole_chunks;
+use super::super::planning::whole_chunks;
 use super::super::{Placed, RearrangeCounts, Rearrangement};
 use crate::rearrange::error::{RearrangeError, refused};
 use crate::rearrange::marker_json::{Members, integer, string};

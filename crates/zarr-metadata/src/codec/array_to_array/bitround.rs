@@ -42,7 +42,8 @@ impl Configuration for Bitround {
         let takes = |data_type: &DataType| {
             let is_time =
                 matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_));
-            let is_wide = data_type.layout().is_some_and(|layout| layout.component_bits >= 8);
+            let is_wide =
+                data_type.element_layout().is_some_and(|layout| layout.component_bits >= 8);
             is_time || (is_wide && data_type.is_packable())
         };
         match input.data_type {

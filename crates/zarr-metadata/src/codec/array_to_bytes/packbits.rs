@@ -105,7 +105,7 @@ impl Configuration for Packbits {
     /// SD-15, SD-50.
     fn check(&self, input: Input<'_>) -> Result<()> {
         let Some(data_type) = input.data_type else { return Ok(()) };
-        let Some(layout) = data_type.layout().filter(|_| data_type.is_packable()) else {
+        let Some(layout) = data_type.element_layout().filter(|_| data_type.is_packable()) else {
             let allowed = "a bool, integer, float or complex type of fixed size under packbits";
             let error = MetadataError::unexpected(format!("type {data_type}"), allowed);
             return Err(error.breaks(Rule::PACKBITS_DATA_TYPE));

@@ -41,14 +41,14 @@ impl ChunkLayout {
     /// assert_eq!(plan.shares(NonZeroUsize::MIN.saturating_add(1)), [0..1, 1..2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn plan(&self, selection: impl Into<Selection>) -> Result<Plan<'_>, ArrayError> {
-        Ok(Plan { layout: self, chunks: self.select(&selection.into())? })
+    pub fn plan(&self, selection: impl Into<Selection>) -> Result<RegionPlan<'_>, ArrayError> {
+        Ok(RegionPlan { layout: self, chunks: self.select(&selection.into())? })
     }
 }
 
 /// The chunks that a selection touches, numbered in C order; see [`ChunkLayout::plan`].
 #[derive(Debug, Clone)]
-pub struct Plan<'a> {
+pub struct RegionPlan<'a> {
     layout: &'a ChunkLayout,
     chunks: SelectedChunks<'a>,
 }
@@ -76,7 +76,7 @@ pub struct PlannedChunk {
     pub elements: u64,
 }
 
-impl Plan<'_> {
+impl RegionPlan<'_> {
     /// The number of chunks that the selection touches.
     #[must_use]
     pub fn len(&self) -> u64 {

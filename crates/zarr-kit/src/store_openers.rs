@@ -1,0 +1,20 @@
+//! The kinds of stores in files that a path or URL may lead to: a row each.
+
+use crate::store;
+
+/// Opens the kinds of stores in files that this build has: of zip archives with the feature `zip`, and of
+/// files of references with the feature `references`.
+///
+/// # Examples
+/// ```
+/// use zarr_kit::store::{StoreOptions, open_url};
+///
+/// let options = StoreOptions::new().openers(zarr_kit::OPENERS);
+/// assert!(open_url("none/data.zip", &options).is_err());
+/// ```
+pub const OPENERS: &[&dyn store::Opener] = &[
+    #[cfg(feature = "references")]
+    &zarr_references::ReferenceOpener,
+    #[cfg(feature = "zip")]
+    &zarr_zip::ZipOpener,
+];
