@@ -9,6 +9,7 @@ use zarr_view::{CopyElement, CopyError, View};
 use crate::error::JoinError;
 use crate::join_plan::{JoinPlan, Written, product};
 use crate::members::Member;
+use crate::times::Conversion;
 
 /// Writes one chunk, in one step: a chunk that is stored is complete.
 pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Result<(), JoinError> {
@@ -53,6 +54,8 @@ fn failed(member: &Member, cause: ArrayError) -> JoinError {
 /// The part of a region that is of one member.
 struct MemberPart<'a> {
     member: &'a Member,
+    /// Of its times.
+    conversion: Option<&'a Conversion>,
     /// Within the region.
     within: Vec<Range<u64>>,
     /// Within the member.
@@ -74,7 +77,8 @@ fn parts<'a>(plan: &'a JoinPlan, region: &[Range<u64>]) -> Vec<MemberPart<'a>> {
         let place: Option<Vec<usize>> = place.iter().map(|at| usize::try_from(*at).ok()).collect();
         let number = tiles.tile(&place.unwrap_or_default());
         let Some(member) = plan.members.members().get(number) else { continue };
-        let mut part = MemberPart { member, within: Vec::new(), selection: Vec::new() };
+        let conversion = plan.members.conversion(number);
+        let mut part = MemberPart { member, conversion, within: Vec::new(), selection: Vec::new() };
         for (axis, (tile, range)) in tiles.region(number).iter().zip(region).enumerate() {
             let start = tile.start.max(range.start);
             let end = tile.end.min(range.end).max(start);
@@ -98,7 +102,12 @@ fn bytes(
 ) -> Result<Vec<u8>, JoinError> {
     let read = |part: &MemberPart<'_>| {
         let array = part.member.array().clone().with_threads(std::num::NonZeroUsize::MIN);
-        array.read(part.selection.clone()).map_err(|cause| failed(part.member, cause))
+        let read = array.read(part.selection.clone());
+        let mut elements = read.map_err(|cause| failed(part.member, cause))?;
+        if let Some(conversion) = part.conversion {
+            conversion.apply(&mut elements)?;
+        }
+        Ok(elements)
     };
     if let [part] = parts {
         return read(part);

@@ -109,6 +109,24 @@ pub enum JoinError {
         /// The axis.
         axis: usize,
     },
+    /// The times of a member cannot become times in the units of the first.
+    #[error(
+        "{}: the attribute units is {found:?}, but {expected:?} in {}: {reason}",
+        Printable(member),
+        Printable(first)
+    )]
+    Times {
+        /// The member's name.
+        member: Box<str>,
+        /// Its units.
+        found: Box<str>,
+        /// The units of the other member.
+        expected: Box<str>,
+        /// The name of the other member.
+        first: Box<str>,
+        /// Why, and what to do.
+        reason: Box<str>,
+    },
     /// An attribute differs between a member and the first one.
     #[error(
         "{}: the attribute {} is {}, but {} in {}",

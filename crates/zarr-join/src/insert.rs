@@ -64,8 +64,8 @@ pub fn check_member(
 /// # Errors
 /// [`JoinError`] with the name of the other array.
 pub fn check_unjoined(array: &Member, other: &Member) -> Result<(), JoinError> {
-    check_equal(other, array)?;
-    check_values(array, other)
+    check_values(array, other)?;
+    check_equal(other, array)
 }
 
 fn check_values(array: &Member, other: &Member) -> Result<(), JoinError> {

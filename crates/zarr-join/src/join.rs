@@ -8,6 +8,7 @@ use crate::chain::with_axis;
 use crate::error::JoinError;
 use crate::join_plan::JoinPlan;
 use crate::members::{Arrangement, Member, Members};
+use crate::times::{Conversion, TIME_ATTRIBUTES};
 
 /// A join of arrays, to be planned and then executed.
 ///
@@ -98,21 +99,33 @@ impl Join {
     /// [`JoinError`] with the name of the first member that does not fit.
     pub fn plan(mut self) -> Result<JoinPlan, JoinError> {
         let chosen = self.chunk_grid.take();
-        let (members, metadata) = self.checked(|members| match chosen {
+        let (members, metadata) = self.documented(|members| match chosen {
             Some(grid) => Ok(grid),
             None => {
                 Ok::<_, JoinError>(chunk_grid_of(&members.joined_grid().map_err(JoinError::Grid)?))
             }
         })?;
+        members.check_conversions()?;
         JoinPlan::new(members, metadata)
     }
 
     /// The checked members, and the document of an array with the chunks that `grid` gives: for
-    /// joins that are made in another way than by a [plan](Join::plan).
+    /// joins that are made in another way than by a [plan](Join::plan), and leave values as they are.
     ///
     /// # Errors
-    /// [`JoinError`] with the name of the first member that does not fit; those of `grid`.
+    /// [`JoinError`] with the name of the first member that does not fit, or whose times are in other
+    /// units; those of `grid`.
     pub fn checked<E: From<JoinError>>(
+        self,
+        grid: impl FnOnce(&Members) -> Result<ChunkGrid, E>,
+    ) -> Result<(Members, ArrayMetadata), E> {
+        let (members, metadata) = self.documented(grid)?;
+        members.refuse_conversions()?;
+        Ok((members, metadata))
+    }
+
+    /// The members, and the document of the array that they become.
+    fn documented<E: From<JoinError>>(
         self,
         grid: impl FnOnce(&Members) -> Result<ChunkGrid, E>,
     ) -> Result<(Members, ArrayMetadata), E> {
@@ -141,10 +154,7 @@ fn metadata_of(
         None => first.with_shape_and_grid(&shape, grid).map_err(JoinError::Metadata)?,
         Some(axis) => with_new_axis(first, axis, &shape, grid)?,
     };
-    let each: Vec<Attributes<'_>> = all
-        .iter()
-        .map(|member| Attributes { member: member.name(), values: values(member.array()) })
-        .collect();
+    let each = values_in_common_units(all);
     attributes::check_values(&each)?;
     let combined = attributes::combine(&each, combine)?;
     if combined == values_of(&metadata) {
@@ -152,6 +162,24 @@ fn metadata_of(
     }
     let json = attributes::to_json(&combined).map_err(JoinError::Metadata)?;
     metadata.with_attributes(&json).map_err(JoinError::Metadata)
+}
+
+/// The attributes of members; where times can be converted to the units of the first, with its units
+/// and its calendar.
+pub(crate) fn values_in_common_units(members: &[Member]) -> Vec<Attributes<'_>> {
+    let of = |(number, member)| {
+        let mut found = values(Member::array(member));
+        let first = members.first().filter(|_| number > 0);
+        let first = first.filter(|first| Conversion::between(member, first).is_some());
+        if let Some(first) = first {
+            let is_of_time = |name: &str| TIME_ATTRIBUTES.contains(&name);
+            found.retain(|(name, _)| !is_of_time(name));
+            let theirs = values(first.array()).into_iter();
+            found.extend(theirs.filter(|(name, _)| is_of_time(name)));
+        }
+        Attributes { member: member.name(), values: found }
+    };
+    members.iter().enumerate().map(of).collect()
 }
 
 pub(crate) fn values(array: &Array) -> Vec<(String, &str)> {

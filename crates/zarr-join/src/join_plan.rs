@@ -18,6 +18,8 @@ use crate::members::{Member, Members};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
+    /// A member's times are in other units.
+    Units,
     /// A member's codec chain is another.
     Codecs,
     /// A member's fill value is another.
@@ -34,6 +36,7 @@ impl Reason {
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
+            Self::Units => "other units of time",
             Self::Codecs => "other codecs",
             Self::FillValue => "another fill value",
             Self::Padded => "padding at the end of a member",
@@ -121,15 +124,18 @@ impl JoinPlan {
     ) -> Result<(), JoinError> {
         let Some(member) = self.members.members().get(number) else { return Ok(()) };
         let region = MemberRegion::new(&self.members, number, target);
-        let whole = region.whole_reason(member, &self.members);
+        let whole = match self.members.conversion(number) {
+            Some(_) => Some(Reason::Units),
+            None => region.whole_reason(member, &self.members),
+        };
         let stored = stored_chunks(member)?;
         let mut content = ContentDigest::default();
         stored.iter().for_each(|(_, key, meta)| content.add_object(key.as_str(), meta));
         self.stored.push(Stored { count: stored.len(), content });
-        if whole == Some(Reason::FillValue) {
+        if let Some(reason @ (Reason::FillValue | Reason::Units)) = whole {
             // Chunks that are not stored differ too.
             for to in region.chunks_in(&region.ranges) {
-                written.entry(to.clone()).or_insert_with(|| region.write(to, Reason::FillValue));
+                written.entry(to.clone()).or_insert_with(|| region.write(to, reason));
             }
         }
         for (index, key, meta) in stored {

@@ -29,6 +29,7 @@ mod members;
 mod nodes;
 pub mod rearrange;
 mod tiles;
+mod times;
 
 pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};
 pub use error::JoinError;

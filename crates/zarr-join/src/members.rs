@@ -3,10 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use zarr_array::Array;
+use zarr_array::{Array, Selection};
 
 use crate::error::JoinError;
 use crate::tiles::Tiles;
+use crate::times::Conversion;
 
 /// One array that is to be joined.
 #[derive(Clone, Debug)]
@@ -15,19 +16,36 @@ pub struct Member {
     /// The path or URL of its store, if that is not its name.
     store: Option<Arc<str>>,
     array: Array,
+    /// The coordinate that the values are bounds of, if they are.
+    coordinate: Option<Array>,
 }
 
 impl Member {
     /// An open array, with the name that messages use for it: its path or URL, as the user gave it.
     #[must_use]
     pub fn new(name: impl Into<String>, array: Array) -> Self {
-        Self { name: name.into(), store: None, array }
+        Self { name: name.into(), store: None, array, coordinate: None }
     }
 
     /// The array at `path` in a member that is a group, whose name is also that of the store.
     #[must_use]
     pub fn in_group(group: &Arc<str>, path: &str, array: Array) -> Self {
-        Self { name: format!("{group}/{path}"), store: Some(group.clone()), array }
+        Self {
+            name: format!("{group}/{path}"),
+            store: Some(group.clone()),
+            array,
+            coordinate: None,
+        }
+    }
+
+    /// As the bounds of this coordinate, whose units they have (CF conventions, 7.1).
+    pub(crate) fn bounds_of(mut self, coordinate: Option<Array>) -> Self {
+        self.coordinate = coordinate;
+        self
+    }
+
+    pub(crate) fn coordinate(&self) -> Option<&Array> {
+        self.coordinate.as_ref()
     }
 
     /// The path or URL of its store.
@@ -70,6 +88,8 @@ pub struct Members {
     members: Vec<Member>,
     arrangement: Arrangement,
     tiles: Tiles,
+    /// Of members whose times are in other units than those of the first.
+    conversions: Vec<Option<Conversion>>,
 }
 
 impl Members {
@@ -113,7 +133,43 @@ impl Members {
         let shapes: Vec<Vec<u64>> =
             members.iter().map(|member| placed_shape(member, &arrangement)).collect();
         let tiles = lay(&members, &shapes, &counts)?;
-        Ok(Self { members, arrangement, tiles })
+        let conversions = members.iter().map(|member| {
+            let first = members.first()?;
+            Conversion::between(member, first).filter(|conversion| !conversion.is_identity())
+        });
+        let conversions = conversions.collect();
+        Ok(Self { members, arrangement, tiles, conversions })
+    }
+
+    /// How the times of a member become those of the first, if its units are others.
+    pub(crate) fn conversion(&self, member: usize) -> Option<&Conversion> {
+        self.conversions.get(member)?.as_ref()
+    }
+
+    /// Refuses members whose times would have to be converted.
+    pub(crate) fn refuse_conversions(&self) -> Result<(), JoinError> {
+        const REASON: &str = "a virtual join converts no values; join without virtual, which \
+                              converts these, or write them with the same units";
+        match self.conversions.iter().flatten().next() {
+            Some(conversion) => Err(conversion.refused(REASON)),
+            None => Ok(()),
+        }
+    }
+
+    /// Reads all times that are to be converted, and refuses those that have no exact number.
+    pub(crate) fn check_conversions(&self) -> Result<(), JoinError> {
+        /// The most bytes of elements that are looked at together.
+        const PIECE: u64 = 16 << 20;
+        for (member, conversion) in self.members.iter().zip(&self.conversions) {
+            let Some(conversion) = conversion else { continue };
+            let failed =
+                |cause| JoinError::Member { member: member.name().into(), cause: Box::new(cause) };
+            let array = member.array();
+            for piece in array.batches(Selection::whole(array.shape()), PIECE).map_err(failed)? {
+                conversion.apply(&mut array.read(piece).map_err(failed)?)?;
+            }
+        }
+        Ok(())
     }
 
     /// The members, in the order of the tiles.

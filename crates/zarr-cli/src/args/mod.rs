@@ -412,11 +412,13 @@ pub(crate) struct Check {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
-  zarr-kit locate weather.zarr/daily 59,1")]
+  zarr-kit locate weather.zarr/daily 59,1
+  zarr-kit locate weather.zarr/daily time=2012-02-29,station=@1")]
 pub(crate) struct Locate {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// The index of the element: 59,1; negative numbers count from the end.
+    /// The index of the element: 59,1; negative numbers count from the end. By the names of axes,
+    /// labels are allowed as with read: time=2012-02-29,x=1.
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) index: String,
     /// Print one JSON document.

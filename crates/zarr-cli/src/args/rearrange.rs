@@ -21,13 +21,15 @@ use super::shared::value;
 /// once.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Ranges are indices of the axis, as in numpy: 0:31, 59:, -28:.
+Ranges are indices of the axis, as in numpy: 0:31, 59:, -28:. Labels of its coordinate are allowed
+too, as with read: 2012-01, 2012-03:2012-05; a label that could be an index follows @.
 
 Examples:
   zarr-kit rearrange weather.zarr/temp --remove 0:31
   zarr-kit rearrange weather.zarr/temp --axis time --order 59:90,0:59
   zarr-kit rearrange weather.zarr/temp --axis time --insert february.zarr/temp --at 31
-  zarr-kit rearrange weather.zarr --axis time --remove 0:31")]
+  zarr-kit rearrange weather.zarr --axis time --remove 2012-01
+  zarr-kit rearrange weather.zarr --axis time --insert march.zarr --at end")]
 pub(crate) struct Rearrange {
     /// The array or group: a folder or a URL.
     pub(crate) array: String,
@@ -49,7 +51,7 @@ pub(crate) struct Rearrange {
     /// have the dimension.
     #[arg(long, value_name = "ARRAY", requires = "at")]
     pub(crate) insert: Option<String>,
-    /// The index before which to insert it.
+    /// The index or label before which to insert it, or end.
     #[arg(long, value_name = "INDEX", requires = "insert", allow_hyphen_values = true, value_parser = value)]
     pub(crate) at: Option<String>,
     /// Nobody else writes to the array at the same time. Needed on stores without locks between

@@ -5,7 +5,7 @@ use zarr_kit::{ArrayMetadata, AxisSelection, Selection};
 
 use crate::error::CliError;
 use crate::notation::chunks::axis_of;
-use crate::notation::labels;
+use crate::notation::labels::{self, Unfound};
 use crate::stores::node_store::NodeStore;
 
 /// The region of `--region` of the array at a place, or the whole array.
@@ -17,7 +17,7 @@ pub(crate) fn region(
     let shape = metadata.shape();
     let Some(text) = text else { return Ok(Selection::whole(shape)) };
     let wrong = |cause| CliError::Region { text: text.to_owned(), cause };
-    let refused = |reason: String| CliError::argument("--region", text, reason);
+    let refused = |reason: String| CliError::argument(OPTION, text, reason);
     let names = metadata.dimension_names().unwrap_or_default();
     if !text.contains('=') {
         return Selection::parse(text, shape).map_err(|cause| match &cause {
@@ -29,19 +29,56 @@ pub(crate) fn region(
             _ => wrong(cause),
         });
     }
-    let chosen = by_name(text, shape.len(), names).map_err(refused)?;
-    let axes = chosen.iter().enumerate().map(|(axis, entry)| {
-        let length = shape.get(axis).copied().unwrap_or(0);
+    by_names(place, metadata, OPTION, text)
+}
+
+const OPTION: &str = "--region";
+
+/// The region of a text with names of axes, which is the value of an option.
+pub(crate) fn by_names(
+    place: &NodeStore,
+    metadata: &ArrayMetadata,
+    option: &'static str,
+    text: &str,
+) -> Result<Selection, CliError> {
+    let shape = metadata.shape();
+    let names = metadata.dimension_names().unwrap_or_default();
+    let chosen = by_name(text, shape.len(), names);
+    let chosen = chosen.map_err(|reason| CliError::argument(option, text, reason))?;
+    let axes = chosen.iter().enumerate().map(|(number, entry)| {
+        let length = shape.get(number).copied().unwrap_or(0);
         let Some(entry) = entry else { return Ok(AxisSelection::from(0..length)) };
-        let name = names.get(axis).and_then(Option::as_deref);
-        let axis = match index(entry, axis, length) {
+        let name = names.get(number).and_then(Option::as_deref);
+        NamedAxis { place, option, text, number, name, length }.select(entry)
+    });
+    axes.collect::<Result<Vec<_>, _>>().map(Selection::new)
+}
+
+/// An axis, of which an option selects indices or labels.
+pub(crate) struct NamedAxis<'a> {
+    /// The array beside which its labels are.
+    pub(crate) place: &'a NodeStore,
+    /// The option, and its whole text.
+    pub(crate) option: &'static str,
+    pub(crate) text: &'a str,
+    pub(crate) number: usize,
+    pub(crate) name: Option<&'a str>,
+    pub(crate) length: u64,
+}
+
+impl NamedAxis<'_> {
+    /// What an entry selects.
+    pub(crate) fn select(&self, entry: &str) -> Result<AxisSelection, CliError> {
+        let (place, length) = (self.place, self.length);
+        let refused = |reason: String| CliError::argument(self.option, self.text, reason);
+        let name = match index(entry, self.number, length) {
             Ok(selection) => {
-                if let Some(name) = name {
+                if let Some(name) = self.name {
                     labels::note_indices(place, name, length, entry);
                 }
                 return Ok(selection);
             }
-            Err(cause) => match (name, &cause) {
+            Err(cause) => match (self.name, &cause) {
                 (Some(name), _) if !is_index(entry) => Ok(name),
                 (Some(name), SelectionError::Syntax { .. }) => Ok(name),
                 (Some(name), SelectionError::OutOfBounds { .. })
@@ -50,12 +87,14 @@ pub(crate) fn region(
                     let hint = format!("{name}={}{}", labels::MARK, entry.trim());
                     Err(refused(format!("{cause}; as a label it is written {hint}")))
                 }
-                _ => Err(wrong(cause)),
+                _ => Err(refused(cause.to_string())),
             },
         };
-        labels::select(place, axis?, length, entry, text)
-    });
-    axes.collect::<Result<Vec<_>, _>>().map(Selection::new)
+        labels::select(place, name?, length, entry).map_err(|unfound| match unfound {
+            Unfound::Missing(reason) => refused(reason),
+            Unfound::Failed(cause) => cause,
+        })
+    }
 }
 
 /// Whether an entry has only what indices, ranges and lists of them have.

@@ -292,3 +292,48 @@ fn members_of_virtual_joins_are_removed_reordered_and_inserted() {
         ],
     ));
 }
+
+/// The labels are those of the coordinate: beside an array, in a group, and in a virtual join.
+#[test]
+fn ranges_and_edges_are_labels_too() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let units = r#"{"units": "days since 2012-01-01"}"#;
+    for (name, days) in [("g", 0..91_u8), ("h", 91..95)] {
+        let length = days.len().to_string();
+        let edges = if name == "g" { "31|29|31" } else { "4" };
+        for path in ["time", "v"] {
+            let array = format!("{name}.zarr/{path}");
+            let create = ["create", &array, "--parents", "--shape", &length, "--dtype", "uint8"];
+            let rest = ["--chunks", edges, "--dims", "time", "--attributes", units];
+            succeed(folder, &[&create[..], &rest].concat());
+            let values: Vec<u8> = days.clone().collect();
+            assert!(run_with(folder, &["write", &array, "--from", "-"], &values).status.success());
+        }
+    }
+    for member in ["g", "h"] {
+        succeed(folder, &["copy", &format!("{member}.zarr/v"), &format!("{member}-v.zarr")]);
+    }
+    let join = ["join", "g.zarr", "h.zarr", "--along", "time", "--virtual", "-o", "all.zjoin"];
+    succeed(folder, &join);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["rearrange", "all.zjoin", "--axis", "time", "--remove", "2012-04"],
+            &["read", "all.zjoin/v", "-r", "-2:"],
+            &["locate", "g.zarr/v", "time=2012-02-01"],
+            &["locate", "g.zarr/v", "time=2012-02"],
+            &["locate", "g.zarr/v", "time=2013-02-01"],
+            &["rearrange", "g.zarr/v", "--axis", "time", "--remove", "2012-02", "--dry-run"],
+            &["rearrange", "g.zarr", "--axis", "time", "--order", "2012-03,@2012-01:2012-02"],
+            &["read", "g.zarr/time", "-r", "30:33"],
+            &["rearrange", "g.zarr", "--axis", "time", "--insert", "h.zarr", "--at", "end"],
+            &["rearrange", "g.zarr", "--axis", "time", "--remove", "-4:"],
+            &["rearrange", "g.zarr", "--axis", "time", "--remove", "2012-03-05"],
+            &["rearrange", "g.zarr", "--axis", "time", "--remove", "2014"],
+            &["rearrange", "g.zarr", "--axis", "time", "--insert", "h.zarr", "--at", "2012-01-01"],
+            &["rearrange", "g.zarr", "--axis", "time", "--insert", "h.zarr", "--at", "March"],
+            &["rearrange", "h-v.zarr", "--axis", "time", "--insert", "g-v.zarr", "--at", "first"],
+        ],
+    ));
+}

@@ -10,6 +10,7 @@ use super::coordinates::is_coordinate;
 use super::tree::GroupTree;
 use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::error::JoinError;
+use crate::insert::check_unjoined;
 use crate::join::{Join, group_values};
 use crate::members::{Arrangement, Member};
 
@@ -69,18 +70,12 @@ impl<'a> ArrangedGroups<'a> {
 
     /// The arrays at a path, of each member.
     pub(super) fn matched(&self, path: &str, new: Option<&str>) -> Result<Matched, JoinError> {
-        let all: Vec<Member> = self
-            .trees
-            .iter()
-            .filter_map(|tree| {
-                Some(Member::in_group(&tree.name, path, tree.arrays.get(path)?.clone()))
-            })
-            .collect();
+        let all: Vec<Member> = self.trees.iter().filter_map(|tree| tree.member(path)).collect();
         let first = all.first().ok_or(JoinError::NoMembers)?;
         let rank = first.array().shape().len();
         if let Some(name) = new {
             if is_coordinate(path, first.array()) {
-                all.iter().skip(1).try_for_each(|member| check_equal(member, first))?;
+                all.iter().skip(1).try_for_each(|member| check_unjoined(first, member))?;
                 let (used, arrangement) = (vec![first.clone()], Arrangement::Tiles(vec![1; rank]));
                 return Ok(Matched { all, used, arrangement, new_axis: None, is_joined: false });
             }
@@ -115,7 +110,7 @@ impl<'a> ArrangedGroups<'a> {
                 Entry::Vacant(entry) => {
                     entry.insert(member.clone());
                 }
-                Entry::Occupied(entry) => check_equal(member, entry.get())?,
+                Entry::Occupied(entry) => check_unjoined(entry.get(), member)?,
             }
         }
         let wide = |count: &usize| u64::try_from(*count).unwrap_or(u64::MAX);

@@ -6,7 +6,11 @@ use zarr_array::Array;
 use zarr_metadata::{DataType, ElementLayout};
 
 use super::tree::GroupTree;
+use crate::attributes;
 use crate::error::JoinError;
+use crate::join::values_in_common_units;
+use crate::members::Member;
+use crate::times::Conversion;
 
 /// A value of a coordinate, comparable with others of the same type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -65,9 +69,16 @@ impl Number {
 }
 
 /// The first and last value of the coordinate of a dimension: of the array of that name, if it has
-/// only that dimension. `None` if there is none, or its values have no order.
-fn ends(tree: &GroupTree, dimension: &str) -> Result<Option<(Number, Number)>, JoinError> {
+/// only that dimension. `None` if there is none, or its values have no order. Times are in the units
+/// of the first member.
+fn ends(
+    tree: &GroupTree,
+    first: &GroupTree,
+    dimension: &str,
+) -> Result<Option<(Number, Number)>, JoinError> {
     let Some(array) = coordinate(tree, dimension) else { return Ok(None) };
+    let members = tree.member(dimension).zip(first.member(dimension));
+    let conversion = members.and_then(|(member, first)| Conversion::between(&member, &first));
     let Some(last) = array.shape().first().and_then(|length| length.checked_sub(1)) else {
         return Ok(None);
     };
@@ -80,10 +91,14 @@ fn ends(tree: &GroupTree, dimension: &str) -> Result<Option<(Number, Number)>, J
         return Ok(None);
     }
     let read = |at: u64| {
-        let value = array.read(at..at.saturating_add(1)).map_err(|cause| JoinError::Member {
+        let read = array.read(at..at.saturating_add(1));
+        let mut value = read.map_err(|cause| JoinError::Member {
             member: tree.name.as_ref().into(),
             cause: Box::new(cause),
         })?;
+        if let Some(conversion) = &conversion {
+            conversion.apply(&mut value)?;
+        }
         Ok::<_, JoinError>(Number::of(array.data_type(), &value))
     };
     Ok(read(0)?.zip(read(last)?))
@@ -103,10 +118,14 @@ pub(super) fn is_coordinate(path: &str, array: &Array) -> bool {
 /// Refuses members, in their order along a dimension, whose coordinates overlap or go back and
 /// forth. Only the ends of each member are read.
 pub(super) fn check_order(trees: &[&GroupTree], dimension: &str) -> Result<(), JoinError> {
+    let Some(first_tree) = trees.first() else { return Ok(()) };
+    // Numbers of different units have no order.
+    let members: Vec<Member> = trees.iter().filter_map(|tree| tree.member(dimension)).collect();
+    attributes::check_values(&values_in_common_units(&members))?;
     let mut before: Option<(&GroupTree, Number)> = None;
     let mut direction: Option<Ordering> = None;
     for tree in trees {
-        let Some((first, last)) = ends(tree, dimension)? else { continue };
+        let Some((first, last)) = ends(tree, first_tree, dimension)? else { continue };
         let error = |found: Number, previous: &GroupTree, other: Number| JoinError::Coordinates {
             member: tree.name.as_ref().into(),
             dimension: dimension.into(),
@@ -142,12 +161,14 @@ pub(super) fn places(
     trees: &[GroupTree],
     dimensions: &[String],
 ) -> Result<(Vec<usize>, Vec<Vec<usize>>), JoinError> {
+    let Some(first) = trees.first() else { return Ok((Vec::new(), Vec::new())) };
     let mut counts = Vec::new();
     let mut places = vec![Vec::new(); trees.len()];
     for dimension in dimensions {
         let mut firsts = Vec::with_capacity(trees.len());
         for tree in trees {
-            let (first, _) = ends(tree, dimension)?.ok_or_else(|| JoinError::NoCoordinate {
+            let ends = ends(tree, first, dimension)?;
+            let (first, _) = ends.ok_or_else(|| JoinError::NoCoordinate {
                 member: tree.name.as_ref().into(),
                 dimension: dimension.as_str().into(),
             })?;

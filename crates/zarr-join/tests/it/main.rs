@@ -12,4 +12,5 @@ mod members;
 mod oracle;
 mod rearrange;
 mod seattle;
+mod times;
 mod version_2;

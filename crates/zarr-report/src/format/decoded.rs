@@ -1,8 +1,9 @@
 //! Elements as their attributes mean them: `scale_factor`, `add_offset` and missing values.
 
 use zarr_metadata::ArrayMetadata;
+use zarr_metadata::cf::missing;
 
-use crate::stats::{Scale, missing};
+use crate::stats::Scale;
 use crate::{Numbers, ReportError, words};
 
 /// How elements become the numbers that the attributes of the CF conventions mean.

@@ -10,5 +10,3 @@ pub mod quoted;
 pub mod text;
 mod time;
 pub mod value;
-
-pub use time::{Calendar, Date, REFORM};

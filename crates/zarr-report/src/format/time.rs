@@ -4,14 +4,13 @@
 //! 128 bits, even where numpy overflows. Years before 0 have four digits and a sign, as in the
 //! standard; numpy pads them to four characters.
 
-mod calendar;
 mod parse;
 
 use std::fmt::Write as _;
 
+use zarr_metadata::cf::Calendar;
 use zarr_metadata::{TimeStep, TimeUnit};
 
-pub use calendar::{Calendar, Date, REFORM};
 pub(super) use parse::parse;
 
 /// Appends the time of `count`; `NaT` if it is not a time, and the count itself if the unit is

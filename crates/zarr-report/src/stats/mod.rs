@@ -6,7 +6,8 @@ mod summary;
 
 use serde_json::{Value, json};
 use zarr_array::{Array, Part, Selection};
-use zarr_metadata::{ArrayMetadata, DataType, FillValue};
+use zarr_metadata::cf::missing;
+use zarr_metadata::{ArrayMetadata, DataType};
 
 use self::summary::{Apart, Extreme, Summary, Totals};
 use crate::bits::Bits;
@@ -15,9 +16,6 @@ use crate::{Numbers, PIECE, Progress, ReportError, Table, words};
 
 /// The most rows of the histogram.
 const ROWS: u64 = 20;
-
-/// The attributes that declare values as missing, by the CF conventions.
-const MISSING: [&str; 2] = ["_FillValue", "missing_value"];
 
 /// Statistics of elements of one array, read in pieces of 64 MiB.
 ///
@@ -250,23 +248,6 @@ impl Stats {
         }
         Ok(document)
     }
-}
-
-/// The elements that the attributes declare as missing. A value that the type does not have is
-/// none of its elements.
-pub(crate) fn missing(metadata: &ArrayMetadata) -> Vec<Vec<u8>> {
-    let data_type = metadata.data_type();
-    let values = MISSING.iter().filter_map(|name| metadata.attribute(name)).flat_map(|json| {
-        match serde_json::from_str(json) {
-            Ok(Value::Array(values)) => values.iter().map(ToString::to_string).collect(),
-            _ => vec![json.to_owned()],
-        }
-    });
-    let elements = values.filter_map(|json| {
-        let value = FillValue::parse(data_type, &json).ok()?;
-        value.bytes().map(<[u8]>::to_vec)
-    });
-    elements.collect()
 }
 
 /// The attributes `scale_factor`, `add_offset` and `units` of the CF conventions.

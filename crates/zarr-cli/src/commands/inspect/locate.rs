@@ -14,6 +14,7 @@ use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 
 use crate::args::Locate;
 use crate::error::CliError;
+use crate::notation::region::by_names;
 use crate::output::print::{Out, print_table};
 use crate::stores::node_store::NodeStore;
 
@@ -21,21 +22,11 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
     let metadata = place.metadata()?;
     let layout = place.layout(&metadata)?;
-    let region = Selection::parse(&args.index, metadata.shape()).map_err(|cause| {
-        let reason = match cause {
-            SelectionError::Rank { found, rank } => {
-                let found = words::counted(u64::try_from(found).unwrap_or(u64::MAX), "number");
-                format!("{found}, but the array has {}", words::axes(rank))
-            }
-            SelectionError::Syntax { axis, found } => {
-                format!(
-                    "axis {axis}: {found:?} is not an index; a number such as 5 or -1 is allowed"
-                )
-            }
-            cause => cause.to_string(),
-        };
-        CliError::argument("index", &args.index, reason)
-    })?;
+    let region = if args.index.contains('=') {
+        by_names(&place, &metadata, "index", &args.index)
+    } else {
+        Selection::parse(&args.index, metadata.shape()).map_err(|cause| wrong(args, cause))
+    }?;
     let numbers = region.axes().iter().map(|axis| match axis {
         AxisSelection::Index(index) => Some(*index),
         _ => None,
@@ -136,6 +127,21 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
     }
     print_table(&table, &mut out)?;
     out.finish()
+}
+
+/// Why a text is no index.
+fn wrong(args: &Locate, cause: SelectionError) -> CliError {
+    let reason = match cause {
+        SelectionError::Rank { found, rank } => {
+            let found = words::counted(u64::try_from(found).unwrap_or(u64::MAX), "number");
+            format!("{found}, but the array has {}", words::axes(rank))
+        }
+        SelectionError::Syntax { axis, found } => {
+            format!("axis {axis}: {found:?} is not an index; a number such as 5 or -1 is allowed")
+        }
+        cause => cause.to_string(),
+    };
+    CliError::argument("index", &args.index, reason)
 }
 
 /// An array, and an index in it.

@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use zarr_kit::{AxisSelection, Selection};
+use zarr_kit::AxisSelection;
+use zarr_kit::array::store::place_below;
 
 use crate::args::Rearrange;
 use crate::error::CliError;
+use crate::notation::region::NamedAxis;
+use crate::stores::node_store::NodeStore;
 
 /// What the arguments ask for.
 pub(super) enum Asked<'a> {
@@ -15,60 +18,114 @@ pub(super) enum Asked<'a> {
     Inserted { path: &'a str, at: u64 },
 }
 
-/// Reads `--remove`, `--order`, or `--insert` and `--at`, for an axis of this length.
-pub(super) fn asked(args: &Rearrange, length: u64) -> Result<Asked<'_>, CliError> {
-    if let Some(text) = &args.remove {
-        let mut removed = ranges("--remove", text, length)?;
-        removed.sort_by_key(|range| range.start);
-        let mut kept = Vec::new();
-        let mut start = 0;
-        for range in removed {
-            if start < range.start {
-                kept.push(start..range.start);
-            }
-            start = start.max(range.end);
-        }
-        kept.push(start..length);
-        return Ok(Asked::Kept(kept));
-    }
-    if let Some(text) = &args.order {
-        return Ok(Asked::Kept(ranges("--order", text, length)?));
-    }
-    let text = args.at.as_deref().unwrap_or_default();
-    let path = args.insert.as_deref().unwrap_or_default();
-    Ok(Asked::Inserted { path, at: index(text, length)? })
+/// The axis that is rearranged.
+pub(super) struct Axis<'a> {
+    /// The array beside which the labels are.
+    place: NodeStore,
+    number: usize,
+    name: Option<&'a str>,
+    length: u64,
 }
 
-/// Parses `0:31,59:`.
-fn ranges(option: &'static str, text: &str, length: u64) -> Result<Vec<Range<u64>>, CliError> {
-    text.split(',')
-        .map(|range| {
-            let wrong = |cause: &dyn std::fmt::Display| CliError::argument(option, text, cause);
-            if !range.contains(':') {
-                return Err(wrong(&format_args!(
-                    "{:?} is no range: ranges are START:STOP",
-                    range.trim()
-                )));
-            }
-            let selection = Selection::parse(range, &[length]).map_err(|cause| wrong(&cause))?;
-            match selection.axes() {
-                [AxisSelection::Range(range) | AxisSelection::Step { range, step: 1 }] => {
-                    Ok(range.clone())
+impl<'a> Axis<'a> {
+    /// Of an array.
+    pub(super) fn of_array(
+        args: &Rearrange,
+        number: usize,
+        names: &'a [Option<String>],
+        length: u64,
+    ) -> Result<Self, CliError> {
+        let name = names.get(number).and_then(Option::as_deref);
+        Ok(Self { place: NodeStore::open(&args.array)?, number, name, length })
+    }
+
+    /// Of all arrays of a group.
+    pub(super) fn of_group(args: &'a Rearrange, length: u64) -> Result<Self, CliError> {
+        let place = NodeStore::open(&place_below(&args.array, &args.axis))?;
+        Ok(Self { place, number: 0, name: Some(&args.axis), length })
+    }
+
+    /// Reads `--remove`, `--order`, or `--insert` and `--at`.
+    pub(super) fn asked<'b>(&self, args: &'b Rearrange) -> Result<Asked<'b>, CliError> {
+        if let Some(text) = &args.remove {
+            let mut removed = self.ranges("--remove", text)?;
+            removed.sort_by_key(|range| range.start);
+            let mut kept = Vec::new();
+            let mut start = 0;
+            for range in removed {
+                if start < range.start {
+                    kept.push(start..range.start);
                 }
-                _ => Err(wrong(&"ranges have no step")),
+                start = start.max(range.end);
             }
-        })
-        .collect()
-}
+            kept.push(start..self.length);
+            return Ok(Asked::Kept(kept));
+        }
+        if let Some(text) = &args.order {
+            return Ok(Asked::Kept(self.ranges("--order", text)?));
+        }
+        let text = args.at.as_deref().unwrap_or_default();
+        let path = args.insert.as_deref().unwrap_or_default();
+        Ok(Asked::Inserted { path, at: self.edge(text)? })
+    }
 
-/// Parses the index of an edge: as of a slice, the axis's length is one too.
-fn index(text: &str, length: u64) -> Result<u64, CliError> {
-    let wrong = |cause: &dyn std::fmt::Display| CliError::argument("--at", text, cause);
-    let number: i128 = text.trim().parse().map_err(|_| wrong(&"an index is an integer"))?;
-    let wide = i128::from(length);
-    let at = if number < 0 { number.saturating_add(wide) } else { number };
-    match u64::try_from(at) {
-        Ok(at) if at <= length => Ok(at),
-        _ => Err(wrong(&format_args!("the axis has indices 0 to {length}, its end included"))),
+    /// Parses `0:31,59:` and `2012-01,2012-03:`.
+    fn ranges(&self, option: &'static str, text: &str) -> Result<Vec<Range<u64>>, CliError> {
+        text.split(',')
+            .map(|entry| {
+                let wrong = |cause: &dyn std::fmt::Display| CliError::argument(option, text, cause);
+                if entry.trim().parse::<i128>().is_ok() {
+                    return Err(wrong(&format_args!(
+                        "{:?} is no range: ranges are START:STOP",
+                        entry.trim()
+                    )));
+                }
+                match self.select(option, text, entry)? {
+                    AxisSelection::Range(range) | AxisSelection::Step { range, step: 1 } => {
+                        Ok(range)
+                    }
+                    // Of a label.
+                    AxisSelection::Index(index) => Ok(index..index.saturating_add(1)),
+                    _ => Err(wrong(&"ranges have no step")),
+                }
+            })
+            .collect()
+    }
+
+    fn select(
+        &self,
+        option: &'static str,
+        text: &str,
+        entry: &str,
+    ) -> Result<AxisSelection, CliError> {
+        let Self { place, number, name, length } = self;
+        NamedAxis { place, option, text, number: *number, name: *name, length: *length }
+            .select(entry)
+    }
+
+    /// Parses the index of an edge, or a label, before whose first index the edge is: as of a slice,
+    /// the axis's length is an index too, and its name is `end`.
+    fn edge(&self, text: &str) -> Result<u64, CliError> {
+        let (length, text) = (self.length, text.trim());
+        let wrong = |cause: &dyn std::fmt::Display| CliError::argument("--at", text, cause);
+        if text == "end" {
+            return Ok(length);
+        }
+        if let Ok(number) = text.parse::<i128>() {
+            let at = if number < 0 { number.saturating_add(length.into()) } else { number };
+            return u64::try_from(at).ok().filter(|at| *at <= length).ok_or_else(|| {
+                wrong(&format_args!("the axis has indices 0 to {length}, its end included"))
+            });
+        }
+        if self.name.is_none() {
+            return Err(wrong(
+                &"an index or end is allowed: the axis has no name, and so no labels",
+            ));
+        }
+        match self.select("--at", text, text)? {
+            AxisSelection::Index(index) => Ok(index),
+            AxisSelection::Range(range) => Ok(range.start),
+            _ => Err(wrong(&"one label is allowed")),
+        }
     }
 }

@@ -7,7 +7,7 @@ use zarr_kit::metadata::Printable;
 use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
 
-use super::asked::{Asked, asked};
+use super::asked::{Asked, Axis};
 use super::moving::{Said, execute, is_regular};
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
@@ -26,7 +26,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let group = Group::open(top.store.clone(), &prefix).map_err(|cause| place.failed(cause))?;
     let group = group.with_update_policy(policy(args.sole_writer));
     let length = dimension_length(&group, &args.axis).map_err(|cause| place.failed(cause))?;
-    let (spans, inserted) = match asked(args, length)? {
+    let (spans, inserted) = match Axis::of_group(args, length)?.asked(args)? {
         Asked::Kept(ranges) => (ranges.into_iter().map(GroupSpan::Kept).collect(), None),
         Asked::Inserted { path, at } => {
             let from = NodeStore::open(path)?;

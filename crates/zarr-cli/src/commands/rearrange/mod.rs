@@ -13,7 +13,7 @@ use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
 use zarr_kit::virtual_join::is_virtual_join;
 
-use self::asked::{Asked, asked};
+use self::asked::{Asked, Axis};
 use self::moving::{Said, execute, is_regular};
 use super::nodes::resize::policy;
 use crate::args::Rearrange;
@@ -63,7 +63,8 @@ fn spans(
     axis: usize,
     length: u64,
 ) -> Result<Vec<Span>, CliError> {
-    let (path, at) = match asked(args, length)? {
+    let names = array.metadata().dimension_names().unwrap_or_default();
+    let (path, at) = match Axis::of_array(args, axis, names, length)?.asked(args)? {
         Asked::Kept(ranges) => return Ok(ranges.into_iter().map(Span::Kept).collect()),
         Asked::Inserted { path, at } => (path, at),
     };

@@ -7,7 +7,7 @@ use zarr_kit::join::NodeMember;
 use zarr_kit::report::words;
 use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, MemberSpan, StoredDocument};
 
-use super::asked::{Asked, asked};
+use super::asked::{Asked, Axis};
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
@@ -19,16 +19,20 @@ use crate::stores::node_store::NodeStore;
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let document = StoredDocument::open(&args.array, &join_options(store_options()));
     let document = document.map_err(CliError::VirtualJoin)?;
+    let names = document.array().and_then(|array| array.dimension_names()).unwrap_or_default();
     let axis = match document.array() {
         None => AxisOf::Named(&args.axis),
         Some(array) => {
-            let names = array.dimension_names().unwrap_or_default();
             let axis = chunks::axis_of(&args.axis, array.shape().len(), names);
             AxisOf::Number(axis.map_err(|cause| CliError::argument("--axis", &args.axis, cause))?)
         }
     };
     let length = document.length(axis).map_err(CliError::VirtualJoin)?;
-    let spans: Vec<MemberSpan> = match asked(args, length)? {
+    let named = match axis {
+        AxisOf::Number(number) => Axis::of_array(args, number, names, length),
+        AxisOf::Named(_) => Axis::of_group(args, length),
+    };
+    let spans: Vec<MemberSpan> = match named?.asked(args)? {
         Asked::Kept(ranges) => ranges.into_iter().map(MemberSpan::Kept).collect(),
         Asked::Inserted { path, at } => {
             let from = NodeStore::open(path)?;

@@ -2,9 +2,7 @@
 
 use zarr_kit::ArrayMetadata;
 
-use super::moment::{DAY, SECOND};
-use super::time_axis::{TimeAxis, text};
-use zarr_kit::report::format::{Calendar, REFORM};
+use zarr_kit::metadata::cf::{Calendar, DAY, REFORM, SECOND, TimeAxis, text};
 
 /// The times that the attributes `units` and `calendar` of an array mean.
 pub(crate) struct CfTimes {

@@ -2,6 +2,7 @@
 
 use std::cmp::Ordering;
 
+use zarr_kit::metadata::cf::{TimeAxis, text};
 use zarr_kit::metadata::parse_element;
 use zarr_kit::report::Numbers;
 use zarr_kit::report::format::element;
@@ -9,7 +10,6 @@ use zarr_kit::report::format::quoted::quoted;
 use zarr_kit::report::words;
 use zarr_kit::{Array, DataType, Selection};
 
-use super::time_axis::{TimeAxis, text};
 use crate::error::CliError;
 use crate::error::nearest;
 use crate::notation::size::PIECE;
@@ -233,7 +233,7 @@ impl Coordinate {
 const LOOKED_AT: usize = 10_000;
 
 /// Why a text has no index.
-pub(super) enum Unfound {
+pub(crate) enum Unfound {
     Missing(String),
     Failed(CliError),
 }

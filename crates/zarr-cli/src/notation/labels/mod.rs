@@ -9,19 +9,17 @@
 
 mod cf_times;
 mod coordinate;
-mod moment;
-mod time_axis;
 
 use std::io::{self, IsTerminal as _};
 use std::ops::Range;
 
 use zarr_kit::AxisSelection;
+use zarr_kit::metadata::cf::{Moment, TimeAxis};
 use zarr_kit::report::words;
 
 pub(crate) use self::cf_times::CfTimes;
-use self::coordinate::{Coordinate, Key, Keys, Kind, Unfound};
-use self::moment::Moment;
-use self::time_axis::TimeAxis;
+pub(crate) use self::coordinate::Unfound;
+use self::coordinate::{Coordinate, Key, Keys, Kind};
 use crate::error::CliError;
 use crate::output::print;
 use crate::stores::node_store::NodeStore;
@@ -30,30 +28,24 @@ use crate::stores::node_store::NodeStore;
 pub(crate) const MARK: char = '@';
 
 /// The indices of an entry of a region by its labels: of the axis with this name and length, of the
-/// array at a place. `region` is the whole text, for messages.
+/// array at a place.
 pub(crate) fn select(
     place: &NodeStore,
     name: &str,
     length: u64,
     entry: &str,
-    region: &str,
-) -> Result<AxisSelection, CliError> {
-    let wrong = |reason: String| CliError::argument("--region", region, reason);
+) -> Result<AxisSelection, Unfound> {
     let text = entry.trim();
     let text = text.strip_prefix(MARK).unwrap_or(text).trim();
     let coordinate = Coordinate::beside(place, name, length).map_err(|cause| {
-        wrong(format!(
+        Unfound::Missing(format!(
             "{text:?} is no index, and the labels of {name} cannot be looked up: {cause}"
         ))
     })?;
-    let found = match text.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+    match text.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
         Some(list) => coordinate.list(list),
         None => coordinate.one_or_range(text),
-    };
-    found.map_err(|unfound| match unfound {
-        Unfound::Missing(reason) => wrong(reason),
-        Unfound::Failed(cause) => cause,
-    })
+    }
 }
 
 /// Whether labels of an axis can be looked up.

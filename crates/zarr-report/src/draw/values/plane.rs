@@ -2,9 +2,9 @@
 
 use zarr_array::{Array, AxisSelection, Selection};
 use zarr_metadata::ArrayMetadata;
+use zarr_metadata::cf::missing;
 
 use super::colors::{Colors, MIDDLE};
-use crate::stats::missing;
 use crate::{Numbers, ReportError, words};
 
 /// An axis is not read in larger steps than the other if it would have fewer pixels than this.

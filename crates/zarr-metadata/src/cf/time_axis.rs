@@ -1,20 +1,14 @@
 //! Times as numbers: the `units` of the CF conventions, and numpy's steps.
 
-use zarr_kit::ArrayMetadata;
-use zarr_kit::metadata::{TimeStep, TimeUnit};
-
+use super::calendar::Calendar;
 use super::moment::{DAY, Moment, SECOND, shown};
-use zarr_kit::report::format::Calendar;
-
-/// An attribute, if it is a text.
-pub(super) fn text(metadata: &ArrayMetadata, name: &str) -> Option<String> {
-    serde_json::from_str(metadata.attribute(name)?).ok()
-}
+use crate::{TimeStep, TimeUnit};
 
 /// How the numbers of a coordinate are times.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct TimeAxis {
-    pub(super) calendar: Calendar,
+pub struct TimeAxis {
+    /// The calendar.
+    pub calendar: Calendar,
     /// The time of 0, in attoseconds since the first day of the calendar.
     reference: i128,
     unit: Unit,
@@ -29,9 +23,24 @@ enum Unit {
 }
 
 impl TimeAxis {
+    /// The attoseconds of a day, an hour, a minute, a second, a millisecond and a microsecond.
+    pub(super) const UNITS: [i128; 6] =
+        [DAY, 3600 * SECOND, 60 * SECOND, SECOND, SECOND / 1000, SECOND / 1_000_000];
+
+    /// The length of its unit and the time of 0, unless the unit is of months.
+    pub(super) fn fixed(self) -> Option<(i128, i128)> {
+        match self.unit {
+            Unit::Fixed(unit) => Some((unit, self.reference)),
+            Unit::Months(_) => None,
+        }
+    }
+
     /// Of `days since 1970-01-01 00:00`, with the name of a calendar. `Ok(None)` if the units are not
     /// of a time; the error says what of them is not understood.
-    pub(super) fn cf(units: &str, calendar: Option<&str>) -> Result<Option<Self>, String> {
+    ///
+    /// # Errors
+    /// What is not understood, as a text.
+    pub fn cf(units: &str, calendar: Option<&str>) -> Result<Option<Self>, String> {
         let mut words = units.split_whitespace();
         let (Some(unit), Some("since")) = (words.next(), words.next()) else { return Ok(None) };
         let wrong = |reason: &str| format!("its units {units:?} are not understood: {reason}");
@@ -61,7 +70,8 @@ impl TimeAxis {
     }
 
     /// Of numpy's times; `None` if their unit is generic.
-    pub(super) fn numpy(step: TimeStep) -> Option<Self> {
+    #[must_use]
+    pub fn numpy(step: TimeStep) -> Option<Self> {
         let scale = i128::from(step.scale_factor());
         let part = |digits| SECOND / 10_i128.pow(digits) * scale;
         let unit = match step.unit() {
@@ -84,7 +94,8 @@ impl TimeAxis {
     }
 
     /// The least whole number whose time is not before this one.
-    pub(super) fn whole_from(&self, time: i128) -> i128 {
+    #[must_use]
+    pub fn whole_from(&self, time: i128) -> i128 {
         match self.unit {
             Unit::Fixed(unit) => ceil(time - self.reference, unit),
             Unit::Months(months) => {
@@ -97,7 +108,8 @@ impl TimeAxis {
 
     /// The number of a time, rounded.
     #[expect(clippy::cast_precision_loss, reason = "rounded, and whole numbers are exact")]
-    pub(super) fn number(&self, time: i128) -> f64 {
+    #[must_use]
+    pub fn number(&self, time: i128) -> f64 {
         match self.unit {
             Unit::Fixed(unit) => {
                 let from = time - self.reference;
@@ -108,7 +120,8 @@ impl TimeAxis {
     }
 
     /// The time of a whole number, in attoseconds since the first day of the calendar.
-    pub(super) fn time_of(&self, number: i128) -> Option<i128> {
+    #[must_use]
+    pub fn time_of(&self, number: i128) -> Option<i128> {
         match self.unit {
             Unit::Fixed(unit) => {
                 number.checked_mul(unit).and_then(|time| time.checked_add(self.reference))
@@ -120,7 +133,8 @@ impl TimeAxis {
     }
 
     /// The time of a number in words.
-    pub(super) fn shown_whole(&self, number: i128) -> String {
+    #[must_use]
+    pub fn shown_whole(&self, number: i128) -> String {
         let time = self.time_of(number);
         time.map_or_else(|| number.to_string(), |time| shown(self.calendar, time))
     }
@@ -131,7 +145,8 @@ impl TimeAxis {
         clippy::cast_precision_loss,
         reason = "for people; it saturates"
     )]
-    pub(super) fn shown(&self, number: f64) -> String {
+    #[must_use]
+    pub fn shown(&self, number: f64) -> String {
         // The days of nine-digit years.
         let (Unit::Fixed(unit), true) = (self.unit, number.abs() < 4e11) else {
             return number.to_string();

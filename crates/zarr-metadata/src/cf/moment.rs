@@ -1,17 +1,18 @@
 //! Dates and times in ISO 8601, as far as they are written: `2015-03` is all of March.
 
-use zarr_kit::report::format::{Calendar, Date};
+use super::calendar::{Calendar, Date};
 
-/// The smallest part of a time here, of which a second has 10^18: numpy's attosecond.
-pub(super) const SECOND: i128 = 1_000_000_000_000_000_000;
-pub(super) const DAY: i128 = 86_400 * SECOND;
+/// The attoseconds of a second. Times are counted in them, as numpy's smallest unit.
+pub const SECOND: i128 = 1_000_000_000_000_000_000;
+/// The attoseconds of a day.
+pub const DAY: i128 = 86_400 * SECOND;
 
 /// The most digits of a year, so that no time overflows.
 const YEAR: usize = 9;
 
 /// A date, or a date and a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Moment {
+pub struct Moment {
     date: Date,
     /// Attoseconds since the date's midnight.
     clock: i128,
@@ -32,7 +33,8 @@ enum Last {
 impl Moment {
     /// `2015`, `2015-03`, `2015-03-01`, `2015-03-01T06`, `2015-03-01T06:30`, `2015-03-01T06:30:15.5`.
     /// `None` for anything else, whatever the calendar.
-    pub(super) fn parse(text: &str) -> Option<Self> {
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let text = text.strip_suffix('Z').filter(|text| text.contains([':', 'T'])).unwrap_or(text);
         let (date, clock) = match text.split_once(['T', ' ']) {
@@ -86,18 +88,21 @@ impl Moment {
     }
 
     /// Its date.
-    pub(super) fn date(&self) -> Date {
+    #[must_use]
+    pub fn date(&self) -> Date {
         self.date
     }
 
     /// Its beginning, in attoseconds since the first day of a calendar.
-    pub(super) fn start(&self, calendar: Calendar) -> i128 {
+    #[must_use]
+    pub fn start(&self, calendar: Calendar) -> i128 {
         calendar.day(self.date) * DAY + self.clock
     }
 
     /// Where what is written ends: at the next year, month, day, hour or minute. `None` for a time
     /// with its seconds, which is an instant.
-    pub(super) fn end(&self, calendar: Calendar) -> Option<i128> {
+    #[must_use]
+    pub fn end(&self, calendar: Calendar) -> Option<i128> {
         let (year, month, _) = self.date;
         Some(match self.last {
             Last::Year => calendar.day((year + 1, 1, 1)) * DAY,
@@ -111,7 +116,8 @@ impl Moment {
 }
 
 /// A time of a calendar in the same form: without its clock at midnight, without seconds if they are 0.
-pub(super) fn shown(calendar: Calendar, time: i128) -> String {
+#[must_use]
+pub fn shown(calendar: Calendar, time: i128) -> String {
     let (year, month, day) = calendar.date(time.div_euclid(DAY));
     let sign = if year < 0 { "-" } else { "" };
     let date = format!("{sign}{:04}-{month:02}-{day:02}", year.unsigned_abs());

@@ -1,0 +1,234 @@
+//! Times of members whose units differ from those of the first: their numbers in its units, exactly.
+
+use zarr_metadata::cf::{self, Rebase, TimeAxis};
+use zarr_metadata::{ArrayMetadata, DataType, Printable};
+
+use crate::error::JoinError;
+use crate::members::Member;
+
+/// The attributes by which numbers are times.
+pub(crate) const TIME_ATTRIBUTES: [&str; 2] = ["units", "calendar"];
+
+/// The times of a member in the units of the first one.
+#[derive(Clone, Debug)]
+pub(crate) struct Conversion {
+    member: Box<str>,
+    first: Box<str>,
+    found: Box<str>,
+    expected: Box<str>,
+    from: TimeAxis,
+    to: TimeAxis,
+    rebase: Rebase,
+    number: Number,
+    /// Elements that are no time, and stay.
+    missing: Vec<Vec<u8>>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Number {
+    Signed(usize),
+    Unsigned(usize),
+    Single,
+    Double,
+}
+
+impl Number {
+    fn of(data_type: &DataType) -> Option<Self> {
+        Some(match data_type {
+            DataType::Int8 => Self::Signed(1),
+            DataType::Int16 => Self::Signed(2),
+            DataType::Int32 => Self::Signed(4),
+            DataType::Int64 => Self::Signed(8),
+            DataType::Uint8 => Self::Unsigned(1),
+            DataType::Uint16 => Self::Unsigned(2),
+            DataType::Uint32 => Self::Unsigned(4),
+            DataType::Uint64 => Self::Unsigned(8),
+            DataType::Float32 => Self::Single,
+            DataType::Float64 => Self::Double,
+            _ => return None,
+        })
+    }
+
+    fn size(self) -> usize {
+        match self {
+            Self::Signed(size) | Self::Unsigned(size) => size,
+            Self::Single => 4,
+            Self::Double => 8,
+        }
+    }
+}
+
+/// Why a number has no other.
+enum Lost {
+    Inexact,
+    /// The type has no number as this.
+    Range(i128),
+}
+
+impl Conversion {
+    /// How the values of a member become values in the units of the first. `None` unless both are
+    /// times of one calendar and one type of numbers; what else differs is found by comparing
+    /// attributes.
+    pub(crate) fn between(member: &Member, first: &Member) -> Option<Self> {
+        let number = Number::of(member.array().data_type())?;
+        let ((found, from), (expected, to)) = (times_of(member)?, times_of(first)?);
+        let rebase = Rebase::between(from, to)?;
+        let (metadata, name) = (member.array().metadata(), |member: &Member| member.name().into());
+        let mut missing = cf::missing(metadata);
+        // Xarray takes the fill value of version 2 for a missing value. One that is null is zero here.
+        let fill = member.array().fill();
+        if metadata.is_version_2() && fill.iter().any(|byte| *byte != 0) {
+            missing.push(fill.to_vec());
+        }
+        Some(Self {
+            member: name(member),
+            first: name(first),
+            found: found.into(),
+            expected: expected.into(),
+            from,
+            to,
+            rebase,
+            number,
+            missing,
+        })
+    }
+
+    /// Whether all values stay: the same units in other words.
+    pub(crate) fn is_identity(&self) -> bool {
+        self.rebase.is_identity()
+    }
+
+    /// Converts elements, each in its form in memory.
+    ///
+    /// # Errors
+    /// [`JoinError::Times`] with the first number that cannot be converted exactly.
+    pub(crate) fn apply(&self, elements: &mut [u8]) -> Result<(), JoinError> {
+        for element in elements.chunks_exact_mut(self.number.size()) {
+            if self.missing.iter().any(|missing| missing == element) {
+                continue;
+            }
+            let before = element.to_vec();
+            self.convert(element).map_err(|lost| self.error(&before, &lost))?;
+            if self.missing.iter().any(|missing| missing == element) {
+                let declared = format!(
+                    "{} becomes {}, which is declared as missing; write the times of all members \
+                     with another fill value",
+                    self.text(&before),
+                    self.text(element)
+                );
+                return Err(self.refused(declared));
+            }
+        }
+        Ok(())
+    }
+
+    fn convert(&self, element: &mut [u8]) -> Result<(), Lost> {
+        match self.number {
+            Number::Single => {
+                let number = f32::from_le_bytes(array(element));
+                let real = self.rebase.real(number.into()).ok_or(Lost::Inexact)?;
+                #[expect(
+                    clippy::as_conversions,
+                    clippy::cast_possible_truncation,
+                    reason = "compared"
+                )]
+                let single = real as f32;
+                if !number.is_nan() && f64::from(single).to_bits() != real.to_bits() {
+                    return Err(Lost::Inexact);
+                }
+                if number.is_finite() {
+                    element.copy_from_slice(&single.to_le_bytes());
+                }
+            }
+            Number::Double => {
+                let number = f64::from_le_bytes(array(element));
+                let real = self.rebase.real(number).ok_or(Lost::Inexact)?;
+                if number.is_finite() {
+                    element.copy_from_slice(&real.to_le_bytes());
+                }
+            }
+            Number::Signed(size) | Number::Unsigned(size) => {
+                let number = self.rebase.whole(self.whole(element)).ok_or(Lost::Inexact)?;
+                let bytes = number.to_le_bytes();
+                element.copy_from_slice(bytes.get(..size).unwrap_or_default());
+                if self.whole(element) != number {
+                    return Err(Lost::Range(number));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn whole(&self, element: &[u8]) -> i128 {
+        let is_signed = matches!(self.number, Number::Signed(_));
+        let is_negative = is_signed && element.last().is_some_and(|byte| *byte >= 0x80);
+        let mut wide = [if is_negative { 0xff } else { 0 }; 16];
+        wide.iter_mut().zip(element).for_each(|(to, from)| *to = *from);
+        i128::from_le_bytes(wide)
+    }
+
+    fn text(&self, element: &[u8]) -> String {
+        match self.number {
+            Number::Single => format!("{:?}", f32::from_le_bytes(array(element))),
+            Number::Double => format!("{:?}", f64::from_le_bytes(array(element))),
+            Number::Signed(_) | Number::Unsigned(_) => self.whole(element).to_string(),
+        }
+    }
+
+    fn error(&self, element: &[u8], lost: &Lost) -> JoinError {
+        let value = self.text(element);
+        let is_float = matches!(self.number, Number::Single | Number::Double);
+        let unit = match (lost, is_float) {
+            // A number with a fraction may be of any part of a day.
+            (_, true) => "seconds",
+            _ => Rebase::common_unit(self.from, self.to),
+        };
+        let (_, since) = self.expected.split_once(" since ").unwrap_or_default();
+        let since = Printable(since.trim());
+        self.refused(match lost {
+            Lost::Inexact => format!(
+                "{value} has no exact number in these units; write the times of all members in \
+                 \"{unit} since {since}\", as int64"
+            ),
+            Lost::Range(number) => format!(
+                "{value} becomes {number}, which is out of the range of the data type; write the \
+                 times of all members as int64"
+            ),
+        })
+    }
+
+    /// The units, and why they cannot be those of the first member.
+    pub(crate) fn refused(&self, reason: impl Into<Box<str>>) -> JoinError {
+        JoinError::Times {
+            member: self.member.clone(),
+            found: self.found.clone(),
+            expected: self.expected.clone(),
+            first: self.first.clone(),
+            reason: reason.into(),
+        }
+    }
+}
+
+/// The units of times and what they mean: of the member's own attributes or, where those name no
+/// units, of the coordinate that it holds the bounds of.
+fn times_of(member: &Member) -> Option<(String, TimeAxis)> {
+    let own = member.array().metadata();
+    let is_scaled = |metadata: &ArrayMetadata| {
+        ["scale_factor", "add_offset"].iter().any(|name| metadata.attribute(name).is_some())
+    };
+    let of = match own.attribute("units") {
+        Some(_) => own,
+        None => member.coordinate()?.metadata(),
+    };
+    if is_scaled(own) {
+        return None;
+    }
+    let units = cf::text(of, "units")?;
+    let axis = TimeAxis::cf(&units, cf::text(of, "calendar").as_deref()).ok().flatten()?;
+    Some((units, axis))
+}
+
+/// The first bytes of an element, which has as many.
+fn array<const N: usize>(element: &[u8]) -> [u8; N] {
+    element.first_chunk().copied().unwrap_or([0; N])
+}
