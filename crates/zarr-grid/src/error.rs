@@ -163,7 +163,7 @@ pub enum GridErrorKind {
         /// Where its last occupied chunk ends.
         end: u64,
     },
-    /// A piece's chunks on the other axes differ from those of the first.
+    /// A piece's chunks on the other axes differ from the first piece's.
     #[error("piece {piece} has other chunks than piece 0")]
     OtherChunks {
         /// Position of the piece.

@@ -47,8 +47,8 @@ impl Grid {
     /// The grid of equal chunks of shape `chunk_shape`.
     ///
     /// # Errors
-    /// [`GridErrorKind::Rank`] unless the two are equally long; those of [`Axis::regular`], on their
-    /// axis.
+    /// [`GridErrorKind::Rank`] unless the two are equally long; errors of [`Axis::regular`], with
+    /// their axis.
     pub fn regular(shape: &[u64], chunk_shape: &[u64]) -> Result<Grid, GridError> {
         if shape.len() != chunk_shape.len() {
             let (found, rank) = (chunk_shape.len(), shape.len());

@@ -4,7 +4,7 @@ use crate::Kernel;
 
 /// The errors of all operations of this crate.
 ///
-/// Lengths are in bytes, positions in bits; each message says what was found and what is allowed.
+/// Lengths are in bytes, positions in bits; each message has the found and the allowed values.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -16,7 +16,7 @@ const FEW: u64 = 1 << 16;
 const NUMBER: u8 = 5;
 const STRUCT: u8 = 12;
 
-/// How deep structs may lie within each other in a header; those of the format lie three deep.
+/// The deepest nesting of structs in a header; the format needs three levels.
 const DEPTH: usize = 8;
 
 /// What the header of a page claims.
@@ -73,7 +73,7 @@ impl Bytes<'_> {
         None
     }
 
-    /// A number that is not negative, of which the lowest bit is the sign.
+    /// A number that is not negative; its lowest bit is the sign.
     fn length(&mut self) -> Option<u64> {
         let number = self.number()?;
         (number & 1 == 0).then_some(number >> 1)

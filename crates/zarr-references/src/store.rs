@@ -37,8 +37,8 @@ use super::target::{Base, Home, TargetObject, Targets, refused};
 /// array in files `refs.N.parq`, which are read when they are needed; some are kept. Its targets are
 /// relative to the folder that it is in.
 ///
-/// A reference past the end of its target, to a target that is missing, or to one that has
-/// changed since its first read is an error that names the target; it is never a missing object.
+/// A reference past the end of its target, to a missing target, or to a target that has changed
+/// since its first read is an error that names the target; it is never a missing object.
 ///
 /// # Whom a reference file is trusted
 /// It may come from anybody. So by default local files are read only in the folder of a local
@@ -86,7 +86,7 @@ impl ReferenceStore {
     /// The store of the reference file or folder at `path`.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if it cannot be read, [`StoreError::Container`] with what is wrong in it.
+    /// [`StoreError::Io`] if it cannot be read, [`StoreError::Container`] for a fault of its contents.
     pub fn open(path: impl AsRef<Path>, options: &StoreOptions) -> Result<Self, StoreError> {
         let (home, key) = Home::of_file(path.as_ref(), options)?;
         Self::new(home, &key, options)

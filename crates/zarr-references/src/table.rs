@@ -1,5 +1,5 @@
 //! References as tables: a folder with `.zmetadata`, which has the documents of all nodes, and
-//! with files `ARRAY/refs.N.parq`, of which each has the references of `record_size` chunks.
+//! with files `ARRAY/refs.N.parq`, each with the references of `record_size` chunks.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::iter;
@@ -20,7 +20,7 @@ const MOST_ROWS: u64 = 1 << 22;
 /// How many bytes of rows are kept; at least the file that is read.
 const KEPT: usize = 64 << 20;
 
-/// The references of a folder, of which files are read when they are needed.
+/// The references of a folder. Its files are read when they are needed.
 #[derive(Debug)]
 pub(super) struct Table {
     /// The folder's key in the store of the folder around it.

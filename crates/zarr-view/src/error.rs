@@ -141,7 +141,7 @@ pub enum CopyError {
         /// The unit of the byte swap in bytes.
         unit: usize,
     },
-    /// The element of a copy has another size than that of the output.
+    /// The element sizes of a copy and its output differ.
     #[error("expected elements of {expected} bytes, found {found}")]
     ElementSize {
         /// The element size of the output.

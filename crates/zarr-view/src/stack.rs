@@ -53,7 +53,7 @@ impl ViewStack {
         }
     }
 
-    /// The uppermost view, whose shape is that of the stack.
+    /// The uppermost view. It has the shape of the stack.
     #[must_use]
     pub fn top(&self) -> &View {
         &self.views[self.views.len() - 1]

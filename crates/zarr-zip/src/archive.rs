@@ -160,7 +160,7 @@ fn refuse_overlaps(mut extents: Vec<(u64, u64)>, directory: u64) -> Result<(), S
     }
 }
 
-/// What the library says, or what the store below it said.
+/// The library's error, or the error of the store below it.
 pub(super) fn store_error(error: ZipError, fail: &dyn Fn(String) -> StoreError) -> StoreError {
     match error {
         ZipError::Io(error) => match error.downcast::<StoreError>() {

@@ -10,7 +10,7 @@ use super::ZipStore;
 /// Opens zip archives by path or URL: files and objects whose names end in `.zip`.
 ///
 /// A local archive can be written, best in a [session](Store::session).
-/// [`StoreOptions::create`] allows one that is not there yet.
+/// [`StoreOptions::create`] allows a new archive.
 ///
 /// # Examples
 /// ```

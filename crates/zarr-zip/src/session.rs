@@ -109,8 +109,8 @@ impl ZipSession {
         self.base.as_ref().is_some_and(|base| base.entries.contains_key(key.as_str()))
     }
 
-    /// Calls `look` with what was added, and with the archive below it: the one that the session
-    /// began with, or, once it has ended, the last one.
+    /// Calls `look` with the added objects and the archive below them: the archive at the begin of
+    /// the session or, once it has ended, the last archive.
     fn look<T>(
         &self,
         operation: Operation,

@@ -26,7 +26,7 @@ impl Source {
         Ok(Some(Self { store, key, meta }))
     }
 
-    /// Reads these ranges of the archive, whose version must still be the one that was opened.
+    /// Reads these ranges of the archive, which must still have the opened version.
     pub(super) fn get(&self, ranges: &[Range<u64>], out: &mut Vec<u8>) -> Result<(), StoreError> {
         let found = self.store.get(&self.key, ReadRange::Ranges(ranges), out);
         let reason = match found {

@@ -164,7 +164,7 @@ impl Draft {
         self.temporary.as_ref()
     }
 
-    /// Adds an object, or replaces one that was added.
+    /// Adds an object, or replaces an added object.
     pub(super) fn put(
         &mut self,
         path: &Path,

@@ -15,7 +15,7 @@
 //! that leaves few candidates, which are all compared, without a branch that would depend on the
 //! value: a look-up costs two loads that may miss the cache, and look-ups that follow one another
 //! overlap. Where edges differ wildly many candidates fall into one bucket, and the search within
-//! it is binary, so that the worst case is that of the search without a table.
+//! it is binary, so the worst case is a binary search without a table.
 //!
 //! Boundaries below 2^32 take four bytes each: half the memory is half the misses.
 

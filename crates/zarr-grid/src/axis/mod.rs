@@ -35,7 +35,7 @@ use crate::num::{to_u64, to_usize};
 /// *rectilinear*, declared by a list. Two axes are equal if they are declared the same way, up to
 /// how a list is written in runs.
 ///
-/// Memory is proportional to the number of runs of equal edges, never to that of chunks.
+/// Memory is proportional to the number of runs of equal edges, not of chunks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Axis {
     extent: u64,
@@ -288,8 +288,8 @@ impl Axis {
         Stretches::new(&self.layout, self.declared, index)
     }
 
-    /// Steps through the chunks, beginning at the one that holds `index`, which is 0 or less than
-    /// the declared end.
+    /// Iterates over the chunks from the chunk with `index` on, which is 0 or less than the declared
+    /// end.
     pub(crate) fn walk(&self, index: u64) -> Walk<'_> {
         Walk::at(&self.layout, index)
     }

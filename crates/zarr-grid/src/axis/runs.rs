@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 
 use crate::axis::boundaries::{Boundaries, Bounds};
 
-/// `count` chunks in a row, each `edge` long: what the metadata writes as `[edge, count]`.
+/// `count` chunks in a row, each `edge` long; `[edge, count]` in the metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Run {
     /// Edge length of each chunk, at least 1.

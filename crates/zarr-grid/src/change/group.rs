@@ -39,7 +39,7 @@ impl Grouper {
         Ok(())
     }
 
-    /// Units from `start` on, the last of which may reach past `end` and is cut there.
+    /// Units from `start` on; the last may reach past `end` and is cut there.
     fn add_up_to(&mut self, start: u64, edge: u64, count: u64, end: u64) -> Result<(), GridError> {
         let fit = ((end - start) / edge).min(count);
         if fit > 0 {

@@ -43,9 +43,8 @@ impl Axis {
         builder.finish(extent)
     }
 
-    /// The axis of the chunks of these ranges, one range after another: chunks may be left out, or
-    /// there several times. A regular axis stays regular if the result can be, and one that no
-    /// longer has any chunk keeps its edge.
+    /// The axis of the chunks of these ranges, one range after another. Chunks may be omitted or
+    /// repeated. A regular axis stays regular if possible, and keeps its edge if no chunk is left.
     ///
     /// Takes time in proportion to the runs of the axis, for each range.
     ///
@@ -93,7 +92,7 @@ impl Axis {
         builder.finish(extent)
     }
 
-    /// The error for chunks below `end`, of which the last is not occupied.
+    /// The error for chunks below `end` whose last is not occupied.
     fn not_occupied(&self, end: u64) -> GridError {
         let (chunk, occupied) = (end.saturating_sub(1), self.occupied());
         GridErrorKind::NotOccupied { chunk, occupied }.into()
@@ -116,7 +115,7 @@ impl Grid {
     /// The grid without the first `count` chunks of one axis; see [`Axis::shift`].
     ///
     /// # Errors
-    /// [`GridErrorKind::AxisOutOfBounds`]; those of [`Axis::shift`] on their axis.
+    /// [`GridErrorKind::AxisOutOfBounds`]; errors of [`Axis::shift`], with their axis.
     pub fn shift(&self, axis: usize, count: u64) -> Result<Grid, GridError> {
         self.with_axis(axis, |axis| axis.shift(count))
     }
@@ -124,7 +123,7 @@ impl Grid {
     /// The grid with the chunks of one axis in another order; see [`Axis::permute`].
     ///
     /// # Errors
-    /// [`GridErrorKind::AxisOutOfBounds`]; those of [`Axis::permute`] on their axis.
+    /// [`GridErrorKind::AxisOutOfBounds`]; errors of [`Axis::permute`], with their axis.
     pub fn permute(&self, axis: usize, order: &[Range<u64>]) -> Result<Grid, GridError> {
         self.with_axis(axis, |axis| axis.permute(order))
     }

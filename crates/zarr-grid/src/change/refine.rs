@@ -1,4 +1,4 @@
-//! Two ways to cut the same axis: what they share, what is finer, what is coarser.
+//! Two ways to cut the same axis: their overlaps, refinement and coarsening.
 //!
 //! Both axes are walked together, segment by segment: a segment is where each of them stays in one
 //! run of equal edges. In a segment the boundaries of either are an arithmetic progression, so
@@ -150,8 +150,8 @@ impl Iterator for Overlaps<'_> {
 impl core::iter::FusedIterator for Overlaps<'_> {}
 
 impl Axis {
-    /// The parts that chunks of this axis and of another share, in order: what a copy from one to
-    /// the other moves. An iterator that takes constant time per part.
+    /// The overlaps of chunks of this axis and of another, in order: the parts that a copy moves. An
+    /// iterator that takes constant time per part.
     ///
     /// # Errors
     /// [`GridErrorKind::ExtentMismatch`].

@@ -28,8 +28,8 @@ impl Axis {
     ///
     /// # Errors
     /// [`GridErrorKind::EdgesNotNeeded`] if edges are given and the declared ones suffice;
-    /// [`GridErrorKind::EdgesOnRegular`]; [`GridErrorKind::NoEdgeToRepeat`]; those of
-    /// [`Axis::from_runs`], positions counting the new edges.
+    /// [`GridErrorKind::EdgesOnRegular`]; [`GridErrorKind::NoEdgeToRepeat`]; errors of
+    /// [`Axis::from_runs`], with positions among the new edges.
     ///
     /// # Examples
     /// ```
@@ -80,7 +80,7 @@ impl Axis {
     ///
     /// Chunk `c` of a piece becomes chunk `c` plus the occupied chunks of all pieces before it.
     /// Pieces that are regular with the same edge stay regular; anything else becomes a list.
-    /// Declared chunks that are not occupied are dropped, except those of the last piece.
+    /// Declared chunks that are not occupied are dropped, except in the last piece.
     ///
     /// # Errors
     /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedAxis`] if a piece other than the
@@ -121,7 +121,7 @@ impl Grid {
     /// The grid with another shape, each axis [resized](Axis::resized).
     ///
     /// # Errors
-    /// [`GridErrorKind::Rank`]; those of [`Axis::resized`] on their axis.
+    /// [`GridErrorKind::Rank`]; errors of [`Axis::resized`], with their axis.
     ///
     /// # Examples
     /// ```
@@ -149,7 +149,7 @@ impl Grid {
     /// # Errors
     /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`]; [`GridErrorKind::Rank`];
     /// [`GridErrorKind::OtherChunks`] on the axis, not joined, on which a piece has another extent
-    /// or other occupied chunks than the first; those of [`Axis::concat`].
+    /// or other occupied chunks than the first; errors of [`Axis::concat`].
     ///
     /// # Examples
     /// ```

@@ -29,7 +29,7 @@ use crate::num::{to_u64, to_usize};
 #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
 #[non_exhaustive]
 pub enum AxisSelection {
-    /// One index. Arrays leave the axis out of the shape of what is read, as numpy does.
+    /// One index. Arrays drop the axis from the result's shape, as numpy does.
     Index(u64),
     /// All indices of a range.
     Range(Range<u64>),

@@ -65,8 +65,8 @@ impl Axis {
         position.checked_add(ahead.checked_div(step.unsigned_abs())?)?.checked_add(1)
     }
 
-    /// The chunks that a selection touches, each with what is selected in it. Chunks of which
-    /// nothing is selected are left out, without being visited.
+    /// The chunks that a selection touches, each with its selected part. Other chunks are skipped
+    /// without a visit.
     ///
     /// A range is found by two look-ups; counting the chunks of a stepped one takes a step for
     /// each run of edges in it. A list of indices is sorted by chunk.

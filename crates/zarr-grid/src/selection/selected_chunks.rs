@@ -18,7 +18,7 @@ const INLINE: usize = 4;
 /// One entry per axis.
 type PerAxis<T> = SmallVec<[T; INLINE]>;
 
-/// What is selected of one chunk: the product of what is selected along each axis.
+/// The selected part of one chunk: the product of the selected indices of each axis.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ChunkPart<'s> {
     chunk: PerAxis<u64>,
@@ -86,7 +86,7 @@ impl Clone for ChunkPart<'_> {
     }
 }
 
-/// The chunks that a selection touches, lazily and in C order, each with what is selected in it;
+/// The chunks that a selection touches, lazily and in C order, each with its selected part;
 /// see [`Grid::chunks`] and [`SelectedChunks::parts`].
 ///
 /// The parts are numbered from 0, and [`range`](ChunkParts::range) takes some of them, to share the
@@ -161,8 +161,8 @@ impl<'s> ChunkParts<'s> {
         self.next = next;
     }
 
-    /// As `next`, but lends the part until the next call. It avoids the copy of all axes, of which
-    /// usually only one changes.
+    /// As `next`, but lends the part until the next call. It avoids the copy of all axes: usually
+    /// only one changes.
     #[inline]
     pub fn next_part(&mut self) -> Option<&ChunkPart<'s>> {
         if self.next == self.end {
@@ -240,11 +240,11 @@ pub struct SelectedChunks<'g> {
 }
 
 impl Grid {
-    /// The chunks that an orthogonal selection touches, each with what is selected in it: the
+    /// The chunks that an orthogonal selection touches, each with its selected part: the
     /// product of one selection per axis.
     ///
     /// # Errors
-    /// [`Rank`](GridErrorKind::Rank); those of [`Axis::select`](crate::Axis::select) on their
+    /// [`Rank`](GridErrorKind::Rank); errors of [`Axis::select`](crate::Axis::select), with their
     /// axis; [`TooManyChunks`](GridErrorKind::TooManyChunks).
     ///
     /// # Examples
@@ -314,13 +314,13 @@ impl Grid {
 }
 
 impl SelectedChunks<'_> {
-    /// Shape of what is selected: the number of indices on each axis, 1 for a single index.
+    /// Shape of the selection: the number of indices on each axis, 1 for a single index.
     #[must_use]
     pub fn shape(&self) -> &[u64] {
         &self.shape
     }
 
-    /// Number of chunks that are touched, which is that of the [parts](SelectedChunks::parts).
+    /// Number of touched chunks, and of [parts](SelectedChunks::parts).
     #[must_use]
     pub fn len(&self) -> u64 {
         self.len
@@ -338,7 +338,7 @@ impl SelectedChunks<'_> {
         &self.axes
     }
 
-    /// The chunks in C order, each with what is selected in it.
+    /// The chunks in C order, each with its selected part.
     pub fn parts(&self) -> ChunkParts<'_> {
         let lanes = self.axes.iter().map(|axis| {
             let all = axis.parts();

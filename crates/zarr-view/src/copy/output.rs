@@ -64,15 +64,15 @@ impl<'a> Output<'a> {
         unsafe { Self::from_raw(buffer.as_mut_ptr(), buffer.len(), view, size) }
     }
 
-    /// As [`new`](Output::new), in `len` bytes from `start` on, of which others may use those that the
-    /// view does not reach: two threads may fill every other column of one matrix each.
+    /// As [`new`](Output::new), in `len` bytes from `start` on. Others may use the bytes that the view
+    /// does not reach: two threads may each fill every other column of one matrix.
     ///
     /// # Errors
     /// As [`new`](Output::new).
     ///
     /// # Safety
-    /// All `len` bytes lie within one allocation. While the output and what is made of it live, those
-    /// that the view reaches are valid for writes, and nothing else reads or writes them.
+    /// All `len` bytes lie within one allocation. While the output and its parts live, the bytes that
+    /// the view reaches are valid for writes, and nothing else reads or writes them.
     ///
     /// # Examples
     /// ```
@@ -281,8 +281,8 @@ impl<'a> Output<'a> {
         Ok(())
     }
 
-    /// Runs a plan that was made for this output's view, or for one that differs in its offset
-    /// only: one plan serves all chunks of a shape.
+    /// Runs a plan for this output's view, or for a view that differs only in its offset: one plan
+    /// serves all chunks of a shape.
     ///
     /// # Errors
     /// [`CopyError::Plan`] if the plan was made for another view, [`CopyError::ElementSize`], and

@@ -100,7 +100,7 @@ fn join(order: BitOrder, bits: u32) -> __m256i {
     })
 }
 
-/// Four bits of every byte: two bytes are joined to 16 bits, of which the lower eight are packed.
+/// Four bits of every byte: two bytes are joined to 16 bits, and the lower eight are packed.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn pack_halves<const WATCH: Watch>(

@@ -67,7 +67,7 @@ trait Vectors: Copy {
 
     /// The bytes of `x` that `table` names; zero for [`NONE`].
     fn shuffle(self, x: Self::Vector, table: Self::Vector) -> Self::Vector;
-    /// Interleaves bytes: first those of the lower halves, then those of the upper halves.
+    /// Interleaves bytes: first of the lower halves, then of the upper halves.
     fn interleave(self, x: Self::Vector, y: Self::Vector) -> [Self::Vector; 2];
 
     fn and(self, x: Self::Vector, y: Self::Vector) -> Self::Vector;

@@ -63,7 +63,7 @@ fn pack_bits<S: Vectors, const WATCH: Watch>(
 
 /// Turns `N` vectors of components into packed bytes.
 pub(super) trait Join<S: Vectors, const N: usize> {
-    /// The number of whole bytes that come before those of each vector, and of all.
+    /// The number of whole bytes before the bytes of each vector, and of all.
     fn starts(&self) -> [usize; N];
     fn step(&self) -> usize;
 

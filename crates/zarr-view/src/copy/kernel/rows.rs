@@ -1,7 +1,7 @@
 //! Short stretches that are contiguous on both sides, in a copy that fits the cache.
 //!
 //! A call of the C library's copy takes longer than the move of some hundred bytes. Here a stretch
-//! is a few vectors, of which the last is moved back to end with the stretch.
+//! is a few vectors; the last is moved back to end with the stretch.
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use core::arch::x86_64::{__m128i, __m256i, __m512i};

@@ -12,8 +12,8 @@ impl View {
     /// This view on top of another, as one view: `outer.compose_over(&inner)` reads the elements
     /// of `inner` through `outer`. `None` if no single view does that, or none was found.
     ///
-    /// The order matters. The shape of the result is that of `self`, the upper view. Its
-    /// positions are those of `inner`, the lower view, which reads the buffer. Positions of
+    /// The order matters. The result has the shape of `self`, the upper view, and positions of
+    /// `inner`, the lower view, which reads the buffer. Positions of
     /// `self` are C-order indices of `inner`: index `i` of the result has the position of `inner`
     /// at element `self.position(i)`, and is masked where either view is. Exchanging the two
     /// gives a different composition, which may be `None` where this one has a view.
