@@ -56,9 +56,19 @@ const PART: usize = 64 << 10;
 /// more than it saves.
 const LONGEST: usize = 512;
 
+/// The longest ones that go through a buffer if the copy exceeds the cache: of any length, and of
+/// whole lanes. Longer ones of lanes are streamed one by one, with their source prefetched; others,
+/// whose lines would be streamed in part, are written through the cache.
+const BUFFERED: usize = 256;
+const BUFFERED_LANES: usize = 128;
+
 /// Copies of up to this many bytes are moved element by element: what blocks and tables need to
 /// start takes longer.
 const FEW: usize = 64;
+
+/// A plane of words or lanes with at most so many in one direction is read and written in few runs,
+/// which the processor predicts: stores through the cache are then faster than a buffer.
+const RUNS: usize = 3;
 
 /// Fewer elements of a lane than this are few in one direction of a plane.
 const SHORT: usize = 64;
@@ -146,14 +156,16 @@ impl Kernel {
         let cache = if kernel.size >= LANE { REACHING } else { STREAMED };
         kernel.stream = total >= cache && kernel.size < STREAMED;
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
+        let is_lanes = kernel.size.is_multiple_of(LANE);
         let fits = (rows::SHORTEST..=rows::LONGEST).contains(&kernel.size)
             && kernel.unit == 1
-            && !kernel.stream;
+            && (!kernel.stream || !is_lanes && (BUFFERED + 1..=LONGEST).contains(&kernel.size));
         if fits {
             let stream = HAS_STREAMING && is_part(loops, kernel.size, total);
             return Self { pattern: Pattern::Rows, stream, ..kernel };
         }
-        if kernel.size > LONGEST {
+        let is_streamed = kernel.stream && kernel.unit == 1 && is_lanes;
+        if kernel.size > if is_streamed { BUFFERED_LANES } else { LONGEST } {
             return kernel;
         }
         if total <= FEW && inner > 0 && !kernel.is_block(&loops[inner - 1..]) {
@@ -182,7 +194,11 @@ impl Kernel {
             let columns = loops[inner];
             let is_aliased =
                 columns.count > ALIASED.1 && columns.src.unsigned_abs().is_multiple_of(ALIASED.0);
-            if kernel.size == WORD && total < REACHING && !is_aliased {
+            let is_cached = kernel.size == WORD && total < REACHING && !is_aliased;
+            let is_runs = matches!(kernel.size, WORD | LANE)
+                && kernel.unit == 1
+                && columns.count.min(loops[across].count) <= RUNS;
+            if is_cached || is_runs {
                 kernel.stream = false;
             }
             let between = kernel.between(loops, across, inner);
@@ -228,7 +244,7 @@ impl Kernel {
         let &[across, along] = loops else { return false };
         let few = match self.size {
             LANE => across.count.min(along.count) < SHORT,
-            WORD => across.count <= 3,
+            WORD => across.count <= RUNS,
             _ => false,
         };
         few && self.unit == 1 && !self.stream
