@@ -1,5 +1,6 @@
 //! Cache lines: writing past the cache, and asking for lines ahead.
 
+use super::super::one_loop::Loop;
 use super::vector::LANE;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use super::vector::x86;
@@ -12,6 +13,28 @@ pub(super) const PAGE: usize = 4096;
 
 /// Whether there are stores past the cache; without them a copy past it is an ordinary one.
 pub(super) const HAS_STREAMING: bool = cfg!(all(target_arch = "x86_64", target_feature = "sse2"));
+
+/// Copies of at least this many bytes are assumed to exceed the cache.
+pub(super) const STREAMED: usize = 4 << 20;
+
+/// So are copies of elements of a lane and more from this many bytes on, as they need no buffer to
+/// be fast, and copies of at least [`PART`] bytes to places that reach this far.
+pub(super) const REACHING: usize = 4 * STREAMED;
+
+/// Smaller parts of an array are written through the cache.
+const PART: usize = 64 << 10;
+
+/// Whether the destination is a part of an array that exceeds the cache, such as the place of a
+/// chunk, so that its lines are in no cache before they are written.
+pub(super) fn is_part(loops: &[Loop], size: usize, total: usize) -> bool {
+    if total < PART {
+        return false;
+    }
+    let reach = loops.iter().fold(size, |reach, each| {
+        reach.saturating_add((each.count - 1).saturating_mul(each.dst.unsigned_abs()))
+    });
+    reach >= REACHING
+}
 
 /// Copies a row past the cache: whole lines with streaming stores, the two ends with normal
 /// stores.

@@ -29,7 +29,7 @@ use crate::copy::kernel::transpose::block;
 use crate::copy::kernel::transpose::plane;
 use crate::copy::kernel::vector::x86;
 use crate::view::{Dims, signed};
-use cache::{HAS_STREAMING, LINE, prefetch, stream_stretch};
+use cache::{HAS_STREAMING, LINE, REACHING, STREAMED, is_part, prefetch, stream_stretch};
 use repeat::{Repeat, is_repeated};
 use rows::Rows;
 use shuffle::Shuffles;
@@ -37,19 +37,9 @@ use shuffle::weave::{Blocks, Weave};
 use transpose::buffer::Buffer;
 use vector::{LANE, WORD};
 
-/// Copies of at least this many bytes are assumed to exceed the cache.
-const STREAMED: usize = 4 << 20;
-
-/// So are copies of elements of a lane and more from this many bytes on, as they need no buffer to
-/// be fast, and copies of at least [`PART`] bytes to places that reach this far.
-const REACHING: usize = 4 * STREAMED;
-
-/// So are those of words, unless their columns lie a multiple of so many bytes apart, and more than
-/// so many of them: these map to the same sets of the cache.
+/// Copies of words stream from [`REACHING`] bytes on, too, unless their columns lie a multiple of so
+/// many bytes apart, and more than so many of them: these map to the same sets of the cache.
 const ALIASED: (usize, usize) = (2048, 16);
-
-/// Smaller parts of an array are written through the cache.
-const PART: usize = 64 << 10;
 
 /// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Longer
 /// ones are copied one by one: for them the order of the loops matters little, and a buffer costs
@@ -113,18 +103,6 @@ enum Pattern {
     Block,
     /// The last two, of which one is short.
     Weave(Weave),
-}
-
-/// Whether the destination is a part of an array that exceeds the cache, such as the place of a
-/// chunk, so that its lines are in no cache before they are written.
-fn is_part(loops: &[Loop], size: usize, total: usize) -> bool {
-    if total < PART {
-        return false;
-    }
-    let reach = loops.iter().fold(size, |reach, each| {
-        reach.saturating_add((each.count - 1).saturating_mul(each.dst.unsigned_abs()))
-    });
-    reach >= REACHING
 }
 
 impl Kernel {
