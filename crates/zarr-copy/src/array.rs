@@ -1,7 +1,6 @@
 //! Copies one array into another.
 
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -11,17 +10,20 @@ use zarr_array::LimitedStrings;
 use zarr_array::Selection;
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::Kind;
-use zarr_grid::{AxisPart, Grid, GridError};
+use zarr_grid::{AxisPart, Grid};
 use zarr_metadata::ArrayMetadata;
 use zarr_store::{Prefix, Store};
 
 use crate::begin::{begin, withdraw};
+use crate::budget::{Budget, tasks};
 use crate::content::ContentDigest;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, grid_error, source, target};
+use crate::intermediate::Intermediate;
 use crate::marker::{Marker, TargetState};
 use crate::parts::{Share, copy_part_of_array};
-use crate::sparse::{StoredTasks, common, is_sparse, small_tasks};
+use crate::plan::{CopyPlan, Route};
+use crate::sparse::{StoredTasks, common, small_tasks};
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
 /// Copies the elements of `from` to a new array with this metadata.
@@ -78,6 +80,7 @@ pub fn copy_array(
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
     let marker = marker.with_content(ContentDigest::of(here)?);
+    let marker = marker.with_intermediates(options.place_of_intermediates());
     if let Some(part) = options.checked_part()? {
         let work = |found, share: &Share<'_>| prepared.run(from, found, share, options, progress);
         let summary = copy_part_of_array(marker, part, here, metadata, options, work)?;
@@ -135,13 +138,71 @@ impl Prepared {
         Ok(Self { to, budget, tasks })
     }
 
-    /// Writes all missing chunks of the share. The caller handles marker and document.
+    /// The array that it makes.
+    pub(crate) fn to(&self) -> &Array {
+        &self.to
+    }
+
+    /// What one task reads at most.
+    pub(crate) fn tasks(&self) -> &Grid {
+        &self.tasks
+    }
+
+    pub(crate) fn budget(&self) -> Budget {
+        self.budget
+    }
+
+    /// The same with other tasks, which have whole chunks of the target.
+    pub(crate) fn with_tasks(self, tasks: Grid) -> Self {
+        Self { tasks, ..self }
+    }
+
+    /// Writes all missing chunks of the share, by way of an intermediate if that saves many reads.
+    /// The caller handles marker and document.
     pub(crate) fn run(
         &self,
         from: &Array,
         found: TargetState,
         share: &Share<'_>,
         options: &CopyOptions,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let plan = CopyPlan::new(from, self, share.is_all(), options)?;
+        let (route, times) = (plan.route, plan.times());
+        let progress = &mut |at: CopyProgress| progress(CopyProgress { route, times, ..at });
+        let (Some(passes), Some(intermediate)) =
+            (&plan.passes, Intermediate::of(&plan, &self.to, options)?)
+        else {
+            let is_sparse = route == Route::Sparse;
+            return self.copy(from, found, share, options, is_sparse, progress);
+        };
+        let first = intermediate.fill(from, found, options, &mut |at| progress(at.of_pass(0)))?;
+        let second = Self::new(
+            intermediate.array(),
+            self.to.store().clone(),
+            self.to.prefix(),
+            self.to.metadata().clone(),
+            &options.clone().codecs(self.to.options().other_codecs().clone()),
+        )?
+        .with_tasks(passes.second.clone());
+        let progress = &mut |at: CopyProgress| progress(at.of_pass(1));
+        let from = intermediate.array();
+        let summary = second.copy(from, found, share, options, false, progress)?;
+        // Before the document is put: a node has nothing beside its chunks.
+        intermediate.remove()?;
+        let tasks = summary.tasks.saturating_add(first.tasks);
+        let skipped = summary.skipped.saturating_add(first.skipped);
+        Ok(CopySummary { tasks, skipped, intermediates: 1, ..summary })
+    }
+
+    /// Copies the elements in one pass.
+    pub(crate) fn copy(
+        &self,
+        from: &Array,
+        found: TargetState,
+        share: &Share<'_>,
+        options: &CopyOptions,
+        is_sparse: bool,
         progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
         let from = &from.clone().with_threads(self.budget.threads);
@@ -151,85 +212,11 @@ impl Prepared {
             TargetState::Fresh | TargetState::Finished => HashSet::new(),
         };
         let copy = Copy { from, to, done, share, budget: self.budget, verify: options.verify };
-        match is_sparse(from, to) {
+        match is_sparse {
             true => copy.run_stored(progress),
             false => copy.run(&self.tasks, progress),
         }
     }
-}
-
-/// Whole chunks of the target, combined into groups that end where source chunks end.
-fn tasks(from: &Array, to: &Array, elements: u64) -> Result<Grid, GridError> {
-    let all = to.shape().iter().fold(1_u64, |all, length| all.saturating_mul(*length));
-    if all <= elements {
-        let one: Vec<u64> = to.shape().iter().map(|length| (*length).max(1)).collect();
-        return Grid::regular(to.shape(), &one);
-    }
-    to.grid().grouped(elements, Some(from.grid()))
-}
-
-/// How the memory is divided.
-#[derive(Clone, Copy, Debug)]
-struct Budget {
-    threads: NonZeroUsize,
-    /// Elements of a task.
-    elements: u64,
-    /// Bytes that they may take if each has a length of its own.
-    bytes: u64,
-}
-
-impl Budget {
-    /// Each thread needs buffers for a chunk of the source or of the target; the rest is for the
-    /// elements of a task. If memory is short, there are fewer threads, but always at least one
-    /// task.
-    fn new(from: &Array, to: &Array, options: &CopyOptions) -> Result<Self, TransferError> {
-        let size = size_of_elements(to);
-        let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
-        let (from, one) = (chunk(from), chunk(to));
-        // A chunk as stored, its decompressed form (twice, for stacked compressors), and its
-        // elements. A thread never reads and writes at the same time.
-        let buffers = from.max(one).saturating_mul(4);
-        let copies = if options.verify { 2 } else { 1 };
-        let needed = |threads: u64| {
-            one.saturating_mul(copies).saturating_add(buffers.saturating_mul(threads))
-        };
-        let limit = options.memory;
-        if needed(1) > limit {
-            return Err(TransferError::Memory { needed: needed(1), limit });
-        }
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
-        // Most of the memory is for tasks: the larger they are, the fewer chunks are decoded
-        // twice.
-        let fits = |threads: &NonZeroUsize| {
-            let threads = u64::try_from(threads.get()).unwrap_or(u64::MAX);
-            needed(threads) <= limit && buffers.saturating_mul(threads) <= limit / 8
-        };
-        let threads = (1..=cores.get()).rev().filter_map(NonZeroUsize::new).find(fits);
-        let threads = threads.unwrap_or(NonZeroUsize::MIN);
-        let taken = buffers.saturating_mul(u64::try_from(threads.get()).unwrap_or(u64::MAX));
-        let left = limit.saturating_sub(taken);
-        // Neither is 0.
-        let bytes = left.checked_div(copies).unwrap_or(0);
-        let elements = bytes.checked_div(size).unwrap_or(0);
-        Ok(Self { threads, elements, bytes })
-    }
-}
-
-/// Bytes that an element of variable length is assumed to take.
-const TYPICAL: usize = 64;
-
-/// Bytes per element; an assumed number for elements of variable length.
-fn size_of_elements(array: &Array) -> u64 {
-    let size = match array.data_type().is_variable_length() {
-        true => TYPICAL,
-        false => array.element_size(),
-    };
-    u64::try_from(size).unwrap_or(u64::MAX).max(1)
-}
-
-/// The number of elements of the largest chunk.
-fn largest(grid: &Grid) -> u64 {
-    grid.axes().iter().fold(1, |product: u64, axis| product.saturating_mul(axis.max_edge().max(1)))
 }
 
 /// Bytes of the memory for elements for which one task with stored chunks is remembered: a task takes
@@ -325,7 +312,7 @@ impl Copy<'_> {
         // What is not stored is the same in the target.
         let Running { mut summary, total, progress, .. } = running;
         summary.bytes = total.unwrap_or(summary.bytes);
-        progress(CopyProgress { done: summary.bytes, total });
+        progress(CopyProgress { done: summary.bytes, total, ..CopyProgress::default() });
         Ok(summary)
     }
 
@@ -340,7 +327,7 @@ impl Copy<'_> {
             .fold(0, |total: u64, region| total.saturating_add(self.bytes_of(region)));
         // The length of variable elements is known only after reading them.
         let total = (!self.to.data_type().is_variable_length()).then_some(total);
-        progress(CopyProgress { done: 0, total });
+        progress(CopyProgress { total, ..CopyProgress::default() });
         let summary = CopySummary { arrays: 1, ..CopySummary::default() };
         Running { summary, total, progress, elements: Vec::new(), again: Vec::new() }
     }
@@ -366,7 +353,7 @@ impl Copy<'_> {
             summary.tasks = summary.tasks.saturating_add(1);
         }
         summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
-        progress(CopyProgress { done: summary.bytes, total: *total });
+        progress(CopyProgress { done: summary.bytes, total: *total, ..CopyProgress::default() });
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use crate::error::{TransferError, source};
 use crate::marker::{Marker, TargetState};
 use crate::objects::{Renamed, copy_beside_chunks, copy_objects};
 use crate::parts::Share;
+use crate::plan::CopyPlan;
 use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 
 /// Makes the metadata of an array's copy from that of the source.
@@ -109,6 +110,14 @@ impl<'a> ArrayCopy<'a> {
             error => error.to_string(),
         };
         Some(UnfitArray { path: self.from.prefix.as_str().to_owned(), reason })
+    }
+
+    /// What it reads, if elements are written anew.
+    pub(crate) fn plan(&self, options: &CopyOptions) -> Result<Option<CopyPlan>, TransferError> {
+        let plan = |(array, prepared): &(Array, Prepared)| {
+            CopyPlan::new(array, prepared, options.part.is_none(), options)
+        };
+        self.elements.as_ref().map(plan).transpose()
     }
 
     pub(crate) fn marker(&self) -> Result<Marker<'a>, TransferError> {

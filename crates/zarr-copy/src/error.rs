@@ -101,6 +101,18 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
+    /// The unfinished copy at the target has its intermediates in another place, where they would stay.
+    #[error(
+        "{}: the unfinished copy here has its intermediates {}: resume it with the same place",
+        Node("target", path),
+        InPlace(place.as_deref())
+    )]
+    OtherIntermediates {
+        /// The target's path.
+        path: String,
+        /// Where they are, if not beside the chunks of the target.
+        place: Option<String>,
+    },
     /// The unfinished copy at the target is in another number of parts, or in none.
     #[error(
         "{}: the unfinished copy here is {}",
@@ -287,4 +299,16 @@ impl From<StoreError> for TransferError {
 
 pub(crate) fn grid_error(array: &Array, cause: GridError) -> TransferError {
     target(ArrayError::Grid { key: node::metadata_key(array.prefix()), cause })
+}
+
+/// Where intermediates are, for messages.
+struct InPlace<'a>(Option<&'a str>);
+
+impl fmt::Display for InPlace<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Some(place) => write!(f, "in {}", Printable(place)),
+            None => f.write_str("beside its chunks"),
+        }
+    }
 }

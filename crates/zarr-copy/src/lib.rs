@@ -16,6 +16,12 @@
 //! result is the same, byte for byte. The caller must know that the source's chunks have not
 //! changed meanwhile.
 //!
+//! # Intermediates
+//! Tasks that are small beside the chunks of the source would decode these many times. Such an array is
+//! copied in two passes, by way of an array in the folder [`INTERMEDIATE`] of the target or in a
+//! [store](CopyOptions::intermediates) of the caller. It is removed before the target's document is put.
+//! An interrupted pass is resumed like any copy.
+//!
 //! # Parts
 //! Several processes can make one copy, each a [part](CopyOptions::part) of it, on storage that all
 //! of them reach.
@@ -38,27 +44,37 @@
 mod array;
 mod array_copy;
 mod begin;
+mod budget;
 mod content;
 mod creation;
 mod endpoint;
 mod error;
+mod intermediate;
 mod marker;
 mod new_node;
 mod objects;
 mod parts;
+mod plan;
 mod sparse;
 mod tree;
 
+use std::sync::Arc;
+
 use zarr_array::Part;
 use zarr_codec::Codecs;
+use zarr_store::{Prefix, Store};
+
+use crate::intermediate::IntermediatePlace;
 
 pub use array::copy_array;
 pub use content::ContentDigest;
 pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
+pub use intermediate::INTERMEDIATE;
 pub use new_node::NewNode;
-pub use tree::{copy_tree, source_arrays};
+pub use plan::{CopyPlan, Route, Why};
+pub use tree::{copy_tree, plan_tree, source_arrays};
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
 /// finished.
@@ -76,7 +92,20 @@ pub struct CopyOptions {
     keep_unfit: bool,
     part: Option<Part>,
     codecs: Codecs,
+    intermediates: Option<Place>,
 }
+
+/// A store, as a place.
+#[derive(Clone, Debug)]
+struct Place(Arc<dyn Store>);
+
+impl PartialEq for Place {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+}
+
+impl Eq for Place {}
 
 impl Default for CopyOptions {
     fn default() -> Self {
@@ -99,6 +128,7 @@ impl CopyOptions {
             keep_unfit: false,
             part: None,
             codecs: Codecs::new(),
+            intermediates: None,
         }
     }
 
@@ -215,6 +245,36 @@ impl CopyOptions {
         self
     }
 
+    /// Puts intermediates in the root of this store, not beside the chunks of the target.
+    ///
+    /// A copy that would read its source many times, because its tasks are small, is made in two
+    /// passes: see [`Route::Intermediate`]. An interrupted copy is resumed with the same place.
+    #[must_use]
+    pub fn intermediates(mut self, store: Arc<dyn Store>) -> Self {
+        self.intermediates = Some(Place(store));
+        self
+    }
+
+    /// Where the intermediate of the copy to a target is; `None` if there is no place for one.
+    fn intermediate_for(&self, store: &Arc<dyn Store>, prefix: &Prefix) -> Option<IntermediatePlace> {
+        let Some(Place(other)) = &self.intermediates else {
+            let is_kept = !store.capabilities().uncommitted;
+            let prefix = prefix.join(INTERMEDIATE).ok()?;
+            return is_kept.then(|| IntermediatePlace { store: Arc::clone(store), prefix });
+        };
+        let location = store.linking().and_then(|linking| linking.location(prefix));
+        let place = location.map_or_else(|| prefix.as_str().as_bytes().to_vec(), |at| at.bytes());
+        let name = format!("{INTERMEDIATE}-{:016x}", marker::hash_of(&[&place]));
+        Some(IntermediatePlace { store: Arc::clone(other), prefix: Prefix::new(&name).ok()? })
+    }
+
+    /// What the marker of a copy says of the place of its intermediates.
+    fn place_of_intermediates(&self) -> Option<String> {
+        let Place(store) = self.intermediates.as_ref()?;
+        let location = store.linking().and_then(|linking| linking.location(&Prefix::root()));
+        Some(location.map_or_else(String::new, |location| location.to_string()))
+    }
+
     /// The part that is to be copied, if it is one.
     fn checked_part(&self) -> Result<Option<Part>, TransferError> {
         match (self.part, self.overwrite && !self.resume) {
@@ -243,6 +303,18 @@ pub struct CopyProgress {
     pub done: u64,
     /// Bytes in total, if known.
     pub total: Option<u64>,
+    /// How the elements are copied.
+    pub route: Route,
+    /// How often a chunk of the source is decoded on average.
+    pub times: u64,
+}
+
+impl CopyProgress {
+    /// The progress of one of two passes, `0` and `1`, as that of the whole.
+    fn of_pass(self, pass: u64) -> Self {
+        let before = self.total.unwrap_or(0).saturating_mul(pass);
+        Self { done: before.saturating_add(self.done) / 2, ..self }
+    }
 }
 
 /// An array that was not copied as it was to be.
@@ -283,6 +355,8 @@ pub struct CopySummary {
     pub skipped: u64,
     /// Tasks that were done.
     pub tasks: u64,
+    /// Arrays that were copied in two passes: [`Route::Intermediate`].
+    pub intermediates: u64,
     /// Arrays that were copied as they are, although they were to change, and nodes whose document
     /// is not valid: only with [`CopyOptions::keep_unfit`].
     pub kept: Vec<UnfitArray>,
@@ -314,6 +388,7 @@ impl CopySummary {
         self.left_out = self.left_out.saturating_add(other.left_out);
         self.skipped = self.skipped.saturating_add(other.skipped);
         self.tasks = self.tasks.saturating_add(other.tasks);
+        self.intermediates = self.intermediates.saturating_add(other.intermediates);
         self.without_key.extend(other.without_key);
         self.kept.extend(other.kept);
         self.untranslated.extend(other.untranslated);

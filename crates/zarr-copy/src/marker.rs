@@ -52,6 +52,8 @@ pub(crate) struct Marker<'a> {
     content: Option<ContentDigest>,
     /// The number of parts, if it is a copy in parts.
     parts: Option<u32>,
+    /// Where intermediates are, if not beside the chunks: a copy that is resumed uses or removes them.
+    intermediates: Option<String>,
 }
 
 impl<'a> Marker<'a> {
@@ -119,13 +121,18 @@ impl<'a> Marker<'a> {
         identity: [u64; 3],
     ) -> Result<Self, TransferError> {
         let key = to.prefix.key(MARKER)?;
-        Ok(Self { to, key, kind, document, from, work, identity, content: None, parts: None })
+        Ok(Self { to, key, kind, document, from, work, identity, content: None, parts: None, intermediates: None })
     }
 
     /// The same marker, which says what the objects of the source are: a copy from others is not
     /// resumed.
     pub(crate) fn with_content(self, content: Option<ContentDigest>) -> Self {
         Self { content, ..self }
+    }
+
+    /// The same marker of a copy whose intermediates are in this place.
+    pub(crate) fn with_intermediates(self, intermediates: Option<String>) -> Self {
+        Self { intermediates, ..self }
     }
 
     /// The marker of the same copy in parts. It says more of what is copied, since the parts must
@@ -193,6 +200,10 @@ impl<'a> Marker<'a> {
             return Ok(TransferError::MarkerVersion { path, found, allowed: MARKER_VERSION });
         }
         let found = Unfinished::read(&text);
+        let place = intermediates(&text);
+        if place != self.intermediates {
+            return Ok(TransferError::OtherIntermediates { path, place });
+        }
         let there = without_content(&text);
         let mut steps = [Step::Clearing, Step::Copying].into_iter();
         let same = steps.any(|step| without_content(self.text(step).as_bytes()) == there);
@@ -285,6 +296,9 @@ impl<'a> Marker<'a> {
         if let Some(parts) = self.parts {
             let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");
         }
+        if let Some(place) = &self.intermediates {
+            let _infallible = writeln!(text, "  \"intermediates\": {},", Value::from(place.as_str()));
+        }
         if let Some(content) = self.content {
             let _infallible = writeln!(text, "  \"content\": \"{:016x}\",", content.number());
         }
@@ -295,6 +309,12 @@ impl<'a> Marker<'a> {
         );
         text
     }
+}
+
+/// Where the intermediates of the copy with this marker are.
+fn intermediates(text: &[u8]) -> Option<String> {
+    let json: Value = serde_json::from_slice(text).unwrap_or_default();
+    Some(json.get("unfinished_copy")?.get("intermediates")?.as_str()?.to_owned())
 }
 
 /// What a marker says of which copy it is, whatever the objects of the source are.
@@ -328,7 +348,7 @@ pub(crate) fn below<'n>(root: &Prefix, node: &'n Prefix) -> &'n str {
 }
 
 /// The hash of all parts and their lengths: FNV-1a, identical in every process and version.
-fn hash_of(parts: &[&[u8]]) -> u64 {
+pub(crate) fn hash_of(parts: &[&[u8]]) -> u64 {
     let mut hasher = FnvHasher::default();
     for part in parts {
         hasher.write(part);

@@ -98,7 +98,7 @@ pub(crate) fn copy_objects(
         summary.add(copy_others((from, to), others, owned, found, options)?);
         chunks.clear();
         others.clear();
-        progress(CopyProgress { done: summary.bytes, total: None });
+        progress(CopyProgress { done: summary.bytes, ..CopyProgress::default() });
         Ok::<(), TransferError>(())
     };
     for key in from.store.list(from.prefix, Links::Follow) {

@@ -314,6 +314,10 @@ impl<'a> Share<'a> {
         Self { of: None, root }
     }
 
+    pub(crate) fn is_all(&self) -> bool {
+        self.of.is_none()
+    }
+
     /// Before each task of a part: whether the copy still goes on.
     pub(crate) fn check(&self) -> Result<(), TransferError> {
         let Some((_, marker)) = self.of else { return Ok(()) };

@@ -53,6 +53,22 @@ impl Location {
         self
     }
 
+    /// Bytes that are free in the file system of a local path, for this user; `None` for other places,
+    /// and where the system does not tell.
+    #[must_use]
+    pub fn free_space(&self) -> Option<u64> {
+        #[cfg(target_os = "linux")]
+        if self.space == FILES {
+            use std::os::unix::ffi::OsStrExt as _;
+            let names = self.segments.iter().map(|name| std::ffi::OsStr::from_bytes(name));
+            let path: PathBuf = names.collect();
+            let there = path.ancestors().find(|path| path.exists())?;
+            let found = rustix::fs::statvfs(there).ok()?;
+            return Some(found.f_bavail.saturating_mul(found.f_frsize));
+        }
+        None
+    }
+
     /// Bytes that identify the location.
     pub fn bytes(&self) -> Vec<u8> {
         let mut bytes = self.space.as_bytes().to_vec();

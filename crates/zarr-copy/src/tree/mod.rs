@@ -17,6 +17,7 @@ use crate::error::{TransferError, source};
 use crate::marker::TargetState;
 use crate::objects::{copy_below, copy_others};
 use crate::parts::{Share, copy_part_of_array};
+use crate::plan::CopyPlan;
 use crate::tree::first_visit::FirstVisit;
 use crate::tree::in_parts::copy_group_in_parts;
 use crate::tree::walk::{Step, Visit, Walk};
@@ -94,6 +95,7 @@ fn copy_node(
             let job = ArrayCopy::new(from, to, metadata, change, options)?;
             let part = options.checked_part()?;
             let marker = job.marker()?.with_content(ContentDigest::of(from)?);
+            let marker = marker.with_intermediates(options.place_of_intermediates());
             let progress = &mut |done| progress(from.prefix, done);
             if let Some(part) = part {
                 let target = job.changed.clone();
@@ -124,6 +126,7 @@ fn copy_node(
             let all = Share::all(to.prefix);
             let marker = first.group_marker(from, to, &group, change)?;
             let marker = marker.with_content(ContentDigest::of(from)?);
+            let marker = marker.with_intermediates(options.place_of_intermediates());
             let tree =
                 begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
             let mut summary = CopySummary::default();
@@ -186,6 +189,32 @@ fn copy_node(
             })
         }
     }
+}
+
+/// What [`copy_tree`] would read of each array, with its prefix in the source: nothing is written. `None`
+/// for arrays that are copied object by object.
+///
+/// # Errors
+/// Those of reading the source, and of the new metadata of an array.
+pub fn plan_tree(
+    from: Endpoint<'_>,
+    to: Endpoint<'_>,
+    change: &mut Change<'_>,
+    options: &CopyOptions,
+) -> Result<Vec<(Prefix, Option<CopyPlan>)>, TransferError> {
+    let mut plans = Vec::new();
+    for step in Walk::new(from, to) {
+        let Step { prefix, new, visit: Visit::Array(metadata) } = step? else { continue };
+        let (here, there) = (from.at(&prefix), to.at(&new));
+        // As `copy_tree` does.
+        let job = match prefix == *from.prefix {
+            true => ArrayCopy::new(here, there, *metadata, change, options)?,
+            false => ArrayCopy::within(here, there, *metadata, change, options)?,
+        };
+        let plan = job.plan(options)?;
+        plans.push((prefix, plan));
+    }
+    Ok(plans)
 }
 
 /// The arrays that [`copy_tree`] would copy from `from`, each with its prefix in the store: to see

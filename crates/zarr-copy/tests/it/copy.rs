@@ -6,6 +6,7 @@ mod everything;
 mod keys;
 mod overwrites;
 mod parts;
+mod passes;
 mod processes;
 mod resumed;
 mod sparse;

@@ -117,7 +117,8 @@ impl From<TransferError> for Raised {
             TransferError::Exists { .. }
             | TransferError::NotEmpty { .. }
             | TransferError::NotInterrupted { .. }
-            | TransferError::OtherCopy { .. } => PyFileExistsError::new_err(text),
+            | TransferError::OtherCopy { .. }
+            | TransferError::OtherIntermediates { .. } => PyFileExistsError::new_err(text),
             TransferError::SourceChanged { .. } => ConflictError::new_err(text),
             TransferError::Memory { .. } => PyMemoryError::new_err(text),
             // An exception that Python raised.

@@ -1,0 +1,193 @@
+//! What a copy of one array reads, known before a byte is moved.
+
+use zarr_array::Array;
+use zarr_codec::Slice;
+use zarr_grid::{Axis, Grid};
+use zarr_metadata::Codec;
+
+use crate::CopyOptions;
+use crate::array::Prepared;
+use crate::budget::{largest, size_of_elements};
+use crate::error::{TransferError, source};
+use crate::intermediate::Passes;
+use crate::sparse::is_sparse;
+
+/// What a further object costs, in bytes that could be read meanwhile.
+const BYTES_PER_OBJECT: u64 = 64 << 10;
+
+/// How the elements of an array get from the source to the target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Route {
+    /// In one pass, which decodes chunks of the source less than twice on average.
+    #[default]
+    Direct,
+    /// Only tasks with stored chunks are done, of an array that has few of them.
+    Sparse,
+    /// In two passes, by way of an array in chunks that both passes read and write whole: each chunk of
+    /// the source is decoded once.
+    Intermediate {
+        /// Bytes that the intermediate takes.
+        bytes: u64,
+        /// Its chunks.
+        chunks: u64,
+    },
+    /// In one pass, which decodes chunks of the source many times, and why.
+    Repeated(Why),
+}
+
+/// Why a copy that reads its source many times has no intermediate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// It would take as long, or does not fit in the memory either.
+    Cost,
+    /// There is less room for it than it needs.
+    Room {
+        /// Bytes that it takes.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// Nothing can be removed from an archive that is being written.
+    Archive,
+    /// Each part of a copy reads what it needs.
+    Part,
+    /// Elements have lengths of their own.
+    Variable,
+}
+
+/// What a copy of one array will read, and in how much memory: see [`plan_tree`](crate::plan_tree).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CopyPlan {
+    /// Bytes of all elements; those of variable length count as 64 each.
+    pub bytes: u64,
+    /// What is decoded as a whole in the source: its chunks, or the inner chunks of shards. Elements,
+    /// if the codecs find each of them.
+    pub chunks: u64,
+    /// How many of these are decoded, each as often as it is.
+    pub reads: u64,
+    /// The tasks, in both passes if there are two.
+    pub tasks: u64,
+    /// Bytes that elements and buffers take at most.
+    pub memory: u64,
+    /// The way.
+    pub route: Route,
+    /// The grids of the two passes, if they are to be made.
+    pub(crate) passes: Option<Passes>,
+}
+
+impl CopyPlan {
+    /// The plan of `prepared`, of all of the array or of a part.
+    pub(crate) fn new(
+        from: &Array,
+        prepared: &Prepared,
+        is_all: bool,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
+        let (to, budget) = (prepared.to(), prepared.budget());
+        let units = units(from)?;
+        let size = size_of_elements(to);
+        let elements = to.shape().iter().fold(1, |all: u64, length| all.saturating_mul(*length));
+        let bytes = elements.saturating_mul(size);
+        let chunks = units.as_ref().map_or(elements, count);
+        let reads = |tasks: &Grid| units.as_ref().map_or(elements, |units| overlaps(tasks, units));
+        let memory = |largest: u64| {
+            let copies = if options.verify { 2 } else { 1 };
+            budget.buffers.saturating_add(largest.saturating_mul(size).saturating_mul(copies))
+        };
+        let direct = Self {
+            bytes,
+            chunks,
+            reads: reads(prepared.tasks()),
+            tasks: count(prepared.tasks()),
+            memory: memory(largest(prepared.tasks()).min(elements)),
+            route: Route::Direct,
+            passes: None,
+        };
+        if is_sparse(from, to) {
+            return Ok(Self { route: Route::Sparse, ..direct });
+        }
+        if direct.times() < 2 {
+            return Ok(direct);
+        }
+        let because = |why| Ok(Self { route: Route::Repeated(why), ..direct.clone() });
+        let place = options.intermediate_for(to.store(), to.prefix());
+        let place = match place {
+            _ if !is_all => return because(Why::Part),
+            _ if to.data_type().is_variable_length() => return because(Why::Variable),
+            Some(place) => place,
+            None => return because(Why::Archive),
+        };
+        let Some(passes) = Passes::new(from, to, budget.elements, options)? else {
+            return because(Why::Cost);
+        };
+        let objects = count(&passes.grid);
+        let all = bytes.saturating_mul(3).saturating_add(objects.saturating_mul(BYTES_PER_OBJECT));
+        let once = u128::from(bytes).saturating_mul(direct.reads.into());
+        if once <= u128::from(all).saturating_mul(chunks.into()) {
+            return because(Why::Cost);
+        }
+        if let Some(free) = place.free_space()
+            && free < bytes
+        {
+            return because(Why::Room { needed: bytes, free });
+        }
+        Ok(Self {
+            reads: reads(&passes.first),
+            tasks: count(&passes.first).saturating_add(count(&passes.second)),
+            memory: passes.memory,
+            route: Route::Intermediate { bytes, chunks: objects },
+            passes: Some(passes),
+            ..direct
+        })
+    }
+
+    /// How often a chunk of the source is decoded on average, rounded.
+    #[must_use]
+    pub fn times(&self) -> u64 {
+        let half = self.chunks / 2;
+        self.reads.saturating_add(half).checked_div(self.chunks).unwrap_or(1)
+    }
+}
+
+/// What a read of the source decodes as a whole; `None` if elements are found one by one.
+fn units(from: &Array) -> Result<Option<Grid>, TransferError> {
+    if let Some(Codec::ShardingIndexed(shards)) = from.metadata().codecs().first() {
+        let axes = from.shape().iter().zip(&shards.chunk_shape);
+        let axes = axes.map(|(extent, edge)| Axis::regular(*extent, *edge));
+        // An array has been opened with it: it is valid.
+        return Ok(axes.collect::<Result<Vec<_>, _>>().ok().map(Grid::new));
+    }
+    let first: Vec<u64> = from.grid().axes().iter().map(|axis| axis.edge(0).unwrap_or(0)).collect();
+    if first.contains(&0) {
+        return Ok(Some(from.grid().clone()));
+    }
+    let codec = from.chunk_codec(&first).map_err(source)?;
+    let one = vec![Slice { start: 0, count: 1, step: 1 }; first.len()];
+    let is_whole = match codec.needs(&one, 0) {
+        Ok(needs) => matches!(needs.need(), zarr_codec::Need::All),
+        // A read tells it.
+        Err(_) => true,
+    };
+    Ok(is_whole.then(|| from.grid().clone()))
+}
+
+pub(crate) fn count(grid: &Grid) -> u64 {
+    grid.occupied_chunks().unwrap_or(u64::MAX)
+}
+
+/// Runs of edges in which the pieces of an axis are counted.
+const MOST_RUNS: u64 = 1 << 20;
+
+/// The number of parts that chunks of the one grid and of the other share.
+fn overlaps(tasks: &Grid, units: &Grid) -> u64 {
+    let axes = tasks.axes().iter().zip(units.axes());
+    let parts = axes.map(|(tasks, units)| match tasks.common_refinement(units, MOST_RUNS) {
+        Ok(parts) => parts.occupied(),
+        // Each task cuts one at most.
+        Err(_) => tasks.occupied().saturating_add(units.occupied()).saturating_sub(1),
+    });
+    parts.fold(1, u64::saturating_mul)
+}
