@@ -19,7 +19,7 @@ use crate::budget::{Budget, tasks};
 use crate::content::ContentDigest;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, grid_error, source, target};
-use crate::intermediate::Intermediate;
+use crate::intermediate::{Intermediate, remove_left};
 use crate::marker::{Marker, TargetState};
 use crate::parts::{Share, copy_part_of_array};
 use crate::plan::{CopyPlan, Route};
@@ -173,6 +173,9 @@ impl Prepared {
         let (Some(passes), Some(intermediate)) =
             (&plan.passes, Intermediate::of(&plan, &self.to, options)?)
         else {
+            if share.is_all() {
+                remove_left(&self.to, found, options)?;
+            }
             let is_sparse = route == Route::Sparse;
             return self.copy(from, found, share, options, is_sparse, progress);
         };

@@ -34,7 +34,11 @@ impl Budget {
     /// Each thread needs buffers for a chunk of the source or of the target; the rest is for the
     /// elements of a task. If memory is short, there are fewer threads, but always at least one
     /// task.
-    pub(crate) fn new(from: &Array, to: &Array, options: &CopyOptions) -> Result<Self, TransferError> {
+    pub(crate) fn new(
+        from: &Array,
+        to: &Array,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
         let size = size_of_elements(to);
         let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
         let (from, one) = (chunk(from), chunk(to));

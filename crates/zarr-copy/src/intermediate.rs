@@ -76,7 +76,8 @@ impl Passes {
             let (Ok(first), Ok(second)) = (first, second) else { return Ok(None) };
             let Ok(grid) = first.common_refinement(&second, MOST_RUNS) else { return Ok(None) };
             let between = array(to, &grid, to.store().clone(), to.prefix())?;
-            let budgets = (Budget::new(from, &between, options), Budget::new(&between, to, options));
+            let budgets =
+                (Budget::new(from, &between, options), Budget::new(&between, to, options));
             if let (Ok(one), Ok(two)) = budgets
                 && largest(&first) <= one.elements
                 && largest(&second) <= two.elements
@@ -108,12 +109,28 @@ fn array(
             .with_shape_and_grid(to.shape(), &chunk_grid_of(grid))?
             .with_chunk_key_encoding(&ChunkKeyEncoding::default())
     };
-    let failed = |cause| target(zarr_array::ArrayError::Metadata {
-        key: zarr_array::node::metadata_key(prefix),
-        cause,
-    });
+    let failed = |cause| {
+        target(zarr_array::ArrayError::Metadata {
+            key: zarr_array::node::metadata_key(prefix),
+            cause,
+        })
+    };
     let metadata = document(to.metadata()).map_err(failed)?;
     Array::with_metadata(store, prefix, metadata, zarr_codec::Options::new()).map_err(target)
+}
+
+/// Removes the intermediate that an interrupted copy has left, if it goes on without one.
+pub(crate) fn remove_left(
+    to: &Array,
+    found: TargetState,
+    options: &CopyOptions,
+) -> Result<(), TransferError> {
+    match options.intermediate_for(to.store(), to.prefix()) {
+        Some(IntermediatePlace { store, prefix }) if found == TargetState::Interrupted => {
+            Ok(remove_at(Endpoint::new(&store, &prefix))?)
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The array between two passes.
@@ -156,8 +173,13 @@ impl<'p> Intermediate<'p> {
         let here = Endpoint::new(from.store(), from.prefix());
         here.apart(self.place())?;
         let document = self.array.metadata().json();
-        let marker =
-            Marker::new(here, from.metadata().json(), self.place(), Kind::Array, document.to_owned())?;
+        let marker = Marker::new(
+            here,
+            from.metadata().json(),
+            self.place(),
+            Kind::Array,
+            document.to_owned(),
+        )?;
         let found = match found {
             TargetState::Interrupted => self.resumed(&marker, options)?,
             TargetState::Fresh | TargetState::Finished => self.anew(&marker, options)?,
@@ -208,7 +230,7 @@ impl<'p> Intermediate<'p> {
 
     /// Removes it: first the document, so that a part of it is never taken for the whole.
     pub(crate) fn remove(&self) -> Result<(), TransferError> {
-        remove_at(self.place()).map_err(TransferError::from)
+        Ok(remove_at(self.place())?)
     }
 }
 

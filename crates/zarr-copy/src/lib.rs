@@ -256,7 +256,11 @@ impl CopyOptions {
     }
 
     /// Where the intermediate of the copy to a target is; `None` if there is no place for one.
-    fn intermediate_for(&self, store: &Arc<dyn Store>, prefix: &Prefix) -> Option<IntermediatePlace> {
+    fn intermediate_for(
+        &self,
+        store: &Arc<dyn Store>,
+        prefix: &Prefix,
+    ) -> Option<IntermediatePlace> {
         let Some(Place(other)) = &self.intermediates else {
             let is_kept = !store.capabilities().uncommitted;
             let prefix = prefix.join(INTERMEDIATE).ok()?;

@@ -121,7 +121,18 @@ impl<'a> Marker<'a> {
         identity: [u64; 3],
     ) -> Result<Self, TransferError> {
         let key = to.prefix.key(MARKER)?;
-        Ok(Self { to, key, kind, document, from, work, identity, content: None, parts: None, intermediates: None })
+        Ok(Self {
+            to,
+            key,
+            kind,
+            document,
+            from,
+            work,
+            identity,
+            content: None,
+            parts: None,
+            intermediates: None,
+        })
     }
 
     /// The same marker, which says what the objects of the source are: a copy from others is not
@@ -297,7 +308,8 @@ impl<'a> Marker<'a> {
             let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");
         }
         if let Some(place) = &self.intermediates {
-            let _infallible = writeln!(text, "  \"intermediates\": {},", Value::from(place.as_str()));
+            let _infallible =
+                writeln!(text, "  \"intermediates\": {},", Value::from(place.as_str()));
         }
         if let Some(content) = self.content {
             let _infallible = writeln!(text, "  \"content\": \"{:016x}\",", content.number());

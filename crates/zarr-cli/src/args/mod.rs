@@ -332,6 +332,13 @@ pub(crate) struct Copy {
     /// Memory for elements and chunks: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::notation::size::parse)]
     pub(crate) memory: u64,
+    /// Print what would be read and how much memory it takes, and copy nothing.
+    #[arg(long, conflicts_with_all = ["resume", "overwrite"])]
+    pub(crate) dry_run: bool,
+    /// Folder or URL for intermediates [default: beside the chunks of the target]. An array that
+    /// --memory would read many times is copied in two passes, and needs its size there meanwhile.
+    #[arg(long, value_name = "PLACE", conflicts_with = "part")]
+    pub(crate) intermediate: Option<String>,
     /// Copy one part: run the same command for all parts, from 1/16 to 16/16, on machines that reach
     /// both places. They may run in any order, at the same time, twice, and be killed. The last one
     /// completes the copy.

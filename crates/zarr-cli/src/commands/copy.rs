@@ -1,15 +1,19 @@
 //! `zarr-kit copy`.
 
+mod plan;
+
+use std::sync::Arc;
+
 use serde_json::json;
-use zarr_kit::Prefix;
 use zarr_kit::array::store::Place;
 use zarr_kit::copy::{
-    CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, source_arrays,
+    CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, plan_tree, source_arrays,
 };
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::ReportError;
 use zarr_kit::report::readers::{Readers, portable};
 use zarr_kit::report::words;
+use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::args::{Copy, Rules};
 use crate::error::{CliError, memory_for_chunks};
@@ -60,6 +64,29 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         Some(part) => options.part(part),
         None => options,
     };
+    let options = match &args.intermediate {
+        Some(place) => options.intermediates(Arc::clone(NodeStore::create(place)?.store.store())),
+        None => options,
+    };
+    let root = Prefix::root();
+    let mut readers = Readers::new();
+    let change = &mut |prefix: &Prefix, metadata: &ArrayMetadata| {
+        let path = is_group.then(|| prefix.as_str());
+        let mut changed = args.rules.apply(path, metadata)?;
+        if args.portable {
+            let refused = |cause: ReportError| CliError::Usage { message: cause.to_string() };
+            changed = portable(&changed).map_err(refused)?;
+        }
+        readers.add(&changed);
+        Ok(changed)
+    };
+    let ends = (Endpoint::in_hierarchy(&source.store, &root), Endpoint::new(&target.store, &root));
+    if args.dry_run {
+        let plans = plan_tree(ends.0, ends.1, change, &options);
+        target.abandon();
+        let plans = plans.map_err(|error| failed(error, args, &source, &target))?;
+        return plan::print(&plans, args.json);
+    }
     let bar = Bar::new();
     let how = match (args.part, args.overwrite) {
         (Some(_), _) => INTERRUPTED_PART,
@@ -67,27 +94,16 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         (None, false) => INTERRUPTED,
     };
     let interrupt = Interrupt::saying(how, &bar);
-    let root = Prefix::root();
-    let mut readers = Readers::new();
-    let result = copy_tree(
-        Endpoint::in_hierarchy(&source.store, &root),
-        Endpoint::new(&target.store, &root),
-        &mut |prefix, metadata| {
-            let path = is_group.then(|| prefix.as_str());
-            let mut changed = args.rules.apply(path, metadata)?;
-            if args.portable {
-                let refused = |cause: ReportError| CliError::Usage { message: cause.to_string() };
-                changed = portable(&changed).map_err(refused)?;
-            }
-            readers.add(&changed);
-            Ok(changed)
-        },
-        &options,
-        &mut |prefix, progress| {
-            let name = if prefix.is_root() { "copying" } else { prefix.as_str() };
-            bar.bytes(name, progress.done, progress.total);
-        },
-    );
+    let result = copy_tree(ends.0, ends.1, change, &options, &mut |prefix, progress| {
+        let name = if prefix.is_root() { "copying" } else { prefix.as_str() };
+        if progress.done == 0
+            && let Some(said) = plan::warning(progress.route, progress.times)
+        {
+            let array = if prefix.is_root() { &source.shown } else { name };
+            bar.beside(|| note(format_args!("{array}: {said}")));
+        }
+        bar.bytes(name, progress.done, progress.total);
+    });
     drop(interrupt);
     drop(bar);
     if result.is_err() {
@@ -144,6 +160,9 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             words::counted(all, "task")
         ));
     }
+    if summary.intermediates > 0 {
+        text.push_str("; in two passes");
+    }
     if let Some(state) = summary.part {
         let did = summary.arrays.max(summary.tasks).max(summary.skipped).max(summary.others);
         text = match state {
@@ -165,6 +184,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             "other_objects": summary.others, "left_out": summary.left_out,
             "without_key": without_key,
             "read_by": readers.json(),
+            "intermediates": summary.intermediates,
             "tasks": summary.tasks, "tasks_done_before": summary.skipped,
             "kept": summary.kept.iter().map(|array| {
                 json!({"array": array.path, "reason": array.reason})

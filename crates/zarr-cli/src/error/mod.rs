@@ -329,6 +329,14 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: not an interrupted copy of this source with these chunks and codecs; \
              --overwrite starts again"
         ),
+        TransferError::OtherIntermediates { place: Some(at), .. } => format!(
+            "{place}: the unfinished copy here has an intermediate in {at}; give --intermediate with \
+             that place, or --overwrite to start again"
+        ),
+        TransferError::OtherIntermediates { place: None, .. } => format!(
+            "{place}: the unfinished copy here was begun without --intermediate; resume it without, or \
+             --overwrite starts again"
+        ),
         TransferError::SourceChanged { .. } => format!(
             "{place}: the source has changed since the unfinished copy or join here began, which would \
              have parts of both; --overwrite starts again"

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
-    AsyncStore, Fault, FaultStore, Layer, Listing, LocalStore, MemoryStore, Operation, Prefix, Store,
-    StoreError,
+    AsyncStore, Fault, FaultStore, Layer, Listing, LocalStore, MemoryStore, Operation, Prefix,
+    Store, StoreError,
 };
 use zarr_array::{Array, Part, Selection};
 use zarr_copy::{
@@ -116,7 +116,7 @@ const LITTLE_MEMORY: u64 = 400 << 10;
 fn each_chunk_of_the_source_is_read_once_in_little_memory_and_in_much() {
     let (from, counting) = rows();
     let expected = direct();
-    for (memory, is_in_passes) in [(LITTLE_MEMORY, true), (700 << 10, true), (64 << 20, false)] {
+    for (memory, is_in_passes) in [(LITTLE_MEMORY, true), (500 << 10, true), (64 << 20, false)] {
         for verify in [false, true] {
             let options = CopyOptions::new().memory(memory).verify(verify);
             let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
@@ -143,7 +143,7 @@ fn copies_that_read_many_times_say_so() {
     let to: Arc<dyn Store> = Arc::new(MemoryStore::new());
     let planned = plan(&from, &to, &options.clone().part(part));
     assert_eq!(planned.route, Route::Repeated(Why::Part));
-    assert!(planned.times() > 8, "{planned:?}");
+    assert!(planned.times() >= 8, "{planned:?}");
     let root = Prefix::root();
     let mut said = Vec::new();
     for number in [1, 2] {
@@ -202,7 +202,7 @@ fn an_intermediate_that_has_no_room_is_not_begun() {
 fn a_copy_killed_in_or_between_passes_is_resumed() {
     let (from, counting) = rows();
     let expected = direct();
-    let options = CopyOptions::new().memory(700 << 10);
+    let options = CopyOptions::new().memory(500 << 10);
     let counted = Arc::new(FaultStore::new(MemoryStore::new()));
     copy(&from, counted.clone(), columns(), &options).expect("copies");
     let all = counted.operations();
@@ -212,7 +212,10 @@ fn a_copy_killed_in_or_between_passes_is_resumed() {
         let dying = Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieBefore));
         copy(&from, dying, columns(), &options).expect_err("dies");
         let left = objects(&inner);
-        assert!(!left.contains_key("zarr.json") || !left.keys().any(|key| key.starts_with(INTERMEDIATE)));
+        assert!(
+            !left.contains_key("zarr.json")
+                || !left.keys().any(|key| key.starts_with(INTERMEDIATE))
+        );
         let is_whole = left.contains_key(&format!("{INTERMEDIATE}/zarr.json"))
             && !left.contains_key(&format!("{INTERMEDIATE}/{MARKER}"));
         reads(&counting);
@@ -245,7 +248,7 @@ fn a_copy_killed_in_or_between_passes_is_resumed() {
 fn another_copy_does_not_use_the_intermediate() {
     let (from, _) = rows();
     let expected = direct();
-    let options = CopyOptions::new().memory(700 << 10);
+    let options = CopyOptions::new().memory(500 << 10);
     let counted = Arc::new(FaultStore::new(MemoryStore::new()));
     copy(&from, counted.clone(), columns(), &options).expect("copies");
     // In the first pass, and in the second.
@@ -269,16 +272,16 @@ fn another_copy_does_not_use_the_intermediate() {
 fn intermediates_in_a_given_place() {
     let (from, counting) = rows();
     let (place, elsewhere) = (Arc::new(MemoryStore::new()), Arc::new(MemoryStore::new()));
-    let plain = CopyOptions::new().memory(700 << 10);
+    let plain = CopyOptions::new().memory(500 << 10);
     let options = plain.clone().intermediates(place.clone());
     let counted = Arc::new(FaultStore::new(MemoryStore::new()));
     copy(&from, counted.clone(), columns(), &options).expect("copies");
+    let step = counted.operations() - 9;
     assert_eq!(objects(&*counted), direct());
     assert_eq!(objects(&*place), Objects::new());
 
     // Where the target dies, in the second pass, the intermediate is whole.
     let inner = MemoryStore::new();
-    let step = counted.operations() - 9;
     let dying = Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieBefore));
     copy(&from, dying, columns(), &options).expect_err("dies");
     assert!(!objects(&*place).is_empty());
@@ -296,12 +299,14 @@ fn intermediates_in_a_given_place() {
     assert_eq!(objects(&*place), Objects::new());
 
     // What an old copy left is not taken for that of a new one, whose source has changed.
-    let dying = Arc::new(FaultStore::new(MemoryStore::new()).at(step, Fault::DieBefore));
-    let options = CopyOptions::new().memory(700 << 10).intermediates(elsewhere.clone());
+    let inner = MemoryStore::new();
+    let dying = Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieBefore));
+    let options = CopyOptions::new().memory(500 << 10).intermediates(elsewhere.clone());
     copy(&from, dying, columns(), &options).expect_err("dies");
     assert!(!objects(&*elsewhere).is_empty());
+    inner.delete_prefix(&Prefix::root()).expect("clears");
     from.write((0..16_u64, 0..2048_u64), &vec![9; 16 * 2048]).expect("writes");
-    let (to, _) = (Arc::new(MemoryStore::new()), ());
+    let to = Arc::new(inner);
     copy(&from, to.clone(), columns(), &options).expect("copies");
     let copied = Array::open(to, &Prefix::root()).expect("opens");
     assert_eq!(copied.read((0..16_u64, 0..2048_u64)).expect("reads"), vec![9; 16 * 2048]);

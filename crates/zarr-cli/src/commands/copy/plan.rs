@@ -1,0 +1,109 @@
+//! `copy --dry-run`, and what a copy says before it reads its source many times.
+
+use serde_json::{Value, json};
+use zarr_kit::Prefix;
+use zarr_kit::copy::{CopyPlan, Route, Why};
+use zarr_kit::report::words;
+
+use crate::error::CliError;
+use crate::output::print::Out;
+
+/// Prints the plan of each array.
+pub(super) fn print(plans: &[(Prefix, Option<CopyPlan>)], is_json: bool) -> Result<(), CliError> {
+    let mut out = Out::stdout();
+    if is_json {
+        let arrays: Vec<Value> =
+            plans.iter().map(|(at, plan)| document(at, plan.as_ref())).collect();
+        out.json(&json!({ "arrays": arrays }))?;
+        return out.finish();
+    }
+    for (prefix, plan) in plans {
+        let name = if prefix.is_root() { String::new() } else { format!("{prefix}: ") };
+        match plan {
+            None => out.line(format_args!("{name}copied object by object, as it is"))?,
+            Some(plan) => out.line(format_args!("{name}{}", sentence(plan)))?,
+        }
+    }
+    out.finish()
+}
+
+fn sentence(plan: &CopyPlan) -> String {
+    let size = |bytes: u64| words::bytes(bytes.into());
+    let head = format!(
+        "{} in {}, {} of memory",
+        size(plan.bytes),
+        words::counted(plan.tasks, "task"),
+        size(plan.memory)
+    );
+    let reads = |plan: &CopyPlan| {
+        format!(
+            "{} of {} of the source: each {}",
+            words::counted(plan.reads, "read"),
+            words::counted(plan.chunks, "chunk"),
+            times(plan.times())
+        )
+    };
+    match plan.route {
+        Route::Sparse => format!("{head}; only stored chunks are read"),
+        Route::Intermediate { bytes, chunks } => format!(
+            "{head}; {}; by way of an intermediate of {} in {}",
+            reads(plan),
+            size(bytes),
+            words::counted(chunks, "chunk")
+        ),
+        route => match warning(route, plan.times()) {
+            Some(said) => format!("{head}; {}; {said}", reads(plan)),
+            None => format!("{head}; {}", reads(plan)),
+        },
+    }
+}
+
+fn times(times: u64) -> String {
+    if times == 1 { "once".to_owned() } else { format!("{} times", words::count(times)) }
+}
+
+/// What is said before a copy that reads its source many times.
+pub(super) fn warning(route: Route, read: u64) -> Option<String> {
+    let Route::Repeated(why) = route else { return None };
+    let why = match why {
+        Why::Room { needed, free } => format!(
+            "an intermediate needs {}, and {} are free: give --intermediate with another place, or \
+             more --memory",
+            words::bytes(needed.into()),
+            words::bytes(free.into())
+        ),
+        Why::Archive => {
+            "an archive has no place for an intermediate: give --intermediate, or more \
+                         --memory"
+                .to_owned()
+        }
+        Why::Part => "a part has no intermediate: give more --memory, or copy the whole".to_owned(),
+        Why::Variable => {
+            "elements of variable length have no intermediate: give more --memory".to_owned()
+        }
+        _ => "an intermediate would take as long: give more --memory".to_owned(),
+    };
+    Some(format!("chunks of the source are read {}, since {why}", times(read)))
+}
+
+fn document(prefix: &Prefix, plan: Option<&CopyPlan>) -> Value {
+    let Some(plan) = plan else {
+        return json!({"array": prefix.as_str(), "route": "objects"});
+    };
+    let (bytes, chunks) = match plan.route {
+        Route::Intermediate { bytes, chunks } => (Some(bytes), Some(chunks)),
+        _ => (None, None),
+    };
+    let route = match plan.route {
+        Route::Sparse => "sparse",
+        Route::Intermediate { .. } => "intermediate",
+        Route::Repeated(_) => "repeated",
+        _ => "direct",
+    };
+    json!({
+        "array": prefix.as_str(), "route": route, "bytes": plan.bytes, "source_chunks": plan.chunks,
+        "reads": plan.reads, "tasks": plan.tasks, "memory": plan.memory,
+        "intermediate_bytes": bytes, "intermediate_chunks": chunks,
+        "why": warning(plan.route, plan.times()),
+    })
+}
