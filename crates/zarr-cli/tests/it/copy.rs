@@ -548,9 +548,9 @@ fn an_archive_needs_a_place_for_the_intermediate() {
     let expected = "rows.zarr: chunks of the source are read 7 times, since an archive has no place for \
                     an intermediate: give --intermediate, or more --memory\n";
     assert!(said.starts_with(expected), "{said}");
-    let placed = ["--overwrite", "--intermediate", "place"];
-    let said =
-        String::from_utf8_lossy(&run(folder, &[&copy[..], &placed].concat()).stderr).into_owned();
+    let placed = ["copy", "rows.zarr", "b.zip", "--chunks", "1024,32", "--memory", "512KiB"];
+    let placed = run(folder, &[&placed[..], &["--intermediate", "place"]].concat());
+    let said = String::from_utf8_lossy(&placed.stderr).into_owned();
     assert!(said.contains("in two passes") && !said.contains("times"), "{said}");
     assert_eq!(fs::read_dir(folder.join("place")).expect("a folder").count(), 0);
     let inside = ["copy", "rows.zarr", "b.zarr", "--chunks", "1024,32", "--memory", "512KiB"];
