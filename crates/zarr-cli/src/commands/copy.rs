@@ -7,7 +7,8 @@ use std::sync::Arc;
 use serde_json::json;
 use zarr_kit::array::store::Place;
 use zarr_kit::copy::{
-    CopyOptions, Endpoint, MARKER, PartStatus, TransferError, copy_tree, plan_tree, source_arrays,
+    CopyOptions, Endpoint, INTERMEDIATE, MARKER, PartStatus, TransferError, copy_tree, plan_tree,
+    source_arrays,
 };
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::ReportError;
@@ -245,6 +246,11 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
     match error {
         TransferError::OtherCopy { .. } if begun.is_some() && is_there("zarr.json") => {
             CliError::OtherDocument { place: place.clone() }
+        }
+        TransferError::Overlap { path } if path.contains(INTERMEDIATE) => {
+            let place = args.intermediate.as_deref().unwrap_or(&args.target);
+            let reason = "it lies in the source; choose another place";
+            CliError::argument("--intermediate", place, reason)
         }
         // An error of this command about an array.
         TransferError::Change { path, cause } => match cause.downcast::<CliError>() {
