@@ -10,7 +10,7 @@ use crate::conformance::{fixtures, requirements};
 use crate::release::{book, minute};
 use crate::rules::{api, tidy};
 use crate::run::{Outcome, cargo, output, root, step as run, target, tracked};
-use crate::testing::{python, s3, simulate};
+use crate::testing::{optimised, python, s3, simulate};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
 struct Step {
@@ -53,8 +53,8 @@ impl Step {
 
 /// 20 minutes in total without those of `--quick`: steps beside each other count once.
 ///
-/// Tests run twice, but for those of [`SAFE`]: without debug assertions and with all features, and by
-/// the README's command with the default features and debug assertions.
+/// Tests run twice, but for those of safe crates ([`optimised`]): without debug assertions and with
+/// all features, and by the README's command with the default features and debug assertions.
 const STEPS: &[Step] = &[
     step("format, tidy, fixtures, conformance", When::Always, 0.5, rules),
     step("clippy", When::Always, 1.5, clippy),
@@ -224,25 +224,10 @@ fn documentation() -> Outcome {
     )
 }
 
-/// Crates of safe code without features, which do not ask whether debug assertions are on: where their
-/// tests pass with overflow checked, they compute the same without.
-const SAFE: [&str; 7] = [
-    "zarr-check",
-    "zarr-copy",
-    "zarr-join",
-    "zarr-metadata",
-    "zarr-report",
-    "zarr-virtual-join",
-    "zarr-zip",
-];
-
 /// Overflow that debug assertions catch must not give wrong answers without them.
 fn optimised_tests() -> Outcome {
-    let how = ["--all-features", "--profile", "test-release", "--locked", "--quiet"];
-    let safe = SAFE.iter().flat_map(|name| ["--exclude", name]);
-    let all: Vec<&str> = ["test", "--workspace"].into_iter().chain(safe).chain(how).collect();
-    cargo(&all, &[])?;
-    cargo(&[&["test", "--package", INNER_TESTS, "--lib"], &how[..]].concat(), &[])
+    cargo(&[&["test"], &optimised::crates()[..]].concat(), &[])?;
+    cargo(&[&["test", "--package", INNER_TESTS, "--lib"], &optimised::HOW[..]].concat(), &[])
 }
 
 /// Each crate alone, with no feature, each single feature and all: users depend on one crate, which

@@ -2,6 +2,7 @@
 
 pub(crate) mod fuzz;
 pub(crate) mod mutants;
+pub(crate) mod optimised;
 pub(crate) mod python;
 pub(crate) mod s3;
 pub(crate) mod simulate;

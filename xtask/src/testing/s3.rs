@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 
 use crate::run::{Outcome, cargo, root};
+use crate::testing::optimised;
 use crate::venv;
 
 const MANIFEST: &str = "xtask/peers/s3-server/Cargo.toml";
@@ -97,9 +98,9 @@ fn with_server(server: &mut Command, run: &Run) -> Outcome {
             let package = ["--package", "zarr-array", "--features", "aws", "--locked"];
             return cargo(&[&["bench", "--bench", "s3"][..], &package].concat(), &environment);
         }
-        // Built as `check` builds it.
-        let build = ["--workspace", "--all-features", "--profile", "test-release", "--locked"];
-        let tests = ["--quiet", "--test", "it", "s3::", "--", "--ignored"];
+        // Built by `check` before.
+        let build = optimised::crates();
+        let tests = ["--test", "it", "s3::", "--", "--ignored"];
         // moto takes any keys.
         let without: &[&str] = if run.moto { &["--skip", "wrong_settings"] } else { &[] };
         cargo(&[&["test"][..], &build, &tests, without].concat(), &environment)
