@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
-use zarr_kit::array::delete_node;
 use zarr_kit::array::store::LockScope;
+use zarr_kit::array::{delete_node, open_node};
 use zarr_kit::codec::Options;
 use zarr_kit::join::rearrange::refuse_half_rearranged;
 use zarr_kit::metadata::NodeMetadata;
@@ -178,6 +178,23 @@ impl PyGroup {
 
     fn children(&self, py: Python<'_>) -> Done<Vec<String>> {
         Ok(py.detach(|| self.reading().children())?)
+    }
+
+    /// The array or group at a place.
+    #[staticmethod]
+    fn open_node(py: Python<'_>, state: State) -> Done<PyNode> {
+        let (place, prefix) = NodeStore::open(py, state, false)?;
+        let open = |signals: &Arc<Signals>| open_node(&signals.guard_all(&place.store), &prefix);
+        match place.named(&prefix, py.detach(|| Signals::during(open)))? {
+            NodeMetadata::Array(metadata) => {
+                let array = Array::with_metadata(&place.store, &prefix, metadata, Options::new())?;
+                Ok(PyNode::Array(PyArray::new(array, place)))
+            }
+            NodeMetadata::Group(_) => {
+                let group = Group::open(&place.store, &prefix)?;
+                Ok(PyNode::Group(Self { group, place, trusted: None }))
+            }
+        }
     }
 
     fn node(&self, py: Python<'_>, name: &str) -> Done<PyNode> {

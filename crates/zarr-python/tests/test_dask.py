@@ -157,3 +157,9 @@ def test_a_worker_that_is_killed_while_storing_loses_nothing(tmp_path, cluster):
     assert marker.exists()
     np.testing.assert_array_equal(array[...], values)
     assert array.check().errors == []
+
+
+def test_a_group_is_no_dask_array(tmp_path):
+    zarr_kit.create_group(tmp_path / "g.zarr")
+    with pytest.raises(ValueError, match="group, not an array"):
+        zarr_kit.dask.from_zarr(tmp_path / "g.zarr")

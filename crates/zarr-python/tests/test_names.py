@@ -7,12 +7,12 @@ import types
 import pytest
 import zarr_kit
 
-MODULES = ["zarr_kit", "zarr_kit.codecs", "zarr_kit.dask", "zarr_kit.pipeline", "zarr_kit.xarray"]
+MODULES = ["zarr_kit", "zarr_kit.codecs", "zarr_kit.dask", "zarr_kit.pipeline", "zarr_kit.store", "zarr_kit.xarray"]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_only_public_names_are_shown(name):
-    needs = {"zarr_kit.codecs": "zarr", "zarr_kit.pipeline": "zarr", "zarr_kit": "zarr_kit"}
+    needs = {"zarr_kit.codecs": "zarr", "zarr_kit.pipeline": "zarr", "zarr_kit.store": "zarr", "zarr_kit": "zarr_kit"}
     pytest.importorskip(needs.get(name, name.rpartition(".")[2]))
     module = importlib.import_module(name)
     shown = dir(module)

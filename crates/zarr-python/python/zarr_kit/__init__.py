@@ -1,13 +1,13 @@
 """Zarr v3 arrays with chunks of any length and values of any number of bits.
 
-`open` and `create` return an `Array`, `open_group` and `create_group` a `Group`. `zarr_kit.dask`
+`open` returns the `Array` or `Group` at a place; `create` makes an `Array`, `create_group` a `Group`. `zarr_kit.dask`
 and `zarr_kit.xarray` connect them with Dask and Xarray.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import DTypeLike
 
@@ -69,8 +69,9 @@ def open(
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
-) -> Array:
-    """Opens an array.
+    mode: Literal["r", "r+"] = "r+",
+) -> Array | Group:
+    """Opens what is at a place: an array or a group.
 
     Parameters
     ----------
@@ -80,7 +81,7 @@ def open(
         reference file of kerchunk or VirtualiZarr (``x.json``) or a virtual join (``x.zjoin``), or
         a node in one: ``x.zip/rain``.
     path
-        The array's path in the store.
+        The path of the array or group in the store.
     storage_options
         Settings of the store, such as ``aws_region``. Take credentials from the environment
         instead if you can: settings are part of a pickled array. ``targets`` lists folders and
@@ -93,15 +94,36 @@ def open(
     write_empty_chunks
         Whether writes also store chunks that hold only the fill value. Otherwise they are removed,
         and read the same.
+    mode
+        ``"r+"`` to read and write, ``"r"`` to read: every write then raises a PermissionError, also by
+        nodes that are taken from a group, and in other processes.
+
+    Returns
+    -------
+    Array or Group
 
     Raises
     ------
     FileNotFoundError
-        If there is no array.
+        If there is no array or group.
     ValueError
         If its document breaks the specification; the message says where.
+
+    Examples
+    --------
+    >>> import tempfile, zarr_kit
+    >>> folder = tempfile.mkdtemp()
+    >>> group = zarr_kit.create_group(folder)
+    >>> rain = group.create_array("rain", shape=3, dtype="i2")
+    >>> zarr_kit.open(folder) == group, zarr_kit.open(folder, "rain").shape
+    (True, (3,))
+    >>> zarr_kit.open(folder, "rain", mode="r")[0] = 1
+    Traceback (most recent call last):
+    PermissionError: ...
     """
-    return Array(_native.Array.open(_store.state(url, path, storage_options, threads, write_empty_chunks)))
+    options = _store.with_mode(storage_options, mode)
+    native = _native.Group.open_node(_store.state(url, path, options, threads, write_empty_chunks))
+    return Array(native) if isinstance(native, _native.Array) else Group(native)
 
 
 def create(
@@ -178,12 +200,13 @@ def open_group(
     threads: int | None = None,
     write_empty_chunks: bool = False,
     consolidated: bool = False,
+    mode: Literal["r", "r+"] = "r+",
 ) -> Group:
     """Opens a group.
 
     Parameters
     ----------
-    url, path, storage_options, threads, write_empty_chunks
+    url, path, storage_options, threads, write_empty_chunks, mode
         As for `open`.
     consolidated
         Whether to take the documents of all nodes below from the group's consolidated metadata,
@@ -195,7 +218,8 @@ def open_group(
     FileNotFoundError
         If there is no group, or, if ``consolidated``, no consolidated metadata in it.
     """
-    state = _store.state(url, path, storage_options, threads, write_empty_chunks)
+    options = _store.with_mode(storage_options, mode)
+    state = _store.state(url, path, options, threads, write_empty_chunks)
     return Group(_native.Group.open(state, path if consolidated else None))
 
 

@@ -33,6 +33,13 @@ def state(
     return _text(url), path, settings, threads, write_empty_chunks
 
 
+def with_mode(options: Mapping[str, Any] | None, mode: str) -> Mapping[str, Any] | None:
+    """The settings of a store that is opened in this mode."""
+    if mode not in ("r", "r+"):
+        raise ValueError(f'mode: "r" or "r+", not {mode!r}')
+    return options if mode == "r+" else {**(options or {}), "read_only": True}
+
+
 def check_threads(threads: int | None) -> None:
     """Raises an error if this is no number of threads."""
     if threads is None:

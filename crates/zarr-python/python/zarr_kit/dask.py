@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from . import _grid, _native, create, open
+from . import _grid, _native, _store, create
 from ._array import Array
 from ._store import Url
 
@@ -69,7 +69,7 @@ def from_zarr(
     >>> int(d.sum().compute())
     59
     """
-    return from_array(open(url, path, storage_options=storage_options), chunks=chunks, name=name)
+    return from_array(Array(_native.Array.open(_store.state(url, path, storage_options))), chunks=chunks, name=name)
 
 
 def from_array(

@@ -16,6 +16,10 @@ __all__ = ["ZarrKitStore"]
 _END = 2**64 - 1
 
 
+def __dir__() -> list[str]:
+    return __all__
+
+
 class ZarrKitStore(Store):
     """The documents and chunks of a place that zarr-kit opens, as a store of zarr-python.
 

@@ -99,6 +99,7 @@ fn write_members(
     axis: AxisOf<'_>,
     spans: &[MemberSpan],
 ) -> Done<()> {
+    place.check_writable()?;
     let _counted = Counted;
     py.detach(|| {
         Signals::during(|_| {

@@ -19,10 +19,14 @@ pub(crate) enum At<'py> {
 impl At<'_> {
     /// Its store, and the path in it. With `create`, a missing folder is made.
     pub(crate) fn place(self, py: Python<'_>, create: bool) -> Done<(NodeStore, Prefix)> {
-        match self {
-            At::Array(array) => Ok((array.place.clone(), array.array().prefix().clone())),
-            At::Group(group) => Ok((group.place.clone(), group.prefix().clone())),
-            At::State(state) => NodeStore::open(py, state, create),
+        let (place, prefix) = match self {
+            At::Array(array) => (array.place.clone(), array.array().prefix().clone()),
+            At::Group(group) => (group.place.clone(), group.prefix().clone()),
+            At::State(state) => NodeStore::open(py, state, create)?,
+        };
+        if create {
+            place.check_writable()?;
         }
+        Ok((place, prefix))
     }
 }

@@ -1,13 +1,14 @@
 //! The store of a node: its URL and settings, opened.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{
-    Place, PlaceKind, Session, StoreError, StoreOptions, place_below, scheme, shown_url,
+    Operation, Place, PlaceKind, Session, StoreError, StoreOptions, place_below, scheme, shown_url,
 };
 use zarr_kit::array::{Hierarchy, UnlistedStore};
 use zarr_kit::metadata::Printable;
@@ -27,6 +28,9 @@ const OUTSIDE_LINKS: &str = "outside_links";
 
 /// The setting with the places to which reference files may lead.
 const TARGETS: &str = "targets";
+
+/// The setting with which nothing is written.
+const READ_ONLY: &str = "read_only";
 
 /// The documents of a node: that of version 3, and those of version 2.
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
@@ -112,6 +116,7 @@ impl NodeStore {
         signals: &Arc<Signals>,
         work: impl FnOnce(Arc<dyn Store>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.check_writable()?;
         let _counted = Counted;
         match self.block.store_to_change(&self.store)? {
             Some(store) => {
@@ -128,6 +133,16 @@ impl NodeStore {
                 Ok(done)
             }
         }
+    }
+
+    /// An error if the node was opened to be read alone.
+    pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
+        if !self.settings.contains_key(READ_ONLY) {
+            return Ok(());
+        }
+        let cause =
+            io::Error::new(io::ErrorKind::PermissionDenied, "it was opened with mode=\"r\"");
+        Err(StoreError::io(Operation::Put, self.shown(), cause))
     }
 
     /// The URL without secrets.
@@ -228,6 +243,7 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMem
                 })?;
                 options = options.max_document(u64::from(mebibytes) << 20);
             }
+            (READ_ONLY, Setting::Text(_)) => {}
             (name, Setting::Text(value)) => options = options.setting(name, value),
             (name, Setting::Places(_)) => {
                 let message = format!("the setting {name} is text, not a list");
