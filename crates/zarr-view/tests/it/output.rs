@@ -201,7 +201,10 @@ fn large_copies_are_exact() {
 #[test]
 fn parts_of_large_arrays_are_exact() {
     for (rows, stretches, stretch, pitch, first) in [
-        (17, 64, 64, 1_usize << 20, 0_usize),
+        (17, 300, 18, 1_usize << 20, 0_usize),
+        (17, 99, 48, 1 << 20, 16),
+        (17, 99, 63, 1 << 20, 5),
+        (17, 64, 64, 1 << 20, 0),
         (17, 64, 64, 1 << 20, 16),
         (17, 64, 64, 1 << 20, 5),
         (23, 41, 80, (1 << 20) + 16, 48),

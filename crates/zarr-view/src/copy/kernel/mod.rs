@@ -135,7 +135,9 @@ impl Kernel {
         kernel.stream = total >= cache && kernel.size < STREAMED;
         let Some(inner) = loops.len().checked_sub(1) else { return kernel };
         let is_lanes = kernel.size.is_multiple_of(LANE);
+        // Two lanes are moved as an element of constant size.
         let fits = (rows::SHORTEST..=rows::LONGEST).contains(&kernel.size)
+            && kernel.size != 2 * LANE
             && kernel.unit == 1
             && (!kernel.stream || !is_lanes && (BUFFERED + 1..=LONGEST).contains(&kernel.size));
         if fits {

@@ -20,8 +20,12 @@ use super::vector::OneLane;
 use super::vector::{LANE, Plain, Vector};
 use crate::view::signed;
 
-/// The shortest stretch that is moved by the vectors of every instruction set.
-pub(super) const SHORTEST: usize = 64;
+/// The shortest stretch: shorter ones are moved by one instruction, as an element of a plane.
+pub(super) const SHORTEST: usize = LANE + 1;
+
+/// The shortest stretch that is moved by the vectors of every instruction set. Shorter ones are a
+/// few lanes, for which a call of the C library would take longer than the move.
+const WIDE: usize = 64;
 
 /// The longest stretch: from here on a call of the C library's copy takes no longer.
 pub(super) const LONGEST: usize = 1024;
@@ -68,6 +72,7 @@ impl Rows {
         // the instructions, and every processor for which this is compiled has SSE2 or NEON.
         unsafe {
             match instructions {
+                _ if self.size < WIDE => self.vectors::<Plain>(src, dst),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
                 Detected::Vbmi(token) => self.avx512(token.avx512(), src, dst),
                 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -165,7 +170,7 @@ impl Rows {
     /// As [`run`](Self::run); the processor has the instructions of `V`.
     #[inline(always)]
     unsafe fn vectors<V: Vector>(&self, src: Source, dst: Target) {
-        const { assert!(V::LANES * LANE <= SHORTEST, "a stretch holds a vector") };
+        const { assert!(V::LANES * LANE <= WIDE, "a stretch holds a vector") };
         let [outer, inner] = self.loops;
         let apart = Apart::new(self.size, inner.dst);
         let (wide, last) = (V::LANES * LANE, self.size - V::LANES * LANE);
