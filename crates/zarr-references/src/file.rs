@@ -26,6 +26,10 @@ pub(super) enum Reference {
 /// a long text that is used many times would take any time and memory.
 const MOST_EXPANDED: usize = 32;
 
+/// The most bytes of a path or URL. No file system or server takes a longer one, and each use of it, as
+/// an error that names it, would cost far more than the file that makes it from templates.
+const LONGEST_TARGET: usize = 1 << 16;
+
 /// The references of a file, by key.
 pub(super) type References = BTreeMap<String, Reference>;
 
@@ -169,12 +173,23 @@ impl Parser<'_> {
             full.push_str(before);
             full.push_str(text);
             rest = after;
+            check_length(full.len())?;
         }
         full.push_str(rest);
+        check_length(full.len())?;
         let number = (self.target)(&full);
         self.numbers.insert(url.to_owned(), number);
         Ok(number)
     }
+}
+
+fn check_length(bytes: usize) -> Result<(), String> {
+    if bytes > LONGEST_TARGET {
+        return Err(format!(
+            "leads to a path or URL of more than {LONGEST_TARGET} bytes, which is too long"
+        ));
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -245,11 +260,24 @@ mod tests {
             let uses = "{{u}}".repeat(times);
             (0..targets).map(|at| reference(at, &format!("{uses}{at}"))).collect()
         };
-        for refs in [often(1, 5000), often(5000, 1), often(50, 500)] {
-            let json = file(&"u".repeat(100_000), &refs);
+        for (length, refs, reason) in [
+            (60_000, often(1, 5000), "32 times"),
+            (1000, often(50, 5000), "32 times"),
+            (60_000, often(5000, 1), "more than 65536 bytes"),
+            (100_000, often(50, 500), "more than 65536 bytes"),
+        ] {
+            let json = file(&"u".repeat(length), &refs);
             let (found, _, bytes) = bytes_of(&json);
-            assert!(found.expect_err("refused").contains("32 times"));
+            let reason_found = found.expect_err("refused");
+            assert!(reason_found.contains(reason), "{reason_found}");
             assert!(bytes <= 33 * json.len(), "{bytes} of {}", json.len());
+        }
+        // One long target within the bounds of all, with templates and without.
+        for url in ["{{u}}".repeat(50), "u".repeat(70_000)] {
+            let json = file(&"u".repeat(500_000), &[reference(0, &url)]);
+            let (found, calls, _) = bytes_of(&json);
+            assert!(found.expect_err("refused").contains("more than 65536 bytes"));
+            assert_eq!(calls, 0);
         }
     }
 

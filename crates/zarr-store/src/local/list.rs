@@ -185,16 +185,23 @@ pub(super) fn list_dir<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s
         Ok(entries) => entries.into_iter().flatten(),
         Err(error) => return failed_listing(error),
     };
+    // As in a walk, whose steps a caller may take one by one.
+    let follow = !store.passes_link(&prefix);
     Box::new(until_error(entries.filter_map(move |entry| {
-        let found = entry.and_then(|entry| child(store, &prefix, &entry));
+        let found = entry.and_then(|entry| child(store, &prefix, &entry, follow));
         found.map_err(|error| StoreError::io(Operation::List, &prefix, error)).transpose()
     })))
 }
 
 /// `None` if the entry is neither an object nor a prefix of objects.
-fn child(store: &LocalStore, prefix: &Prefix, entry: &FolderEntry) -> io::Result<Option<DirEntry>> {
+fn child(
+    store: &LocalStore,
+    prefix: &Prefix,
+    entry: &FolderEntry,
+    follow: bool,
+) -> io::Result<Option<DirEntry>> {
     let Some(key) = key_of(prefix, entry) else { return Ok(None) };
-    Ok(match kind_of(store, entry, &entry.path(), true)? {
+    Ok(match kind_of(store, entry, &entry.path(), follow)? {
         Some(Kind::Folder { .. }) => Some(DirEntry::Prefix(Prefix::from(key))),
         Some(Kind::Object) => Some(DirEntry::Object(key)),
         Some(Kind::Other) | None => None,

@@ -97,6 +97,15 @@ impl LocalStore {
         Ok(())
     }
 
+    /// Whether a folder of a prefix is a link.
+    pub(super) fn passes_link(&self, prefix: &Prefix) -> bool {
+        let mut path = self.root.clone();
+        prefix.segments().any(|segment| {
+            path.push(segment);
+            path.is_symlink()
+        })
+    }
+
     /// Whether what `link` stands for, all links followed, lies outside the root.
     pub(super) fn leads_outside(&self, link: &Path) -> io::Result<bool> {
         Ok(!fs::canonicalize(link)?.starts_with(&self.root))

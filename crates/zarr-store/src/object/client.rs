@@ -70,6 +70,16 @@ pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) ->
     StoreError::Remote { operation, key: name.to_string(), cause: cause.into() }
 }
 
+/// The error of a conditional put whose every attempt the server refused because of other requests.
+/// The backend would say that the object exists, or has changed.
+pub(super) fn refused_without_end(key: &Key) -> StoreError {
+    let said = "the server refused every attempt, as if others wrote to it at the same time (status 409 or \
+        412); it is as it was before"
+        .to_owned();
+    let cause = RemoteCause { may_pass: true, said };
+    StoreError::Remote { operation: Operation::Put, key: key.to_string(), cause: cause.into() }
+}
+
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 fn is_of_http(error: &(dyn std::error::Error + 'static)) -> bool {
     error.is::<HttpError>()

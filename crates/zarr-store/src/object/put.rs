@@ -9,7 +9,7 @@ use object_store::{
 };
 use tokio::time::timeout;
 
-use super::client::{Client, describe, remote};
+use super::client::{Client, describe, refused_without_end, remote};
 use super::retry::{Cause, Tries, Unanswered, is_unsupported};
 use crate::{Key, Operation, PutFrom, PutOutcome, StoreError, Version};
 
@@ -180,6 +180,7 @@ impl Client {
                 Some(cause) if tries.next(cause).await => {
                     crate::reached!("conditional put: again");
                 }
+                Some(Cause::Conflict) => return Err(refused_without_end(&key)),
                 _ => return Err(remote(Operation::Put, &key, error)),
             }
         }

@@ -5,8 +5,8 @@ use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 
 use zarr_store::{
-    FaultStore, Links, LocalStore, Prefix, ReadRange, Store as _, StoreError, StoreExt as _,
-    StoreOptions, open_url,
+    DirEntry, FaultStore, Links, LocalStore, Prefix, ReadRange, Store as _, StoreError,
+    StoreExt as _, StoreOptions, open_url,
 };
 use zarr_store_tests::{key, keys_below, prefix, without_key};
 
@@ -191,6 +191,18 @@ fn circles_of_links_are_listed_in_finite_time() {
     let seen = store.list(&Prefix::root(), Links::Follow).map(Result::unwrap).count();
     // Each folder by itself, and once by each of the links in folders met directly or by `self`.
     assert!(seen < 200_000, "{seen}");
+    // A caller that lists folder by folder comes to the same end.
+    let (mut folders, mut objects) = (vec![Prefix::root()], 0);
+    while let Some(folder) = folders.pop() {
+        for entry in store.list_dir(&folder).map(Result::unwrap) {
+            match entry {
+                DirEntry::Prefix(folder) => folders.push(folder),
+                DirEntry::Object(_) => objects += 1,
+            }
+        }
+        assert!(objects <= seen, "more than {seen} objects");
+    }
+    assert_eq!(objects, seen);
     assert!(matches!(store.read(&key("loop")), Err(StoreError::Io { .. })));
 }
 

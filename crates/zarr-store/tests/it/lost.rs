@@ -100,7 +100,9 @@ fn a_conflict_without_end_is_an_error() {
             server.plan("PUT", &format!("base/{name}"), 100, fault);
             let error = store.put_if(&key(name), b"2", expected).unwrap_err();
             assert!(matches!(error, StoreError::Remote { .. }), "{error}");
-            assert!(error.to_string().contains(&format!("{name:?}")), "{error}");
+            let text = error.to_string();
+            assert!(text.contains(&format!("{name:?}")), "{text}");
+            assert!(text.contains("as it was before") && !text.contains("exists"), "{text}");
         }
     }
     assert_eq!(server.object("b").unwrap(), b"1");
