@@ -142,6 +142,8 @@ def faults(name, results, cases):
 
 def short(text):
     text = re.sub(r"(?<![\w.])/(?:[\w.+-]+/)+", "", "".join(c for c in text if c.isprintable()))
+    # Addresses in memory differ from run to run.
+    text = re.sub(r"@ +0x[0-9a-f]+ +", "@ ", text)
     return text if len(text) <= 160 else text[:159] + "…"
 
 
