@@ -140,3 +140,9 @@ def test_elements_of_any_length_pass_through_all(values, tmp_path):
     assert array.to_xarray().values.tolist() == array.to_xarray(chunks={}).values.tolist() == values.tolist()
     array.append(values[:1])
     assert array[:].tolist() == [*values, values[0]]
+
+
+@pytest.mark.parametrize("kind", sorted({"int1", "uint1", "complex32"} & set(dir(ml_dtypes))))
+def test_types_that_zarr_lacks_are_refused_and_no_raw_bytes(kind):
+    with pytest.raises(TypeError, match=f"no data type for numpy's {kind}"):
+        zarr_kit.create("memory:", shape=2, dtype=getattr(ml_dtypes, kind))

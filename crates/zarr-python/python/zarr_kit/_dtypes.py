@@ -110,7 +110,8 @@ def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
         return _extension("fixed_length_utf32", length_bytes=found.itemsize)
     if found.kind == "S":
         return _extension("null_terminated_bytes", length_bytes=found.itemsize)
-    if found.kind == "V" and found.fields is None:
+    # Types of other packages, such as ml_dtypes' int1, may be of this kind too.
+    if found.kind == "V" and found.fields is None and issubclass(found.type, np.void):
         return _extension("raw_bytes", length_bytes=found.itemsize)
     if found.kind == "V" and found.fields is not None:
         if any(found[name].subdtype for name in found.names or ()):
