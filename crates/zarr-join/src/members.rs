@@ -7,7 +7,7 @@ use zarr_array::{Array, Selection};
 
 use crate::error::JoinError;
 use crate::tiles::Tiles;
-use crate::times::Conversion;
+use crate::times::{Conversion, PIECE};
 
 /// One array that is to be joined.
 #[derive(Clone, Debug)]
@@ -158,8 +158,6 @@ impl Members {
 
     /// Reads all times that are to be converted, and refuses those that have no exact number.
     pub(crate) fn check_conversions(&self) -> Result<(), JoinError> {
-        /// The most bytes of elements that are looked at together.
-        const PIECE: u64 = 16 << 20;
         for (member, conversion) in self.members.iter().zip(&self.conversions) {
             let Some(conversion) = conversion else { continue };
             let failed =

@@ -1,10 +1,19 @@
 //! Times of members whose units differ from those of the first: their numbers in its units, exactly.
 
+use std::sync::Arc;
+
+use zarr_array::store::{MemoryStore, Prefix};
+use zarr_array::{Array, Selection};
 use zarr_metadata::cf::{self, Rebase, TimeAxis};
 use zarr_metadata::{ArrayMetadata, DataType, Printable};
 
+use crate::attributes;
 use crate::error::JoinError;
+use crate::join::values_in_common_units;
 use crate::members::Member;
+
+/// The most bytes of elements that are converted together.
+pub(crate) const PIECE: u64 = 16 << 20;
 
 /// The attributes by which numbers are times.
 pub(crate) const TIME_ATTRIBUTES: [&str; 2] = ["units", "calendar"];
@@ -207,6 +216,53 @@ impl Conversion {
             reason: reason.into(),
         }
     }
+}
+
+/// The array whose `bounds` or `climatology` an array is, of those in its group: it has the units of
+/// that one, if it names none.
+pub(crate) fn coordinate_of<'a>(
+    path: &str,
+    array: &Array,
+    arrays: impl Iterator<Item = (&'a str, &'a Array)>,
+) -> Option<Array> {
+    if array.metadata().attribute("units").is_some() {
+        return None;
+    }
+    let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let is_named = |(other, array): &(&str, &Array)| {
+        let names = ["bounds", "climatology"].into_iter();
+        let mut named = names.filter_map(|key| cf::text(array.metadata(), key));
+        other.rsplit_once('/').map_or("", |(at, _)| at) == folder
+            && named.any(|found| found == name)
+    };
+    let mut arrays = arrays;
+    arrays.find(is_named).map(|(_, array)| array.clone())
+}
+
+/// A copy of an array in memory whose times are in the units of another; `None` if they are so now.
+///
+/// # Errors
+/// [`JoinError`] if one of them has no exact number there, or if the array cannot be read.
+pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Array>, JoinError> {
+    let array = member.array();
+    let conversion = Conversion::between(member, first).filter(|found| !found.is_identity());
+    let Some(conversion) = conversion.filter(|_| !array.metadata().is_version_2()) else {
+        return Ok(None);
+    };
+    let failed = |cause| JoinError::Member { member: member.name().into(), cause: Box::new(cause) };
+    let both = [first.clone(), member.clone()];
+    let values = values_in_common_units(&both).pop();
+    let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
+    let metadata = json.and_then(|json| array.metadata().with_attributes(&json));
+    let metadata = metadata.map_err(JoinError::Metadata)?;
+    let store = Arc::new(MemoryStore::new());
+    let copy = Array::create(store, &Prefix::root(), metadata).map_err(failed)?;
+    for piece in array.batches(Selection::whole(array.shape()), PIECE).map_err(failed)? {
+        let mut elements = array.read(&piece).map_err(failed)?;
+        conversion.apply(&mut elements)?;
+        copy.write(&piece, &elements).map_err(failed)?;
+    }
+    Ok(Some(copy))
 }
 
 /// The units of times and what they mean: of the member's own attributes or, where those name no

@@ -34,7 +34,10 @@ pub(crate) struct Resize {
     pub(crate) json: bool,
 }
 
-/// Append elements to an axis of an array.
+/// Append elements to an axis of an array, or whole arrays or groups.
+///
+/// MORE are inserted at the end without decoding their chunks, as by `rearrange --insert MORE --at
+/// end`: codecs and fill values must be equal, and times are converted to the units of the group.
 ///
 /// They become visible all at once when all are written: an interrupted append leaves the array
 /// unchanged, and repeating it completes it. A rectilinear axis takes new edges from --edges, or
@@ -45,14 +48,18 @@ Elements come from a .npy file, whose shape is the array's but on that axis, or 
 endian.
 
 Example:
-  zarr-kit append weather.zarr/temp --from march.npy --edges 31")]
+  zarr-kit append weather.zarr/temp --from march.npy --edges 31
+  zarr-kit append weather.zarr april.zarr may.zarr --axis time")]
 pub(crate) struct Append {
     /// The array: a folder or a URL.
     pub(crate) array: String,
+    /// Arrays or, for a group, groups, whose chunks are appended as they are.
+    #[arg(value_name = "MORE", conflicts_with_all = ["from", "edges"])]
+    pub(crate) more: Vec<String>,
     /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) from: PathBuf,
-    /// The axis that grows, by name or number.
+    #[arg(long, value_name = "FILE", required_unless_present = "more")]
+    pub(crate) from: Option<PathBuf>,
+    /// The axis that grows, by name or number; of a group, by name.
     #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Edges of the added chunks: 30|31x2.

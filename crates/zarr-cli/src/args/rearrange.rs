@@ -48,9 +48,9 @@ pub(crate) struct Rearrange {
     /// Insert all of this array: a folder or a URL. It has the same data type, codecs, fill value and
     /// dimension names, and the same chunks on the other axes; of a virtual join only the data type,
     /// dimension names and lengths of the other axes. Into a group, all arrays of this group that
-    /// have the dimension.
+    /// have the dimension; times are converted to its units. May be given several times.
     #[arg(long, value_name = "ARRAY", requires = "at")]
-    pub(crate) insert: Option<String>,
+    pub(crate) insert: Vec<String>,
     /// The index or label before which to insert it, or end.
     #[arg(long, value_name = "INDEX", requires = "insert", allow_hyphen_values = true, value_parser = value)]
     pub(crate) at: Option<String>,

@@ -337,3 +337,43 @@ fn ranges_and_edges_are_labels_too() {
         ],
     ));
 }
+
+/// Monthly stores as Xarray writes them: times since the first of each.
+#[test]
+fn arrays_and_groups_are_appended_with_times_in_the_units_of_the_first() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let months =
+        [("jan", "2012-01-01", "3"), ("feb", "2012-02-01", "2"), ("mar", "2012-03-01", "1")];
+    for (name, since, length) in months {
+        for (path, units) in [("time", format!("days since {since}")), ("v", "mm".to_owned())] {
+            let array = format!("{name}.zarr/{path}");
+            let create = ["create", &array, "--parents", "--shape", length, "--dtype", "int16"];
+            let units = format!(r#"{{"units": "{units}"}}"#);
+            let rest = ["--chunks", length, "--dims", "time", "--attributes", &units];
+            succeed(folder, &[&create[..], &rest].concat());
+            let length: i16 = length.parse().expect("a number");
+            let values: Vec<u8> = (0..length).flat_map(i16::to_le_bytes).collect();
+            assert!(run_with(folder, &["write", &array, "--from", "-"], &values).status.success());
+        }
+    }
+    let hours = ["attrs", "mar.zarr/time", "--set", r#"units="hours since 2012-03-01 06:00:00""#];
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["append", "jan.zarr/v", "feb.zarr/v", "mar.zarr/v", "--json"],
+            &["read", "jan.zarr/v"],
+            &["rearrange", "jan.zarr/v", "--remove", "3:"],
+            &["append", "jan.zarr", "feb.zarr", "mar.zarr", "--axis", "time"],
+            &["read", "jan.zarr/time"],
+            &["read", "jan.zarr/v"],
+            &["check", "jan.zarr", "--data"],
+            &hours,
+            &["append", "jan.zarr", "mar.zarr", "--axis", "time"],
+            &["read", "jan.zarr/time"],
+            &["append", "jan.zarr/time", "mar.zarr/time"],
+            &["append", "jan.zarr/v", "mar.zarr/v", "--from", "x"],
+            &["append", "jan.zarr/v"],
+        ],
+    ));
+}

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use zarr_array::{Array, Group};
-use zarr_metadata::{GroupMetadata, NodeMetadata, cf};
+use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use crate::error::JoinError;
 use crate::members::Member;
+use crate::times::coordinate_of;
 
 /// One group that is to be joined.
 #[derive(Clone, Debug)]
@@ -83,27 +84,13 @@ impl GroupTree {
         Ok(tree)
     }
 
-    /// The array at a path. If it names no units, and another array names it as its `bounds` or
-    /// `climatology`, it has the units of that one.
+    /// The array at a path.
     pub(crate) fn member(&self, path: &str) -> Option<Member> {
         let array = self.arrays.get(path)?;
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
-        let is_named = |other: &&Array| {
-            let metadata = other.metadata();
-            let names = ["bounds", "climatology"].into_iter();
-            names.filter_map(|key| cf::text(metadata, key)).any(|found| found == name)
-        };
-        let coordinate = match array.metadata().attribute("units") {
-            Some(_) => None,
-            None => {
-                let arrays = self.arrays.iter();
-                let beside = arrays
-                    .filter(|(path, _)| path.rsplit_once('/').map_or("", |(at, _)| at) == folder);
-                beside.map(|(_, other)| other).find(is_named)
-            }
-        };
+        let arrays = self.arrays.iter().map(|(path, array)| (path.as_str(), array));
+        let coordinate = coordinate_of(path, array, arrays);
         let member = Member::in_group(&self.name, path, array.clone());
-        Some(member.bounds_of(coordinate.cloned()))
+        Some(member.bounds_of(coordinate))
     }
 
     /// Refuses a member with other nodes than the first.

@@ -79,6 +79,12 @@ pub enum RearrangeError {
         /// What the array has.
         expected: String,
     },
+    /// Inserted times that have no exact number in the units of the group's own.
+    #[error("{cause}")]
+    Times {
+        /// Which, and what to do.
+        cause: String,
+    },
     /// An array that consists of others.
     #[error("{what} consists of other arrays, and has no chunks of its own: copy it first")]
     Joined {

@@ -1,5 +1,7 @@
 //! `zarr-kit append`.
 
+use std::path::Path;
+
 use serde_json::json;
 use zarr_kit::Array;
 use zarr_kit::grid::Run;
@@ -17,6 +19,8 @@ use crate::output::progress::{Moved, Work};
 use crate::stores::node_store::NodeStore;
 
 pub(crate) fn run(args: &Append) -> Result<(), CliError> {
+    // Given, as there are no arrays to append.
+    let file = args.from.as_deref().unwrap_or(Path::new("-"));
     let place = NodeStore::to_change(&args.array)?;
     let array = writer(&place, args.writing)?.with_update_policy(policy(args.sole_writer));
     let names = array.metadata().dimension_names().unwrap_or_default();
@@ -28,8 +32,8 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
     };
     let before = array.shape().to_vec();
     let array = match array.data_type().is_variable_length() {
-        true => variable_length::append(&args.from, &place, &array, axis, &edges)?,
-        false => append(args, &place, &array, axis, &edges)?,
+        true => variable_length::append(file, &place, &array, axis, &edges)?,
+        false => append(args, file, &place, &array, axis, &edges)?,
     };
     place.changed()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
@@ -37,7 +41,7 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
         // Not an error: a script may append whatever came, which may be nothing.
         true => format!(
             "{} has no elements: nothing was appended to {}, which stays {from}",
-            shown(&args.from),
+            shown(file),
             place.shown
         ),
         false => format!("appended to {}: {from} to {to}", place.shown),
@@ -52,12 +56,13 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
 
 fn append(
     args: &Append,
+    file: &Path,
     place: &NodeStore,
     array: &Array,
     axis: usize,
     edges: &[Run],
 ) -> Result<Array, CliError> {
-    let mut input = Input::open(&args.from)?;
+    let mut input = Input::open(file)?;
     let header = input.header(array.data_type())?;
     let mut elements = input.rest()?;
     let size = array.element_size();

@@ -14,8 +14,8 @@ use crate::stores::node_store::NodeStore;
 pub(super) enum Asked<'a> {
     /// These ranges, in this order.
     Kept(Vec<Range<u64>>),
-    /// The array at a path, in front of an index.
-    Inserted { path: &'a str, at: u64 },
+    /// The arrays at these paths, in front of an index.
+    Inserted { paths: &'a [String], at: u64 },
 }
 
 /// The axis that is rearranged.
@@ -65,8 +65,7 @@ impl<'a> Axis<'a> {
             return Ok(Asked::Kept(self.ranges("--order", text)?));
         }
         let text = args.at.as_deref().unwrap_or_default();
-        let path = args.insert.as_deref().unwrap_or_default();
-        Ok(Asked::Inserted { path, at: self.edge(text)? })
+        Ok(Asked::Inserted { paths: &args.insert, at: self.edge(text)? })
     }
 
     /// Parses `0:31,59:` and `2012-01,2012-03:`.

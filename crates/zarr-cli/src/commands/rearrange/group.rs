@@ -27,22 +27,22 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let group = group.with_update_policy(policy(args.sole_writer));
     let length = dimension_length(&group, &args.axis).map_err(|cause| place.failed(cause))?;
     let (spans, inserted) = match Axis::of_group(args, length)?.asked(args)? {
-        Asked::Kept(ranges) => (ranges.into_iter().map(GroupSpan::Kept).collect(), None),
-        Asked::Inserted { path, at } => {
-            let from = NodeStore::open(path)?;
-            let other = Group::open(from.store.clone(), &Prefix::root());
-            let other = other.map_err(|cause| from.failed(cause))?;
-            let spans = vec![
-                GroupSpan::Kept(0..at),
-                GroupSpan::Inserted(other),
-                GroupSpan::Kept(at..length),
-            ];
-            (spans, Some(from.shown))
+        Asked::Kept(ranges) => (ranges.into_iter().map(GroupSpan::Kept).collect(), Vec::new()),
+        Asked::Inserted { paths, at } => {
+            let (mut spans, mut shown) = (vec![GroupSpan::Kept(0..at)], Vec::new());
+            for path in paths {
+                let from = NodeStore::open(path)?;
+                let other = Group::open(from.store.clone(), &Prefix::root());
+                spans.push(GroupSpan::Inserted(other.map_err(|cause| from.failed(cause))?));
+                shown.push(from.shown);
+            }
+            spans.push(GroupSpan::Kept(at..length));
+            (spans, shown)
         }
     };
     let plan =
         GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
-    check_group_insertion(&plan, &place.shown, inserted.as_slice())
+    check_group_insertion(&plan, &place.shown, &inserted)
         .map_err(|cause| CliError::Join(Box::new(cause)))?;
     if !args.dry_run {
         execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;

@@ -16,7 +16,7 @@ use zarr_kit::virtual_join::is_virtual_join;
 use self::asked::{Asked, Axis};
 use self::moving::{Said, execute, is_regular};
 use super::nodes::resize::policy;
-use crate::args::Rearrange;
+use crate::args::{Append, Rearrange};
 use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
 use crate::output::print::done;
@@ -28,6 +28,21 @@ const SAID: Said = Said {
     unfinished: "not finished; the array is whole, and `zarr-kit check --repair` undoes or completes \
                  this",
 };
+
+/// `zarr-kit append` of arrays or groups: they are inserted at the end.
+pub(super) fn append(args: &Append) -> Result<(), CliError> {
+    run(&Rearrange {
+        array: args.array.clone(),
+        axis: args.axis.clone(),
+        remove: None,
+        order: None,
+        insert: args.more.clone(),
+        at: Some("end".to_owned()),
+        sole_writer: args.sole_writer,
+        dry_run: false,
+        json: args.json,
+    })
+}
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     if is_virtual_join(&args.array) {
@@ -64,16 +79,21 @@ fn spans(
     length: u64,
 ) -> Result<Vec<Span>, CliError> {
     let names = array.metadata().dimension_names().unwrap_or_default();
-    let (path, at) = match Axis::of_array(args, axis, names, length)?.asked(args)? {
+    let (paths, at) = match Axis::of_array(args, axis, names, length)?.asked(args)? {
         Asked::Kept(ranges) => return Ok(ranges.into_iter().map(Span::Kept).collect()),
-        Asked::Inserted { path, at } => (path, at),
+        Asked::Inserted { paths, at } => (paths, at),
     };
-    let from = NodeStore::open(path)?;
-    let inserted = from.array()?;
-    let [whole, part] = [(place, array), (&from, &inserted)]
-        .map(|(place, array)| Member::new(place.shown.as_str(), array.clone()));
-    check_insertion(&whole, &part, axis).map_err(|cause| CliError::Join(Box::new(cause)))?;
-    Ok(vec![Span::Kept(0..at), Span::Inserted(inserted), Span::Kept(at..length)])
+    let mut spans = vec![Span::Kept(0..at)];
+    for path in paths {
+        let from = NodeStore::open(path)?;
+        let inserted = from.array()?;
+        let [whole, part] = [(place, array), (&from, &inserted)]
+            .map(|(place, array)| Member::new(place.shown.as_str(), array.clone()));
+        check_insertion(&whole, &part, axis).map_err(|cause| CliError::Join(Box::new(cause)))?;
+        spans.push(Span::Inserted(inserted));
+    }
+    spans.push(Span::Kept(at..length));
+    Ok(spans)
 }
 
 fn report(

@@ -34,15 +34,15 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     };
     let spans: Vec<MemberSpan> = match named?.asked(args)? {
         Asked::Kept(ranges) => ranges.into_iter().map(MemberSpan::Kept).collect(),
-        Asked::Inserted { path, at } => {
-            let from = NodeStore::open(path)?;
-            let member = NodeMember::open(&from.shown, from.store.clone(), &Prefix::root());
-            let member = member.map_err(|cause| from.failed(cause))?;
-            vec![
-                MemberSpan::Kept(0..at),
-                MemberSpan::Inserted(member),
-                MemberSpan::Kept(at..length),
-            ]
+        Asked::Inserted { paths, at } => {
+            let mut spans = vec![MemberSpan::Kept(0..at)];
+            for path in paths {
+                let from = NodeStore::open(path)?;
+                let member = NodeMember::open(&from.shown, from.store.clone(), &Prefix::root());
+                spans.push(MemberSpan::Inserted(member.map_err(|cause| from.failed(cause))?));
+            }
+            spans.push(MemberSpan::Kept(at..length));
+            spans
         }
     };
     let plan = document.rearrange(axis, &spans).map_err(CliError::VirtualJoin)?;

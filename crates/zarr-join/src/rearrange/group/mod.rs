@@ -21,7 +21,9 @@ use zarr_metadata::NodeMetadata;
 
 use self::recorded_plan::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
+use crate::members::Member;
 use crate::rearrange::error::{RearrangeError, refused};
+use crate::times::{coordinate_of, in_units_of};
 
 pub(super) use self::group_marker::GroupMarker;
 pub use self::repair::repair_group;
@@ -85,7 +87,8 @@ impl GroupRearrangement {
 impl GroupRearrangement {
     /// Plans to make a dimension of these spans, one after another, in all arrays below a group
     /// that have a dimension of this name; see [`Rearrangement::plan`]. An inserted group has the same
-    /// arrays with this dimension, at the same paths. Its other arrays are not looked at.
+    /// arrays with this dimension, at the same paths. Its other arrays are not looked at. Its times are
+    /// converted to the units of the group's own, exactly.
     ///
     /// # Errors
     /// [`ArrayError::Refused`] with the path of the array or group if there is no such array, if
@@ -135,7 +138,7 @@ impl GroupRearrangement {
                     let theirs = arrays_with(&other, dimension)?;
                     let added = length_of(&other, dimension, &theirs)?;
                     check_paths(group, &own, &theirs)?;
-                    let theirs: Vec<Array> = theirs.into_iter().map(|found| found.array).collect();
+                    let theirs = with_our_times(&own, &theirs)?;
                     for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(&theirs))
                     {
                         check_names(&ours.array, theirs)?;
@@ -186,6 +189,28 @@ fn refuse_unfinished(group: &Group) -> Result<(), ArrayError> {
         Some(_) => Err(refused(group.prefix(), RearrangeError::Unfinished)),
         None => Ok(()),
     }
+}
+
+/// Inserted arrays, those whose times are in other units as copies in memory that have the units of
+/// the group's own.
+fn with_our_times(
+    own: &[DimensionArray],
+    theirs: &[DimensionArray],
+) -> Result<Vec<Array>, ArrayError> {
+    let member = |name: &str, found: &DimensionArray, all: &[DimensionArray]| {
+        let all = all.iter().map(|other| (other.path.as_str(), &other.array));
+        let coordinate = coordinate_of(&found.path, &found.array, all);
+        Member::new(name, found.array.clone()).bounds_of(coordinate)
+    };
+    let arrays = own.iter().zip(theirs).map(|(ours, found)| {
+        let first = member("the group", ours, own);
+        let copy = in_units_of(&member("the inserted array", found, theirs), &first);
+        let copy = copy.map_err(|cause| {
+            refused(ours.array.prefix(), RearrangeError::Times { cause: cause.to_string() })
+        })?;
+        Ok(copy.unwrap_or_else(|| found.array.clone()))
+    });
+    arrays.collect()
 }
 
 /// An array below a group, and its axis that is the dimension.
