@@ -34,6 +34,9 @@ pub(crate) use rules::Rules;
 pub(crate) use shared::Writing;
 use shared::{REGION, part, value};
 
+/// The options of all commands are listed once, after those of the command.
+const GLOBAL: &str = "Options of all commands";
+
 /// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
 #[derive(Debug, Parser)]
 #[command(name = "zarr-kit", version, max_term_width = 100, infer_subcommands = false)]
@@ -44,23 +47,37 @@ pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
     /// For URLs: seconds after which to give up on a server that does not answer [default: 180].
-    #[arg(long, global = true, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
     /// For files of references: a folder or URL to which they may lead, besides their own folder, and
     /// which is read with credentials. May be given several times.
-    #[arg(long, global = true, value_name = "PLACE")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "PLACE")]
     pub(crate) targets: Vec<String>,
     /// For zip archives and files of references: the MiB that a document such as zarr.json may have
     /// [default: 256].
-    #[arg(long, global = true, value_name = "MIB")]
+    #[arg(long, global = true, help_heading = GLOBAL, value_name = "MIB")]
     pub(crate) documents: Option<NonZeroU32>,
     /// Let virtual joins name members outside of their folders.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) outside_members: bool,
     /// Follow symbolic links that lead out of a local store, which is the folder that a command
     /// opens.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) outside_links: bool,
+    /// What writes to local files survive: the end of the process, or a power failure too, for which
+    /// each file is flushed to the device before the next step.
+    #[arg(long, global = true, help_heading = GLOBAL, value_enum, value_name = "EVENT", default_value = "process-end")]
+    pub(crate) durability: Survives,
+}
+
+/// What a finished write survives.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Survives {
+    /// The end of the process.
+    #[default]
+    ProcessEnd,
+    /// A power failure too.
+    PowerFailure,
 }
 
 #[derive(Debug, Subcommand)]
@@ -117,7 +134,7 @@ selects its indices: [0,3,5],1:4. Axes left out are read whole.
 With the name of an axis, what is no index is a label of its coordinate array, the array beside it
 with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its days,
 lat=40.5:50.0 what is between the two in either order, station=KSEA one text. Whole numbers are
-indices; @ makes them labels: year=@2015, lat=@40:50.
+indices; @ makes them labels: year=@2015, lat=@40:50. ~ takes the nearest label: lat=~51.3.
 
 Formats:
   text   nested lists, aligned
@@ -143,6 +160,10 @@ pub(crate) struct Read {
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// In CSV, begin with a line of names, and each row with its label: that of its coordinate array,
+    /// or its index.
+    #[arg(long)]
+    pub(crate) header: bool,
     /// Show what the attributes mean: scale_factor, add_offset and missing values as float64, `days
     /// since ..` as dates.
     #[arg(long)]

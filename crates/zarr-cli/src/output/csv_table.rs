@@ -1,11 +1,11 @@
 //! Comma-separated values, as spreadsheets and data frames read them.
 //!
-//! One line per row, without a line of names. An array of one dimension is one column. Text is the
+//! One line per row, without a line of names unless it is given. An array of one dimension is one column. Text is the
 //! field itself, so that a reader of CSV gets it back unchanged. Other elements are as in text.
 
 use std::borrow::Cow;
 
-use zarr_kit::metadata::{DataType, MetadataError, format_element, is_printable};
+use zarr_kit::metadata::{DataType, MetadataError, Printable, format_element, is_printable};
 use zarr_kit::report::format::element;
 use zarr_kit::report::format::quoted::quoted;
 
@@ -28,12 +28,25 @@ pub(crate) struct Csv<'a> {
     columns: u64,
     row: u64,
     column: u64,
+    /// What is before each row.
+    labels: Vec<String>,
     writer: csv::Writer<Out>,
 }
 
 impl<'a> Csv<'a> {
     pub(crate) fn new(data_type: &'a DataType, columns: u64, out: Out) -> Self {
-        Self { data_type, columns, row: 0, column: 0, writer: csv::Writer::from_writer(out) }
+        let writer = csv::Writer::from_writer(out);
+        Self { data_type, columns, row: 0, column: 0, labels: Vec::new(), writer }
+    }
+
+    /// Writes a line of names, and these labels before each row from now on.
+    pub(crate) fn head(&mut self, names: &[String], labels: Vec<String>) -> Result<(), CliError> {
+        for name in names {
+            let written = self.writer.write_field(Printable(name).to_string());
+            written.map_err(|error| self.failed(error))?;
+        }
+        self.labels = labels;
+        self.writer.write_record(None::<&[u8]>).map_err(|error| self.failed(error))
     }
 
     /// Writes the next element.
@@ -50,6 +63,12 @@ impl<'a> Csv<'a> {
         let is_written = |c: &char| is_printable(*c) || matches!(c, '\n' | '\t');
         if let Some(character) = field.chars().find(|c| !is_written(c)) {
             return refused(&format!("the character U+{:04X}", u32::from(character)));
+        }
+        if self.column == 0
+            && let Some(label) = usize::try_from(self.row).ok().and_then(|row| self.labels.get(row))
+        {
+            let written = self.writer.write_field(Printable(label).to_string());
+            written.map_err(|error| self.failed(error))?;
         }
         self.writer.write_field(field.as_ref()).map_err(|error| self.failed(error))?;
         self.column = self.column.saturating_add(1);

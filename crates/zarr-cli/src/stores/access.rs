@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::UnlistedStore;
-use zarr_kit::array::store::{StoreOptions, Waiting};
+use zarr_kit::array::store::{Durability, StoreOptions, Waiting};
 use zarr_kit::virtual_join::{AllowedMembers, OpenOptions};
 use zarr_kit::{OPENERS, Store};
 
-use crate::args::Args;
+use crate::args::{Args, Survives};
 use crate::output::print;
 
 thread_local! {
@@ -33,6 +33,8 @@ pub(crate) struct Access {
     outside_members: bool,
     /// Whether local stores follow symbolic links out of their folders.
     outside_links: bool,
+    /// What writes to local files survive.
+    durability: Survives,
     /// When a wait was last told of.
     waited: Arc<Mutex<Option<Instant>>>,
     /// Whether it was told that a server does not list.
@@ -47,6 +49,7 @@ impl Access {
             documents: args.documents,
             outside_members: args.outside_members,
             outside_links: args.outside_links,
+            durability: args.durability,
             ..Self::default()
         }
     }
@@ -67,11 +70,15 @@ impl Access {
 
 /// How stores are opened.
 pub(crate) fn store_options() -> StoreOptions {
-    let Access { timeout, targets, documents, outside_links, waited, .. } =
+    let Access { timeout, targets, documents, outside_links, durability, waited, .. } =
         CURRENT.with_borrow(Clone::clone);
     let options =
         StoreOptions::new().openers(OPENERS).on_wait(move |waiting| tell(&waited, waiting));
     let options = options.outside_links(outside_links);
+    let options = options.durability(match durability {
+        Survives::ProcessEnd => Durability::ProcessEnd,
+        Survives::PowerFailure => Durability::PowerFailure,
+    });
     let options = match timeout {
         Some(timeout) => options.timeout(timeout),
         None => options,
@@ -118,5 +125,31 @@ fn tell(waited: &Mutex<Option<Instant>>, waiting: &Waiting) {
     if last.is_none_or(|last| last.elapsed() >= PAUSE) {
         *last = Some(Instant::now());
         print::note(format_args!("waiting: {waiting} (--timeout)"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::{Access, store_options};
+    use crate::args::Args;
+
+    #[test]
+    fn writes_survive_what_was_asked() {
+        for (given, expected) in [
+            (None, "ProcessEnd"),
+            (Some("process-end"), "ProcessEnd"),
+            (Some("power-failure"), "PowerFailure"),
+        ] {
+            let line = ["zarr-kit", "delete", "a"].into_iter();
+            let line = line.chain(given.map(|_| "--durability")).chain(given);
+            let args = Args::try_parse_from(line).expect("valid");
+            let options = Access::of(&args).during(|| format!("{:?}", store_options()));
+            assert!(options.contains(&format!("durability: {expected},")), "{options}");
+        }
+        let wrong = ["zarr-kit", "delete", "a", "--durability", "fire"];
+        let error = Args::try_parse_from(wrong).expect_err("no event").to_string();
+        assert!(error.contains("process-end, power-failure"), "{error}");
     }
 }

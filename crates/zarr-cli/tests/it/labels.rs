@@ -268,3 +268,58 @@ fn a_large_coordinate_without_order_is_refused() {
     write(500_000_000_000, "[-1, -1, -1]");
     insta::assert_snapshot!([within, between, session(folder, &[&read])].join("\n"));
 }
+
+#[test]
+fn the_nearest_label_where_none_is_equal() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    group(folder, &["time", "lat"]);
+    let times = r#"{"units": "days since 2012-01-01", "calendar": "standard"}"#;
+    let months = "[0, 31, 60, 91, 121, 152, 182, 213, 244, 274]";
+    array(folder, "g.zarr/time", "int32", "time", times, months);
+    let descending = "[60.0, 55.5, 50.0, 45.0, 40.0, 35.0, 30.0, 25.0, 20.0, 15.0]";
+    array(folder, "g.zarr/lat", "float64", "lat", "{}", descending);
+    let lines = |region: &str| text(folder, &["read", "g.zarr/v", "-f", "lines", "-r", region]);
+    // The value is the index of lat.
+    for (region, expected) in [
+        ("time=0,lat=~53.0", "1\n"),
+        ("time=0,lat=~52.0", "2\n"),
+        ("time=0,lat=~99.0", "0\n"),
+        ("time=0,lat=~-99.0", "9\n"),
+        ("time=0,lat=~50.0", "2\n"),
+        ("time=~2012-01-20,lat=1", "1\n"),
+        ("time=~2012-01-20,lat=~44", "3\n"),
+        ("time=0,lat=~[53.0,16.0]", "1\n9\n"),
+    ] {
+        assert_eq!(lines(region), expected, "{region}");
+    }
+    insta::assert_snapshot!(session(
+        folder,
+        &[&["read", "g.zarr/v", "-r", "time=2012-01-20,lat=1"],]
+    ));
+}
+
+#[test]
+fn csv_with_names_and_labels() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g.zarr", "--group"]);
+    let create =
+        ["create", "g.zarr/v", "--shape", "2,3", "--dtype", "uint8", "--dims", "time,place"];
+    succeed(folder, &create);
+    let write = ["write", "g.zarr/v", "--from", "-"];
+    assert!(run_with(folder, &write, &[1, 2, 3, 4, 5, 6]).status.success());
+    let times = r#"{"units": "days since 2012-01-01"}"#;
+    array(folder, "g.zarr/time", "int32", "time", times, "[58, 59]");
+    array(folder, "g.zarr/place", "string", "place", "{}", r#"["Rome, IT", "Oslo", "a"]"#);
+    let csv = |rest: &[&str]| {
+        text(folder, &[&["read", "g.zarr/v", "-f", "csv", "--header"], rest].concat())
+    };
+    assert_eq!(csv(&[]), "time,\"Rome, IT\",Oslo,a\n2012-02-28,1,2,3\n2012-02-29,4,5,6\n");
+    assert_eq!(csv(&["-r", "time=2012-02-29"]), "place,v\n\"Rome, IT\",4\nOslo,5\na,6\n");
+    assert_eq!(csv(&["-r", ":,[2,0]"]), "time,a,\"Rome, IT\"\n2012-02-28,3,1\n2012-02-29,6,4\n");
+    assert_eq!(csv(&["-r", "1,1"]), "v\n5\n");
+    let strings = ["read", "g.zarr/place", "-f", "csv", "--header"];
+    assert_eq!(text(folder, &strings), "place,place\n\"Rome, IT\",\"Rome, IT\"\nOslo,Oslo\na,a\n");
+    insta::assert_snapshot!(session(folder, &[&["read", "g.zarr/v", "--header"]]));
+}

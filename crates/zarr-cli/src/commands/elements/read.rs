@@ -12,6 +12,7 @@ use super::write::bytes_of;
 use super::{explain, variable_length};
 use crate::args::{Read, ReadFormat};
 use crate::error::CliError;
+use crate::notation::labels;
 use crate::notation::region::region;
 use crate::notation::size::PIECE;
 use crate::output::csv_table;
@@ -19,7 +20,7 @@ use crate::output::print::{self, Out};
 use crate::output::progress::{Bar, Moved, Work};
 use crate::stores::node_store::NodeStore;
 use clap::ValueEnum;
-use zarr_kit::{Array, DataType, Selection};
+use zarr_kit::{Array, AxisSelection, DataType, Selection};
 
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
@@ -32,6 +33,9 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
     let place = NodeStore::open(&args.array)?;
     let array = place.array()?;
     let region = region(&place, array.metadata(), args.region.as_deref())?;
+    if args.header && format != ReadFormat::Csv {
+        return Err(CliError::argument("--header", "true", "only csv has a line of names"));
+    }
     if args.output.is_none() && print::stdout_is_terminal() {
         match format {
             ReadFormat::Npy => return Err(CliError::Terminal { format: "npy" }),
@@ -182,10 +186,43 @@ fn print_csv(
     let columns = columns.ok_or_else(|| CliError::NoTable { axes: words::axes(shape.len()) })?;
     let out = Out::to(args.output.as_deref())?;
     let mut csv = csv_table::Csv::new(decoding.data_type(), columns, out);
+    if args.header {
+        let (names, labels) = head(place, array, region)?;
+        csv.head(&names, labels)?;
+    }
     for piece in array.batches(region, PIECE).map_err(|cause| place.failed(cause))? {
         each(place, array, &piece, decoding, |_, element| csv.element(element))?;
     }
     csv.finish()
+}
+
+/// The line of names of a table, and the labels of its rows.
+fn head(
+    place: &NodeStore,
+    array: &Array,
+    region: &Selection,
+) -> Result<(Vec<String>, Vec<String>), CliError> {
+    let name = place.shown.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let names = words::axis_names(array.metadata());
+    let known = array.metadata().dimension_names().unwrap_or_default();
+    // One index leaves its axis out.
+    let axes = region.axes().iter().enumerate();
+    let axes = axes.filter(|(_, selected)| !matches!(selected, AxisSelection::Index(_)));
+    let mut labels = axes.map(|(axis, selected)| {
+        let length = array.shape().get(axis).copied().unwrap_or(0);
+        let coordinate = known.get(axis).and_then(Option::as_deref);
+        let title = names.get(axis).cloned().unwrap_or_default();
+        Ok::<_, CliError>((title, labels::shown(place, coordinate, length, selected)?))
+    });
+    let rows = labels.next().transpose()?;
+    let columns = labels.next().transpose()?;
+    Ok(match (rows, columns) {
+        (None, _) => (vec![name.to_owned()], Vec::new()),
+        (Some((title, rows)), None) => (vec![title, name.to_owned()], rows),
+        (Some((title, rows)), Some((_, columns))) => {
+            (std::iter::once(title).chain(columns).collect(), rows)
+        }
+    })
 }
 
 /// The format of `--format`, or of the file's extension; otherwise text.

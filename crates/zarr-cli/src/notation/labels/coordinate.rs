@@ -3,12 +3,12 @@
 use std::cmp::Ordering;
 
 use zarr_kit::metadata::cf::{TimeAxis, text};
-use zarr_kit::metadata::parse_element;
+use zarr_kit::metadata::{format_element, parse_element};
 use zarr_kit::report::Numbers;
 use zarr_kit::report::format::element;
 use zarr_kit::report::format::quoted::quoted;
 use zarr_kit::report::words;
-use zarr_kit::{Array, DataType, Selection};
+use zarr_kit::{Array, AxisSelection, DataType, Selection};
 
 use crate::error::CliError;
 use crate::error::nearest;
@@ -20,6 +20,18 @@ use crate::stores::node_store::NodeStore;
 pub(super) enum Key {
     Whole(i128),
     Real(f64),
+}
+
+impl Key {
+    /// The distance between two labels of one type.
+    #[expect(clippy::cast_precision_loss, reason = "distances are compared, and need no exactness")]
+    pub(super) fn far_from(self, other: Self) -> f64 {
+        match (self, other) {
+            (Self::Whole(one), Self::Whole(other)) => one.abs_diff(other) as f64,
+            (Self::Real(one), Self::Real(other)) => (one - other).abs(),
+            _ => f64::INFINITY,
+        }
+    }
 }
 
 /// What the labels are.
@@ -38,6 +50,8 @@ pub(super) struct Coordinate {
     array: Array,
     numbers: Option<Numbers>,
     pub(super) kind: Kind,
+    /// Whether a label that is not there stands for the one nearest to it.
+    pub(super) is_nearest: bool,
 }
 
 impl Coordinate {
@@ -88,7 +102,7 @@ impl Coordinate {
             (DataType::Float32, _) => Kind::Real { time: time()?, single: true },
             _ => Kind::Real { time: time()?, single: false },
         };
-        Ok(Self { place, array, numbers, kind })
+        Ok(Self { place, array, numbers, kind, is_nearest: false })
     }
 
     /// Its place, for messages.
@@ -98,6 +112,35 @@ impl Coordinate {
 
     pub(super) fn length(&self) -> u64 {
         self.array.shape().first().copied().unwrap_or(0)
+    }
+
+    /// The labels of what is selected, in words.
+    pub(super) fn texts(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
+        let failed = |cause| self.place.failed(cause);
+        // As an array of one axis, also of one index.
+        let selected = match selected {
+            AxisSelection::Index(index) => AxisSelection::from(*index..index.saturating_add(1)),
+            other => other.clone(),
+        };
+        let region = Selection::new(vec![selected]);
+        if !matches!(self.kind, Kind::Text) {
+            return Ok(self.read(region)?.into_iter().map(|key| self.shown(key)).collect());
+        }
+        let data_type = self.array.data_type();
+        let text = |element: &[u8]| {
+            let mut text = String::new();
+            format_element(data_type, element, &mut text).map_err(CliError::from)?;
+            Ok(serde_json::from_str(&text).unwrap_or(text))
+        };
+        if data_type.is_variable_length() {
+            let elements = self.array.read_as::<Vec<u8>>(&region).map_err(failed)?;
+            return Ok(elements
+                .iter()
+                .map(|text| String::from_utf8_lossy(text).into_owned())
+                .collect());
+        }
+        let elements = self.array.read(&region).map_err(failed)?;
+        elements.chunks_exact(self.array.element_size().max(1)).map(text).collect()
     }
 
     /// The labels, of which those of a coordinate of more than [`PIECE`] bytes are not read yet.

@@ -27,6 +27,9 @@ use crate::stores::node_store::NodeStore;
 /// Marks a label that could be an index.
 pub(crate) const MARK: char = '@';
 
+/// Marks a label that need not be there: the one nearest to it is taken.
+const NEAREST: char = '~';
+
 /// The indices of an entry of a region by its labels: of the axis with this name and length, of the
 /// array at a place.
 pub(crate) fn select(
@@ -36,12 +39,14 @@ pub(crate) fn select(
     entry: &str,
 ) -> Result<AxisSelection, Unfound> {
     let text = entry.trim();
-    let text = text.strip_prefix(MARK).unwrap_or(text).trim();
-    let coordinate = Coordinate::beside(place, name, length).map_err(|cause| {
+    let marked = text.strip_prefix(NEAREST);
+    let text = marked.or_else(|| text.strip_prefix(MARK)).unwrap_or(text).trim();
+    let mut coordinate = Coordinate::beside(place, name, length).map_err(|cause| {
         Unfound::Missing(format!(
             "{text:?} is no index, and the labels of {name} cannot be looked up: {cause}"
         ))
     })?;
+    coordinate.is_nearest = marked.is_some();
     match text.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
         Some(list) => coordinate.list(list),
         None => coordinate.one_or_range(text),
@@ -60,11 +65,27 @@ pub(crate) fn is_like_one(text: &str) -> bool {
     Moment::parse(first).is_some() || first.parse::<f64>().is_ok()
 }
 
+/// The labels of what is selected of an axis, or the indices where it has no coordinate array.
+pub(crate) fn shown(
+    place: &NodeStore,
+    name: Option<&str>,
+    length: u64,
+    selected: &AxisSelection,
+) -> Result<Vec<String>, CliError> {
+    match name.and_then(|name| Coordinate::beside(place, name, length).ok()) {
+        Some(coordinate) => coordinate.texts(selected),
+        None => Ok((0..selected.len())
+            .filter_map(|position| selected.get(position))
+            .map(|index| index.to_string())
+            .collect()),
+    }
+}
+
 /// Says on a terminal that numbers were taken as indices, if the axis has numbers as labels: nothing
 /// else would tell that `lat=40:50` is not what it looks like.
 pub(crate) fn note_indices(place: &NodeStore, name: &str, length: u64, entry: &str) {
     let entry = entry.trim();
-    if !io::stderr().is_terminal() || !place.is_quick || entry == ":" {
+    if !io::stderr().is_terminal() || entry == ":" {
         return;
     }
     let coordinate = Coordinate::beside(place, name, length);
@@ -122,6 +143,7 @@ impl Coordinate {
             Ok(span) => {
                 let indices = self.indices(&self.keys()?, span, text)?;
                 return match (span.is_point, indices.end - indices.start) {
+                    (false, 1) if self.is_nearest => Ok(AxisSelection::Index(indices.start)),
                     (true, 1) => Ok(AxisSelection::Index(indices.start)),
                     (true, times) => Err(Unfound::Missing(format!(
                         "{} has {text} {times} times, at the indices {}:{}; select them by index, or \
@@ -253,6 +275,17 @@ impl Coordinate {
             return Ok(start..end);
         }
         let around = [start.checked_sub(1), Some(start).filter(|start| *start <= last)];
+        if self.is_nearest {
+            let mut nearest: Option<(f64, u64)> = None;
+            for index in around.into_iter().flatten() {
+                let far = keys.get(index)?.far_from(span.start);
+                if nearest.is_none_or(|(least, _)| far < least) {
+                    nearest = Some((far, index));
+                }
+            }
+            let index = nearest.map_or(0, |(_, index)| index);
+            return Ok(index..index.saturating_add(1));
+        }
         let around = around.into_iter().flatten().map(|index| {
             Ok(format!("{} at index {}", self.shown(keys.get(index)?), words::count(index)))
         });
