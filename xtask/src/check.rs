@@ -63,6 +63,7 @@ const STEPS: &[Step] = &[
     step("simulation", When::Always, 1.2, || {
         simulate::simulate(&["--seeds".to_owned(), "5000".to_owned()])
     }),
+    step("orders of threads", When::Always, 0.5, simulate::threads),
     step("documentation", When::Always, 0.3, documentation),
     step("public items", When::Full, 0.4, || api::api(&["--check".to_owned()])),
     step("tests, all features, optimised", When::Full, 4.0, optimised_tests),
@@ -100,7 +101,7 @@ pub(crate) fn check(arguments: &[String]) -> Outcome {
 
 fn rules() -> Outcome {
     cargo(&["fmt", "--all", "--check"], &[])?;
-    cargo(&["fmt", "--check", "--manifest-path", simulate::MANIFEST], &[])?;
+    cargo(&["fmt", "--all", "--check", "--manifest-path", simulate::MANIFEST], &[])?;
     tidy::tidy(&[])?;
     fixtures::fixtures(&["verify".to_owned()])?;
     requirements::conformance(&["--check".to_owned()])?;

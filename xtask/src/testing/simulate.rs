@@ -44,6 +44,14 @@ pub(crate) fn simulate(arguments: &[String]) -> Outcome {
     }
 }
 
+/// Runs threads that share memory in many orders.
+pub(crate) fn threads() -> Outcome {
+    let target = target();
+    let target = target.to_string_lossy();
+    let place = ["--manifest-path", MANIFEST, "--target-dir", &target];
+    cargo(&[&["test", "--locked", "--package", "zarr-threads"], &place[..]].concat(), &[])
+}
+
 fn program() -> PathBuf {
     target().join("debug").join("zarr-simulate")
 }

@@ -1,0 +1,1 @@
+//! Tests of orders of threads: see `tests/it`.
