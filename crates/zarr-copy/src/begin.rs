@@ -2,7 +2,7 @@
 
 use zarr_array::ArrayError;
 use zarr_array::node::{self, METADATA_KEY};
-use zarr_array::unfinished::{MARKER, is_of_copy};
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_of_copy};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreError, StoreExt as _, remove};
 
@@ -10,6 +10,7 @@ use crate::CopyOptions;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source, target};
 use crate::marker::{Marker, Step, TargetState};
+use crate::objects::rearranging;
 
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
@@ -86,7 +87,10 @@ pub(crate) fn begin(
         && document.is_some()
         && let Some(key) = foreign(from, to, options)?
     {
-        return Err(TransferError::Foreign { path: to.path(), key: key.to_string() });
+        return Err(match key.as_str().strip_suffix(REARRANGE_MARKER) {
+            Some(path) => rearranging(path),
+            None => TransferError::Foreign { path: to.path(), key: key.to_string() },
+        });
     }
     look()?;
     if occupied {

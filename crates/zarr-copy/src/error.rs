@@ -5,6 +5,7 @@ use std::fmt;
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::node::{self, ROOT};
+use zarr_array::unfinished::REARRANGE_MARKER;
 use zarr_grid::GridError;
 use zarr_metadata::Printable;
 use zarr_store::{FullMessage, KeyError, StoreError};
@@ -202,6 +203,16 @@ pub enum TransferError {
         path: String,
         /// The object's key.
         key: String,
+    },
+    /// The chunks of this array, or of the arrays of this group, were being rearranged when that was
+    /// interrupted. Only a repair knows which chunks are whose.
+    #[error(
+        "{}: {REARRANGE_MARKER} is left of a rearrangement that was interrupted: repair it first",
+        Printable(path)
+    )]
+    Rearranging {
+        /// The path of the array or group.
+        path: String,
     },
     /// An array whose elements cannot be read can only be copied unchanged.
     #[error(

@@ -169,7 +169,7 @@ impl Joiner<'_> {
                 match self.execute(store, &options) {
                     // What an interrupted rearrangement has left is not removed unasked.
                     Err(error)
-                        if matches!(transfer(&error), Some(TransferError::Foreign { .. })) =>
+                        if matches!(transfer(&error), Some(TransferError::Rearranging { .. })) =>
                     {
                         self.repair(store).map_err(|error| error.to_string())?;
                         self.execute(store, &options)
@@ -223,7 +223,7 @@ impl Joiner<'_> {
         });
         let (to, metadata) = made.map_err(|error| error.to_string())?;
         let mut made = create_over(store.clone(), &to, metadata.clone());
-        if matches!(made, Err(TransferError::Foreign { .. })) {
+        if matches!(made, Err(TransferError::Rearranging { .. })) {
             self.repair(store).map_err(|error| error.to_string())?;
             made = create_over(store.clone(), &to, metadata);
         }

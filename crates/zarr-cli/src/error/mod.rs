@@ -10,7 +10,7 @@ use std::path::PathBuf;
 
 use zarr_kit::array::SelectionError;
 use zarr_kit::array::store::{KeyError, StoreError};
-use zarr_kit::array::unfinished::UnfinishedWork;
+use zarr_kit::array::unfinished::{REARRANGE_MARKER, UnfinishedWork};
 use zarr_kit::codec::ChainErrorKind;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
@@ -317,6 +317,11 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
         TransferError::Foreign { key, .. } => format!(
             "{place}: {key} belongs to no array or group, and --overwrite would remove it; move it away \
              first"
+        ),
+        TransferError::Rearranging { path } => format!(
+            "{}: {REARRANGE_MARKER} is left of a rearrangement that was interrupted; `zarr-kit check \
+             --repair` undoes or completes that",
+            node(path)
         ),
         TransferError::NoObject { .. } => {
             format!("{place}: {cause}; --nodes-only copies arrays and groups only")

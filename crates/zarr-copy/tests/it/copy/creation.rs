@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::unfinished::UnfinishedWork;
+use zarr_array::unfinished::{REARRANGE_MARKER, UnfinishedWork};
 use zarr_array::{Array, ArrayError, Group, Selection};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{MARKER, TransferError, create_over};
@@ -124,12 +124,15 @@ fn what_is_no_array_is_not_removed() {
     put(&folder, "README.md");
     let unknown = MemoryStore::new();
     put(&unknown, MARKER);
+    let rearranged = old("");
+    put(&rearranged, REARRANGE_MARKER);
     for (name, store) in [
         ("group", group),
         ("foreign", foreign),
         ("version 2", version_2),
         ("folder", folder),
         ("unknown", unknown),
+        ("rearranged", rearranged),
     ] {
         let before = objects(&store);
         let error = create_over(Arc::new(store.clone()), &Prefix::root(), new()).expect_err(name);
@@ -139,6 +142,9 @@ fn what_is_no_array_is_not_removed() {
             "foreign" => matches!(&error, TransferError::Foreign { key, .. } if key == "README.md"),
             "version 2" => matches!(error, TransferError::Target(ArrayError::Version2 { .. })),
             "folder" => matches!(error, TransferError::NotEmpty { .. }),
+            "rearranged" => {
+                matches!(&error, TransferError::Rearranging { path } if path.is_empty())
+            }
             _ => matches!(error, TransferError::Target(ArrayError::Unfinished { .. })),
         };
         assert!(is_expected, "{name}: {error}");
