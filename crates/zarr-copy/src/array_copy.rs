@@ -8,13 +8,14 @@ use zarr_array::unfinished::Kind;
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Codec, MetadataError};
 use zarr_store::{FullMessage, Prefix};
 
-use crate::array::Prepared;
+use crate::array::run;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 use crate::marker::{Marker, TargetState};
 use crate::objects::{Renamed, copy_beside_chunks, copy_objects};
 use crate::parts::Share;
 use crate::plan::CopyPlan;
+use crate::prepared::Prepared;
 use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 
 /// Makes the metadata of an array's copy from that of the source.
@@ -141,7 +142,7 @@ impl<'a> ArrayCopy<'a> {
                 copy_objects(self.from, self.to, (&renamed, &owned), found, options, progress)
             }
             Some((array, prepared)) => {
-                let mut summary = prepared.run(&array, found, share, options, progress)?;
+                let mut summary = run(&prepared, &array, found, share, options, progress)?;
                 let owned = share.objects(self.to.prefix);
                 let ends = (self.from, self.to);
                 summary.add(copy_beside_chunks(ends, &array, &owned, found, options)?);

@@ -1,7 +1,7 @@
 //! Prepares the target of a copy: an empty target with a marker.
 
 use zarr_array::ArrayError;
-use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::node::{self, METADATA_KEY, ROOT};
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_of_copy};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreError, StoreExt as _, remove};
@@ -10,7 +10,6 @@ use crate::CopyOptions;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source, target};
 use crate::marker::{Marker, Step, TargetState};
-use crate::objects::rearranging;
 
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
@@ -88,7 +87,10 @@ pub(crate) fn begin(
         && let Some(key) = foreign(from, to, options)?
     {
         return Err(match key.as_str().strip_suffix(REARRANGE_MARKER) {
-            Some(path) => rearranging(path),
+            Some("") => TransferError::Rearranging { path: ROOT.to_owned() },
+            Some(path) => {
+                TransferError::Rearranging { path: path.trim_end_matches('/').to_owned() }
+            }
             None => TransferError::Foreign { path: to.path(), key: key.to_string() },
         });
     }

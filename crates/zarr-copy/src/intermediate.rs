@@ -8,116 +8,20 @@
 //! Each pass is a copy with its own marker, so that a pass that was killed is resumed. An intermediate is
 //! used only by the copy that was interrupted, whose marker says what the source was.
 
-use std::sync::Arc;
-
+use zarr_array::Array;
 use zarr_array::unfinished::Kind;
-use zarr_array::{Array, chunk_grid_of};
-use zarr_grid::Grid;
-use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Codec};
-use zarr_store::{Prefix, Store, StoreError};
+use zarr_store::StoreError;
 
-use crate::array::Prepared;
 use crate::begin::begin;
-use crate::budget::{Budget, largest};
 use crate::endpoint::Endpoint;
-use crate::error::{TransferError, target};
+use crate::error::TransferError;
+use crate::intermediate_place::IntermediatePlace;
 use crate::marker::{Marker, TargetState};
 use crate::parts::Share;
+use crate::passes::{Passes, array_between};
 use crate::plan::{CopyPlan, count};
+use crate::prepared::Prepared;
 use crate::{CopyOptions, CopyProgress, CopySummary};
-
-/// The folder of an intermediate, beside the chunks of the target.
-pub const INTERMEDIATE: &str = "zarr-kit-intermediate";
-
-/// Runs of edges that the document of an intermediate may have on each axis.
-const MOST_RUNS: u64 = 1 << 16;
-
-/// How often less memory is tried, each time three quarters.
-const TRIALS: usize = 12;
-
-/// The place of an intermediate.
-pub(crate) struct IntermediatePlace {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) prefix: Prefix,
-}
-
-impl IntermediatePlace {
-    /// Bytes that are free there, if the system tells.
-    pub(crate) fn free_space(&self) -> Option<u64> {
-        self.store.linking()?.location(&self.prefix)?.free_space()
-    }
-}
-
-/// The grids of two passes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Passes {
-    /// Tasks of whole chunks of the source.
-    pub(crate) first: Grid,
-    /// Tasks of whole chunks of the target.
-    pub(crate) second: Grid,
-    /// The chunks of the intermediate: what a task of each has in common.
-    pub(crate) grid: Grid,
-    /// Bytes that either pass takes.
-    pub(crate) memory: u64,
-}
-
-impl Passes {
-    /// Tasks as large as the memory allows, whose chunks in common are buffered besides; `None` if
-    /// there are none.
-    pub(crate) fn new(
-        from: &Array,
-        to: &Array,
-        mut elements: u64,
-        options: &CopyOptions,
-    ) -> Result<Option<Self>, TransferError> {
-        for _ in 0..TRIALS {
-            let first = from.grid().grouped(elements, None);
-            let second = to.grid().grouped(elements, None);
-            let (Ok(first), Ok(second)) = (first, second) else { return Ok(None) };
-            let Ok(grid) = first.common_refinement(&second, MOST_RUNS) else { return Ok(None) };
-            let between = array(to, &grid, to.store().clone(), to.prefix())?;
-            let budgets =
-                (Budget::new(from, &between, options), Budget::new(&between, to, options));
-            if let (Ok(one), Ok(two)) = budgets
-                && largest(&first) <= one.elements
-                && largest(&second) <= two.elements
-            {
-                let taken = |budget: Budget, tasks: &Grid| {
-                    let share = budget.bytes.checked_div(budget.elements.max(1)).unwrap_or(0);
-                    budget.buffers.saturating_add(largest(tasks).saturating_mul(share.max(1)))
-                };
-                let memory = taken(one, &first).max(taken(two, &second));
-                return Ok(Some(Self { first, second, grid, memory }));
-            }
-            elements = elements.saturating_sub(elements / 4);
-        }
-        Ok(None)
-    }
-}
-
-/// The array between the passes, which nothing has been written of: elements as they are, so that its
-/// size is known.
-fn array(
-    to: &Array,
-    grid: &Grid,
-    store: Arc<dyn Store>,
-    prefix: &Prefix,
-) -> Result<Array, TransferError> {
-    let document = |metadata: &ArrayMetadata| {
-        metadata
-            .with_codecs(&[Codec::bytes()])?
-            .with_shape_and_grid(to.shape(), &chunk_grid_of(grid))?
-            .with_chunk_key_encoding(&ChunkKeyEncoding::default())
-    };
-    let failed = |cause| {
-        target(zarr_array::ArrayError::Metadata {
-            key: zarr_array::node::metadata_key(prefix),
-            cause,
-        })
-    };
-    let metadata = document(to.metadata()).map_err(failed)?;
-    Array::with_metadata(store, prefix, metadata, zarr_codec::Options::new()).map_err(target)
-}
 
 /// Removes the intermediate that an interrupted copy has left, if it goes on without one.
 pub(crate) fn remove_left(
@@ -125,7 +29,7 @@ pub(crate) fn remove_left(
     found: TargetState,
     options: &CopyOptions,
 ) -> Result<(), TransferError> {
-    match options.intermediate_for(to.store(), to.prefix()) {
+    match IntermediatePlace::of(to.store(), to.prefix(), options) {
         Some(IntermediatePlace { store, prefix }) if found == TargetState::Interrupted => {
             Ok(remove_at(Endpoint::new(&store, &prefix))?)
         }
@@ -146,9 +50,9 @@ impl<'p> Intermediate<'p> {
         to: &Array,
         options: &CopyOptions,
     ) -> Result<Option<Self>, TransferError> {
-        let place = options.intermediate_for(to.store(), to.prefix());
+        let place = IntermediatePlace::of(to.store(), to.prefix(), options);
         let (Some(passes), Some(place)) = (&plan.passes, place) else { return Ok(None) };
-        let array = array(to, &passes.grid, place.store, &place.prefix)?;
+        let array = array_between(to, &passes.grid, place.store, &place.prefix)?;
         Ok(Some(Self { array, passes }))
     }
 

@@ -50,11 +50,15 @@ mod creation;
 mod endpoint;
 mod error;
 mod intermediate;
+mod intermediate_place;
 mod marker;
 mod new_node;
 mod objects;
 mod parts;
+mod passes;
 mod plan;
+mod prepared;
+mod route;
 mod sparse;
 mod tree;
 
@@ -64,16 +68,15 @@ use zarr_array::Part;
 use zarr_codec::Codecs;
 use zarr_store::{Prefix, Store};
 
-use crate::intermediate::IntermediatePlace;
-
 pub use array::copy_array;
 pub use content::ContentDigest;
 pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
-pub use intermediate::INTERMEDIATE;
+pub use intermediate_place::INTERMEDIATE;
 pub use new_node::NewNode;
-pub use plan::{CopyPlan, Route, Why};
+pub use plan::CopyPlan;
+pub use route::{Route, Why};
 pub use tree::{copy_tree, plan_tree, source_arrays};
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
@@ -253,23 +256,6 @@ impl CopyOptions {
     pub fn intermediates(mut self, store: Arc<dyn Store>) -> Self {
         self.intermediates = Some(Place(store));
         self
-    }
-
-    /// Where the intermediate of the copy to a target is; `None` if there is no place for one.
-    fn intermediate_for(
-        &self,
-        store: &Arc<dyn Store>,
-        prefix: &Prefix,
-    ) -> Option<IntermediatePlace> {
-        let Some(Place(other)) = &self.intermediates else {
-            let is_kept = !store.capabilities().uncommitted;
-            let prefix = prefix.join(INTERMEDIATE).ok()?;
-            return is_kept.then(|| IntermediatePlace { store: Arc::clone(store), prefix });
-        };
-        let location = store.linking().and_then(|linking| linking.location(prefix));
-        let place = location.map_or_else(|| prefix.as_str().as_bytes().to_vec(), |at| at.bytes());
-        let name = format!("{INTERMEDIATE}-{:016x}", marker::hash_of(&[&place]));
-        Some(IntermediatePlace { store: Arc::clone(other), prefix: Prefix::new(&name).ok()? })
     }
 
     /// What the marker of a copy says of the place of its intermediates.

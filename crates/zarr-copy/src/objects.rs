@@ -5,11 +5,11 @@ use std::num::{NonZero, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
-use zarr_array::Array;
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::parallel;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
 use zarr_array::version_2;
+use zarr_array::{Array, ArrayError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use zarr_store::{Key, Links, StoreExt as _};
 
@@ -106,7 +106,7 @@ pub(crate) fn copy_objects(
         match from.prefix.strip(&key) {
             Some(name) if node::is_of_array(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
-            Some(REARRANGE_MARKER) => return Err(rearranging(from.prefix.as_str())),
+            Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             Some(name) if !owned.contains(name) => {}
             Some(name) if renamed.is_chunk(name) => chunks.push(key),
             _ => others.push(key),
@@ -217,7 +217,7 @@ pub(crate) fn copy_beside_chunks(
             continue;
         }
         if name == REARRANGE_MARKER {
-            return Err(rearranging(from.prefix.as_str()));
+            return Err(rearranging(from));
         }
         others.push(key);
         if others.len() >= BATCH {
@@ -229,10 +229,10 @@ pub(crate) fn copy_beside_chunks(
     Ok(summary)
 }
 
-/// The error for an array or group at `path`, perhaps with a slash at its end, among whose chunks are
-/// some that are not its own.
-pub(crate) fn rearranging(path: &str) -> TransferError {
-    TransferError::Rearranging { path: path.trim_end_matches('/').to_owned() }
+/// Refuses an array among whose objects are chunks of another arrangement.
+fn rearranging(from: Endpoint<'_>) -> TransferError {
+    let cause = "its chunks were being rearranged when that was interrupted: repair it first";
+    source(ArrayError::Refused { path: from.path(), cause: cause.into() })
 }
 
 struct Batch<'a> {

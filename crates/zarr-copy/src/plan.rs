@@ -6,56 +6,16 @@ use zarr_grid::{Axis, Grid};
 use zarr_metadata::Codec;
 
 use crate::CopyOptions;
-use crate::array::Prepared;
 use crate::budget::{largest, size_of_elements};
 use crate::error::{TransferError, source};
-use crate::intermediate::Passes;
+use crate::intermediate_place::IntermediatePlace;
+use crate::passes::Passes;
+use crate::prepared::Prepared;
+use crate::route::{Route, Why};
 use crate::sparse::is_sparse;
 
 /// What a further object costs, in bytes that could be read meanwhile.
 const BYTES_PER_OBJECT: u64 = 64 << 10;
-
-/// How the elements of an array get from the source to the target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Route {
-    /// In one pass, which decodes chunks of the source less than twice on average.
-    #[default]
-    Direct,
-    /// Only tasks with stored chunks are done, of an array that has few of them.
-    Sparse,
-    /// In two passes, by way of an array in chunks that both passes read and write whole: each chunk of
-    /// the source is decoded once.
-    Intermediate {
-        /// Bytes that the intermediate takes.
-        bytes: u64,
-        /// Its chunks.
-        chunks: u64,
-    },
-    /// In one pass, which decodes chunks of the source many times, and why.
-    Repeated(Why),
-}
-
-/// Why a copy that reads its source many times has no intermediate.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Why {
-    /// It would take as long, or does not fit in the memory either.
-    Cost,
-    /// There is less room for it than it needs.
-    Room {
-        /// Bytes that it takes.
-        needed: u64,
-        /// Bytes that are free.
-        free: u64,
-    },
-    /// Nothing can be removed from an archive that is being written.
-    Archive,
-    /// Each part of a copy reads what it needs.
-    Part,
-    /// Elements have lengths of their own.
-    Variable,
-}
 
 /// What a copy of one array will read, and in how much memory: see [`plan_tree`](crate::plan_tree).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,7 +46,7 @@ impl CopyPlan {
         is_all: bool,
         options: &CopyOptions,
     ) -> Result<Self, TransferError> {
-        let (to, budget) = (prepared.to(), prepared.budget());
+        let (to, budget) = (&prepared.to, prepared.budget);
         let units = units(from)?;
         let size = size_of_elements(to);
         let elements = to.shape().iter().fold(1, |all: u64, length| all.saturating_mul(*length));
@@ -100,9 +60,9 @@ impl CopyPlan {
         let direct = Self {
             bytes,
             chunks,
-            reads: reads(prepared.tasks()),
-            tasks: count(prepared.tasks()),
-            memory: memory(largest(prepared.tasks()).min(elements)),
+            reads: reads(&prepared.tasks),
+            tasks: count(&prepared.tasks),
+            memory: memory(largest(&prepared.tasks).min(elements)),
             route: Route::Direct,
             passes: None,
         };
@@ -113,7 +73,7 @@ impl CopyPlan {
             return Ok(direct);
         }
         let because = |why| Ok(Self { route: Route::Repeated(why), ..direct.clone() });
-        let place = options.intermediate_for(to.store(), to.prefix());
+        let place = IntermediatePlace::of(to.store(), to.prefix(), options);
         let place = match place {
             _ if !is_all => return because(Why::Part),
             _ if to.data_type().is_variable_length() => return because(Why::Variable),

@@ -2,7 +2,8 @@
 
 use std::str::FromStr;
 
-use zarr_metadata::same_value;
+use zarr_array::Array;
+use zarr_metadata::{ArrayMetadata, same_value};
 
 use crate::error::JoinError;
 
@@ -159,4 +160,14 @@ pub(crate) fn to_json(
         .iter()
         .try_fold(empty, |group, (name, json)| group.with_attribute(name, Some(json)))?;
     Ok(with.attributes().to_owned())
+}
+
+/// The attributes of an array, each with its JSON text.
+pub(crate) fn values(array: &Array) -> Vec<(String, &str)> {
+    values_of(array.metadata())
+}
+
+pub(crate) fn values_of(metadata: &ArrayMetadata) -> Vec<(String, &str)> {
+    let names = metadata.attribute_names().into_iter();
+    names.filter_map(|name| metadata.attribute(&name).map(|json| (name, json))).collect()
 }

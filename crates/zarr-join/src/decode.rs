@@ -8,7 +8,7 @@ use zarr_view::{CopyElement, CopyError, View};
 
 use crate::error::JoinError;
 use crate::join_plan::{JoinPlan, Written, product};
-use crate::members::Member;
+use crate::member::Member;
 use crate::times::Conversion;
 
 /// Writes one chunk, in one step: a chunk that is stored is complete.

@@ -13,7 +13,7 @@ use zarr_metadata::NodeMetadata;
 use crate::decode::write_chunk;
 use crate::error::JoinError;
 use crate::join_plan::{JoinPlan, Moved, Source, options_of};
-use crate::members::Member;
+use crate::member::Member;
 
 /// How a join is carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -2,11 +2,11 @@
 
 use zarr_array::Array;
 
-use crate::attributes::{self, Attributes};
+use crate::attributes::{self, Attributes, values};
+use crate::equal::check_equal;
 use crate::error::JoinError;
-use crate::group::check_equal;
-use crate::join::values;
-use crate::members::{Arrangement, Member, Members};
+use crate::member::Member;
+use crate::members::{Arrangement, Members};
 use crate::rearrange::GroupRearrangement;
 
 /// Checks that an array may be put between the chunks of another along an axis: rank, data type,

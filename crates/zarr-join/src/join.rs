@@ -1,14 +1,15 @@
 //! What the joined array is: its document, and by which steps it is planned.
 
-use zarr_array::{Array, chunk_grid_of};
+use zarr_array::chunk_grid_of;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, GroupMetadata};
 
-use crate::attributes::{self, Attributes, CombineAttributes};
+use crate::attributes::{self, CombineAttributes, values_of};
 use crate::chain::with_axis;
 use crate::error::JoinError;
 use crate::join_plan::JoinPlan;
-use crate::members::{Arrangement, Member, Members};
-use crate::times::{Conversion, TIME_ATTRIBUTES};
+use crate::member::Member;
+use crate::members::{Arrangement, Members};
+use crate::times::values_in_common_units;
 
 /// A join of arrays, to be planned and then executed.
 ///
@@ -162,33 +163,6 @@ fn metadata_of(
     }
     let json = attributes::to_json(&combined).map_err(JoinError::Metadata)?;
     metadata.with_attributes(&json).map_err(JoinError::Metadata)
-}
-
-/// The attributes of members; where times can be converted to the units of the first, with its units
-/// and its calendar.
-pub(crate) fn values_in_common_units(members: &[Member]) -> Vec<Attributes<'_>> {
-    let of = |(number, member)| {
-        let mut found = values(Member::array(member));
-        let first = members.first().filter(|_| number > 0);
-        let first = first.filter(|first| Conversion::between(member, first).is_some());
-        if let Some(first) = first {
-            let is_of_time = |name: &str| TIME_ATTRIBUTES.contains(&name);
-            found.retain(|(name, _)| !is_of_time(name));
-            let theirs = values(first.array()).into_iter();
-            found.extend(theirs.filter(|(name, _)| is_of_time(name)));
-        }
-        Attributes { member: member.name(), values: found }
-    };
-    members.iter().enumerate().map(of).collect()
-}
-
-pub(crate) fn values(array: &Array) -> Vec<(String, &str)> {
-    values_of(array.metadata())
-}
-
-fn values_of(metadata: &ArrayMetadata) -> Vec<(String, &str)> {
-    let names = metadata.attribute_names().into_iter();
-    names.filter_map(|name| metadata.attribute(&name).map(|json| (name, json))).collect()
 }
 
 /// The attributes of a group, each with its JSON text.

@@ -12,7 +12,8 @@ use zarr_metadata::ArrayMetadata;
 
 use crate::chain::with_axis;
 use crate::error::JoinError;
-use crate::members::{Member, Members};
+use crate::member::Member;
+use crate::members::Members;
 
 /// Why a chunk of the joined array is written from decoded elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -18,6 +18,7 @@
 mod attributes;
 mod chain;
 mod decode;
+mod equal;
 mod error;
 mod execute;
 mod grid;
@@ -25,6 +26,7 @@ mod group;
 mod insert;
 mod join;
 mod join_plan;
+mod member;
 mod members;
 mod nodes;
 pub mod rearrange;
@@ -38,7 +40,8 @@ pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGro
 pub use insert::{check_group_insertion, check_insertion, check_member, check_unjoined};
 pub use join::Join;
 pub use join_plan::{JoinPlan, Reason};
-pub use members::{Arrangement, Member, Members};
+pub use member::Member;
+pub use members::{Arrangement, Members};
 pub use nodes::{NodeMember, NodeMembers, NodePlan};
 pub use tiles::Tiles;
 

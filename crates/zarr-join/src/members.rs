@@ -1,71 +1,13 @@
 //! The arrays that are joined, and the checks that all joins make first.
 
 use std::ops::Range;
-use std::sync::Arc;
 
 use zarr_array::{Array, Selection};
 
 use crate::error::JoinError;
+use crate::member::Member;
 use crate::tiles::Tiles;
 use crate::times::{Conversion, PIECE};
-
-/// One array that is to be joined.
-#[derive(Clone, Debug)]
-pub struct Member {
-    name: String,
-    /// The path or URL of its store, if that is not its name.
-    store: Option<Arc<str>>,
-    array: Array,
-    /// The coordinate that the values are bounds of, if they are.
-    coordinate: Option<Array>,
-}
-
-impl Member {
-    /// An open array, with the name that messages use for it: its path or URL, as the user gave it.
-    #[must_use]
-    pub fn new(name: impl Into<String>, array: Array) -> Self {
-        Self { name: name.into(), store: None, array, coordinate: None }
-    }
-
-    /// The array at `path` in a member that is a group, whose name is also that of the store.
-    #[must_use]
-    pub fn in_group(group: &Arc<str>, path: &str, array: Array) -> Self {
-        Self {
-            name: format!("{group}/{path}"),
-            store: Some(group.clone()),
-            array,
-            coordinate: None,
-        }
-    }
-
-    /// As the bounds of this coordinate, whose units they have (CF conventions, 7.1).
-    pub(crate) fn bounds_of(mut self, coordinate: Option<Array>) -> Self {
-        self.coordinate = coordinate;
-        self
-    }
-
-    pub(crate) fn coordinate(&self) -> Option<&Array> {
-        self.coordinate.as_ref()
-    }
-
-    /// The path or URL of its store.
-    #[must_use]
-    pub fn store(&self) -> &str {
-        self.store.as_deref().unwrap_or(&self.name)
-    }
-
-    /// The name for messages.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// The array.
-    #[must_use]
-    pub fn array(&self) -> &Array {
-        &self.array
-    }
-}
 
 /// How members lie in the joined array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +41,7 @@ impl Members {
     /// [`JoinError`] with the name of the first member that does not fit.
     pub fn new(members: Vec<Member>, arrangement: Arrangement) -> Result<Self, JoinError> {
         let first = members.first().ok_or(JoinError::NoMembers)?;
-        let rank = first.array.shape().len();
+        let rank = first.array().shape().len();
         for member in &members {
             same_kind(member, first)?;
         }
@@ -223,13 +165,13 @@ impl Members {
 /// Refuses a member of another rank, data type or other dimension names.
 fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
     let differs = |what: &'static str, found: String, expected: String| JoinError::Differs {
-        member: member.name.as_str().into(),
+        member: member.name().into(),
         what,
         found: found.into(),
         expected: expected.into(),
-        first: first.name.as_str().into(),
+        first: first.name().into(),
     };
-    let (array, other) = (&member.array, &first.array);
+    let (array, other) = (member.array(), first.array());
     if array.shape().len() != other.shape().len() {
         let (found, expected) = (array.shape().len(), other.shape().len());
         return Err(differs("number of axes", found.to_string(), expected.to_string()));
@@ -253,7 +195,7 @@ fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
 
 /// The shape of a member with the axis that joining adds.
 fn placed_shape(member: &Member, arrangement: &Arrangement) -> Vec<u64> {
-    let mut shape = member.array.shape().to_vec();
+    let mut shape = member.array().shape().to_vec();
     if let Arrangement::NewAxis(axis) = arrangement {
         shape.insert((*axis).min(shape.len()), 1);
     }

@@ -11,7 +11,7 @@ use crate::error::JoinError;
 use crate::execute::{JoinOptions, JoinProgress, JoinSummary};
 use crate::group::{GroupJoinPlan, GroupMember};
 use crate::join_plan::JoinPlan;
-use crate::members::Member;
+use crate::member::Member;
 
 /// An array or a group that is to be joined.
 #[derive(Clone, Debug)]

@@ -7,16 +7,15 @@ use zarr_array::{Array, Selection};
 use zarr_metadata::cf::{self, Rebase, TimeAxis};
 use zarr_metadata::{ArrayMetadata, DataType, Printable};
 
-use crate::attributes;
+use crate::attributes::{self, Attributes, values};
 use crate::error::JoinError;
-use crate::join::values_in_common_units;
-use crate::members::Member;
+use crate::member::Member;
 
 /// The most bytes of elements that are converted together.
 pub(crate) const PIECE: u64 = 16 << 20;
 
 /// The attributes by which numbers are times.
-pub(crate) const TIME_ATTRIBUTES: [&str; 2] = ["units", "calendar"];
+const TIME_ATTRIBUTES: [&str; 2] = ["units", "calendar"];
 
 /// The times of a member in the units of the first one.
 #[derive(Clone, Debug)]
@@ -216,6 +215,24 @@ impl Conversion {
             reason: reason.into(),
         }
     }
+}
+
+/// The attributes of members; where times can be converted to the units of the first, with its units
+/// and its calendar.
+pub(crate) fn values_in_common_units(members: &[Member]) -> Vec<Attributes<'_>> {
+    let of = |(number, member)| {
+        let mut found = values(Member::array(member));
+        let first = members.first().filter(|_| number > 0);
+        let first = first.filter(|first| Conversion::between(member, first).is_some());
+        if let Some(first) = first {
+            let is_of_time = |name: &str| TIME_ATTRIBUTES.contains(&name);
+            found.retain(|(name, _)| !is_of_time(name));
+            let theirs = values(first.array()).into_iter();
+            found.extend(theirs.filter(|(name, _)| is_of_time(name)));
+        }
+        Attributes { member: member.name(), values: found }
+    };
+    members.iter().enumerate().map(of).collect()
 }
 
 /// The array whose `bounds` or `climatology` an array is, of those in its group: it has the units of

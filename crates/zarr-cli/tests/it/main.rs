@@ -14,6 +14,7 @@ mod conformance;
 mod content;
 #[cfg(test)]
 mod copy;
+mod copy_plan;
 #[cfg(test)]
 mod create;
 #[cfg(test)]

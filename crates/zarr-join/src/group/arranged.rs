@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use zarr_array::{Array, Selection};
 use zarr_metadata::GroupMetadata;
 
 use super::coordinates::is_coordinate;
@@ -12,7 +11,8 @@ use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::error::JoinError;
 use crate::insert::check_unjoined;
 use crate::join::{Join, group_values};
-use crate::members::{Arrangement, Member};
+use crate::member::Member;
+use crate::members::Arrangement;
 
 /// Where members lie.
 pub(super) struct Places {
@@ -166,37 +166,4 @@ impl Matched {
             None => join,
         }
     }
-}
-
-/// Refuses an array that does not have the shape, type and elements of another, bit by bit.
-pub(crate) fn check_equal(member: &Member, first: &Member) -> Result<(), JoinError> {
-    /// The most bytes of elements that are compared at once.
-    const PIECE: u64 = 16 << 20;
-    let unequal =
-        || JoinError::Unequal { member: member.name().into(), first: first.name().into() };
-    let failed = |member: &Member| {
-        let member = member.name().into();
-        move |cause| JoinError::Member { member, cause: Box::new(cause) }
-    };
-    let (a, b) = (member.array(), first.array());
-    if a.shape() != b.shape() || a.data_type() != b.data_type() {
-        return Err(unequal());
-    }
-    let pieces = b.batches(Selection::whole(b.shape()), PIECE).map_err(failed(first))?;
-    for piece in pieces {
-        let same = match b.element_size() {
-            0 => {
-                let read = |array: &Array| array.read_as::<Vec<u8>>(&piece);
-                read(a).map_err(failed(member))? == read(b).map_err(failed(first))?
-            }
-            _ => {
-                let read = |array: &Array| array.read(&piece);
-                read(a).map_err(failed(member))? == read(b).map_err(failed(first))?
-            }
-        };
-        if !same {
-            return Err(unequal());
-        }
-    }
-    Ok(())
 }

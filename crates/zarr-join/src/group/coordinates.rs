@@ -8,9 +8,9 @@ use zarr_metadata::{DataType, ElementLayout};
 use super::tree::GroupTree;
 use crate::attributes;
 use crate::error::JoinError;
-use crate::join::values_in_common_units;
-use crate::members::Member;
+use crate::member::Member;
 use crate::times::Conversion;
+use crate::times::values_in_common_units;
 
 /// A value of a coordinate, comparable with others of the same type.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -6,6 +6,5 @@ mod execute;
 mod group_plan;
 mod tree;
 
-pub(crate) use arranged::check_equal;
 pub use group_plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
 pub use tree::{GroupMember, GroupTree};

@@ -7,7 +7,7 @@ use zarr_array::{Array, Group};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use crate::error::JoinError;
-use crate::members::Member;
+use crate::member::Member;
 use crate::times::coordinate_of;
 
 /// One group that is to be joined.

@@ -143,7 +143,7 @@ fn what_is_no_array_is_not_removed() {
             "version 2" => matches!(error, TransferError::Target(ArrayError::Version2 { .. })),
             "folder" => matches!(error, TransferError::NotEmpty { .. }),
             "rearranged" => {
-                matches!(&error, TransferError::Rearranging { path } if path.is_empty())
+                matches!(&error, TransferError::Rearranging { path } if path == "the root")
             }
             _ => matches!(error, TransferError::Target(ArrayError::Unfinished { .. })),
         };

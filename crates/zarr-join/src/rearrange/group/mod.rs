@@ -21,7 +21,7 @@ use zarr_metadata::NodeMetadata;
 
 use self::recorded_plan::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
-use crate::members::Member;
+use crate::member::Member;
 use crate::rearrange::error::{RearrangeError, refused};
 use crate::times::{coordinate_of, in_units_of};
 

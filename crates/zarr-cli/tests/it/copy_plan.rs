@@ -1,0 +1,75 @@
+//! What a copy will read, and intermediates.
+
+use std::fs;
+use std::path::Path;
+
+use crate::support::{run, run_with, stdout, succeed, text};
+
+/// Rows of 2 MiB, compressed, which columns read in little memory many times.
+fn rows(folder: &Path) {
+    let create = ["create", "rows.zarr", "--shape", "1024,2048", "--dtype", "uint8"];
+    succeed(folder, &[&create[..], &["--chunks", "16,2048", "--codecs", "zstd:1"]].concat());
+    let values: Vec<u8> = (0..1024 * 2048_u64).map(|at| (at * at % 251).to_le_bytes()[0]).collect();
+    assert!(run_with(folder, &["write", "rows.zarr", "--from", "-"], &values).status.success());
+}
+
+#[test]
+fn a_copy_says_what_it_reads_before_it_does() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    rows(folder);
+    let copy = ["copy", "rows.zarr", "columns.zarr", "--chunks", "1024,32", "--memory"];
+    let plan = |rest: &[&str]| text(folder, &[&copy[..], rest, &["--dry-run"]].concat());
+    assert_eq!(
+        plan(&["512KiB"]),
+        "2.0 MiB in 20 tasks, 352.0 KiB of memory; 64 reads of 64 chunks of the source: each once; by \
+         way of an intermediate of 2.0 MiB in 100 chunks\n"
+    );
+    // The buffers are as many as there are processors.
+    let much = plan(&["1GiB"]);
+    assert!(much.starts_with("2.0 MiB in 1 task, "), "{much}");
+    assert!(much.ends_with("; 64 reads of 64 chunks of the source: each once\n"), "{much}");
+    let parts = plan(&["512KiB", "--part", "1/2"]);
+    assert!(
+        parts.contains("chunks of the source are read 7 times, since a part has no"),
+        "{parts}"
+    );
+    let whole = text(folder, &["copy", "rows.zarr", "columns.zarr", "--dry-run"]);
+    assert_eq!(whole, "copied object by object, as it is\n");
+    let json: serde_json::Value =
+        serde_json::from_str(&plan(&["512KiB", "--json"])).expect("one document");
+    let array = &json["arrays"][0];
+    assert_eq!((&array["route"], &array["reads"]), (&"intermediate".into(), &64.into()));
+    assert!(!folder.join("columns.zarr").exists());
+
+    let copied = run(folder, &[&copy[..], &["512KiB", "--verify"]].concat());
+    let said = String::from_utf8_lossy(&copied.stderr).into_owned();
+    assert!(copied.status.success() && said.contains("; in two passes\n"), "{said}");
+    let raw = |array: &str| stdout(folder, &["read", array, "-f", "raw"]);
+    assert!(raw("rows.zarr") == raw("columns.zarr"));
+    assert!(!folder.join("columns.zarr/zarr-kit-intermediate").exists());
+}
+
+#[test]
+fn an_archive_needs_a_place_for_the_intermediate() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    rows(folder);
+    let copy = ["copy", "rows.zarr", "a.zip", "--chunks", "1024,32", "--memory", "512KiB"];
+    let said = String::from_utf8_lossy(&run(folder, &copy).stderr).into_owned();
+    let expected = "rows.zarr: chunks of the source are read 7 times, since an archive has no place for \
+                    an intermediate: give --intermediate, or more --memory\n";
+    assert!(said.starts_with(expected), "{said}");
+    let placed = ["copy", "rows.zarr", "b.zip", "--chunks", "1024,32", "--memory", "512KiB"];
+    let placed = run(folder, &[&placed[..], &["--intermediate", "place"]].concat());
+    let said = String::from_utf8_lossy(&placed.stderr).into_owned();
+    assert!(said.contains("in two passes") && !said.contains("times"), "{said}");
+    assert_eq!(fs::read_dir(folder.join("place")).expect("a folder").count(), 0);
+    let inside = ["copy", "rows.zarr", "b.zarr", "--chunks", "1024,32", "--memory", "512KiB"];
+    let inside = [&inside[..], &["--intermediate", "rows.zarr"]].concat();
+    let refused = run(folder, &inside);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(!refused.status.success() && said.contains("it lies in the source"), "{said}");
+    let both = run(folder, &[&copy[..], &["--dry-run", "--resume"]].concat());
+    assert_eq!(both.status.code(), Some(2));
+}

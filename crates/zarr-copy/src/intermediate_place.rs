@@ -1,0 +1,41 @@
+//! The place of an intermediate, beside the chunks of the target or where the options say.
+
+use std::sync::Arc;
+
+use zarr_store::{Prefix, Store};
+
+use crate::marker::hash_of;
+use crate::{CopyOptions, Place};
+
+/// The folder of an intermediate, beside the chunks of the target.
+pub const INTERMEDIATE: &str = "zarr-kit-intermediate";
+
+/// The place of an intermediate.
+pub(crate) struct IntermediatePlace {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) prefix: Prefix,
+}
+
+impl IntermediatePlace {
+    /// The place of the intermediate of a copy to this target; `None` if there is none.
+    pub(crate) fn of(
+        store: &Arc<dyn Store>,
+        prefix: &Prefix,
+        options: &CopyOptions,
+    ) -> Option<Self> {
+        let Some(Place(other)) = &options.intermediates else {
+            let is_kept = !store.capabilities().uncommitted;
+            let prefix = prefix.join(INTERMEDIATE).ok()?;
+            return is_kept.then(|| Self { store: Arc::clone(store), prefix });
+        };
+        let location = store.linking().and_then(|linking| linking.location(prefix));
+        let place = location.map_or_else(|| prefix.as_str().as_bytes().to_vec(), |at| at.bytes());
+        let name = format!("{INTERMEDIATE}-{:016x}", hash_of(&[&place]));
+        Some(Self { store: Arc::clone(other), prefix: Prefix::new(&name).ok()? })
+    }
+
+    /// Bytes that are free there, if the system tells.
+    pub(crate) fn free_space(&self) -> Option<u64> {
+        self.store.linking()?.location(&self.prefix)?.free_space()
+    }
+}

@@ -1,0 +1,350 @@
+//! The copy of one array's elements in one pass.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::Arc;
+
+use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::{Array, ArrayError, LimitedStrings, Selection};
+use zarr_grid::{AxisPart, Grid};
+use zarr_metadata::ArrayMetadata;
+use zarr_store::{Prefix, Store};
+
+use crate::budget::{Budget, tasks};
+use crate::error::{TransferError, grid_error, source, target};
+use crate::marker::TargetState;
+use crate::parts::Share;
+use crate::sparse::{StoredTasks, common, small_tasks};
+use crate::{CopyOptions, CopyProgress, CopySummary};
+
+/// The copy of one array's elements, checked as far as possible before anything is written.
+pub(crate) struct Prepared {
+    /// The array that it makes.
+    pub(crate) to: Array,
+    pub(crate) budget: Budget,
+    /// What one task reads at most.
+    pub(crate) tasks: Grid,
+}
+
+impl Prepared {
+    pub(crate) fn new(
+        from: &Array,
+        store: Arc<dyn Store>,
+        prefix: &Prefix,
+        metadata: ArrayMetadata,
+        options: &CopyOptions,
+    ) -> Result<Self, TransferError> {
+        let metadata = metadata.into_version_3();
+        let same = metadata.shape() == from.shape() && metadata.data_type() == from.data_type();
+        if !same {
+            return Err(TransferError::Mismatch {
+                source_shape: from.shape().to_vec(),
+                source_type: from.data_type().to_string(),
+                target_shape: metadata.shape().to_vec(),
+                target_type: metadata.data_type().to_string(),
+            });
+        }
+        // Where none are given, those with which the source was opened.
+        let given = match options.codecs.is_empty() {
+            true => from.options().other_codecs().clone(),
+            false => options.codecs.clone(),
+        };
+        let codecs = zarr_codec::Options::new().allow_loss(options.allow_loss).codecs(given);
+        let to =
+            Array::with_metadata(store, prefix, metadata, codecs).map_err(TransferError::Target)?;
+        node::refuse_unwritable(&to, &prefix.key(METADATA_KEY)?).map_err(TransferError::Target)?;
+        let budget = Budget::new(from, &to, options)?;
+        let to = to.with_threads(budget.threads);
+        let tasks = tasks(from, &to, budget.elements).map_err(|error| grid_error(&to, error))?;
+        Ok(Self { to, budget, tasks })
+    }
+
+    /// The same with other tasks, which have whole chunks of the target.
+    pub(crate) fn with_tasks(self, tasks: Grid) -> Self {
+        Self { tasks, ..self }
+    }
+
+    /// Copies the elements in one pass.
+    pub(crate) fn copy(
+        &self,
+        from: &Array,
+        found: TargetState,
+        share: &Share<'_>,
+        options: &CopyOptions,
+        is_sparse: bool,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let from = &from.clone().with_threads(self.budget.threads);
+        let to = &self.to;
+        let done = match found {
+            TargetState::Interrupted => share.stored(to)?,
+            TargetState::Fresh | TargetState::Finished => HashSet::new(),
+        };
+        let copy = Copy { from, to, done, share, budget: self.budget, verify: options.verify };
+        match is_sparse {
+            true => copy.run_stored(progress),
+            false => copy.run(&self.tasks, progress),
+        }
+    }
+}
+
+/// Bytes of the memory for elements for which one task with stored chunks is remembered: a task takes
+/// less than a hundredth of that.
+const BYTES_PER_TASK: u64 = 1 << 13;
+
+/// So many are remembered in any case.
+const FEWEST_TASKS: usize = 1 << 10;
+
+/// Bytes of elements that are compared at a time if codecs may have lost bits.
+const PIECE: usize = 64 << 10;
+
+/// The elements of a part of a region, as ranges of the array.
+fn absolute(region: &[Range<u64>], part: &[AxisPart<'_>]) -> Vec<Range<u64>> {
+    let axes = part.iter().zip(region).map(|(part, range)| {
+        let within = part.in_selection();
+        let at = |n: u64| range.start.saturating_add(n);
+        at(within.start)..at(within.end)
+    });
+    axes.collect()
+}
+
+struct Copy<'a> {
+    from: &'a Array,
+    to: &'a Array,
+    /// Chunks of the target that exist already.
+    done: HashSet<Vec<u64>>,
+    /// What is to be copied.
+    share: &'a Share<'a>,
+    budget: Budget,
+    verify: bool,
+}
+
+/// What a copy of elements has done, and the buffers that it keeps from task to task.
+struct Running<'p> {
+    summary: CopySummary,
+    total: Option<u64>,
+    progress: &'p mut dyn FnMut(CopyProgress),
+    elements: Vec<u8>,
+    again: Vec<u8>,
+}
+
+impl Copy<'_> {
+    /// Does every task.
+    fn run(
+        &self,
+        tasks: &Grid,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let regions = self.share.regions(self.to).map_err(|error| grid_error(self.to, error))?;
+        let mut running = self.start(&regions, progress);
+        for region in &regions {
+            // A task and a region both have whole chunks, and so has what they have in common.
+            let tasks = tasks.chunks(region).map_err(|error| grid_error(self.to, error))?;
+            for task in tasks {
+                self.step(&absolute(region, task.axes()), &mut running)?;
+            }
+        }
+        Ok(running.summary)
+    }
+
+    /// Does the tasks that have stored chunks of the source, of an array that has few of them.
+    fn run_stored(
+        &self,
+        progress: &mut dyn FnMut(CopyProgress),
+    ) -> Result<CopySummary, TransferError> {
+        let (from, to) = (self.from, self.to);
+        let regions = self.share.regions(to).map_err(|error| grid_error(to, error))?;
+        let elements = self.budget.elements;
+        let tasks = match small_tasks(from, to, elements) {
+            Ok(None) => tasks(from, to, elements),
+            Ok(Some(small)) => Ok(small),
+            Err(error) => Err(error),
+        };
+        let tasks = tasks.map_err(|error| grid_error(to, error))?;
+        let most = usize::try_from(self.budget.bytes / BYTES_PER_TASK).unwrap_or(usize::MAX);
+        let stored = StoredTasks { from, to, tasks: &tasks, most: most.max(FEWEST_TASKS) };
+        let mut running = self.start(&regions, progress);
+        let mut last: Option<Vec<u64>> = None;
+        loop {
+            let found = stored.after(last.as_deref())?;
+            for task in &found {
+                let region = stored.region(task);
+                for ranges in regions.iter().filter_map(|owned| common(owned, &region)) {
+                    self.step(&ranges, &mut running)?;
+                }
+            }
+            match found.len() < stored.most {
+                true => break,
+                false => last = found.into_iter().next_back(),
+            }
+        }
+        // What is not stored is the same in the target.
+        let Running { mut summary, total, progress, .. } = running;
+        summary.bytes = total.unwrap_or(summary.bytes);
+        progress(CopyProgress { done: summary.bytes, total, ..CopyProgress::default() });
+        Ok(summary)
+    }
+
+    /// Before the first task of these regions.
+    fn start<'p>(
+        &self,
+        regions: &[Vec<Range<u64>>],
+        progress: &'p mut dyn FnMut(CopyProgress),
+    ) -> Running<'p> {
+        let total = regions
+            .iter()
+            .fold(0, |total: u64, region| total.saturating_add(self.bytes_of(region)));
+        // The length of variable elements is known only after reading them.
+        let total = (!self.to.data_type().is_variable_length()).then_some(total);
+        progress(CopyProgress { total, ..CopyProgress::default() });
+        let summary = CopySummary { arrays: 1, ..CopySummary::default() };
+        Running { summary, total, progress, elements: Vec::new(), again: Vec::new() }
+    }
+
+    /// The bytes of the elements in these ranges; 0 if they are of variable length.
+    fn bytes_of(&self, ranges: &[Range<u64>]) -> u64 {
+        let size = u64::try_from(self.to.element_size()).unwrap_or(u64::MAX);
+        let lengths = ranges.iter().map(|range| range.end.saturating_sub(range.start));
+        lengths.fold(size, |product, length| product.saturating_mul(length))
+    }
+
+    /// Does the task of these ranges, unless it is done.
+    fn step(&self, ranges: &[Range<u64>], running: &mut Running<'_>) -> Result<(), TransferError> {
+        self.share.check()?;
+        let Running { summary, total, progress, elements, again } = running;
+        if self.is_done(ranges)? {
+            summary.skipped = summary.skipped.saturating_add(1);
+        } else if self.to.data_type().is_variable_length() {
+            summary.bytes = summary.bytes.saturating_add(self.variable_task(ranges)?);
+            summary.tasks = summary.tasks.saturating_add(1);
+        } else {
+            self.task(ranges, elements, again)?;
+            summary.tasks = summary.tasks.saturating_add(1);
+        }
+        summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
+        progress(CopyProgress { done: summary.bytes, total: *total, ..CopyProgress::default() });
+        Ok(())
+    }
+
+    /// Whether all chunks of a task exist. Chunks of only the fill value never do, and are
+    /// processed again.
+    fn is_done(&self, ranges: &[Range<u64>]) -> Result<bool, TransferError> {
+        if self.done.is_empty() {
+            return Ok(false);
+        }
+        let mut chunks =
+            self.to.grid().chunks(ranges).map_err(|error| grid_error(self.to, error))?;
+        while let Some(part) = chunks.next_part() {
+            if !self.done.contains(part.chunk()) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn task(
+        &self,
+        ranges: &[Range<u64>],
+        elements: &mut Vec<u8>,
+        again: &mut Vec<u8>,
+    ) -> Result<(), TransferError> {
+        let selection = Selection::from(ranges);
+        let length = usize::try_from(self.bytes_of(ranges)).unwrap_or(usize::MAX);
+        let room = |buffer: &mut Vec<u8>| {
+            if buffer.len() < length {
+                // Free the old memory before allocating the new.
+                *buffer = Vec::new();
+                *buffer = zarr_view::zeroed(length).map_err(ArrayError::Copy)?;
+            }
+            Ok::<(), ArrayError>(())
+        };
+        room(elements).map_err(TransferError::Target)?;
+        let bytes = elements.get_mut(..length).unwrap_or_default();
+        self.read(&selection, bytes)?;
+        self.to.write(&selection, &*bytes).map_err(TransferError::Target)?;
+        if self.verify {
+            room(again).map_err(TransferError::Target)?;
+            let read = again.get_mut(..length).unwrap_or_default();
+            self.to.read_into(&selection, &mut *read).map_err(TransferError::Target)?;
+            if !self.is_as_written(bytes, read)? {
+                return Err(self.differs(ranges));
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`task`](Self::task), for elements of variable length; returns their size in bytes.
+    ///
+    /// A task has as many elements as fit if they have the usual length. If they are longer, its
+    /// chunks are copied one by one.
+    fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
+        let limit = self.budget.bytes;
+        let selection = Selection::from(ranges);
+        let mut read = LimitedStrings::new(limit);
+        self.from.read_into(&selection, &mut read).map_err(source)?;
+        let read = match read.take() {
+            Ok(read) => read,
+            Err(needed) => {
+                return self.chunk_by_chunk(ranges)?.ok_or(TransferError::Memory { needed, limit });
+            }
+        };
+        let elements: Vec<&[u8]> = read.iter().collect();
+        self.to.write_as(ranges, &elements).map_err(TransferError::Target)?;
+        if self.verify && self.to.read_as::<Vec<u8>>(ranges).map_err(TransferError::Target)? != read
+        {
+            return Err(self.differs(ranges));
+        }
+        Ok(u64::try_from(read.bytes().len()).unwrap_or(u64::MAX))
+    }
+
+    /// Copies the chunks of the target in these ranges one by one; `None` if there is only one.
+    fn chunk_by_chunk(&self, ranges: &[Range<u64>]) -> Result<Option<u64>, TransferError> {
+        let parts = self.to.grid().chunks(ranges);
+        let mut parts = parts.map_err(|error| grid_error(self.to, error))?;
+        let mut bytes = 0_u64;
+        while let Some(part) = parts.next_part() {
+            let one = absolute(ranges, part.axes());
+            if one == ranges {
+                return Ok(None);
+            }
+            bytes = bytes.saturating_add(self.variable_task(&one)?);
+        }
+        Ok(Some(bytes))
+    }
+
+    /// The error for elements that read back differently.
+    fn differs(&self, ranges: &[Range<u64>]) -> TransferError {
+        let path = node::display(self.to.prefix());
+        TransferError::Verify { path, start: ranges.iter().map(|range| range.start).collect() }
+    }
+
+    /// Whether these elements are those that were written, or those that the target's codecs make
+    /// of them: if the codecs lose bits, that was allowed, since the write would have failed
+    /// otherwise.
+    fn is_as_written(&self, written: &[u8], read: &[u8]) -> Result<bool, TransferError> {
+        if written == read {
+            return Ok(true);
+        }
+        // Any chunk's codec tells it.
+        let first = self.to.grid().axes().iter().map(|axis| axis.edge(0).unwrap_or(0));
+        let codec = self.to.chunk_codec(&first.collect::<Vec<u64>>());
+        let codec = codec.map_err(TransferError::Target)?;
+        let chain = codec.fixed().map(|codec| codec.chain());
+        let count = PIECE.checked_div(self.to.element_size()).unwrap_or(0).max(1);
+        let piece = count.saturating_mul(self.to.element_size());
+        for (written, read) in written.chunks(piece).zip(read.chunks(piece)) {
+            let Some(chain) = &chain else { return Ok(false) };
+            let expected = chain.read_back(written).map_err(|cause| {
+                target(ArrayError::Chunk { key: node::metadata_key(self.to.prefix()), cause })
+            })?;
+            if expected != read {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn read(&self, selection: &Selection, out: &mut [u8]) -> Result<(), TransferError> {
+        self.from.read_into(selection, out).map_err(source)
+    }
+}

@@ -1,0 +1,43 @@
+//! The ways of the elements from the source to the target.
+
+/// How the elements of an array get from the source to the target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Route {
+    /// In one pass, which decodes chunks of the source less than twice on average.
+    #[default]
+    Direct,
+    /// Only tasks with stored chunks are done, of an array that has few of them.
+    Sparse,
+    /// In two passes, by way of an array in chunks that both passes read and write whole: each chunk of
+    /// the source is decoded once.
+    Intermediate {
+        /// Bytes that the intermediate takes.
+        bytes: u64,
+        /// Its chunks.
+        chunks: u64,
+    },
+    /// In one pass, which decodes chunks of the source many times, and why.
+    Repeated(Why),
+}
+
+/// Why a copy that reads its source many times has no intermediate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Why {
+    /// It would take as long, or does not fit in the memory either.
+    Cost,
+    /// There is less room for it than it needs.
+    Room {
+        /// Bytes that it takes.
+        needed: u64,
+        /// Bytes that are free.
+        free: u64,
+    },
+    /// Nothing can be removed from an archive that is being written.
+    Archive,
+    /// Each part of a copy reads what it needs.
+    Part,
+    /// Elements have lengths of their own.
+    Variable,
+}

@@ -1,0 +1,63 @@
+//! One of the arrays that are joined.
+
+use std::sync::Arc;
+
+use zarr_array::Array;
+
+/// One array that is to be joined.
+#[derive(Clone, Debug)]
+pub struct Member {
+    name: String,
+    /// The path or URL of its store, if that is not its name.
+    store: Option<Arc<str>>,
+    array: Array,
+    /// The coordinate that the values are bounds of, if they are.
+    coordinate: Option<Array>,
+}
+
+impl Member {
+    /// An open array, with the name that messages use for it: its path or URL, as the user gave it.
+    #[must_use]
+    pub fn new(name: impl Into<String>, array: Array) -> Self {
+        Self { name: name.into(), store: None, array, coordinate: None }
+    }
+
+    /// The array at `path` in a member that is a group, whose name is also that of the store.
+    #[must_use]
+    pub fn in_group(group: &Arc<str>, path: &str, array: Array) -> Self {
+        Self {
+            name: format!("{group}/{path}"),
+            store: Some(group.clone()),
+            array,
+            coordinate: None,
+        }
+    }
+
+    /// As the bounds of this coordinate, whose units they have (CF conventions, 7.1).
+    pub(crate) fn bounds_of(mut self, coordinate: Option<Array>) -> Self {
+        self.coordinate = coordinate;
+        self
+    }
+
+    pub(crate) fn coordinate(&self) -> Option<&Array> {
+        self.coordinate.as_ref()
+    }
+
+    /// The path or URL of its store.
+    #[must_use]
+    pub fn store(&self) -> &str {
+        self.store.as_deref().unwrap_or(&self.name)
+    }
+
+    /// The name for messages.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The array.
+    #[must_use]
+    pub fn array(&self) -> &Array {
+        &self.array
+    }
+}
