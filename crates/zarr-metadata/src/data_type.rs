@@ -327,7 +327,7 @@ impl DataType {
         self.kind()?.layout()
     }
 
-    /// Bytes of an element in memory; `None` where [`layout`](Self::layout) is.
+    /// Bytes of an element in memory; `None` where [`element_layout`](Self::element_layout) is.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         match self {

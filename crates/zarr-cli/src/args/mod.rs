@@ -64,9 +64,10 @@ pub(crate) struct Args {
     /// opens.
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) outside_links: bool,
-    /// What writes to local files survive: the end of the process, or a power failure too, for which
-    /// each file is flushed to the device before the next step.
-    #[arg(long, global = true, help_heading = GLOBAL, value_enum, value_name = "EVENT", default_value = "process-end")]
+    /// What writes to local files survive: process-end, or power-failure, for which each file is flushed
+    /// to the device before the next step.
+    #[arg(long, global = true, help_heading = GLOBAL, value_enum, value_name = "EVENT",
+          default_value = "process-end", hide_possible_values = true)]
     pub(crate) durability: Survives,
 }
 
