@@ -219,6 +219,11 @@ fn foreign(
         let document = to.store.read(&here.document()?)?;
         let node = document.as_deref().map(NodeMetadata::from_json);
         if let Some(Ok(NodeMetadata::Array(array))) = &node {
+            // Before the chunks at other keys that the rearrangement left.
+            let marker = prefix.key(REARRANGE_MARKER)?;
+            if to.store.head(&marker)?.is_some() && is_foreign(&marker)? {
+                return Ok(Some(marker));
+            }
             let (encoding, rank) = (array.chunk_key_encoding(), array.shape().len());
             for key in to.store.list(&prefix, Links::AsObjects) {
                 let key = key?;

@@ -126,6 +126,7 @@ fn what_is_no_array_is_not_removed() {
     put(&unknown, MARKER);
     let rearranged = old("");
     put(&rearranged, REARRANGE_MARKER);
+    put(&rearranged, "c.5");
     for (name, store) in [
         ("group", group),
         ("foreign", foreign),
