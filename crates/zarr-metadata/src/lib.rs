@@ -42,7 +42,7 @@
 //!
 //! # In memory
 //! The bytes of an element are little-endian; a component narrower than a byte takes one byte,
-//! extended from its own bits (SD-18). [`DataType::layout`] has the numbers.
+//! extended from its own bits (SD-18). [`DataType::element_layout`] has the numbers.
 //!
 //! # serde
 //! Documents, data types, grids, key encodings and codecs serialise and deserialise with the same
