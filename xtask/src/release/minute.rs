@@ -40,13 +40,13 @@ pub(crate) const ROWS: &[Row] = &[
         name: "change",
         what: "the tests of `zarr-codec`, compiled before, after a change of one line in it",
         goal: 20,
-        before: Some("cargo test --locked -p zarr-codec"),
+        before: Some("cargo test --locked -p zarr-codec --all-features"),
         script: || {
             // Changed back whatever the tests say.
             const FILE: &str = "crates/zarr-codec/src/lib.rs";
             Ok(format!(
                 "cp {FILE} $CARGO_TARGET_DIR/lib.rs; echo 'const _: () = ();' >> {FILE}; \
-                 cargo test --locked -p zarr-codec; status=$?; \
+                 cargo test --locked -p zarr-codec --all-features; status=$?; \
                  cp $CARGO_TARGET_DIR/lib.rs {FILE}; (exit $status)"
             ))
         },
