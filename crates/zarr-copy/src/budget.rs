@@ -27,7 +27,9 @@ pub(crate) struct Budget {
     /// Bytes that they may take if each has a length of its own.
     pub(crate) bytes: u64,
     /// Bytes that the buffers of all threads may take.
-    pub(crate) buffers: u64,
+    buffers: u64,
+    /// Bytes that an element of a task takes: twice its size if it is read back.
+    per_element: u64,
 }
 
 impl Budget {
@@ -67,7 +69,13 @@ impl Budget {
         // Neither is 0.
         let bytes = left.checked_div(copies).unwrap_or(0);
         let elements = bytes.checked_div(size).unwrap_or(0);
-        Ok(Self { threads, elements, bytes, buffers: taken })
+        let per_element = size.saturating_mul(copies);
+        Ok(Self { threads, elements, bytes, buffers: taken, per_element })
+    }
+
+    /// Bytes that tasks of at most so many elements take, with the buffers.
+    pub(crate) fn memory(&self, elements: u64) -> u64 {
+        self.buffers.saturating_add(elements.saturating_mul(self.per_element))
     }
 }
 

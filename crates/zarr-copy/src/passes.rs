@@ -51,11 +51,7 @@ impl Passes {
                 && largest(&first) <= one.elements
                 && largest(&second) <= two.elements
             {
-                let taken = |budget: Budget, tasks: &Grid| {
-                    let share = budget.bytes.checked_div(budget.elements.max(1)).unwrap_or(0);
-                    budget.buffers.saturating_add(largest(tasks).saturating_mul(share.max(1)))
-                };
-                let memory = taken(one, &first).max(taken(two, &second));
+                let memory = one.memory(largest(&first)).max(two.memory(largest(&second)));
                 return Ok(Some(Self { first, second, grid, memory }));
             }
             elements = elements.saturating_sub(elements / 4);

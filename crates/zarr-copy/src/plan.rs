@@ -53,16 +53,12 @@ impl CopyPlan {
         let bytes = elements.saturating_mul(size);
         let chunks = units.as_ref().map_or(elements, count);
         let reads = |tasks: &Grid| units.as_ref().map_or(elements, |units| overlaps(tasks, units));
-        let memory = |largest: u64| {
-            let copies = if options.verify { 2 } else { 1 };
-            budget.buffers.saturating_add(largest.saturating_mul(size).saturating_mul(copies))
-        };
         let direct = Self {
             bytes,
             chunks,
             reads: reads(&prepared.tasks),
             tasks: count(&prepared.tasks),
-            memory: memory(largest(&prepared.tasks).min(elements)),
+            memory: budget.memory(largest(&prepared.tasks).min(elements)),
             route: Route::Direct,
             passes: None,
         };

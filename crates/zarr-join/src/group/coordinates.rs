@@ -9,8 +9,7 @@ use super::tree::GroupTree;
 use crate::attributes;
 use crate::error::JoinError;
 use crate::member::Member;
-use crate::times::Conversion;
-use crate::times::values_in_common_units;
+use crate::times::{Conversion, values_in_common_units};
 
 /// A value of a coordinate, comparable with others of the same type.
 #[derive(Clone, Copy, Debug, PartialEq)]
