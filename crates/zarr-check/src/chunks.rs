@@ -13,7 +13,7 @@ use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
 use zarr_codec::{AnyChunkCodec, AxisEdges, VariableChunkCodec};
 use zarr_metadata::{Codec, Printable};
 use zarr_store::StoreExt as _;
-use zarr_store::{Key, Links, MAX_KEY_LEN, Store, StoreError};
+use zarr_store::{Key, MAX_KEY_LEN, Store, StoreError};
 
 use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
@@ -80,7 +80,7 @@ impl Walk<'_> {
         let mut sizes = array.filter(|_| data.is_none()).map(Sizes::new);
         let is_whole = self.options.part.is_none() && !is_version_2;
         let mut stored = Stored::new(layout);
-        for listed in listing(&**store, layout) {
+        for listed in store.list_sized(layout.prefix()) {
             let (key, size) = match listed {
                 Ok(listed) => listed,
                 Err(error) if is_of_one_object(&error) => {
@@ -189,25 +189,6 @@ impl Walk<'_> {
     }
 }
 
-/// A key, and the size of its object where the listing tells it.
-type Listed = Result<(Key, Option<u64>), StoreError>;
-
-/// The keys of an array, with the sizes of the objects where the listing tells them.
-fn listing<'s>(
-    store: &'s dyn Store,
-    layout: &ChunkLayout,
-) -> Box<dyn Iterator<Item = Listed> + 's> {
-    match store.list_described(layout.prefix()) {
-        Some(listing) => {
-            Box::new(listing.map(|listed| listed.map(|(key, meta)| (key, Some(meta.size)))))
-        }
-        None => {
-            let keys = store.list(layout.prefix(), Links::Follow);
-            Box::new(keys.map(|key| key.map(|key| (key, None))))
-        }
-    }
-}
-
 /// The edges of an array's chunks, for a chain.
 fn occupied_edges(array: &Array) -> Vec<AxisEdges> {
     array.grid().axes().iter().map(|axis| AxisEdges::of(axis.distinct_edges())).collect()
@@ -268,8 +249,11 @@ impl<'a> Decoder<'a> {
         };
         let most = memory.checked_div(largest).and_then(|most| usize::try_from(most).ok());
         let most = most.and_then(NonZeroUsize::new);
+        // More threads than cores wait for a store that answers many requests at once.
+        let in_flight = self.array.store().capabilities().requests_in_flight;
+        let threads = self.options.threads.max(in_flight);
         // Larger than memory: not decoded, so a thread holds nothing.
-        most.map_or(self.options.threads, |most| self.options.threads.min(most))
+        most.map_or(threads, |most| threads.min(most))
     }
 
     /// Reports that a chunk of this many bytes is done.

@@ -1,6 +1,6 @@
 //! Nodes, their documents, and other objects next to them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
@@ -8,18 +8,16 @@ use zarr_array::ChunkLayout;
 use zarr_array::Hierarchy;
 use zarr_array::names_without_key;
 use zarr_array::node::{self, METADATA_KEY};
-use zarr_array::unfinished::{Kind, MARKER, REARRANGE_MARKER, Unfinished, UnfinishedWork};
-use zarr_array::version_2;
+use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork};
 use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
-use zarr_store::{DirEntry, Key, Links, Prefix, Store, StoreExt as _};
+use zarr_store::{Key, Prefix, StoreExt as _};
 
 use crate::finding::{
-    CONSOLIDATED, FILL, Finding, NODE_NAME, STRAY, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC,
-    UNSUPPORTED, VERSION_2, foreign, is_of_one_object, rule_of_document, rule_of_grid,
+    CONSOLIDATED, FILL, Finding, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED,
+    foreign, is_of_one_object, rule_of_document, rule_of_grid,
 };
 use crate::options::CheckOptions;
-use crate::rearranging;
 use crate::summary::{Report, Summary};
 
 /// What is looked into for nodes.
@@ -30,6 +28,20 @@ pub(crate) enum Parent {
     GroupOfVersion2,
     /// Not a group, so that what lies in it is not judged.
     Folder,
+}
+
+/// What was seen of a node before its turn.
+pub(crate) enum Ahead {
+    Array(Looked),
+    /// The document of another node.
+    Document(Vec<u8>),
+}
+
+/// What was found in an array.
+pub(crate) struct Looked {
+    pub(crate) findings: Vec<Finding>,
+    pub(crate) summary: Summary,
+    pub(crate) result: Result<(), ArrayError>,
 }
 
 /// A check in progress.
@@ -45,6 +57,8 @@ pub(crate) struct Walk<'a> {
     /// The groups above the current node that have consolidated metadata, and the paths of the
     /// nodes listed in it.
     consolidated: Vec<(Prefix, HashSet<String>)>,
+    /// What was looked at before its turn.
+    pub(crate) looked: HashMap<Prefix, Ahead>,
 }
 
 impl<'a> Walk<'a> {
@@ -54,8 +68,8 @@ impl<'a> Walk<'a> {
         report: &'a mut dyn FnMut(Finding),
         progress: Option<Report<'a>>,
     ) -> Self {
-        let (summary, member, consolidated) = (Summary::default(), None, Vec::new());
-        Self { store, options, report, progress, summary, member, consolidated }
+        let (summary, consolidated, looked) = (Summary::default(), Vec::new(), HashMap::new());
+        Self { store, options, report, progress, summary, member: None, consolidated, looked }
     }
 
     /// Reports what is found in documents and keys, which the first of several parts does.
@@ -110,7 +124,15 @@ impl<'a> Walk<'a> {
 
     fn node(&mut self, prefix: &Prefix, waiting: &mut Vec<Prefix>) -> Result<(), ArrayError> {
         let key = prefix.key(METADATA_KEY)?;
-        let Some(document) = self.store.read(&key)? else {
+        let document = match self.ahead(prefix, waiting) {
+            Some(Ahead::Array(looked)) => {
+                self.listed(prefix);
+                return self.add(looked);
+            }
+            Some(Ahead::Document(document)) => Some(document),
+            None => self.store.read(&key)?,
+        };
+        let Some(document) = document else {
             return self.of_version_2(prefix, waiting);
         };
         match NodeMetadata::from_json(&document) {
@@ -127,113 +149,28 @@ impl<'a> Walk<'a> {
                 self.children(prefix, Parent::Group, waiting)
             }
             Ok(NodeMetadata::Array(array)) => {
-                self.summary.arrays = self.summary.arrays.saturating_add(1);
                 self.listed(prefix);
-                self.findings(&key, array.findings());
-                self.array(prefix, &key, array)
+                self.of_version_3(prefix, &key, array)
             }
         }
+    }
+
+    /// An array, but for what groups above say of it.
+    pub(crate) fn of_version_3(
+        &mut self,
+        prefix: &Prefix,
+        key: &Key,
+        array: ArrayMetadata,
+    ) -> Result<(), ArrayError> {
+        self.summary.arrays = self.summary.arrays.saturating_add(1);
+        self.findings(key, array.findings());
+        self.array(prefix, key, array)
     }
 
     fn findings(&mut self, key: &Key, findings: &[Finding]) {
         for finding in findings {
             self.found(finding.clone().with_key(key.as_str()));
         }
-    }
-
-    /// Pushes the nodes directly below `prefix` on the stack, the first on top, and reports
-    /// objects that are not nodes.
-    pub(crate) fn children(
-        &mut self,
-        prefix: &Prefix,
-        parent: Parent,
-        waiting: &mut Vec<Prefix>,
-    ) -> Result<(), ArrayError> {
-        let strict = parent != Parent::Folder;
-        let mut entries = self.store.list_dir(prefix).collect::<Result<Vec<_>, _>>()?;
-        entries.sort();
-        let mut nodes = Vec::new();
-        for entry in entries {
-            match entry {
-                DirEntry::Prefix(child) => {
-                    let Ok(key) = child.key(METADATA_KEY) else {
-                        let message =
-                            "not examined: a key of what is in it is longer than keys are";
-                        self.found(
-                            Finding::new(UNEXAMINED, message)
-                                .with_key(format!("{}/", child.as_str())),
-                        );
-                        continue;
-                    };
-                    let marked = || match child.key(MARKER) {
-                        Ok(key) => self.store.head(&key).map(|meta| meta.is_some()),
-                        Err(_) => Ok(false),
-                    };
-                    let is_node = match self.store.head(&key) {
-                        Ok(Some(_)) => Ok(true),
-                        Ok(None) if parent != Parent::Group => {
-                            match version_2::is_at(&**self.store, &child) {
-                                Ok(false) => marked(),
-                                Ok(true) => {
-                                    // Version 2 reserves no names.
-                                    nodes.push(child);
-                                    continue;
-                                }
-                                Err(ArrayError::Store(error)) => Err(error),
-                                Err(error) => return Err(error),
-                            }
-                        }
-                        Ok(None) => marked(),
-                        Err(error) => Err(error),
-                    };
-                    let looked = match is_node {
-                        Ok(true) => {
-                            self.name(&child);
-                            nodes.push(child);
-                            continue;
-                        }
-                        // Names that the specification reserves for extensions.
-                        Ok(false) if is_reserved(&child) => continue,
-                        Ok(false) if strict => self.stray_prefix(&child),
-                        Ok(false) => Ok(()),
-                        Err(error) => Err(error.into()),
-                    };
-                    match looked {
-                        Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
-                            let message = format!("not examined: {error}");
-                            self.found(
-                                Finding::new(UNEXAMINED, message)
-                                    .with_key(format!("{}/", child.as_str())),
-                            );
-                        }
-                        looked => looked?,
-                    }
-                }
-                DirEntry::Object(key) if strict => {
-                    let name = prefix.strip(&key).unwrap_or_default();
-                    if version_2::NAMES.contains(&name) {
-                        if parent == Parent::GroupOfVersion2 {
-                            continue;
-                        }
-                        let message = "of Zarr version 2, next to a zarr.json; not read";
-                        self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
-                    } else if name == MARKER {
-                        let copy = Unfinished::at(&**self.store, prefix)?.unwrap_or_default();
-                        self.found(unfinished(&key, "group", copy.work));
-                    } else if name == REARRANGE_MARKER {
-                        let finding = rearranging::group_of(&**self.store, prefix, &key)?;
-                        self.found(finding);
-                    } else if name != METADATA_KEY {
-                        self.found(
-                            Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),
-                        );
-                    }
-                }
-                DirEntry::Object(_) => {}
-            }
-        }
-        waiting.extend(nodes.into_iter().rev());
-        Ok(())
     }
 
     /// A place without a document: there is an unfinished copy, or it has just been removed.
@@ -258,24 +195,6 @@ impl<'a> Walk<'a> {
             Some(Kind::Group) => self.children(prefix, Parent::Folder, waiting),
             Some(Kind::Array) | None => Ok(()),
         }
-    }
-
-    /// Reports a folder in a group that is not a node.
-    fn stray_prefix(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
-        for name in version_2::NAMES {
-            let Ok(key) = prefix.key(name) else { continue };
-            if self.store.head(&key)?.is_some() {
-                let message =
-                    "a node of Zarr version 2, which is not found in a group of version 3";
-                self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
-                return Ok(());
-            }
-        }
-        if self.store.list(prefix, Links::Follow).next().transpose()?.is_some() {
-            let message = "objects that belong to no node: there is no zarr.json";
-            self.found(Finding::new(STRAY, message).with_key(format!("{}/", prefix.as_str())));
-        }
-        Ok(())
     }
 
     /// Compares consolidated metadata with the document of each node.
@@ -335,15 +254,6 @@ impl<'a> Walk<'a> {
             .collect();
         for finding in lacking {
             self.found(finding);
-        }
-    }
-
-    /// Reports a node whose name the specification does not allow.
-    fn name(&mut self, prefix: &Prefix) {
-        let name = prefix.segments().last().unwrap_or_default();
-        if let Some(reason) = node::name_error(name) {
-            let finding = Finding::new(NODE_NAME, format!("the node's name {name:?} {reason}"));
-            self.found(finding.with_key(node::metadata_key(prefix)));
         }
     }
 
@@ -459,11 +369,6 @@ fn path_below<'a>(group: &Prefix, prefix: &'a Prefix) -> Option<&'a str> {
         path.strip_prefix(group.as_str())?.strip_prefix('/')?
     };
     (!below.is_empty()).then_some(below)
-}
-
-/// Whether a folder is reserved for extensions: its name begins with `__`.
-fn is_reserved(prefix: &Prefix) -> bool {
-    prefix.segments().last().is_some_and(|name| name.starts_with("__"))
 }
 
 pub(crate) fn document_error(key: &str, error: &MetadataError) -> Finding {

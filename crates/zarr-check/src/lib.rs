@@ -29,6 +29,8 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod absent;
+mod ahead;
+mod children;
 mod chunks;
 mod content;
 mod finding;

@@ -52,7 +52,8 @@ impl CheckOptions {
         self
     }
 
-    /// The number of threads that decode chunks.
+    /// The number of threads that decode chunks. There are more if the store answers more requests at
+    /// once.
     #[must_use]
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;

@@ -92,7 +92,7 @@ pub(crate) fn copy_objects(
     let interrupted = found == TargetState::Interrupted;
     let batch = Batch { from, to, renamed: Some(renamed), interrupted, options };
     let (mut chunks, mut others) = (Vec::new(), Vec::new());
-    let mut copy = |chunks: &mut Vec<Key>, others: &mut Vec<Key>| {
+    let mut copy = |chunks: &mut Vec<Listed>, others: &mut Vec<Key>| {
         owned.check()?;
         summary.add(batch.copy(chunks)?);
         summary.add(copy_others((from, to), others, owned, found, options)?);
@@ -101,14 +101,14 @@ pub(crate) fn copy_objects(
         progress(CopyProgress { done: summary.bytes, ..CopyProgress::default() });
         Ok::<(), TransferError>(())
     };
-    for key in from.store.list(from.prefix, Links::Follow) {
-        let key = key.map_err(source)?;
+    for listed in from.store.list_sized(from.prefix) {
+        let (key, size) = listed.map_err(source)?;
         match from.prefix.strip(&key) {
             Some(name) if node::is_of_array(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
             Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             Some(name) if !owned.contains(name) => {}
-            Some(name) if renamed.is_chunk(name) => chunks.push(key),
+            Some(name) if renamed.is_chunk(name) => chunks.push((key, size)),
             _ => others.push(key),
         }
         if chunks.len().max(others.len()) >= BATCH {
@@ -129,7 +129,8 @@ pub(crate) fn copy_others(
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
     let is_owned = |key: &&Key| owned.contains(from.prefix.strip(key).unwrap_or_default());
-    let keys: Vec<Key> = keys.iter().filter(is_owned).cloned().collect();
+    let keys = keys.iter().filter(is_owned).map(|key| (key.clone(), None));
+    let keys: Vec<Listed> = keys.collect();
     let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
     if options.nodes_only {
         return Ok(CopySummary { left_out: count, ..CopySummary::default() });
@@ -157,8 +158,8 @@ pub(crate) fn copy_below(
     let batch = Batch { from, to, renamed: None, interrupted, options };
     let mut summary = CopySummary::default();
     let mut keys = Vec::new();
-    for key in from.store.list(from.prefix, Links::Follow) {
-        let key = key.map_err(source)?;
+    for listed in from.store.list_sized(from.prefix) {
+        let (key, size) = listed.map_err(source)?;
         if key.name() == MARKER {
             return Err(TransferError::UnfinishedSource { path: from.path() });
         }
@@ -166,7 +167,7 @@ pub(crate) fn copy_below(
         if is_left || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
             continue;
         }
-        keys.push(key);
+        keys.push((key, size));
         if keys.len() >= BATCH {
             owned.check()?;
             summary.add(batch.copy(&keys)?);
@@ -235,6 +236,9 @@ fn rearranging(from: Endpoint<'_>) -> TransferError {
     source(ArrayError::Refused { path: from.path(), cause: cause.into() })
 }
 
+/// A key of the source, and the size of its object if it was listed with that.
+type Listed = (Key, Option<u64>);
+
 struct Batch<'a> {
     from: Endpoint<'a>,
     to: Endpoint<'a>,
@@ -253,12 +257,13 @@ struct ObjectBuffers {
 
 impl Batch<'_> {
     /// Copies objects, as many at once as fit in the memory.
-    fn copy(&self, keys: &[Key]) -> Result<CopySummary, TransferError> {
-        let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
+    fn copy(&self, keys: &[Listed]) -> Result<CopySummary, TransferError> {
         let largest = AtomicU64::new(0);
         let at_once = self.at_once();
-        self.each(keys, count, at_once, |(), key| {
-            let size = self.from.store.size(key).map_err(source)?.unwrap_or(0);
+        let asks = keys.iter().any(|(_, size)| size.is_none());
+        let threads = if asks { at_once } else { NonZeroUsize::MIN };
+        self.each(keys, threads, |(), listed| {
+            let (key, size) = (&listed.0, self.size(listed)?.unwrap_or(0));
             if size > self.options.memory {
                 let limit = self.options.memory;
                 return Err(TransferError::Object { key: key.to_string(), size, limit });
@@ -272,8 +277,8 @@ impl Batch<'_> {
         let fit = usize::try_from(self.options.memory / one).unwrap_or(usize::MAX);
         let threads = NonZeroUsize::new(fit).unwrap_or(NonZeroUsize::MIN).min(at_once);
         let [bytes, tasks, skipped] = [const { AtomicU64::new(0) }; 3];
-        self.each(keys, count, threads, |buffers: &mut ObjectBuffers, key| {
-            let Some(done) = self.object(key, buffers)? else { return Ok(()) };
+        self.each(keys, threads, |buffers: &mut ObjectBuffers, listed| {
+            let Some(done) = self.object(listed, buffers)? else { return Ok(()) };
             bytes.fetch_add(done.bytes, Ordering::Relaxed);
             tasks.fetch_add(done.tasks, Ordering::Relaxed);
             skipped.fetch_add(done.skipped, Ordering::Relaxed);
@@ -287,6 +292,14 @@ impl Batch<'_> {
         })
     }
 
+    /// The size of an object of the source; `None` if it has been removed.
+    fn size(&self, (key, size): &Listed) -> Result<Option<u64>, TransferError> {
+        match size {
+            Some(size) => Ok(Some(*size)),
+            None => self.from.store.size(key).map_err(source),
+        }
+    }
+
     /// The number of objects that are copied at once: they wait for their stores more than for
     /// cores.
     fn at_once(&self) -> NonZeroUsize {
@@ -298,11 +311,11 @@ impl Batch<'_> {
 
     fn each<S: Default>(
         &self,
-        keys: &[Key],
-        count: u64,
+        keys: &[Listed],
         threads: NonZeroUsize,
-        work: impl Fn(&mut S, &Key) -> Result<(), TransferError> + Sync,
+        work: impl Fn(&mut S, &Listed) -> Result<(), TransferError> + Sync,
     ) -> Result<(), TransferError> {
+        let count = u64::try_from(keys.len()).unwrap_or(u64::MAX);
         parallel::for_each(count, threads, S::default, |state, range| {
             let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
             let keys = keys.get(at(range.start)..at(range.end)).expect("as many keys as items");
@@ -313,20 +326,19 @@ impl Batch<'_> {
     /// Copies one object; `None` if it has been removed meanwhile.
     fn object(
         &self,
-        key: &Key,
+        listed: &Listed,
         buffers: &mut ObjectBuffers,
     ) -> Result<Option<CopySummary>, TransferError> {
+        let (key, _) = listed;
         let name = self.from.prefix.strip(key).unwrap_or_default();
         let renamed = self.renamed.map_or(Cow::Borrowed(name), |renamed| renamed.name(name));
         let target = self.to.prefix.key(&renamed)?;
         let ObjectBuffers { bytes, again } = buffers;
-        if self.interrupted {
-            let size = self.from.store.size(key).map_err(source)?;
-            if let Some(size) = size
-                && self.to.store.size(&target)? == Some(size)
-            {
-                return Ok(Some(CopySummary { bytes: size, skipped: 1, ..CopySummary::default() }));
-            }
+        if self.interrupted
+            && let Some(size) = self.size(listed)?
+            && self.to.store.size(&target)? == Some(size)
+        {
+            return Ok(Some(CopySummary { bytes: size, skipped: 1, ..CopySummary::default() }));
         }
         if !self.from.store.read_into(key, bytes).map_err(source)? {
             return Ok(None);

@@ -6,6 +6,7 @@ use super::update_consolidated::{Scope, update_consolidated};
 use crate::error::ArrayError;
 use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::hierarchy::version_2;
+use crate::parallel;
 use crate::store::{Links, Prefix, Store, UpdatePolicy, remove};
 
 /// Deletes the node at `prefix` and everything below it.
@@ -47,8 +48,11 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     }
     let has_document = store.head(&prefix.key(METADATA_KEY)?)?.is_some();
     node::refuse_version_2(!has_document && version_2::is_at(store, prefix)?, prefix)?;
-    for document in node::documents(&**store, prefix)? {
-        remove(&**store, &document)?;
+    let documents = node::documents(&**store, prefix)?;
+    for level in documents.chunk_by(|a, b| node::depth(a) == node::depth(b)) {
+        // One after another where a store answers no faster when it is asked for several.
+        let threads = store.capabilities().requests_in_flight;
+        parallel::each(level, threads, |key| remove(&**store, key))?;
     }
     store.delete_prefix(prefix)?;
     update_consolidated(store, prefix, Scope::Subtree, UpdatePolicy::default());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_metadata::{GroupMetadata, MetadataError, NodeMetadata};
 
 use crate::error::ArrayError;
-use crate::hierarchy::children::children;
+use crate::hierarchy::children::nodes;
 use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::store::{Change, Prefix, Store, StoreExt as _, UpdatePolicy, update};
 
@@ -180,31 +180,33 @@ pub(super) fn below(
     scope: Scope,
 ) -> Result<Documents, ArrayError> {
     let mut documents = Documents::new();
-    let mut waiting = vec![path.to_owned()];
-    while let Some(path) = waiting.pop() {
-        let prefix = root.join(&path)?;
-        let node = match node::open(store, &prefix) {
-            Ok(node) => node,
-            Err(ArrayError::NotFound { .. }) => continue,
-            Err(error) => return Err(error),
-        };
+    let mut groups = Vec::new();
+    let mut add = |path: String, node, groups: &mut Vec<_>| {
         let json = match node {
             NodeMetadata::Array(array) => array.json().to_owned(),
             NodeMetadata::Group(group) => {
-                if scope == Scope::Subtree {
-                    let children = children(&**store, &prefix, &group)?;
-                    let join = |name: &String| match path.as_str() {
-                        "" => name.clone(),
-                        path => format!("{path}/{name}"),
-                    };
-                    waiting.extend(children.iter().map(join));
-                }
-                let group = group.without_consolidated_metadata();
-                group.map_err(|cause| wrong(&prefix, cause))?.json().to_owned()
+                let without = group.without_consolidated_metadata();
+                let without = without.map_err(|cause| {
+                    root.join(&path).map_or_else(ArrayError::from, |prefix| wrong(&prefix, cause))
+                })?;
+                groups.push((path.clone(), group));
+                without.json().to_owned()
             }
         };
         if !path.is_empty() {
             documents.insert(path, json);
+        }
+        Ok::<(), ArrayError>(())
+    };
+    match node::open(store, &root.join(path)?) {
+        Ok(node) => add(path.to_owned(), node, &mut groups)?,
+        Err(ArrayError::NotFound { .. }) => {}
+        Err(error) => return Err(error),
+    }
+    while let Some((path, group)) = groups.pop().filter(|_| scope == Scope::Subtree) {
+        for (name, node) in nodes(store, &root.join(&path)?, &group)? {
+            let path = if path.is_empty() { name } else { format!("{path}/{name}") };
+            add(path, node?, &mut groups)?;
         }
     }
     Ok(documents)

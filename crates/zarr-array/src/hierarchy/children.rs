@@ -1,9 +1,11 @@
 //! The nodes directly in a group.
 
+use std::convert::Infallible;
+use std::iter;
 use std::num::NonZeroUsize;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Arc;
 
-use zarr_metadata::GroupMetadata;
+use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 use crate::error::ArrayError;
 use crate::hierarchy::node;
@@ -15,6 +17,9 @@ use crate::store::{DirEntry, Prefix, Store};
 /// The most documents that are looked up at once, each on its own thread.
 const MAX_LOOKUPS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
+/// Documents that are read before the first is used, so that memory does not grow with the group.
+const BATCH: usize = 256;
+
 /// The names of the nodes directly in the group at `prefix`, sorted; of a store that cannot list,
 /// those that the group's consolidated metadata has.
 pub(crate) fn children(
@@ -22,54 +27,71 @@ pub(crate) fn children(
     prefix: &Prefix,
     metadata: &GroupMetadata,
 ) -> Result<Vec<String>, ArrayError> {
+    let prefixes = candidates(store, prefix, metadata)?;
+    let is_node = parallel::map(&prefixes, lookups(store), |prefix| {
+        Ok::<_, ArrayError>(
+            (metadata.is_version_2() && version_2::is_at(store, prefix)?)
+                || store.head(&prefix.key(node::METADATA_KEY)?)?.is_some(),
+        )
+    })?;
+    let nodes = prefixes.iter().zip(is_node).filter(|(_, is_node)| *is_node);
+    Ok(nodes.map(|(prefix, _)| name(prefix)).collect())
+}
+
+/// As [`children`], each with its metadata or why that cannot be read: one request for each node.
+pub(crate) fn nodes<'s>(
+    store: &'s Arc<dyn Store>,
+    prefix: &Prefix,
+    metadata: &GroupMetadata,
+) -> Result<impl Iterator<Item = (String, Result<NodeMetadata, ArrayError>)> + use<'s>, ArrayError>
+{
+    let is_version_2 = metadata.is_version_2();
+    let mut ahead = candidates(&**store, prefix, metadata)?.into_iter();
+    Ok(iter::from_fn(move || {
+        let batch: Vec<Prefix> = ahead.by_ref().take(BATCH).collect();
+        let Ok(found) = parallel::map(&batch, lookups(&**store), |prefix| {
+            Ok::<_, Infallible>(match node::of_version_3(store, prefix).transpose() {
+                None if is_version_2 => version_2::open(store, prefix).transpose(),
+                node => node,
+            })
+        });
+        let named = |(prefix, node): (_, Option<_>)| Some((name(prefix), node?));
+        (!batch.is_empty()).then(|| batch.iter().zip(found).filter_map(named).collect::<Vec<_>>())
+    })
+    .flatten())
+}
+
+/// How many documents are looked up at once.
+fn lookups(store: &dyn Store) -> NonZeroUsize {
+    parallel::requests(store).min(MAX_LOOKUPS)
+}
+
+/// The places directly in a group where nodes may be, sorted.
+fn candidates(
+    store: &dyn Store,
+    prefix: &Prefix,
+    metadata: &GroupMetadata,
+) -> Result<Vec<Prefix>, ArrayError> {
     let listed = store.list_dir(prefix).filter_map(|entry| match entry {
         Ok(DirEntry::Prefix(prefix)) => Some(Ok(prefix)),
         Ok(DirEntry::Object(_)) => None,
         Err(error) => Some(Err(error)),
     });
-    let prefixes = match listed.collect::<Result<Vec<_>, _>>() {
-        Ok(prefixes) => prefixes,
+    match listed.collect::<Result<Vec<_>, _>>() {
+        Ok(mut prefixes) => {
+            prefixes.sort();
+            Ok(prefixes)
+        }
         Err(error) => match Snapshot::of(metadata, prefix) {
             Some(snapshot) if error.cannot_list() => {
                 let names = snapshot.children();
-                let prefixes = names.iter().map(|name| prefix.join(name));
-                prefixes.collect::<Result<_, _>>()?
+                Ok(names.iter().map(|name| prefix.join(name)).collect::<Result<_, _>>()?)
             }
-            _ => return Err(error.into()),
+            _ => Err(error.into()),
         },
-    };
-    let mut names = nodes_among(store, &prefixes, metadata.is_version_2())?;
-    names.sort();
-    Ok(names)
+    }
 }
 
-/// The names of those that have a document, also of Zarr version 2 in a group of that. Looks up as
-/// many at once as the store allows requests in flight.
-fn nodes_among(
-    store: &dyn Store,
-    prefixes: &[Prefix],
-    is_version_2: bool,
-) -> Result<Vec<String>, ArrayError> {
-    let names = Mutex::new(Vec::new());
-    let count = u64::try_from(prefixes.len()).unwrap_or(u64::MAX);
-    let threads = store.capabilities().requests_in_flight.min(MAX_LOOKUPS);
-    parallel::for_each(
-        count,
-        threads,
-        || (),
-        |(), range| {
-            let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
-            for prefix in prefixes.get(at(range.start)..at(range.end)).unwrap_or_default() {
-                if (is_version_2 && version_2::is_at(store, prefix)?)
-                    || store.head(&prefix.key(node::METADATA_KEY)?)?.is_some()
-                {
-                    let path = prefix.as_str();
-                    let name = path.rsplit_once('/').map_or(path, |(_, name)| name).to_owned();
-                    names.lock().unwrap_or_else(PoisonError::into_inner).push(name);
-                }
-            }
-            Ok::<(), ArrayError>(())
-        },
-    )?;
-    Ok(names.into_inner().unwrap_or_else(PoisonError::into_inner))
+fn name(prefix: &Prefix) -> String {
+    prefix.segments().last().unwrap_or_default().to_owned()
 }

@@ -9,7 +9,7 @@ use crate::array::Array;
 use crate::change::{Scope, update_consolidated};
 use crate::error::ArrayError;
 use crate::hierarchy::Hierarchy;
-use crate::hierarchy::children::children;
+use crate::hierarchy::children::{children, nodes};
 use crate::hierarchy::node;
 use crate::hierarchy::snapshot::Snapshot;
 use crate::store::{Prefix, Store, UpdatePolicy};
@@ -299,5 +299,43 @@ impl Group {
             return Ok(snapshot.children());
         }
         children(self.store(), &self.prefix, &self.metadata)
+    }
+
+    /// The nodes directly in this group by their names, sorted, each with its metadata or the error of
+    /// [`node`](Self::node).
+    ///
+    /// Documents are read some hundred ahead, as many at once as the store answers. So memory does not
+    /// grow with their lengths. Otherwise as [`children`](Self::children).
+    ///
+    /// # Errors
+    /// Errors of listing.
+    ///
+    /// # Examples
+    /// ```
+    /// # use std::sync::Arc;
+    /// # use zarr_array::Group;
+    /// # use zarr_array::store::{MemoryStore, Prefix};
+    /// # use zarr_metadata::{GroupMetadata, NodeMetadata};
+    /// let store = Arc::new(MemoryStore::new());
+    /// let root = Group::create(store, &Prefix::root(), GroupMetadata::new())?;
+    /// root.create_group("weather", GroupMetadata::new())?;
+    /// for (name, node) in root.nodes()? {
+    ///     assert!(name == "weather" && matches!(node?, NodeMetadata::Group(_)));
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn nodes(
+        &self,
+    ) -> Result<impl Iterator<Item = (String, Result<NodeMetadata, ArrayError>)>, ArrayError> {
+        let known = self.snapshot.as_ref().map(Snapshot::children);
+        let read = match known {
+            Some(_) => None,
+            None => Some(nodes(self.store(), &self.prefix, &self.metadata)?),
+        };
+        let known = known.into_iter().flatten().map(|name| {
+            let node = self.node(&name);
+            (name, node)
+        });
+        Ok(known.chain(read.into_iter().flatten()))
     }
 }

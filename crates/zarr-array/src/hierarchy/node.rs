@@ -26,15 +26,25 @@ pub const METADATA_KEY: &str = "zarr.json";
 /// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,
 /// which has none yet, [`ArrayError::Metadata`] if the document is not valid.
 pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, ArrayError> {
+    if let Some(node) = of_version_3(store, prefix)? {
+        return Ok(node);
+    }
+    if let Some(node) = version_2::open(store, prefix)? {
+        return Ok(node);
+    }
+    refuse_unfinished(store, prefix)?;
+    Err(ArrayError::NotFound { path: display(prefix) })
+}
+
+/// The metadata in the `zarr.json` at `prefix`, if there is one.
+pub(crate) fn of_version_3(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+) -> Result<Option<NodeMetadata>, ArrayError> {
     let key = prefix.key(METADATA_KEY)?;
-    let Some(document) = store.read(&key)? else {
-        if let Some(node) = version_2::open(store, prefix)? {
-            return Ok(node);
-        }
-        refuse_unfinished(store, prefix)?;
-        return Err(ArrayError::NotFound { path: display(prefix) });
-    };
+    let Some(document) = store.read(&key)? else { return Ok(None) };
     NodeMetadata::from_json(&document)
+        .map(Some)
         .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })
 }
 
@@ -157,8 +167,13 @@ pub fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayEr
     for key in store.list(prefix, Links::AsObjects) {
         documents.extend(Some(key?).filter(|key| key.name() == METADATA_KEY));
     }
-    documents.sort_by_cached_key(|key| key.as_str().matches('/').count());
+    documents.sort_by_cached_key(depth);
     Ok(documents)
+}
+
+/// The number of folders that a key is in.
+pub(crate) fn depth(key: &Key) -> usize {
+    key.as_str().matches('/').count()
 }
 
 /// A node's path for messages: the root has no name of its own.

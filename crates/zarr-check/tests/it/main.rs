@@ -9,3 +9,5 @@ mod check_links;
 mod check_nodes;
 #[cfg(test)]
 mod check_parts;
+#[cfg(test)]
+mod far;

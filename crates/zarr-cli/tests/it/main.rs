@@ -49,6 +49,8 @@ mod references;
 mod releases;
 #[cfg(all(test, feature = "remote"))]
 mod remote;
+#[cfg(all(test, feature = "remote"))]
+mod requests;
 #[cfg(test)]
 mod resize;
 #[cfg(test)]

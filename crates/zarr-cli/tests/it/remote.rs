@@ -15,7 +15,7 @@ const ARRAY: &str = "fixtures/seattle-weather.zarr/temp_range_12bit";
 const SECRET: &str = "zQ7secretX4";
 
 /// Runs with `s3://` on a server, and with these variables.
-fn on(endpoint: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
+pub(crate) fn on(endpoint: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut command = command(&root(), arguments);
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("AWS_")) {
         command.env_remove(name);
@@ -25,7 +25,7 @@ fn on(endpoint: &str, arguments: &[&str], variables: &[(&str, &str)]) -> Output 
     command.output().expect("runs")
 }
 
-const KEYS: [(&str, &str); 2] =
+pub(crate) const KEYS: [(&str, &str); 2] =
     [("AWS_ACCESS_KEY_ID", "somebody"), ("AWS_SECRET_ACCESS_KEY", SECRET)];
 
 /// What is measured of an array in object storage, and of the same objects on a plain server.

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use zarr_array::{Array, Group};
-use zarr_metadata::{GroupMetadata, NodeMetadata};
+use zarr_array::{Array, ArrayError, Group};
+use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use crate::error::JoinError;
 use crate::member::Member;
@@ -68,11 +68,12 @@ impl GroupTree {
             cause: Box::new(cause),
         };
         while let Some((path, group)) = waiting.pop() {
-            for child in group.children().map_err(failed)? {
+            for (child, node) in group.nodes().map_err(failed)? {
                 let below = if path.is_empty() { child.clone() } else { format!("{path}/{child}") };
-                match group.node(&child).map_err(failed)? {
-                    NodeMetadata::Array(_) => {
-                        tree.arrays.insert(below, group.array(&child).map_err(failed)?);
+                match node.map_err(failed)? {
+                    NodeMetadata::Array(metadata) => {
+                        let array = opened(&group, &child, metadata).map_err(failed)?;
+                        tree.arrays.insert(below, array);
                     }
                     NodeMetadata::Group(metadata) => {
                         tree.groups.insert(below.clone(), metadata);
@@ -109,4 +110,12 @@ impl GroupTree {
         };
         missing(first, self).or_else(|| missing(self, first)).map_or(Ok(()), Err)
     }
+}
+
+/// The array with this document directly in a group.
+fn opened(group: &Group, name: &str, metadata: ArrayMetadata) -> Result<Array, ArrayError> {
+    let prefix = group.prefix().join(name)?;
+    let options = group.options().clone();
+    let array = Array::with_metadata(group.hierarchy(), &prefix, metadata, options)?;
+    Ok(array.with_update_policy(group.update_policy()))
 }

@@ -245,9 +245,9 @@ fn nodes(root: &DiffNode<'_>) -> Result<BTreeMap<String, ReadNode>, DiffError> {
         if let Ok(NodeMetadata::Group(_)) = node {
             let failed = |cause: ArrayError| root.failed(cause);
             let group = Group::open(&root.store, &prefix).map_err(failed)?;
-            for name in group.children().map_err(failed)? {
+            for (name, node) in group.nodes().map_err(failed)? {
                 let below = prefix.join(&name).map_err(|cause| root.key_error(cause))?;
-                let node = open_node(&root.store, &below).map_err(failed);
+                let node = node.map_err(failed);
                 let path = if path.is_empty() { name } else { format!("{path}/{name}") };
                 next.push((path, below, node));
             }

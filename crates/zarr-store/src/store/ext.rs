@@ -3,8 +3,8 @@
 use std::io::IoSlice;
 
 use crate::{
-    Key, Location, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange, Sharing, Store,
-    StoreError, Version,
+    Key, Links, Listing, Location, ObjectMeta, Prefix, PutFrom, PutMode, PutOutcome, ReadRange,
+    Sharing, Store, StoreError, Version,
 };
 
 /// Shorthands for callers of a [`Store`], which every store has and none can override.
@@ -33,6 +33,20 @@ pub trait StoreExt: Store {
     /// As for [`Store::head`].
     fn size(&self, key: &Key) -> Result<Option<u64>, StoreError> {
         Ok(self.head(key)?.map(|meta| meta.size))
+    }
+
+    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with the size of its object if
+    /// listings of the store tell it.
+    fn list_sized(&self, prefix: &Prefix) -> Listing<'_, (Key, Option<u64>)> {
+        match self.list_described(prefix) {
+            Some(listed) => {
+                Box::new(listed.map(|found| found.map(|(key, meta)| (key, Some(meta.size)))))
+            }
+            None => {
+                let keys = self.list(prefix, Links::Follow);
+                Box::new(keys.map(|key| key.map(|key| (key, None))))
+            }
+        }
     }
 
     /// Writes the whole object, replacing any that is there.

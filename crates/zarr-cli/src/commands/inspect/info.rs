@@ -127,24 +127,22 @@ struct Child {
     node: Result<NodeMetadata, String>,
 }
 
-fn children(place: &NodeStore) -> Result<Vec<Child>, CliError> {
+/// What `describe` makes of each member.
+fn children<T>(place: &NodeStore, describe: fn(&Child) -> T) -> Result<Vec<T>, CliError> {
     let failed = |cause| place.failed(cause);
     let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
-    let mut children = Vec::new();
-    for name in group.children().map_err(failed)? {
-        let prefix = Prefix::new(&name)
-            .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
-        let node = open_node(&place.store, &prefix).map_err(|error| error.to_string());
-        children.push(Child { name, node });
-    }
-    Ok(children)
+    let nodes = group.nodes().map_err(failed)?;
+    let child = |(name, node): (_, Result<_, ArrayError>)| Child {
+        name,
+        node: node.map_err(|error| error.to_string()),
+    };
+    Ok(nodes.map(|node| describe(&child(node))).collect())
 }
 
 fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(), CliError> {
-    let children = children(place)?;
     let mut out = Out::stdout();
     if as_json {
-        let members: Vec<Value> = children.iter().map(child_json).collect();
+        let members = children(place, child_json)?;
         let attributes = raw(metadata.attributes());
         let zarr_format = metadata.is_version_2().then_some(2);
         out.json(&GroupJson { attributes, members, node_type: "group", zarr_format })?;
@@ -153,9 +151,9 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
     let mut table = Table::default();
     attribute_rows(metadata.attributes(), &mut table);
-    table.row("members", words::count(u64::try_from(children.len()).unwrap_or(u64::MAX)));
+    let rows = children(place, child_row)?;
+    table.row("members", words::count(u64::try_from(rows.len()).unwrap_or(u64::MAX)));
     print_table(&table, &mut out)?;
-    let rows: Vec<[String; 4]> = children.iter().map(child_row).collect();
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()
     };

@@ -1,7 +1,6 @@
 //! `zarr-kit tree`.
 
 use serde_json::{Map, Value, json};
-use zarr_kit::array::open_node;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
 use zarr_kit::{ArrayMetadata, Group, Prefix};
@@ -55,11 +54,11 @@ fn branch(
     let failed = |cause| place.failed(cause);
     let group = Group::open(place.store.clone(), prefix).map_err(failed)?;
     let mut members = Vec::new();
-    for name in group.children().map_err(failed)? {
+    for (name, node) in group.nodes().map_err(failed)? {
         let prefix = prefix
             .join(&name)
             .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
-        let node = open_node(&place.store, &prefix).map_err(|error| error.to_string());
+        let node = node.map_err(|error| error.to_string());
         members.push(branch(place, &prefix, name, node, depth - 1)?);
     }
     Ok(Branch { name, node, members: Some(members) })

@@ -1,0 +1,161 @@
+//! What lies directly in a group or folder: nodes, and objects that belong to none.
+
+use std::convert::Infallible;
+
+use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
+use zarr_array::version_2;
+use zarr_array::{ArrayError, Hierarchy, parallel};
+use zarr_store::{DirEntry, Links, Prefix, Store as _};
+
+use crate::finding::{Finding, NODE_NAME, STRAY, UNEXAMINED, VERSION_2, is_of_one_object};
+use crate::hierarchy::{Parent, Walk, unfinished};
+use crate::rearranging;
+
+/// What a folder is.
+enum Place {
+    /// A node, or the place of an unfinished one.
+    Node,
+    OfVersion2,
+    Folder,
+    /// The keys of what is in it are too long.
+    TooLong,
+}
+
+impl Walk<'_> {
+    /// Pushes the nodes directly below `prefix` on the stack, the first on top, and reports
+    /// objects that are not nodes.
+    pub(crate) fn children(
+        &mut self,
+        prefix: &Prefix,
+        parent: Parent,
+        waiting: &mut Vec<Prefix>,
+    ) -> Result<(), ArrayError> {
+        let strict = parent != Parent::Folder;
+        let mut entries = self.store.list_dir(prefix).collect::<Result<Vec<_>, _>>()?;
+        entries.sort();
+        let folders: Vec<&Prefix> = entries
+            .iter()
+            .filter_map(|entry| match entry {
+                DirEntry::Prefix(child) => Some(child),
+                DirEntry::Object(_) => None,
+            })
+            .collect();
+        let store = self.store;
+        let Ok(places) = parallel::map(&folders, parallel::requests(&***store), |child| {
+            Ok::<_, Infallible>(place(store, child, parent))
+        });
+        let mut places = places.into_iter();
+        let mut nodes = Vec::new();
+        for entry in entries {
+            match entry {
+                DirEntry::Prefix(child) => {
+                    let looked = match places.next().unwrap_or(Ok(Place::TooLong)) {
+                        Ok(Place::Node) => {
+                            self.name(&child);
+                            nodes.push(child);
+                            continue;
+                        }
+                        // Version 2 reserves no names.
+                        Ok(Place::OfVersion2) => {
+                            nodes.push(child);
+                            continue;
+                        }
+                        Ok(Place::TooLong) => {
+                            let message =
+                                "not examined: a key of what is in it is longer than keys are";
+                            self.found(
+                                Finding::new(UNEXAMINED, message)
+                                    .with_key(format!("{}/", child.as_str())),
+                            );
+                            continue;
+                        }
+                        // Names that the specification reserves for extensions.
+                        Ok(Place::Folder) if is_reserved(&child) => continue,
+                        Ok(Place::Folder) if strict => self.stray_prefix(&child),
+                        Ok(Place::Folder) => Ok(()),
+                        Err(error) => Err(error),
+                    };
+                    match looked {
+                        Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
+                            let message = format!("not examined: {error}");
+                            self.found(
+                                Finding::new(UNEXAMINED, message)
+                                    .with_key(format!("{}/", child.as_str())),
+                            );
+                        }
+                        looked => looked?,
+                    }
+                }
+                DirEntry::Object(key) if strict => {
+                    let name = prefix.strip(&key).unwrap_or_default();
+                    if version_2::NAMES.contains(&name) {
+                        if parent == Parent::GroupOfVersion2 {
+                            continue;
+                        }
+                        let message = "of Zarr version 2, next to a zarr.json; not read";
+                        self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
+                    } else if name == MARKER {
+                        let copy = Unfinished::at(&**self.store, prefix)?.unwrap_or_default();
+                        self.found(unfinished(&key, "group", copy.work));
+                    } else if name == REARRANGE_MARKER {
+                        let finding = rearranging::group_of(&**self.store, prefix, &key)?;
+                        self.found(finding);
+                    } else if name != METADATA_KEY {
+                        self.found(
+                            Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),
+                        );
+                    }
+                }
+                DirEntry::Object(_) => {}
+            }
+        }
+        waiting.extend(nodes.into_iter().rev());
+        Ok(())
+    }
+
+    /// Reports a folder in a group that is not a node.
+    fn stray_prefix(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
+        for name in version_2::NAMES {
+            let Ok(key) = prefix.key(name) else { continue };
+            if self.store.head(&key)?.is_some() {
+                let message =
+                    "a node of Zarr version 2, which is not found in a group of version 3";
+                self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
+                return Ok(());
+            }
+        }
+        if self.store.list(prefix, Links::Follow).next().transpose()?.is_some() {
+            let message = "objects that belong to no node: there is no zarr.json";
+            self.found(Finding::new(STRAY, message).with_key(format!("{}/", prefix.as_str())));
+        }
+        Ok(())
+    }
+
+    /// Reports a node whose name the specification does not allow.
+    fn name(&mut self, prefix: &Prefix) {
+        let name = prefix.segments().last().unwrap_or_default();
+        if let Some(reason) = node::name_error(name) {
+            let finding = Finding::new(NODE_NAME, format!("the node's name {name:?} {reason}"));
+            self.found(finding.with_key(node::metadata_key(prefix)));
+        }
+    }
+}
+
+fn place(store: &Hierarchy, child: &Prefix, parent: Parent) -> Result<Place, ArrayError> {
+    let Ok(key) = child.key(METADATA_KEY) else { return Ok(Place::TooLong) };
+    if store.head(&key)?.is_some() {
+        return Ok(Place::Node);
+    }
+    if parent != Parent::Group && version_2::is_at(&**store, child)? {
+        return Ok(Place::OfVersion2);
+    }
+    let marker = child.key(MARKER).ok();
+    let is_marked = marker.map(|key| store.head(&key)).transpose()?.flatten().is_some();
+    Ok(if is_marked { Place::Node } else { Place::Folder })
+}
+
+/// Whether a folder is reserved for extensions: its name begins with `__`.
+fn is_reserved(prefix: &Prefix) -> bool {
+    prefix.segments().last().is_some_and(|name| name.starts_with("__"))
+}
