@@ -127,7 +127,7 @@ impl<'a> ArrayCopy<'a> {
     }
 
     pub(crate) fn run(
-        self,
+        &self,
         found: TargetState,
         share: &Share<'_>,
         options: &CopyOptions,
@@ -136,16 +136,16 @@ impl<'a> ArrayCopy<'a> {
         let renamed = Renamed::new(&self.metadata, &self.changed);
         // Before anything is written.
         renamed.check_others(self.from)?;
-        match self.elements {
+        match &self.elements {
             None => {
                 let owned = share.objects_of(&self.metadata, self.to.prefix);
                 copy_objects(self.from, self.to, (&renamed, &owned), found, options, progress)
             }
             Some((array, prepared)) => {
-                let mut summary = run(&prepared, &array, found, share, options, progress)?;
+                let mut summary = run(prepared, array, found, share, options, progress)?;
                 let owned = share.objects(self.to.prefix);
                 let ends = (self.from, self.to);
-                summary.add(copy_beside_chunks(ends, &array, &owned, found, options)?);
+                summary.add(copy_beside_chunks(ends, array, &owned, found, options)?);
                 Ok(summary)
             }
         }

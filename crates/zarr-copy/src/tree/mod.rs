@@ -2,6 +2,7 @@
 
 mod first_visit;
 mod in_parts;
+mod together;
 mod walk;
 
 use zarr_array::names_without_key;
@@ -20,6 +21,7 @@ use crate::parts::{Share, copy_part_of_array};
 use crate::plan::CopyPlan;
 use crate::tree::first_visit::FirstVisit;
 use crate::tree::in_parts::copy_group_in_parts;
+use crate::tree::together::{Together, Waiting};
 use crate::tree::walk::{Step, Visit, Walk};
 use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 
@@ -130,9 +132,16 @@ fn copy_node(
             let tree =
                 begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
             let mut summary = CopySummary::default();
+            let together = Together { from, to, tree, options };
+            let mut waiting = Vec::new();
+            // None wait at the end: the last step is the end of this group.
             let walked = Walk::new(from, to).try_for_each(|step| {
                 let Step { prefix, new, visit } = step?;
                 let (here, there) = (from.at(&prefix), to.at(&new));
+                let is_full = waiting.len() >= together.at_once().get();
+                if is_full || !matches!(visit, Visit::Array(_)) {
+                    summary.add(together.copy(&mut waiting, change, progress)?);
+                }
                 match visit {
                     // The document of the root exists.
                     Visit::Group(_) if here.prefix == from.prefix => {}
@@ -149,13 +158,7 @@ fn copy_node(
                         summary.add(marker.finish(found, || Ok(one))?);
                     }
                     Visit::Array(metadata) => {
-                        let job = ArrayCopy::within(here, there, *metadata, change, options)?;
-                        let marker = job.marker()?;
-                        let found = marker.begin_within(tree)?;
-                        let progress = &mut |done| progress(here.prefix, done);
-                        summary.kept.extend(job.kept());
-                        summary
-                            .add(marker.finish(found, || job.run(found, &all, options, progress))?);
+                        waiting.push(Waiting { prefix, new, metadata: *metadata });
                     }
                     Visit::Invalid(cause) | Visit::Untranslated(cause) if !options.keep_unfit => {
                         return Err(source(cause));

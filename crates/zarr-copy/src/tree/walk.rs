@@ -1,9 +1,13 @@
 //! Walks through the nodes of a hierarchy, and the objects that belong to no node.
 
+use std::collections::HashMap;
+use std::convert::Infallible;
+use std::iter;
 use std::sync::Arc;
 
 use zarr_array::ArrayError;
 use zarr_array::node;
+use zarr_array::parallel;
 use zarr_array::version_2;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 use zarr_store::{Key, Prefix};
@@ -58,24 +62,30 @@ pub(crate) struct Walk<'a> {
     /// `None` if nothing is to be copied.
     to: Option<Endpoint<'a>>,
     ahead: Vec<Ahead>,
+    /// The nodes that were opened before their turn, several at once.
+    opened: HashMap<Prefix, Opened>,
 }
+
+/// A node, or why it cannot be read, unless the copy ends there.
+type Opened = Result<Result<NodeMetadata, ArrayError>, TransferError>;
 
 impl<'a> Walk<'a> {
     pub(crate) fn new(from: Endpoint<'a>, to: Endpoint<'a>) -> Self {
         let ahead = vec![Ahead::Node(from.prefix.clone(), to.prefix.clone())];
-        Self { from, to: Some(to), ahead }
+        Self { from, to: Some(to), ahead, opened: HashMap::new() }
     }
 
     /// As [`new`](Self::new), without a target.
     pub(crate) fn of(from: Endpoint<'a>) -> Self {
-        Self { from, to: None, ahead: vec![Ahead::Node(from.prefix.clone(), Prefix::root())] }
+        let ahead = vec![Ahead::Node(from.prefix.clone(), Prefix::root())];
+        Self { from, to: None, ahead, opened: HashMap::new() }
     }
 
     fn step(&mut self, next: Ahead) -> Result<Option<Step>, TransferError> {
         match next {
             Ahead::Node(prefix, new) => {
-                self.enter(&prefix)?;
-                self.node(prefix, new).map(Some)
+                let opened = self.opened(&prefix)?;
+                self.node(prefix, new, opened).map(Some)
             }
             Ahead::Folder(prefix, new) => {
                 self.enter(&prefix)?;
@@ -102,8 +112,36 @@ impl<'a> Walk<'a> {
         here.refuse_unfinished()
     }
 
-    fn node(&mut self, prefix: Prefix, new: Prefix) -> Result<Step, TransferError> {
-        let visit = match node::open(self.from.store, &prefix) {
+    /// Opens the node at `prefix` with those after it, as many at once as the store answers, unless that
+    /// was done before.
+    fn opened(&mut self, prefix: &Prefix) -> Opened {
+        if let Some(opened) = self.opened.remove(prefix) {
+            return opened;
+        }
+        let at_once = self.from.store.capabilities().requests_in_flight;
+        let after = self.ahead.iter().rev().filter_map(|ahead| match ahead {
+            Ahead::Node(prefix, _) => Some(prefix).filter(|at| !self.opened.contains_key(at)),
+            _ => None,
+        });
+        let next: Vec<&Prefix> = iter::once(prefix).chain(after).take(at_once.get()).collect();
+        let Ok(opened) = parallel::map(&next, at_once, |prefix| {
+            let opened = self.enter(prefix).map(|()| node::open(self.from.store, prefix));
+            Ok::<_, Infallible>(opened)
+        });
+        let mut opened = opened.into_iter();
+        let first = opened.next();
+        let after: Vec<_> = next.into_iter().skip(1).cloned().zip(opened).collect();
+        self.opened.extend(after);
+        first.unwrap_or_else(|| Ok(node::open(self.from.store, prefix)))
+    }
+
+    fn node(
+        &mut self,
+        prefix: Prefix,
+        new: Prefix,
+        opened: Result<NodeMetadata, ArrayError>,
+    ) -> Result<Step, TransferError> {
+        let visit = match opened {
             Ok(NodeMetadata::Array(metadata)) => Visit::Array(Box::new(metadata)),
             Ok(NodeMetadata::Group(group)) => {
                 let is_version_2 = group.is_version_2();

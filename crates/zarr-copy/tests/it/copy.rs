@@ -10,6 +10,7 @@ mod passes;
 mod processes;
 mod resumed;
 mod sparse;
+mod together;
 mod unfit;
 
 use std::sync::Arc;
