@@ -3,9 +3,9 @@
 use std::collections::HashMap;
 
 use zarr_array::{Array, ArrayError, ChunkLayout, node};
-use zarr_store::{Key, Store};
+use zarr_store::{Key, Store, StoreError};
 
-use crate::finding::{Finding, LENGTH, MISSING, MISSING_FEW};
+use crate::finding::{Finding, LENGTH, MEMBER, MISSING, MISSING_FEW};
 
 /// The most missing chunks that are findings of their own, and that a note names.
 const NAMED: usize = 20;
@@ -143,8 +143,19 @@ impl<'a> Sizes<'a> {
                 expected
             }
         };
-        // What cannot be asked for is found when it is read.
-        let size = size.or_else(|| Some(store.head(key).ok()??.size));
+        let asked = || match store.head(key) {
+            Ok(found) => Ok(found.map(|found| found.size)),
+            Err(error @ StoreError::Modified(_)) => Err(error),
+            // What cannot be asked for is found when it is read.
+            Err(_) => Ok(None),
+        };
+        let size = match size.map_or_else(asked, |size| Ok(Some(size))) {
+            Ok(size) => size,
+            Err(error) => {
+                let finding = Finding::new(MEMBER, error.to_string());
+                return Ok(Some(finding.with_key(key.as_str())));
+            }
+        };
         let holds = !shape.contains(&0);
         let message = match (size, expected) {
             (Some(size), Some(expected)) if size != expected => {

@@ -11,7 +11,7 @@ use zarr_array::node;
 use zarr_array::parallel;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
 use zarr_codec::{AnyChunkCodec, AxisEdges, VariableChunkCodec};
-use zarr_metadata::{Codec, Printable};
+use zarr_metadata::Codec;
 use zarr_store::StoreExt as _;
 use zarr_store::{Key, MAX_KEY_LEN, Store, StoreError};
 
@@ -31,15 +31,15 @@ use crate::variable::examine_variable;
 const BATCH: usize = 4096;
 
 impl Walk<'_> {
-    /// Checks all objects in this store of the array with this layout. If the array is not open, because its
-    /// elements cannot be read, only the keys are checked.
+    /// Checks all objects in this store of the array with this layout, and returns what is found. If the
+    /// array is not open, because its elements cannot be read, only the keys are checked.
     pub(crate) fn chunks(
         &mut self,
         store: &Arc<dyn Store>,
         layout: &ChunkLayout,
         array: Option<&Array>,
         is_version_2: bool,
-    ) -> Result<(), ArrayError> {
+    ) -> Result<Vec<Finding>, ArrayError> {
         if let Some(array) = array
             && let Some(members) = array.members()
         {
@@ -54,17 +54,12 @@ impl Walk<'_> {
         });
         let owned = owned.transpose()?;
         let data = match array.filter(|_| self.options.data) {
-            Some(array) => {
-                let member = self.member.clone();
-                let owned = owned.as_ref();
-                Some(Decoder::new(array, member, self.options, self.progress, owned)?)
-            }
+            Some(array) => Some(Decoder::new(array, self.options, self.progress, owned.as_ref())?),
             None => None,
         };
-        self.long_keys(layout);
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
         // Those in chunks, and those of keys.
-        let (mut findings, mut of_keys) = (Vec::new(), Vec::new());
+        let (mut findings, mut of_keys) = (Vec::new(), Vec::from_iter(long_keys(layout)));
         let mut strays: Vec<Key> = Vec::new();
         let mut moving = None;
         let mut chunks = 0_u64;
@@ -162,30 +157,38 @@ impl Walk<'_> {
             findings.append(&mut of_keys);
         }
         findings.sort_by(|a, b| a.key().cmp(&b.key()));
-        findings.into_iter().for_each(|finding| self.found_in_chunk(finding));
-        Ok(())
+        Ok(findings.into_iter().map(|finding| placed(finding, layout)).collect())
     }
+}
 
-    /// Chunks whose keys are too long for any store do not exist for readers that use keys.
-    fn long_keys(&mut self, layout: &ChunkLayout) {
-        let occupied = layout.grid().occupied();
-        if occupied.contains(&0) {
-            return;
-        }
-        let last: Vec<u64> = occupied.iter().map(|count| count.saturating_sub(1)).collect();
-        let name = layout.key_encoding().encode(&last);
-        let slash = usize::from(!layout.prefix().is_root());
-        let length =
-            layout.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
-        if length > MAX_KEY_LEN {
-            let message = format!(
-                "keys of chunks have up to {length} bytes; those of more than {MAX_KEY_LEN} are \
-                 not looked at"
-            );
-            self.found(
-                Finding::new(UNEXAMINED, message).with_key(node::metadata_key(layout.prefix())),
-            );
-        }
+/// Chunks whose keys are too long for any store do not exist for readers that use keys.
+fn long_keys(layout: &ChunkLayout) -> Option<Finding> {
+    let occupied = layout.grid().occupied();
+    if occupied.contains(&0) {
+        return None;
+    }
+    let last: Vec<u64> = occupied.iter().map(|count| count.saturating_sub(1)).collect();
+    let name = layout.key_encoding().encode(&last);
+    let slash = usize::from(!layout.prefix().is_root());
+    let length = layout.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
+    let message = format!(
+        "keys of chunks have up to {length} bytes; those of more than {MAX_KEY_LEN} are not looked at"
+    );
+    let finding = Finding::new(UNEXAMINED, message).with_key(node::metadata_key(layout.prefix()));
+    (length > MAX_KEY_LEN).then_some(finding)
+}
+
+/// A finding, with the elements that its object holds if it is a chunk.
+fn placed(finding: Finding, layout: &ChunkLayout) -> Finding {
+    let region = || {
+        let key = Key::new(finding.key()?).ok()?;
+        let index = layout.chunk_of_key(&key).filter(|index| layout.is_occupied(index))?;
+        let axes = layout.grid().axes().iter().zip(&index);
+        axes.map(|(axis, chunk)| axis.clipped(*chunk)).collect::<Option<Vec<_>>>()
+    };
+    match region() {
+        Some(region) => finding.with_region(layout.prefix().as_str(), region),
+        None => finding,
     }
 }
 
@@ -198,8 +201,6 @@ fn occupied_edges(array: &Array) -> Vec<AxisEdges> {
 struct Decoder<'a> {
     array: &'a Array,
     examiner: Examiner<'a>,
-    /// The name of the array, if it is a member of another.
-    member: Option<String>,
     options: &'a CheckOptions,
     progress: Option<Report<'a>>,
     /// Progress of the whole array, over all batches.
@@ -211,7 +212,6 @@ struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     fn new(
         array: &'a Array,
-        member: Option<String>,
         options: &'a CheckOptions,
         progress: Option<Report<'a>>,
         owned: Option<&OwnedChunks>,
@@ -227,7 +227,7 @@ impl<'a> Decoder<'a> {
         }
         let so_far = Mutex::new(CheckProgress { total, ..CheckProgress::default() });
         let large = Mutex::new(());
-        Ok(Self { array, examiner, member, options, progress, large, so_far })
+        Ok(Self { array, examiner, options, progress, large, so_far })
     }
 
     /// The number of threads that can each hold the elements of one chunk of the batch.
@@ -313,9 +313,7 @@ impl<'a> Decoder<'a> {
             Ok(false) => return Ok(Vec::new()), // removed since it was listed
             Err(error @ StoreError::Modified(_)) => {
                 encoded.clear();
-                let member = self.member.as_deref().unwrap_or_default();
-                let message = format!("member {}: {error}", Printable(member));
-                return Ok(vec![Finding::new(MEMBER, message).with_key(key.as_str())]);
+                return Ok(vec![Finding::new(MEMBER, error.to_string()).with_key(key.as_str())]);
             }
             Err(error) if is_of_one_object(&error) => {
                 encoded.clear();

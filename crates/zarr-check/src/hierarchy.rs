@@ -52,8 +52,6 @@ pub(crate) struct Walk<'a> {
     /// Receives the progress of an array's chunks, if requested.
     pub(crate) progress: Option<Report<'a>>,
     pub(crate) summary: Summary,
-    /// The name of the member of a joined array whose chunks are checked.
-    pub(crate) member: Option<String>,
     /// The groups above the current node that have consolidated metadata, and the paths of the
     /// nodes listed in it.
     consolidated: Vec<(Prefix, HashSet<String>)>,
@@ -69,7 +67,7 @@ impl<'a> Walk<'a> {
         progress: Option<Report<'a>>,
     ) -> Self {
         let (summary, consolidated, looked) = (Summary::default(), Vec::new(), HashMap::new());
-        Self { store, options, report, progress, summary, member: None, consolidated, looked }
+        Self { store, options, report, progress, summary, consolidated, looked }
     }
 
     /// Reports what is found in documents and keys, which the first of several parts does.
@@ -278,7 +276,9 @@ impl<'a> Walk<'a> {
         };
         let is_version_2 = metadata.is_version_2();
         let array = self.open(prefix, key, metadata)?;
-        self.chunks(self.store, &layout, array.as_ref(), is_version_2)
+        let found = self.chunks(self.store, &layout, array.as_ref(), is_version_2)?;
+        found.into_iter().for_each(|finding| self.found_in_chunk(finding));
+        Ok(())
     }
 
     /// Opens the array with this document. If its elements cannot be read, that is a finding.

@@ -4,6 +4,7 @@ use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::Members;
 use zarr_array::node;
+use zarr_metadata::Printable;
 
 use crate::finding::{Finding, MEMBER};
 use crate::hierarchy::Walk;
@@ -11,25 +12,43 @@ use crate::hierarchy::Walk;
 impl Walk<'_> {
     /// Checks the chunks of every member. One that cannot be opened, or has changed, is a finding, and
     /// so is, if chunks are read, one that was modified after the member was joined.
-    /// Keys in findings are those of the member's own store.
-    pub(crate) fn members(&mut self, array: &Array, members: &Members) -> Result<(), ArrayError> {
+    /// Keys in findings are those of the member's own store, which the message names; regions are those
+    /// of the joined array.
+    pub(crate) fn members(
+        &mut self,
+        array: &Array,
+        members: &Members,
+    ) -> Result<Vec<Finding>, ArrayError> {
+        let mut found = Vec::new();
         let counts = members.grid().occupied();
         let mut member = vec![0; counts.len()];
         if counts.contains(&0) {
-            return Ok(());
+            return Ok(found);
         }
         loop {
             match members.open(&member) {
                 Ok(Some(open)) => {
                     let is_version_2 = open.metadata().is_version_2();
-                    let outer = self.member.replace(members.name(&member));
-                    self.chunks(open.store(), open.layout(), Some(&open), is_version_2)?;
-                    self.member = outer;
+                    let name = members.name(&member);
+                    let findings =
+                        self.chunks(open.store(), open.layout(), Some(&open), is_version_2)?;
+                    let of_member = |finding: Finding| {
+                        let region = finding
+                            .region()
+                            .and_then(|(_, region)| members.region_of(&member, region));
+                        let finding = finding.after(&format!("member {}: ", Printable(&name)));
+                        match region {
+                            Some(region) => finding.with_region(array.prefix().as_str(), region),
+                            None => finding,
+                        }
+                    };
+                    found.extend(findings.into_iter().map(of_member));
                 }
                 Ok(None) => {}
+                Err(_) if !self.options.is_first_part() => {}
                 Err(error) => {
                     let key = node::metadata_key(array.prefix());
-                    self.found(Finding::new(MEMBER, error.to_string()).with_key(key));
+                    found.push(Finding::new(MEMBER, error.to_string()).with_key(key));
                 }
             }
             // The next one in C order.
@@ -42,7 +61,7 @@ impl Walk<'_> {
                 }
             }
             if carry {
-                return Ok(());
+                return Ok(found);
             }
         }
     }

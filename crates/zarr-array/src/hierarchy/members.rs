@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_grid::Grid;
@@ -130,6 +131,21 @@ impl Members {
             .locate(index, &mut member, &mut within)
             .map_err(|cause| ArrayError::Selection { cause })?;
         Ok((member, self.without_new_axis(within)))
+    }
+
+    /// The region of the array that a region of a member is; `None` if there is no such member.
+    #[must_use]
+    pub fn region_of(&self, member: &[u64], region: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
+        let mut region = region.to_vec();
+        if let Some(axis) = self.new_axis.filter(|axis| *axis <= region.len()) {
+            region.insert(axis, 0..1);
+        }
+        let axes = self.grid.axes().iter().zip(member).zip(region);
+        axes.map(|((axis, member), range)| {
+            let start = axis.clipped(*member)?.start;
+            Some(start.checked_add(range.start)?..start.checked_add(range.end)?)
+        })
+        .collect()
     }
 
     /// The name of a member in messages.

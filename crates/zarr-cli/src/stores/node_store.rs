@@ -216,6 +216,21 @@ impl NodeStore {
         Ok(false)
     }
 
+    /// Whether it is a virtual join, or something in one.
+    pub(crate) fn is_virtual_join(&self) -> bool {
+        virtual_join::is_virtual_join(&self.path)
+    }
+
+    /// Whether it is the node with this name in its group.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        self.path.trim_end_matches('/').rsplit('/').next() == Some(name)
+    }
+
+    /// The place of a node below it, as the user would write it.
+    pub(crate) fn below(&self, path: &str) -> String {
+        store::place_below(&self.path, path)
+    }
+
     pub(crate) fn node(&self) -> Result<NodeMetadata, CliError> {
         open_node(&self.store, &Prefix::root()).map_err(|cause| self.failed(cause))
     }

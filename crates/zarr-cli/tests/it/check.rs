@@ -132,3 +132,35 @@ fn deleted_and_cut_chunks_are_found_without_data() {
     assert_eq!(said.lines().count(), 21, "{said}");
     assert!(said.contains("30 of 30 chunks are not stored: 10 more than named"), "{said}");
 }
+
+/// Findings name the elements by index and by label, also those of a member by its place in the join.
+#[test]
+fn findings_name_regions_labels_and_members() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let seattle = root().join("fixtures/seattle-weather.zarr");
+    let seattle = seattle.to_str().expect("UTF-8");
+    succeed(folder, &["create", "s", "--group"]);
+    for name in ["time", "temp_max"] {
+        let from = format!("{seattle}/{name}");
+        succeed(folder, &["copy", &from, &format!("s/{name}")]);
+    }
+    std::fs::remove_file(folder.join("s/temp_max/c/5")).expect("removes");
+    for (name, days) in [("jan", "31"), ("feb", "29")] {
+        let rest = ["--dtype", "uint8", "--dims", "time,x", "--codecs", "bytes"];
+        let shape = format!("{days},2");
+        succeed(
+            folder,
+            &[&["create", name, "--shape", &shape, "--chunks", "10,2"], &rest[..]].concat(),
+        );
+        file(folder, "ones", vec![1; 2 * days.parse::<usize>().expect("a number")]);
+        succeed(folder, &["write", name, "--from", "ones"]);
+    }
+    let join = ["join", "jan", "feb", "--along", "time", "--virtual", "--chunks-may-change"];
+    succeed(folder, &[&join[..], &["-o", "both.zjoin"]].concat());
+    file(folder, "feb/c/1/0", "cut");
+    insta::assert_snapshot!(session(
+        folder,
+        &[&["check", "s", "--complete"], &["check", "both.zjoin"]],
+    ));
+}

@@ -1,6 +1,7 @@
 //! Findings, which are reported in addition to errors: in a document, or in other checked objects.
 
 use std::fmt;
+use std::ops::Range;
 
 use crate::error::printable::Printable;
 use crate::error::rule::{Rule, Severity};
@@ -33,6 +34,7 @@ pub struct Finding {
     rule: Rule,
     key: Option<String>,
     path: Option<String>,
+    region: Option<(String, Vec<Range<u64>>)>,
     message: String,
 }
 
@@ -48,7 +50,7 @@ impl Finding {
     /// A finding without a place. `message` names the found and the allowed values.
     #[must_use]
     pub fn new(rule: Rule, message: impl Into<String>) -> Self {
-        Finding { rule, key: None, path: None, message: message.into() }
+        Finding { rule, key: None, path: None, region: None, message: message.into() }
     }
 
     /// The same finding, in the object of this key.
@@ -61,6 +63,19 @@ impl Finding {
     #[must_use]
     pub fn with_path(self, path: impl Into<String>) -> Self {
         Finding { path: Some(path.into()), ..self }
+    }
+
+    /// The same finding, about a chunk with the elements of this region of the array with this path.
+    #[must_use]
+    pub fn with_region(self, array: impl Into<String>, region: Vec<Range<u64>>) -> Self {
+        Finding { region: Some((array.into(), region)), ..self }
+    }
+
+    /// The same finding, whose message has a text before it.
+    #[must_use]
+    pub fn after(mut self, text: &str) -> Self {
+        self.message.insert_str(0, text);
+        self
     }
 
     /// The rule that is broken.
@@ -92,6 +107,13 @@ impl Finding {
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
+    }
+
+    /// The path of the array, and the indices of the elements on each of its axes, if it is about a
+    /// chunk. Chunks of a joined array may be objects of another store; path and indices are its own.
+    #[must_use]
+    pub fn region(&self) -> Option<(&str, &[Range<u64>])> {
+        self.region.as_ref().map(|(array, region)| (array.as_str(), region.as_slice()))
     }
 
     /// The found and the allowed values.
@@ -135,7 +157,7 @@ impl Finding {
 
 impl fmt::Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Finding { rule, key, path, message } = self;
+        let Finding { rule, key, path, message, region: _ } = self;
         write!(f, "{}: ", rule.severity())?;
         for place in [key, path].into_iter().flatten() {
             write!(f, "{}: ", Printable(place))?;

@@ -193,6 +193,13 @@ impl Readers {
         readers
     }
 
+    /// Adds an array to those of a group. Of Zarr version 2 the table says nothing.
+    pub fn add_to(readers: &mut Option<Self>, metadata: &ArrayMetadata) {
+        if !metadata.is_version_2() {
+            readers.get_or_insert_default().add(metadata);
+        }
+    }
+
     /// Adds an array that is to be read as well.
     pub fn add(&mut self, metadata: &ArrayMetadata) {
         let needs = Needs::of(metadata);

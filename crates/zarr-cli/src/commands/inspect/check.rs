@@ -1,19 +1,18 @@
 //! `zarr-kit check`.
 
-use std::cell::RefCell;
-
 use serde_json::json;
-use zarr_kit::array::ChunkLayout;
-use zarr_kit::array::store::{Key, Links, LocalStore, StoreExt as _};
+use zarr_kit::array::store::{Links, LocalStore, StoreExt as _};
 use zarr_kit::array::unfinished::REARRANGE_MARKER;
 use zarr_kit::array::{Part, open_node};
-use zarr_kit::check::{self, CheckOptions, Finding, Severity};
+use zarr_kit::check::{self, CheckOptions, Finding};
+use zarr_kit::copy::{Endpoint, source_arrays};
 use zarr_kit::join::rearrange::{Repair, repair as repair_array, repair_group};
 use zarr_kit::metadata::{NodeMetadata, Printable};
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::{words, wrapped};
 use zarr_kit::{Array, ArrayError, Group, Prefix};
 
+use super::findings::Places;
 use crate::args::Check;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
@@ -25,7 +24,7 @@ use crate::stores::node_store::{Around, NodeStore};
 /// Exit status if `check` found an error or a warning; notes need no action.
 const FOUND: u8 = 1;
 
-/// The most links to the documentation that are printed.
+/// The most ids and next steps that are printed.
 const LINKS: usize = 3;
 
 pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
@@ -40,7 +39,8 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     };
     let mut failed = None;
     let mut found: Vec<Finding> = Vec::new();
-    let mut ids: Vec<&'static str> = Vec::new();
+    // Each id, and what to do about its first finding.
+    let mut ids: Vec<(&'static str, Option<String>)> = Vec::new();
     let options = CheckOptions::new().data(args.data).complete(args.complete).memory(args.memory);
     let options = match args.part {
         Some(part) => options.part(part),
@@ -48,10 +48,10 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     };
     let is_first = args.part.is_none_or(Part::is_first);
     let bar = Bar::new();
-    let regions = Regions::new(&place);
+    let places = Places::new(&place);
     let mut report = |finding: Finding| {
-        if !ids.contains(&finding.id()) {
-            ids.push(finding.id());
+        if !ids.iter().any(|(id, _)| *id == finding.id()) {
+            ids.push((finding.id(), places.next(&finding)));
         }
         if args.json {
             found.push(finding);
@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
             // A line and the bar may share a terminal.
             let now = bar.is_shown();
             let print = || {
-                line(&mut out, &finding, &regions)?;
+                places.line(&mut out, &finding)?;
                 if now { out.flush() } else { Ok(()) }
             };
             failed = bar.beside(print).err();
@@ -98,8 +98,9 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
                     "id": finding.id(), "severity": finding.severity().to_string(),
                     "key": finding.key(), "path": finding.path(), "message": finding.message(),
                     "rule": finding.rule().text(),
-                    "region": regions.of(finding.key().unwrap_or_default()),
-                    "help": entry(finding.id()),
+                    "region": Places::region(finding), "labels": places.labels(finding),
+                    "next": places.next(finding),
+                    "help": format!("zarr-kit check --explain {}", finding.id()),
                 })
             })
             .collect();
@@ -134,17 +135,24 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
             words::counted(summary.errors, "error"),
             words::counted(summary.warnings, "warning"),
         ));
+        let steps = ids.iter().filter_map(|(id, next)| Some((id, next.as_ref()?)));
+        steps.take(LINKS).for_each(|(id, next)| note(format_args!("next, for {id}: {next}")));
         match ids.len() {
             0 => {}
             1..=LINKS => {
-                let ids = ids.join(", ");
+                let ids = ids.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ");
                 note(format_args!("`zarr-kit check --explain ID` says what it means: {ids}"));
             }
             _ => note("`zarr-kit check --explain ID` says what an [id] means"),
         }
-    }
-    if let Ok(NodeMetadata::Array(metadata)) = open_node(&place.store, &Prefix::root()) {
-        print::readers(&Readers::of(&metadata), args.json);
+        // Of groups on servers this would ask for each document again.
+        let is_array = matches!(place.node(), Ok(NodeMetadata::Array(_)));
+        if (place.is_quick || is_array) && !place.is_virtual_join() {
+            let mut readers = None;
+            let arrays = source_arrays(Endpoint::in_hierarchy(&place.store, &root));
+            arrays.flatten().for_each(|(_, metadata)| Readers::add_to(&mut readers, &metadata));
+            readers.iter().for_each(|readers| print::readers(readers, false));
+        }
     }
     let any = summary.errors > 0 || summary.warnings > 0;
     Ok(if any { FOUND } else { 0 })
@@ -223,11 +231,6 @@ fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>
     Ok(removed)
 }
 
-/// The command that explains an id.
-fn entry(id: &str) -> String {
-    format!("zarr-kit check --explain {id}")
-}
-
 /// Prints what is to be known of an id.
 fn explain(id: &str) -> Result<u8, CliError> {
     let Some(text) = check::explanation(id) else {
@@ -247,72 +250,4 @@ fn explain(id: &str) -> Result<u8, CliError> {
     }
     out.finish()?;
     Ok(0)
-}
-
-/// Which elements chunks hold, by their keys.
-struct Regions<'a> {
-    place: &'a NodeStore,
-    /// The layout of the array that was asked for last, by its path: findings come array by array.
-    last: RefCell<Option<(String, Option<ChunkLayout>)>>,
-}
-
-impl<'a> Regions<'a> {
-    fn new(place: &'a NodeStore) -> Self {
-        Self { place, last: RefCell::default() }
-    }
-
-    /// The indices of the chunk with this key, as `--region` takes them; `None` if it is no chunk.
-    fn of(&self, key: &str) -> Option<String> {
-        let key = Key::new(key).ok()?;
-        // An array is the nearest node above its chunks.
-        let mut above = key.as_str();
-        let path = loop {
-            above = above.rsplit_once('/').map_or("", |(above, _)| above);
-            let prefix = Prefix::new(above).ok()?;
-            if prefix.key("zarr.json").is_ok_and(|document| document == key) {
-                return None;
-            }
-            if self.last.borrow().as_ref().is_some_and(|(last, _)| last == above) {
-                break above;
-            }
-            if let Ok(NodeMetadata::Array(metadata)) = open_node(&self.place.store, &prefix) {
-                let layout = ChunkLayout::new(&prefix, &metadata).ok();
-                self.last.replace(Some((above.to_owned(), layout)));
-                break above;
-            }
-            if above.is_empty() {
-                return None;
-            }
-        };
-        let last = self.last.borrow();
-        let (_, layout) = last.as_ref().filter(|(last, _)| last == path)?;
-        let layout = layout.as_ref()?;
-        let index = layout.chunk_of_key(&key).filter(|index| layout.is_occupied(index))?;
-        let axes = layout.grid().axes().iter().zip(&index);
-        let ranges = axes.map(|(axis, chunk)| {
-            axis.clipped(*chunk).map(|range| format!("{}:{}", range.start, range.end))
-        });
-        let ranges = ranges.collect::<Option<Vec<_>>>()?;
-        (!ranges.is_empty()).then(|| ranges.join(","))
-    }
-}
-
-fn line(out: &mut Out, finding: &Finding, regions: &Regions<'_>) -> Result<(), CliError> {
-    use anstyle::AnsiColor;
-    let style = match finding.severity() {
-        Severity::Error => AnsiColor::Red.on_default().bold(),
-        Severity::Warning => AnsiColor::Yellow.on_default().bold(),
-        _ => AnsiColor::Cyan.on_default().bold(),
-    };
-    let text = finding.to_string();
-    let name = finding.severity().to_string();
-    let rest = text.strip_prefix(&name).unwrap_or(&text);
-    let region = match finding.severity() {
-        Severity::Error | Severity::Warning => finding.key().and_then(|key| regions.of(key)),
-        _ => None,
-    };
-    match region {
-        Some(region) => out.styled(style, name, format_args!("{rest} (region {region})")),
-        None => out.styled(style, name, rest),
-    }
 }

@@ -8,6 +8,7 @@ use zarr_kit::array::{ChunkLayout, open_node};
 use zarr_kit::metadata::{MetadataError, NodeMetadata, Printable};
 use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::info::{ArrayInfo, attribute_rows, members, shortened};
+use zarr_kit::report::readers::Readers;
 use zarr_kit::report::{Table, words, wrapped};
 use zarr_kit::{ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
 
@@ -113,6 +114,9 @@ struct GroupJson {
     attributes: Box<RawValue>,
     members: Vec<Value>,
     node_type: &'static str,
+    /// Who reads all arrays among the members.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    read_by: Option<Value>,
     /// Only for version 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     zarr_format: Option<u8>,
@@ -128,7 +132,10 @@ struct Child {
 }
 
 /// What `describe` makes of each member.
-fn children<T>(place: &NodeStore, describe: fn(&Child) -> T) -> Result<Vec<T>, CliError> {
+fn children<T>(
+    place: &NodeStore,
+    mut describe: impl FnMut(&Child) -> T,
+) -> Result<Vec<T>, CliError> {
     let failed = |cause| place.failed(cause);
     let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
     let nodes = group.nodes().map_err(failed)?;
@@ -140,18 +147,25 @@ fn children<T>(place: &NodeStore, describe: fn(&Child) -> T) -> Result<Vec<T>, C
 }
 
 fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(), CliError> {
+    let mut readers = None;
+    let is_virtual = place.is_virtual_join();
+    let mut read = |child: &Child| match &child.node {
+        Ok(NodeMetadata::Array(array)) if !is_virtual => Readers::add_to(&mut readers, array),
+        _ => {}
+    };
     let mut out = Out::stdout();
     if as_json {
-        let members = children(place, child_json)?;
+        let members = children(place, |child| (read(child), child_json(child)).1)?;
         let attributes = raw(metadata.attributes());
         let zarr_format = metadata.is_version_2().then_some(2);
-        out.json(&GroupJson { attributes, members, node_type: "group", zarr_format })?;
+        let read_by = readers.map(|readers| readers.json());
+        out.json(&GroupJson { attributes, members, node_type: "group", read_by, zarr_format })?;
         return out.finish();
     }
     heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
     let mut table = Table::default();
     attribute_rows(metadata.attributes(), &mut table);
-    let rows = children(place, child_row)?;
+    let rows = children(place, |child| (read(child), child_row(child)).1)?;
     table.row("members", words::count(u64::try_from(rows.len()).unwrap_or(u64::MAX)));
     print_table(&table, &mut out)?;
     let width = |column: usize| {
@@ -173,6 +187,11 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
         for line in lines {
             out.line(format_args!("{:before$}{line}", ""))?;
         }
+    }
+    if let Some(readers) = readers {
+        let mut table = Table::default();
+        table.row("read by", readers.line());
+        print_table(&table, &mut out)?;
     }
     out.finish()
 }

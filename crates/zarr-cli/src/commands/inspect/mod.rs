@@ -4,6 +4,7 @@ pub(super) mod advise;
 pub(super) mod check;
 pub(super) mod diff;
 pub(super) mod draw;
+mod findings;
 pub(super) mod info;
 pub(super) mod locate;
 pub(super) mod plan;

@@ -45,7 +45,7 @@ pub(super) enum Kind {
 }
 
 /// An opened coordinate array.
-pub(super) struct Coordinate {
+pub(crate) struct Coordinate {
     place: NodeStore,
     array: Array,
     numbers: Option<Numbers>,
@@ -56,7 +56,7 @@ pub(super) struct Coordinate {
 
 impl Coordinate {
     /// Opens the array of one axis with this name beside another, for an axis of this length.
-    pub(super) fn beside(place: &NodeStore, name: &str, length: u64) -> Result<Self, String> {
+    pub(crate) fn beside(place: &NodeStore, name: &str, length: u64) -> Result<Self, String> {
         let path = place.beside(name).ok_or("nothing can have that name beside the array")?;
         let opened = NodeStore::open(&path);
         let (place, array) = opened

@@ -18,8 +18,8 @@ use zarr_kit::metadata::cf::{Moment, TimeAxis};
 use zarr_kit::report::words;
 
 pub(crate) use self::cf_times::CfTimes;
-pub(crate) use self::coordinate::Unfound;
 use self::coordinate::{Coordinate, Key, Keys, Kind};
+pub(crate) use self::coordinate::{Coordinate as Labels, Unfound};
 use crate::error::CliError;
 use crate::output::print;
 use crate::stores::node_store::NodeStore;
@@ -112,6 +112,15 @@ struct Span {
 }
 
 impl Coordinate {
+    /// The labels of what is selected, as an entry of a region takes them.
+    pub(crate) fn marked(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
+        let mark = |text: String| match text.parse::<i128>() {
+            Ok(_) => format!("{MARK}{text}"),
+            Err(_) => text,
+        };
+        Ok(self.texts(selected)?.into_iter().map(mark).collect())
+    }
+
     fn is_of_numbers(&self) -> bool {
         matches!(self.kind, Kind::Whole { time: None } | Kind::Real { time: None, .. })
     }
