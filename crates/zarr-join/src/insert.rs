@@ -8,18 +8,27 @@ use crate::error::JoinError;
 use crate::member::Member;
 use crate::members::{Arrangement, Members};
 use crate::rearrange::GroupRearrangement;
+use crate::times::in_units_of;
 
 /// Checks that an array may be put between the chunks of another along an axis: rank, data type,
 /// dimension names and lengths on the other axes are equal, and so are the attributes that say what
-/// values mean, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Nothing of either is read.
+/// values mean, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Returns what is to be inserted: the
+/// array itself or, if both are times in different units, a copy in memory in the units of the first.
 ///
 /// [`Rearrangement`](crate::rearrange::Rearrangement) inserts it, and compares what decides how
 /// chunks are stored.
 ///
 /// # Errors
-/// [`JoinError`] with the name of the inserted array.
-pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result<(), JoinError> {
-    check_member(array, inserted, Arrangement::Along(axis))
+/// [`JoinError`] with the name of the inserted array; [`JoinError::Times`] with a time that has no exact
+/// number in the other units.
+pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result<Array, JoinError> {
+    let converted = in_units_of(inserted, array)?;
+    let inserted = match converted {
+        Some(converted) => &Member::new(inserted.name(), converted),
+        None => inserted,
+    };
+    check_member(array, inserted, Arrangement::Along(axis))?;
+    Ok(inserted.array().clone())
 }
 
 /// As [`check_insertion`] for each array of a group that is rearranged, and each group that is

@@ -98,16 +98,32 @@ impl Join {
     ///
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit.
-    pub fn plan(mut self) -> Result<JoinPlan, JoinError> {
+    pub fn plan(self) -> Result<JoinPlan, JoinError> {
+        self.plan_with(|_| Ok(None))
+    }
+
+    /// As [`plan`](Self::plan), with the chunks that `grid` gives for the document of the joined array,
+    /// in place of the members'.
+    ///
+    /// # Errors
+    /// Those of `plan` and of `grid`.
+    pub fn plan_with<E: From<JoinError>>(
+        mut self,
+        grid: impl FnOnce(&ArrayMetadata) -> Result<Option<ChunkGrid>, E>,
+    ) -> Result<JoinPlan, E> {
         let chosen = self.chunk_grid.take();
-        let (members, metadata) = self.documented(|members| match chosen {
+        let (members, mut metadata) = self.documented(|members| match chosen {
             Some(grid) => Ok(grid),
             None => {
                 Ok::<_, JoinError>(chunk_grid_of(&members.joined_grid().map_err(JoinError::Grid)?))
             }
         })?;
+        if let Some(grid) = grid(&metadata)? {
+            let changed = metadata.with_shape_and_grid(metadata.shape(), &grid);
+            metadata = changed.map_err(JoinError::Metadata)?;
+        }
         members.check_conversions()?;
-        JoinPlan::new(members, metadata)
+        Ok(JoinPlan::new(members, metadata)?)
     }
 
     /// The checked members, and the document of an array with the chunks that `grid` gives: for

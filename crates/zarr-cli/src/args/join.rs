@@ -48,11 +48,12 @@ pub(crate) struct Join {
     /// coordinates of the members, which must be groups.
     #[arg(long, value_name = "NxM|auto")]
     pub(crate) grid: Option<String>,
-    /// The chunks of the joined array, if not those of the members. Not for groups.
+    /// The chunks of the joined arrays, in place of the members': time=365. Chunks that are not the
+    /// members' are decoded and written; --dry-run says how many.
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
-    /// Refuse a result that another program does not read: --chunks with one length makes one that
-    /// all read, for the price that --dry-run names.
+    /// Refuse a result that another program does not read. --chunks with one length makes one that
+    /// all read.
     #[arg(long, conflicts_with = "only_document")]
     pub(crate) portable: bool,
     /// What becomes of attributes that differ. units, calendar, scale_factor, add_offset,

@@ -31,7 +31,7 @@ pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
 pub(crate) use rearrange::Rearrange;
 pub(crate) use rules::Rules;
-pub(crate) use shared::Writing;
+pub(crate) use shared::{NoValue, Writing};
 use shared::{REGION, part, value};
 
 /// The options of all commands are listed once, after those of the command.

@@ -48,7 +48,7 @@ pub(crate) struct Rearrange {
     /// Insert all of this array: a folder or a URL. It has the same data type, codecs, fill value and
     /// dimension names, and the same chunks on the other axes; of a virtual join only the data type,
     /// dimension names and lengths of the other axes. Into a group, all arrays of this group that
-    /// have the dimension; times are converted to its units. May be given several times.
+    /// have the dimension. Times are converted to the units there. May be given several times.
     #[arg(long, value_name = "ARRAY", requires = "at")]
     pub(crate) insert: Vec<String>,
     /// The index or label before which to insert it, or end.
@@ -64,4 +64,7 @@ pub(crate) struct Rearrange {
     /// Print the result, or with --dry-run the plan, as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,
+    /// Whether it is `append`.
+    #[arg(skip)]
+    pub(crate) appends: bool,
 }

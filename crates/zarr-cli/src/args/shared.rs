@@ -20,12 +20,17 @@ pub(crate) struct Writing {
 }
 
 /// A value that may begin with a hyphen, as negative numbers do, but is not an option.
-pub(super) fn value(text: &str) -> Result<String, &'static str> {
+pub(super) fn value(text: &str) -> Result<String, NoValue> {
     match text.strip_prefix("--").is_some_and(|rest| rest.starts_with(char::is_alphabetic)) {
-        true => Err("a value is needed here, and this is an option"),
+        true => Err(NoValue),
         false => Ok(text.to_owned()),
     }
 }
+
+/// The next option stands where the value of an option is expected.
+#[derive(Debug, thiserror::Error)]
+#[error("needs a value")]
+pub(crate) struct NoValue;
 
 /// One of several parts: 3/16.
 pub(super) fn part(text: &str) -> Result<Part, String> {

@@ -4,7 +4,7 @@
 use clap::CommandFactory;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::args::Args;
+use crate::args::{Args, NoValue};
 use crate::error::CliError;
 use crate::error::nearest;
 
@@ -102,7 +102,10 @@ fn message(error: &clap::Error, arguments: &[String]) -> Option<String> {
             let written = one(ContextKind::InvalidValue)?;
             let argument = one(ContextKind::InvalidArg)?;
             let reason = std::error::Error::source(error)?;
-            format!("{} {written:?}: {reason}", bare(&argument))
+            match reason.is::<NoValue>() {
+                true => format!("{} {reason}", bare(&argument)),
+                false => format!("{} {written:?}: {reason}", bare(&argument)),
+            }
         }
         ErrorKind::MissingRequiredArgument => {
             let missing = several(ContextKind::InvalidArg);

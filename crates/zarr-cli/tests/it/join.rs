@@ -345,3 +345,32 @@ fn a_virtual_join_of_members_outside_says_what_opens_it() {
         ],
     ));
 }
+
+/// Chunks of one length, which all programs read, for what they cost.
+#[test]
+fn groups_in_chunks_of_one_length() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for (name, days) in [("jan", "31"), ("feb", "29")] {
+        for (array, shape, dims) in [("t", format!("{days},2"), "time,x"), ("x", "2".into(), "x")] {
+            let path = format!("{name}.zarr/{array}");
+            let create = ["create", &path, "--parents", "--shape", &shape, "--chunks", &shape];
+            succeed(folder, &[&create[..], &["--dtype", "uint8", "--dims", dims]].concat());
+        }
+        file(folder, "ones", vec![1; 2 * days.parse::<usize>().expect("a number")]);
+        succeed(folder, &["write", &format!("{name}.zarr/t"), "--from", "ones"]);
+    }
+    let join = ["join", "jan.zarr", "feb.zarr", "--along", "time", "-o", "both.zarr"];
+    let with = |more: &[&'static str]| [&join[..], more].concat();
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &with(&["--portable"]),
+            &with(&["--chunks", "time=40", "--dry-run"]),
+            &with(&["--chunks", "time=40", "--portable"]),
+            &["check", "both.zarr", "--data"],
+            &with(&["--chunks", "tim=40", "--overwrite"]),
+            &with(&["--chunks", "40", "--overwrite"]),
+        ],
+    ));
+}

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
+use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 
 use super::arranged::{ArrangedGroups, Places, check_count, number_of};
 use super::coordinates::{check_order, places};
@@ -79,10 +79,22 @@ impl JoinGroups {
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit.
     pub fn plan(self) -> Result<GroupJoinPlan, JoinError> {
+        self.plan_with(|_, _| Ok(None))
+    }
+
+    /// As [`plan`](Self::plan), with the chunks that `grid` gives for the path and the document of each
+    /// joined array, in place of the members'.
+    ///
+    /// # Errors
+    /// Those of `plan` and of `grid`.
+    pub fn plan_with<E: From<JoinError>>(
+        self,
+        mut grid: impl FnMut(&str, &ArrayMetadata) -> Result<Option<ChunkGrid>, E>,
+    ) -> Result<GroupJoinPlan, E> {
         let mut arrays = BTreeMap::new();
         let mut groups = self.each(|path, join| {
-            arrays.insert(path.to_owned(), join.plan()?);
-            Ok::<(), JoinError>(())
+            arrays.insert(path.to_owned(), join.plan_with(|metadata| grid(path, metadata))?);
+            Ok::<(), E>(())
         })?;
         consolidate(&mut groups, &arrays, &self.members)?;
         Ok(GroupJoinPlan { members: self.members, groups, arrays })

@@ -45,8 +45,7 @@ pub(crate) fn rearrange(
         spans.push(match part {
             ArraySpan::Kept((start, stop)) => Span::Kept(start..stop),
             ArraySpan::Inserted(other) => {
-                check_insertion(&whole, &named(&other), axis)?;
-                Span::Inserted(other.array().clone())
+                Span::Inserted(check_insertion(&whole, &named(&other), axis)?)
             }
         });
     }

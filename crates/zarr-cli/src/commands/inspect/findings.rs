@@ -11,11 +11,14 @@ use crate::notation::labels::Labels;
 use crate::output::print::Out;
 use crate::stores::node_store::NodeStore;
 
+/// The name and the labels of an axis that has some.
+type Axis = Option<(String, Labels)>;
+
 /// Says what findings at a place concern.
 pub(super) struct Places<'a> {
     place: &'a NodeStore,
     /// The labels of the array that was asked for last, by its path: findings come array by array.
-    last: RefCell<Option<(String, Vec<Option<(String, Labels)>>)>>,
+    last: RefCell<Option<(String, Vec<Axis>)>>,
 }
 
 impl<'a> Places<'a> {
@@ -50,7 +53,7 @@ impl<'a> Places<'a> {
     }
 
     /// The labels of each axis of an array, other than of those that are labels themselves.
-    fn open(&self, array: &str) -> Vec<Option<(String, Labels)>> {
+    fn open(&self, array: &str) -> Vec<Axis> {
         let Ok(place) = NodeStore::open(&self.place.below(array)) else { return Vec::new() };
         let Ok(metadata) = place.metadata() else { return Vec::new() };
         let names = metadata.dimension_names().unwrap_or_default();

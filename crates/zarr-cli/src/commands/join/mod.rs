@@ -10,12 +10,12 @@ use serde_json::{Value, json};
 use zarr_kit::array::store::shown_url;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::{
-    Join, JoinError, JoinGroups, JoinOptions, JoinProgress, JoinSummary, Member, Members,
-    NodeMembers, NodePlan,
+    Join, JoinError, JoinGroups, JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan,
 };
+use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words::{bytes, counted};
-use zarr_kit::{ArrayError, Prefix};
+use zarr_kit::{ArrayError, ArrayMetadata, Prefix};
 
 use crate::args;
 use crate::error::CliError;
@@ -39,10 +39,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     plan.arrays().iter().for_each(|(_, array)| readers.add(array.metadata()));
     if args.portable && !readers.are_all() {
         let place = shown_url(args.output.as_deref().unwrap_or_default());
-        let hint = match plan {
-            NodePlan::Array(_) => "; --chunks with one length makes chunks that all read",
-            _ => "; join without --portable, and `copy --portable` the result",
-        };
+        let hint = "; --chunks with one length makes chunks that all read, and --dry-run says what it costs";
         return Err(CliError::NotPortable { place, readers: readers.line(), hint });
     }
     if args.dry_run {
@@ -93,52 +90,60 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
 
 fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
     let combine = arrange::combine(args.combine_attrs);
-    let refused = |error| failed(error, args.output.as_deref().unwrap_or_default());
-    match members {
+    let planned = match members {
         NodeMembers::Arrays(members) => {
             let arrangement = arrange::arrays(args, &members)?;
-            let grid = match &args.chunks {
-                Some(text) => {
-                    let laid = Members::new(members.clone(), arrangement.clone());
-                    let shape = laid.map_err(refused)?.shape();
-                    let names = joined_names(args, &members);
-                    let grid = chunks::parse(text, &shape, &names)
-                        .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
-                    Some(grid)
-                }
-                None => None,
-            };
             let mut join = Join::new(members, arrangement).attributes(combine);
-            if let Some(grid) = grid {
-                join = join.chunk_grid(grid);
-            }
             if let Some(name) = &args.new_axis {
                 join = join.new_axis_name(name.clone());
             }
-            Ok(join.plan().map_err(refused)?.into())
+            join.plan_with(|metadata| chosen(args, metadata, true)).map(NodePlan::from)
         }
         NodeMembers::Groups(members) => {
-            if args.chunks.is_some() {
-                let message =
-                    "--chunks is for arrays; copy the joined group with --chunks".to_owned();
-                return Err(CliError::Usage { message });
-            }
+            let mut unused: Vec<&str> =
+                args.chunks.iter().flat_map(|text| chunks::names(text)).collect();
             let join = JoinGroups::new(members, arrange::groups(args)?).attributes(combine);
-            let plan = join.check_coordinates(!args.any_order).plan();
-            Ok(plan.map_err(refused)?.into())
+            let plan = join.check_coordinates(!args.any_order).plan_with(|_, metadata| {
+                let names = metadata.dimension_names().unwrap_or_default();
+                let rank = metadata.shape().len();
+                unused.retain(|name| chunks::axis_of(name, rank, names).is_err());
+                chosen(args, metadata, false)
+            });
+            if let (Ok(_), Some(name)) = (&plan, unused.first()) {
+                let reason = format!("no array of the members has the axis {name}");
+                let text = args.chunks.as_deref().unwrap_or_default();
+                return Err(CliError::argument("--chunks", text, reason));
+            }
+            plan.map(NodePlan::from)
         }
+    };
+    planned.map_err(|refused| match refused {
+        Refused::Join(error) => failed(*error, args.output.as_deref().unwrap_or_default()),
+        Refused::Chunks(error) => error,
+    })
+}
+
+/// Why there is no plan.
+enum Refused {
+    Join(Box<JoinError>),
+    Chunks(CliError),
+}
+
+impl From<JoinError> for Refused {
+    fn from(cause: JoinError) -> Self {
+        Self::Join(Box::new(cause))
     }
 }
 
-fn joined_names(args: &args::Join, members: &[Member]) -> Vec<Option<String>> {
-    let first = members.first().and_then(|first| first.array().metadata().dimension_names());
-    let mut names = first.map(<[_]>::to_vec).unwrap_or_default();
-    if let Some(name) = &args.new_axis
-        && !names.is_empty()
-    {
-        names.insert(0, Some(name.clone()));
-    }
-    names
+/// The chunks of `--chunks` for a joined array, which need not have all axes that are named.
+fn chosen(
+    args: &args::Join,
+    metadata: &ArrayMetadata,
+    all: bool,
+) -> Result<Option<ChunkGrid>, Refused> {
+    let Some(text) = &args.chunks else { return Ok(None) };
+    chunks::changed(text, metadata, all)
+        .map_err(|cause| Refused::Chunks(CliError::Chunks { text: text.clone(), cause }))
 }
 
 /// The error, with the place as the user wrote it.
@@ -165,12 +170,13 @@ fn failed(error: JoinError, target: &str) -> CliError {
 
 /// Both counts, and why chunks are decoded.
 fn in_words(plan: &NodePlan) -> String {
-    let (mut moved, mut moved_bytes, mut written) = (0, 0_u64, 0);
+    let (mut moved, mut moved_bytes, mut written, mut written_bytes) = (0, 0_u64, 0, 0_u64);
     let mut reasons = std::collections::BTreeMap::new();
     for (_, plan) in plan.arrays() {
         moved += plan.moved_chunks();
         moved_bytes = moved_bytes.saturating_add(plan.moved_bytes());
         written += plan.written_chunks();
+        written_bytes = written_bytes.saturating_add(plan.written_bytes());
         for (reason, count) in plan.reasons() {
             *reasons.entry(reason).or_insert(0) += count;
         }
@@ -182,6 +188,9 @@ fn in_words(plan: &NodePlan) -> String {
         bytes(moved_bytes.into()),
         wide(written)
     );
+    if written > 0 {
+        let _infallible = write!(text, " ({})", bytes(written_bytes.into()));
+    }
     let mut separator = ": ";
     for (reason, count) in reasons {
         let _infallible = write!(text, "{separator}{count} for {}", reason.words());

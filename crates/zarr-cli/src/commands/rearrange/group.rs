@@ -9,6 +9,7 @@ use zarr_kit::{Group, Prefix};
 
 use super::asked::{Asked, Axis};
 use super::moving::{Said, execute, is_regular};
+use super::{parts, verb};
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
@@ -62,19 +63,17 @@ fn report(
         .first()
         .and_then(|array| array.rearranged().shape().get(array.axis()).copied());
     let after = after.unwrap_or(length);
-    let verb = if args.dry_run { "would rearrange" } else { "rearranged" };
     let arrays = u64::try_from(plan.arrays().len()).unwrap_or(u64::MAX);
     let mut text = format!(
-        "{verb} {}: {} from {} to {} in {} ({}); {} kept, {} removed, {} inserted",
+        "{} {}: {} from {} to {} in {} ({}); {}",
+        verb(args),
         place.shown,
         Printable(&args.axis),
         words::count(length),
         words::count(after),
         words::counted(arrays, "array"),
         Printable(&plan.paths().join(", ")),
-        words::counted(counts.kept, "stored chunk"),
-        words::count(counts.removed),
-        words::count(counts.inserted),
+        parts(args, "stored chunk", counts.kept, counts.removed, counts.inserted),
     );
     let each = || plan.arrays().iter().zip(plan.paths());
     let becomes =

@@ -41,7 +41,30 @@ pub(super) fn append(args: &Append) -> Result<(), CliError> {
         sole_writer: args.sole_writer,
         dry_run: false,
         json: args.json,
+        appends: true,
     })
+}
+
+/// What was done, or would be, to what.
+fn verb(args: &Rearrange) -> &'static str {
+    match (args.appends, args.dry_run) {
+        (true, _) => "appended to",
+        (false, true) => "would rearrange",
+        (false, false) => "rearranged",
+    }
+}
+
+/// What became of the parts of a node. To append keeps all of them.
+fn parts(args: &Rearrange, what: &str, kept: u64, removed: u64, inserted: u64) -> String {
+    match args.appends {
+        true => format!("{} moved in", words::counted(inserted, what)),
+        false => format!(
+            "{} kept, {} removed, {} inserted",
+            words::counted(kept, what),
+            words::count(removed),
+            words::count(inserted)
+        ),
+    }
 }
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
@@ -89,8 +112,8 @@ fn spans(
         let inserted = from.array()?;
         let [whole, part] = [(place, array), (&from, &inserted)]
             .map(|(place, array)| Member::new(place.shown.as_str(), array.clone()));
-        check_insertion(&whole, &part, axis).map_err(|cause| CliError::Join(Box::new(cause)))?;
-        spans.push(Span::Inserted(inserted));
+        let inserted = check_insertion(&whole, &part, axis);
+        spans.push(Span::Inserted(inserted.map_err(|cause| CliError::Join(Box::new(cause)))?));
     }
     spans.push(Span::Kept(at..length));
     Ok(spans)
@@ -105,14 +128,8 @@ fn report(
 ) -> Result<(), CliError> {
     let (counts, after) = (plan.counts(), plan.rearranged());
     let (from, to) = (words::shape(array.shape()), words::shape(after.shape()));
-    let verb = if args.dry_run { "would rearrange" } else { "rearranged" };
-    let mut text = format!(
-        "{verb} {}: {from} to {to}; {} kept, {} removed, {} inserted",
-        place.shown,
-        words::counted(counts.kept, "stored chunk"),
-        words::count(counts.removed),
-        words::count(counts.inserted),
-    );
+    let parts = parts(args, "stored chunk", counts.kept, counts.removed, counts.inserted);
+    let mut text = format!("{} {}: {from} to {to}; {parts}", verb(args), place.shown);
     if is_regular(array) && !is_regular(after) {
         text.push_str("; the grid becomes rectilinear");
     }

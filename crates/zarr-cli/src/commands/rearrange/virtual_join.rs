@@ -8,6 +8,7 @@ use zarr_kit::report::words;
 use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, MemberSpan, StoredDocument};
 
 use super::asked::{Asked, Axis};
+use super::{parts, verb};
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
@@ -58,22 +59,17 @@ fn report(
     plan: &MemberRearrangement<'_>,
 ) -> Result<(), CliError> {
     let shown = shown_url(&args.array);
-    let verb = if args.dry_run { "would rearrange" } else { "rearranged" };
     let each = plan.arrays().iter().map(|array| {
         let (from, to) = (words::shape(&array.from), words::shape(array.to.shape()));
         let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let counts = format!(
-            "{} kept, {} removed, {} inserted",
-            words::counted(wide(array.kept), "member"),
-            words::count(wide(array.removed)),
-            words::count(wide(array.inserted)),
-        );
+        let [kept, removed, inserted] = [array.kept, array.removed, array.inserted].map(wide);
+        let counts = parts(args, "member", kept, removed, inserted);
         match is_array {
             true => format!("{from} to {to}; {counts}"),
             false => format!("{} from {from} to {to} ({counts})", array.path),
         }
     });
-    let text = format!("{verb} {shown}: {}", each.collect::<Vec<_>>().join(", "));
+    let text = format!("{} {shown}: {}", verb(args), each.collect::<Vec<_>>().join(", "));
     done(args.json, text, || {
         let arrays = plan.arrays().iter().map(|array| {
             json!({
