@@ -6,9 +6,10 @@ use std::iter;
 use std::num::NonZeroUsize;
 
 use zarr_array::node::METADATA_KEY;
-use zarr_array::{ArrayError, Hierarchy, parallel};
-use zarr_metadata::NodeMetadata;
-use zarr_store::{Prefix, StoreExt as _};
+use zarr_array::{ArrayError, ChunkLayout, Hierarchy, parallel};
+use zarr_grid::Axis;
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
+use zarr_store::{Prefix, Store as _, StoreExt as _};
 
 use crate::hierarchy::{Ahead, Looked, Walk};
 use crate::options::CheckOptions;
@@ -19,21 +20,31 @@ const MOST: usize = 256;
 /// The most of them at once, each on its own thread.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
+/// The most at once whose chunks are decoded, each by as many threads as the store answers requests.
+const AT_ONCE_DECODED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
+
 impl Walk<'_> {
     /// What was seen of the node at `prefix`, which is looked at now with those after it unless it was
     /// before. `None` where there was no document.
     ///
-    /// Chunks are not decoded ahead: that takes memory, of which one array may have all.
+    /// Where chunks are decoded, arrays share the memory: those whose chunks may need more of it wait
+    /// for their turn.
     pub(crate) fn ahead(&mut self, prefix: &Prefix, waiting: &[Prefix]) -> Option<Ahead> {
-        if self.options.data {
+        let threads = match self.options.data {
+            true => self.store.capabilities().requests_in_flight.min(AT_ONCE_DECODED),
+            false => parallel::requests(&***self.store).min(AT_ONCE),
+        };
+        if self.options.data && threads == NonZeroUsize::MIN {
             return None;
         }
         if !self.looked.contains_key(prefix) {
-            let (store, options) = (self.store, self.options);
+            let store = self.store;
+            let parts = u64::try_from(threads.get()).unwrap_or(u64::MAX);
+            let memory = self.options.memory.checked_div(parts).unwrap_or(0);
+            let options = &self.options.clone().memory(memory);
             let next = iter::once(prefix).chain(waiting.iter().rev());
             let next = next.take(MOST).filter(|prefix| !self.looked.contains_key(prefix));
             let next: Vec<&Prefix> = next.collect();
-            let threads = parallel::requests(&***store).min(AT_ONCE);
             let Ok(seen) = parallel::map(&next, threads, |prefix| {
                 Ok::<_, Infallible>(look(store, options, prefix))
             });
@@ -48,6 +59,7 @@ impl Walk<'_> {
         looked.findings.into_iter().for_each(|finding| self.found_in_chunk(finding));
         self.summary.arrays = self.summary.arrays.saturating_add(looked.summary.arrays);
         self.summary.chunks = self.summary.chunks.saturating_add(looked.summary.chunks);
+        self.summary.bytes = self.summary.bytes.saturating_add(looked.summary.bytes);
         looked.result
     }
 }
@@ -59,10 +71,25 @@ fn look(store: &Hierarchy, options: &CheckOptions, prefix: &Prefix) -> Option<Ah
     let Ok(NodeMetadata::Array(array)) = NodeMetadata::from_json(&document) else {
         return Some(Ahead::Document(document));
     };
+    if options.data && (store.members(prefix).is_some() || !fits(prefix, &array, options.memory)) {
+        return Some(Ahead::Document(document));
+    }
     let mut findings = Vec::new();
     let mut report = |finding| findings.push(finding);
     let mut walk = Walk::new(store, options, &mut report, None);
     let result = walk.of_version_3(prefix, &key, array);
     let summary = walk.summary;
     Some(Ahead::Array(Looked { findings, summary, result }))
+}
+
+/// Whether each chunk takes only a part of this memory, whatever is stored.
+fn fits(prefix: &Prefix, array: &ArrayMetadata, memory: u64) -> bool {
+    let (Some(size), Ok(layout)) = (array.data_type().size(), ChunkLayout::new(prefix, array))
+    else {
+        return false;
+    };
+    let longest = |axis: &Axis| axis.distinct_edges().last().copied().unwrap_or(0);
+    let size = u64::try_from(size).unwrap_or(u64::MAX);
+    let largest = layout.grid().axes().iter().map(longest).fold(size, u64::saturating_mul);
+    largest <= memory.checked_div(4).unwrap_or(0)
 }

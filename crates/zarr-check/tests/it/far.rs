@@ -78,13 +78,13 @@ impl Store for Far {
 }
 
 /// The most requests at once during a check without findings.
-fn most_at_once(objects: &[(String, Vec<u8>)], options: &CheckOptions) -> usize {
+fn most_at_once(objects: &[(String, Vec<u8>)], awaited: usize, options: &CheckOptions) -> usize {
     let inner = MemoryStore::new();
     for (key, bytes) in objects {
         inner.put(&Key::new(key).expect("a key"), bytes).expect("puts");
     }
     let (asked, more) = Default::default();
-    let store = Arc::new(Far { inner, awaited: 20, asked, more });
+    let store = Arc::new(Far { inner, awaited, asked, more });
     let shared: Arc<dyn Store> = store.clone();
     let none = &mut |finding| panic!("{finding}");
     check(Hierarchy::from(shared), &Prefix::root(), options, none).expect("checks");
@@ -96,14 +96,20 @@ fn chunks_are_read_as_many_at_once_as_the_store_answers() {
     let document = array("uint8", BYTES, "").replace("[6]", "[160]");
     let mut objects = vec![("zarr.json".to_owned(), document.into_bytes())];
     objects.extend((0..40).map(|at| (format!("c/{at}"), vec![1, 2, 3, 4])));
-    assert_eq!(most_at_once(&objects, &CheckOptions::new().data(true)), 20);
+    assert_eq!(most_at_once(&objects, 20, &CheckOptions::new().data(true)), 20);
 }
 
 #[test]
 fn arrays_of_a_group_are_looked_into_as_many_at_once_as_the_store_answers() {
     let mut objects = vec![("zarr.json".to_owned(), GROUP.into())];
+    let uint8 = array("uint8", BYTES, "");
     for at in 0..40 {
-        objects.push((format!("{at}/zarr.json"), array("uint8", BYTES, "").into_bytes()));
+        objects.push((format!("{at}/zarr.json"), uint8.clone().into_bytes()));
+        objects.push((format!("{at}/c/0"), vec![1, 2, 3, 4]));
     }
-    assert_eq!(most_at_once(&objects, &CheckOptions::new()), 20);
+    assert_eq!(most_at_once(&objects, 20, &CheckOptions::new()), 20);
+    let data = CheckOptions::new().data(true);
+    assert_eq!(most_at_once(&objects, 16, &data), 16);
+    // A part of this memory is too little for a chunk.
+    assert_eq!(most_at_once(&objects, 16, &data.memory(4)), 16);
 }
