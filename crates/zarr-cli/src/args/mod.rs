@@ -19,9 +19,9 @@ use clap::{Parser, Subcommand, ValueEnum};
 use zarr_kit::array::Part;
 
 use crate::error::CliError;
-use crate::notation::codecs::{Codecs, Preset};
+use crate::notation::codecs::Codecs;
 
-pub(crate) use advise::Advise;
+pub(crate) use advise::{Advise, For};
 pub(crate) use bench::Bench;
 pub(crate) use changes::{Append, Resize};
 pub(crate) use content::{Diff, Stats};
@@ -239,8 +239,7 @@ of zarr.json. Left out, they are bytes (little endian) and zstd.
 
 Examples:
   zarr-kit create weather.zarr/temp --shape 90 --dtype int16 --chunks '31|28|31'
-  zarr-kit create mask.zarr --shape 1000,1000 --dtype bool --chunks 100,100 \\
-    --preset mask
+  zarr-kit create frames.zarr --like frames.npy --chunks 10,512,640 --preset size
   zarr-kit create camera.zarr --shape 100,512,640 --dtype uint16 --codecs packbits:12,zstd:3
   zarr-kit create time.zarr --shape 90 --dtype 'M8[s]'
   zarr-kit create copy.zarr --metadata zarr.json
@@ -311,16 +310,15 @@ pub(crate) struct Encoding {
     /// The codec chain: transpose,packbits:12,zstd:3, or the JSON list of zarr.json.
     #[arg(long, value_name = "CODECS")]
     pub(crate) codecs: Option<String>,
-    /// A codec chain by what the array is for.
-    #[arg(long, value_enum, value_name = "PRESET", conflicts_with = "codecs")]
-    pub(crate) preset: Option<Preset>,
+    /// Try codecs on the data of --like and take the best one, as `advise --for` does.
+    #[arg(long, value_enum, value_name = "GOAL", conflicts_with = "codecs", requires = "like")]
+    pub(crate) preset: Option<For>,
 }
 
 impl Encoding {
     /// The chosen codec chain, if any.
     pub(crate) fn codecs(&self) -> Result<Option<Codecs>, CliError> {
-        let chosen = self.codecs.as_deref().map(|text| Codecs::parse("--codecs", text));
-        Ok(chosen.transpose()?.or(self.preset.map(Preset::codecs)))
+        self.codecs.as_deref().map(|text| Codecs::parse("--codecs", text)).transpose()
     }
 }
 

@@ -6,12 +6,13 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use zarr_kit::ArrayMetadata;
-use zarr_kit::metadata::{Endian, MetadataError};
+use zarr_kit::metadata::{Codec, Endian, MetadataError};
 
+use super::advise::For;
 use super::shared::value;
 use crate::error::CliError;
 use crate::notation::chunks::{self, ChunksError};
-use crate::notation::codecs::{Codecs, Preset};
+use crate::notation::codecs::Codecs;
 
 /// The rules of a command line, in order: the first is for all arrays.
 #[derive(Debug, Clone, Default)]
@@ -25,7 +26,15 @@ struct Rule {
     /// `None`: all arrays.
     pattern: Option<Pattern>,
     chunks: Option<String>,
-    codecs: Option<Codecs>,
+    codecs: Option<Chosen>,
+}
+
+/// What decides on codecs.
+#[derive(Debug, Clone)]
+enum Chosen {
+    Codecs(Codecs),
+    /// A trial on the data.
+    Preset(For),
 }
 
 /// What no array of a group has needed so far: most likely mistakes.
@@ -40,11 +49,13 @@ impl Rules {
     /// The metadata of an array's copy.
     ///
     /// `path` is that of the array in the group that is copied; `None` if it is copied by itself: then
-    /// `--chunks` must name its axes and no others.
+    /// `--chunks` must name its axes and no others. `tried` gives the best codecs for a goal, if there
+    /// are data to try them on.
     pub(crate) fn apply(
         &self,
         path: Option<&str>,
         metadata: &ArrayMetadata,
+        tried: impl FnOnce(For) -> Result<Option<Vec<Codec>>, CliError>,
     ) -> Result<ArrayMetadata, CliError> {
         let wrong = |cause: MetadataError| CliError::Metadata {
             argument: "zarr.json would not be valid",
@@ -59,12 +70,22 @@ impl Rules {
                 changed = changed.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
             }
         }
-        if let Some(codecs) = matching().find_map(|rule| rule.codecs.as_ref()) {
-            let rank = metadata.shape().len();
-            let codecs = codecs.of(metadata.data_type(), rank, Endian::Little);
+        let codecs = match matching().find_map(|rule| rule.codecs.as_ref()) {
+            Some(Chosen::Codecs(codecs)) => {
+                Some(codecs.of(metadata.data_type(), metadata.shape().len(), Endian::Little))
+            }
+            Some(Chosen::Preset(goal)) => tried(*goal)?,
+            None => None,
+        };
+        if let Some(codecs) = codecs {
             changed = changed.with_codecs(&codecs).map_err(wrong)?;
         }
         Ok(changed)
+    }
+
+    /// Whether codecs are tried on some arrays.
+    pub(crate) fn has_preset(&self) -> bool {
+        self.rules.iter().any(|rule| matches!(rule.codecs, Some(Chosen::Preset(_))))
     }
 
     /// Patterns and names of axes, none of which an array has needed yet.
@@ -157,11 +178,14 @@ impl clap::Args for Rules {
             ))
             .arg(
                 arg("preset")
-                    .value_name("PRESET")
+                    .value_name("GOAL")
                     .value_parser(PossibleValuesParser::new(
-                        Preset::value_variants().iter().filter_map(ValueEnum::to_possible_value),
+                        For::value_variants().iter().filter_map(ValueEnum::to_possible_value),
                     ))
-                    .help("A codec chain by what the array is for, in place of --codecs"),
+                    .help(
+                        "In place of --codecs: try codecs on the source and take the best one, as \
+                         `advise --for` does",
+                    ),
             )
             .arg(arg("for").value_name("PATTERN").help(
                 "The --chunks, --codecs and --preset after this are only for the arrays of a group whose name \
@@ -202,8 +226,10 @@ impl FromArgMatches for Rules {
                 "chunks" => rule.chunks.replace(value.clone()).is_some(),
                 _ => {
                     let codecs = match name {
-                        "preset" => Preset::from_str(value, false).map(Preset::codecs),
-                        _ => Codecs::parse("--codecs", value).map_err(|error| error.to_string()),
+                        "preset" => For::from_str(value, false).map(Chosen::Preset),
+                        _ => Codecs::parse("--codecs", value)
+                            .map(Chosen::Codecs)
+                            .map_err(|error| error.to_string()),
                     };
                     let codecs =
                         codecs.map_err(|error| refused(ErrorKind::ValueValidation, error))?;

@@ -2,6 +2,8 @@
 
 mod plan;
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use serde_json::json;
@@ -10,13 +12,15 @@ use zarr_kit::copy::{
     CopyOptions, Endpoint, INTERMEDIATE, MARKER, PartStatus, TransferError, copy_tree, plan_tree,
     source_arrays,
 };
-use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::metadata::{Codec, NodeMetadata};
 use zarr_kit::report::ReportError;
+use zarr_kit::report::advise::short;
 use zarr_kit::report::readers::{Readers, portable};
 use zarr_kit::report::words;
-use zarr_kit::{ArrayMetadata, Prefix};
+use zarr_kit::{Array, ArrayMetadata, Prefix};
 
-use crate::args::{Copy, Rules};
+use super::inspect::advise;
+use crate::args::{Copy, For, Rules};
 use crate::error::{CliError, memory_for_chunks};
 use crate::interrupt::Interrupt;
 use crate::output::print::{self, done, note};
@@ -40,7 +44,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let is_group = match &node {
         NodeMetadata::Array(metadata) => {
             args.rules.check_single()?;
-            args.rules.apply(None, metadata)?;
+            args.rules.apply(None, metadata, |_| Ok(None))?;
             false
         }
         NodeMetadata::Group(_) => {
@@ -51,6 +55,11 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     if args.part.is_some() && is_in_file(&args.target) {
         let reason = "an archive is written by one process; copy into a folder or URL";
         return Err(CliError::argument("--part", &args.target, reason));
+    }
+    if args.rules.has_preset() && (args.resume || args.part.is_some()) {
+        let message = "--preset measures, and may choose otherwise each time: to continue a copy, or \
+                       to copy parts, give the --codecs that were said, or that `advise` prints";
+        return Err(CliError::Usage { message: message.to_owned() });
     }
     let target = NodeStore::create(&args.target)?;
     let options = CopyOptions::new()
@@ -71,9 +80,15 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     };
     let root = Prefix::root();
     let mut readers = Readers::new();
+    // Each array is asked for more than once, and measured once.
+    let mut presets: HashMap<Prefix, Option<Vec<Codec>>> = HashMap::new();
     let change = &mut |prefix: &Prefix, metadata: &ArrayMetadata| {
         let path = is_group.then(|| prefix.as_str());
-        let mut changed = args.rules.apply(path, metadata)?;
+        let tried = |goal| match presets.entry(prefix.clone()) {
+            Entry::Occupied(known) => Ok(known.get().clone()),
+            Entry::Vacant(new) => Ok(new.insert(best(&source, prefix, goal)?).clone()),
+        };
+        let mut changed = args.rules.apply(path, metadata, tried)?;
         if args.portable {
             let refused = |cause: ReportError| CliError::Usage { message: cause.to_string() };
             changed = portable(&changed).map_err(refused)?;
@@ -204,6 +219,17 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             arrays: words::counted(missing, "array"),
         }),
     }
+}
+
+/// The best codecs for an array of the source, which are said.
+fn best(source: &NodeStore, prefix: &Prefix, goal: For) -> Result<Option<Vec<Codec>>, CliError> {
+    let array = Array::open(source.store.clone(), prefix).map_err(|cause| source.failed(cause))?;
+    let codecs = advise::best(&array, goal).map_err(|cause| source.not_reported(cause))?;
+    if let Some(codecs) = &codecs {
+        let name = if prefix.is_root() { &source.shown } else { prefix.as_str() };
+        note(format_args!("{name}: --codecs {}", short(codecs, array.data_type())));
+    }
+    Ok(codecs)
 }
 
 /// Refuses rules that are for no array of a group, which most likely are mistakes.

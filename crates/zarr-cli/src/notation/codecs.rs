@@ -9,7 +9,6 @@
 
 use std::str::FromStr;
 
-use clap::ValueEnum;
 use zarr_kit::DataType;
 use zarr_kit::metadata::{
     Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, CodecKind, Delta, Endian, Packbits, Pcodec,
@@ -29,30 +28,6 @@ const PCODEC: u32 = 8;
 const FORM: &str = "transpose, delta, bytes[:big], packbits[:BITS|:FIRST-LAST], pcodec[:LEVEL], \
     shuffle, zstd[:LEVEL], gzip[:LEVEL], blosc[:COMPRESSOR[:LEVEL[:SHUFFLE]]] and crc32c are known in \
     the short form, with commas between them; all others as the JSON list of zarr.json";
-
-/// A codec chain by what the array is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preset {
-    /// Booleans and small integers: packbits,zstd:3.
-    Mask,
-    /// Samples of 12 bits in 16: blosc:zstd:5:bitshuffle, to which the unused bits cost nothing.
-    #[value(name = "12bit")]
-    TwelveBit,
-    /// Anything: zstd:3.
-    Zstd,
-}
-
-impl Preset {
-    pub(crate) fn codecs(self) -> Codecs {
-        Codecs::Short(match self {
-            Self::Mask => vec![Short::Packbits(None), Short::Zstd(ZSTD)],
-            Self::TwelveBit => {
-                vec![Short::Blosc(BloscCompressor::Zstd, BLOSC, BloscShuffle::BitShuffle)]
-            }
-            Self::Zstd => vec![Short::Zstd(ZSTD)],
-        })
-    }
-}
 
 /// A codec chain that may depend on the array.
 #[derive(Debug, Clone)]
@@ -82,6 +57,11 @@ pub(crate) enum Short {
 }
 
 impl Codecs {
+    /// Those of `create` without `--codecs`.
+    pub(crate) fn usual() -> Self {
+        Self::Short(vec![Short::Zstd(ZSTD)])
+    }
+
     /// Parses the value of an argument such as `--codecs`.
     pub(crate) fn parse(argument: &'static str, text: &str) -> Result<Self, CliError> {
         if text.trim_start().starts_with(['[', '{']) {

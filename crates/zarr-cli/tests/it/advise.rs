@@ -128,3 +128,45 @@ fn files_of_numpy_and_what_is_refused() {
         Some(0)
     );
 }
+
+/// `--preset` takes the smallest chain of the trial that stores every value of the type: a chunk that
+/// was not tried may need bits that the sample does not.
+#[test]
+fn presets_take_what_the_trial_finds() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let mut seed = 1_u32;
+    let mut noise = || {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        u16::try_from(seed >> 20).expect("12 bits")
+    };
+    let samples: Vec<u8> = (0..3000).flat_map(|_| noise().to_le_bytes()).collect();
+    let shape = ["--shape", "50,60", "--dtype", "uint16", "--chunks", "25,60"];
+    create(folder, "noise", &shape, &samples);
+    create(
+        folder,
+        "mask",
+        &["--shape", "4096", "--dtype", "bool"],
+        &[[1; 2048], [0; 2048]].concat(),
+    );
+    let codecs = |array: &str| {
+        let json = fs::read_to_string(folder.join(array).join("zarr.json")).expect("reads");
+        serde_json::from_str::<Value>(&json).expect("JSON")["codecs"].clone()
+    };
+    for array in ["noise", "mask"] {
+        let document = advice(folder, &[array, "--for", "size"]);
+        let trials = document["trials"].as_array().expect("a list");
+        let cuts = |trial: &&Value| trial["codecs"].as_str().expect("text").contains("packbits:");
+        assert_eq!(trials.iter().take(1).filter(cuts).count(), usize::from(array == "noise"));
+        let best = trials.iter().find(|trial| !cuts(trial)).expect("a trial");
+        let copy = format!("{array}-copy");
+        succeed(folder, &["copy", array, &copy, "--preset", "size", "--verify"]);
+        assert_eq!(codecs(&copy), best["chain"], "{array}");
+        let like = format!("{array}-like");
+        succeed(folder, &["create", &like, "--like", array, "--preset", "size"]);
+        assert_eq!(codecs(&like), best["chain"], "{array}");
+    }
+    let part = run(folder, &["copy", "noise", "x", "--preset", "size", "--part", "1/2"]);
+    assert!(String::from_utf8_lossy(&part.stderr).contains("--preset measures"));
+    assert!(!folder.join("x").exists());
+}

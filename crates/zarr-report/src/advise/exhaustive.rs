@@ -83,6 +83,14 @@ fn arrays() -> Vec<(&'static str, Array)> {
         }),
     );
     add("a mask with few values", DataType::Uint8, each(&mut |n| vec![u8::from(n % 97 == 3)]));
+    add(
+        "labels of regions",
+        DataType::Int32,
+        each(&mut |n| {
+            let label = i32::try_from(n % 256 / 37 * 100 + n / 256 / 29).expect("small");
+            label.to_le_bytes().into()
+        }),
+    );
     add("a mask of noise", DataType::Bool, each(&mut |_| vec![u8::from(noise(2) == 1)]));
     arrays
 }

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use zarr_kit::array::store::shown_url;
 use zarr_kit::metadata::Codec;
+use zarr_kit::report::ReportError;
 use zarr_kit::report::advise::{Advice, AdviceOptions, short};
-use zarr_kit::{Array, ArrayBuilder, MemoryStore, Prefix, Selection};
+use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
-use crate::args::Advise;
+use crate::args::{Advise, For};
 use crate::commands::elements::write::{Input, c_order, in_memory};
 use crate::commands::nodes::create::Like;
 use crate::error::CliError;
@@ -70,6 +71,38 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
         false => format!("zarr-kit copy {shown} OUT.zarr --codecs {codecs}"),
     })?;
     out.finish()
+}
+
+/// The best chain for a goal, of those that store every value of the type: what was not tried must
+/// fit as well. `None` if no element was written.
+pub(crate) fn best(array: &Array, goal: For) -> Result<Option<Vec<Codec>>, ReportError> {
+    let options = AdviceOptions::new().goal(goal.into());
+    let whole = Selection::whole(array.shape());
+    let advice = match Advice::of(array, &whole, &options, &mut |_, _| {}) {
+        Err(ReportError::Nothing { .. }) => return Ok(None),
+        advice => advice?,
+    };
+    let cuts = |codec: &Codec| matches!(codec, Codec::Packbits(bits) if bits.last_bit.is_some() || bits.first_bit.is_some());
+    let mut chains = advice.trials().iter().map(|trial| &trial.codecs);
+    Ok(chains.find(|codecs| !codecs.iter().any(cuts)).cloned())
+}
+
+/// As [`best`], of the array or file that `create --like` names, which has elements of this type.
+pub(crate) fn best_like(
+    path: &str,
+    data_type: &DataType,
+    goal: For,
+) -> Result<Option<Vec<Codec>>, CliError> {
+    let array = match path.to_ascii_lowercase().ends_with(".npy") {
+        true => of_npy(path)?,
+        false => NodeStore::open(path)?.array()?,
+    };
+    if array.data_type() != data_type {
+        let reason =
+            format!("its elements are {}, and those of the array {data_type}", array.data_type());
+        return Err(CliError::argument("--preset", path, reason));
+    }
+    best(&array, goal).map_err(|cause| CliError::Report { place: shown_url(path), cause })
 }
 
 /// The elements of a file as an array in memory, with the chunks that `create --like` gives it.

@@ -19,9 +19,10 @@ use zarr_kit::{
 };
 
 use crate::args::Create;
+use crate::commands::inspect::advise::best_like;
 use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
-use crate::notation::codecs::{Preset, check_order};
+use crate::notation::codecs::{Codecs, check_order};
 use crate::notation::data_type::{self, Typed};
 use crate::output::print::{self, done, note};
 use crate::stores::node_store::{Around, NodeStore, around, around_new};
@@ -244,11 +245,15 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let same = same.filter(|codecs| check_order(codecs, order).is_ok());
     let chosen = match (args.encoding.codecs()?, order) {
         // Those of an array without --codecs, in another order.
-        (None, Some(Endian::Big)) if same.is_none() => Some(Preset::Zstd.codecs()),
+        (None, Some(Endian::Big)) if same.is_none() => Some(Codecs::usual()),
         (chosen, _) => chosen,
     };
+    let rank = shape.len();
+    let chosen = match (args.encoding.preset, &args.like) {
+        (Some(goal), Some(like)) => best_like(like, &data_type, goal)?,
+        _ => chosen.map(|codecs| codecs.of(&data_type, rank, order.unwrap_or(Endian::Little))),
+    };
     if let Some(codecs) = chosen {
-        let codecs = codecs.of(&data_type, shape.len(), order.unwrap_or(Endian::Little));
         check_order(&codecs, order).map_err(|reason| {
             CliError::argument("--dtype", args.dtype.as_deref().unwrap_or_default(), reason)
         })?;
