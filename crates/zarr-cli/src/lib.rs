@@ -64,6 +64,8 @@ fn run(args: Args) -> u8 {
 /// Prints help and version as clap does, and wrong arguments as one line.
 fn usage(error: &clap::Error, args: &[OsString]) -> u8 {
     if !error.use_stderr() {
+        let help = args::with_help().try_get_matches_from(args).err();
+        let error = help.as_ref().unwrap_or(error);
         // Help into a closed pipe is not an error.
         let _closed = error.print();
         return 0;

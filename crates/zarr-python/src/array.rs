@@ -393,7 +393,9 @@ impl PyArray {
     /// The picture of the array, with a selection marked.
     fn draw(&self, py: Python<'_>, axes: Option<Vec<AxisKey>>, title: &str) -> Done<String> {
         let selection = axes.map(|axes| selection(py, axes)).transpose()?;
-        let draw = |array: &Array| Ok(ChunkPicture::of(title, array, selection.as_ref())?.svg());
+        let draw = |array: &Array| {
+            Ok(ChunkPicture::of(title, array, selection.as_ref())?.svg(&|_, _| None))
+        };
         py.detach(|| self.during(draw))
     }
 

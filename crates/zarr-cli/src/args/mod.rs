@@ -15,7 +15,7 @@ mod shared;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
 use zarr_kit::array::Part;
 
 use crate::error::CliError;
@@ -34,8 +34,28 @@ pub(crate) use rules::Rules;
 pub(crate) use shared::{NoValue, Writing};
 use shared::{REGION, part, value};
 
-/// The options of all commands are listed once, after those of the command.
+/// The options of all commands, which the help of the program lists.
 const GLOBAL: &str = "Options of all commands";
+
+/// Examples come before the options.
+const HELP: &str = "\
+{about-with-newline}
+{usage-heading} {usage}{after-help}
+
+{all-args}
+
+Options of all commands: `zarr-kit --help`";
+
+/// The program with the help that it prints: of a command without the options of all commands.
+pub(crate) fn with_help() -> clap::Command {
+    let mut program = Args::command();
+    program.build();
+    let own = |arg: clap::Arg| match arg.get_help_heading() == Some(GLOBAL) {
+        true => arg.hide(true),
+        false => arg,
+    };
+    program.mut_subcommands(|command| command.help_template(HELP).mut_args(own))
+}
 
 /// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
 #[derive(Debug, Parser)]
@@ -229,13 +249,13 @@ pub(crate) struct Write {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Chunks:
-  100,64                    regular: all chunks 100 by 64
-  time=31|28|31x2,x=100     by axis: edges with | between them, xN repeats one; --dims names axes
-  [[31,28,[31,2]],100]      as in zarr.json: a chunk shape, edges of each axis, or a whole chunk_grid
+  100,64                 regular: all chunks 100 by 64
+  time=31|28|31x2,x=100  by axis: edges with | between them, xN repeats one
+  [[31,28,[31,2]],100]   as in zarr.json: a shape, edges of each axis, or a chunk_grid
 
-Codecs are names with commas between them, with their most important setting: transpose (the axes in
-reverse order), packbits:12 (the lowest 12 bits), zstd:3, gzip:6, blosc:lz4:5, crc32c; or the JSON list
-of zarr.json. Left out, they are bytes (little endian) and zstd.
+Codecs are names with commas between them, with their main setting: transpose, delta,
+packbits:12 (the lowest 12 bits), shuffle, zstd:3, gzip:6, blosc:lz4:5, pcodec:8, crc32c;
+or the JSON list of zarr.json. Left out, they are bytes (little endian) and zstd.
 
 Examples:
   zarr-kit create weather.zarr/temp --shape 90 --dtype int16 --chunks '31|28|31'

@@ -12,5 +12,6 @@ mod values;
 
 pub use self::picture::{Axes, ChunkPicture, ChunksToDraw, SVG_CELLS, divided_axes};
 pub use self::screen::Screen;
+pub use self::svg::AxisLabels;
 pub use self::terminal::{ROWS, columns_for};
 pub use self::values::ValuePicture;

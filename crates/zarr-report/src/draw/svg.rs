@@ -41,15 +41,18 @@ const REGION_WORDS: &str = "the region";
 /// Inner chunks are drawn unless there are more than this.
 const INNER: u64 = 256;
 
+/// The label of an index of the axis with a name; `None` if it has none.
+pub type AxisLabels<'a> = dyn Fn(&str, u64) -> Option<String> + 'a;
+
 impl ChunkPicture {
-    /// As SVG.
+    /// As SVG, with the labels of axes in place of indices.
     #[must_use]
-    pub fn svg(&self) -> String {
-        draw(self)
+    pub fn svg(&self, labels: &AxisLabels<'_>) -> String {
+        draw(self, labels)
     }
 }
 
-fn draw(picture: &ChunkPicture) -> String {
+fn draw(picture: &ChunkPicture, labels: &AxisLabels<'_>) -> String {
     let (across, down) = (&picture.across, &picture.down);
     let (width, height) = size(across, down);
     let words = LINE * float(u64::try_from(picture.notes.len()).unwrap_or(1)) + LINE;
@@ -106,12 +109,11 @@ fn draw(picture: &ChunkPicture) -> String {
             }
         }
     }
-    let longest = words::count(across.extent).chars().count() + 1;
-    let room = CHARACTER * float(u64::try_from(longest).unwrap_or(1));
-    for (place, label) in ticks(across, &x, room) {
+    for (place, label) in ticks(across, &x, labels, |longest| CHARACTER * (longest + 1.0)) {
         line(format!(
-            "<text x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{label}</text>",
-            TOP - 8.0
+            "<text x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\" fill=\"#555555\">{}</text>",
+            TOP - 8.0,
+            escaped(&label)
         ));
     }
     if let Some(name) = &across.name {
@@ -123,11 +125,12 @@ fn draw(picture: &ChunkPicture) -> String {
         ));
     }
     if let Some(name) = &down.name {
-        for (place, label) in ticks(down, &y, LINE) {
+        for (place, label) in ticks(down, &y, labels, |_| LINE) {
             line(format!(
-                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555555\">{label}</text>",
+                "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"end\" fill=\"#555555\">{}</text>",
                 LEFT - 8.0,
-                place + 4.0
+                place + 4.0,
+                escaped(&label)
             ));
         }
         let middle = TOP + height / 2.0;
@@ -218,18 +221,31 @@ fn rectangle(x: &Scale, columns: &Range<u64>, y: &Scale, rows: &Range<u64>) -> S
     format!("x=\"{left:.2}\" y=\"{top:.2}\" width=\"{width:.2}\" height=\"{height:.2}\"")
 }
 
-/// The starts of chunks, with as many labels as there is room for.
-fn ticks(side: &PictureAxis, scale: &Scale, room: f64) -> Vec<(f64, String)> {
-    let end = scale.at(side.extent);
+/// The starts of chunks, with as many labels as there is room for: pixels by the characters of the
+/// longest. The end of the array has an index, and no label.
+fn ticks(
+    side: &PictureAxis,
+    scale: &Scale,
+    labels: &AxisLabels<'_>,
+    room: impl Fn(f64) -> f64,
+) -> Vec<(f64, String)> {
+    let label = |index: u64| labels(side.name.as_deref()?, index);
+    let first = label(0);
+    let end = words::count(side.extent);
+    let longest = first.as_ref().unwrap_or(&end).chars().count();
+    let room = room(float(u64::try_from(longest).unwrap_or(1)));
+    let end = (scale.at(side.extent), end);
     let mut ticks: Vec<(f64, String)> = Vec::new();
     for cell in &side.cells {
         let place = scale.at(cell.start);
         let free = ticks.last().is_none_or(|(last, _)| place - last >= room);
-        if free && end - place >= room {
-            ticks.push((place, words::count(cell.start)));
+        if free && (first.is_some() || end.0 - place >= room) {
+            ticks.push((place, label(cell.start).unwrap_or_else(|| words::count(cell.start))));
         }
     }
-    ticks.push((end, words::count(side.extent)));
+    if first.is_none() {
+        ticks.push(end);
+    }
     ticks
 }
 

@@ -1,14 +1,15 @@
 //! `zarr-kit draw`.
 
-use zarr_kit::ArrayMetadata;
 use zarr_kit::report::draw::{
     Axes, ChunkPicture, ChunksToDraw, ROWS, SVG_CELLS, ValuePicture, columns_for, divided_axes,
 };
 use zarr_kit::report::words;
+use zarr_kit::{ArrayMetadata, AxisSelection};
 
 use crate::args::Draw;
 use crate::error::CliError;
 use crate::notation::chunks::axis_of;
+use crate::notation::labels::Labels;
 use crate::notation::region::region;
 use crate::output::print::{Out, note, screen};
 use crate::output::progress::Bar;
@@ -63,7 +64,8 @@ fn chunks(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
     match &args.output {
         Some(path) => {
             let mut out = Out::file(path)?;
-            out.bytes(picture.svg().as_bytes())?;
+            let labels = labels(place, &metadata);
+            out.bytes(picture.svg(&labels).as_bytes())?;
             out.finish()?;
             note(format_args!("drew {} to {}", place.shown, path.display()));
         }
@@ -104,6 +106,22 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
         }
     }
     Ok(())
+}
+
+/// Looks up the labels of an axis by its name.
+fn labels(place: &NodeStore, metadata: &ArrayMetadata) -> impl Fn(&str, u64) -> Option<String> {
+    let names = metadata.dimension_names().unwrap_or_default().iter().zip(metadata.shape());
+    let labels: Vec<(String, Labels)> = names
+        .filter_map(|(name, length)| {
+            let name = name.clone()?;
+            let labels = Labels::beside(place, &name, *length).ok()?;
+            Some((name, labels))
+        })
+        .collect();
+    move |name, index| {
+        let (_, labels) = labels.iter().find(|(known, _)| known == name)?;
+        labels.texts(&AxisSelection::Index(index)).ok()?.pop()
+    }
 }
 
 /// The axes that the user asked for.

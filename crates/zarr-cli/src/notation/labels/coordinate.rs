@@ -115,7 +115,7 @@ impl Coordinate {
     }
 
     /// The labels of what is selected, in words.
-    pub(super) fn texts(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
+    pub(crate) fn texts(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
         let failed = |cause| self.place.failed(cause);
         // As an array of one axis, also of one index.
         let selected = match selected {
