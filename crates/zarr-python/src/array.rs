@@ -406,9 +406,11 @@ impl PyArray {
         axes: Vec<AxisKey>,
     ) -> Done<(Bound<'py, PyBytes>, Vec<String>)> {
         let selection = selection(py, axes)?;
+        let shown = self.place.shown_node(self.array().prefix());
         let draw = |array: &Array| {
+            let title = format!("{shown}: {}", array.data_type());
             let picture = ValuePicture::read(array, &selection, &mut |_read, _all| {})?;
-            Ok((picture.png()?, picture.notes()))
+            Ok((picture.png(&title, &|_, _| None)?, picture.notes()))
         };
         let (png, notes) = py.detach(|| self.during(|array| reported(draw(array))))??;
         Ok((PyBytes::new(py, &png), notes))

@@ -155,8 +155,8 @@ fn values_as_png() {
     );
     succeed(folder, &["draw", "a", "--values", "-r", "z=0", "-o", "a.png"]);
     let (found, width, height) = pixels(&folder.join("a.png"));
-    // Five pixels a value, and the colour bar below.
-    assert_eq!((width, height), (500, 500 + 44));
+    // Five pixels a value, and below the colour bar, a title and a line for each axis.
+    assert_eq!((width, height), (500, 500 + 44 + 3 * 16));
     let pixel = |row: usize, column: usize| {
         let at = (row * 5 * 500 + column * 5) * 4;
         <[u8; 4]>::try_from(&found[at..at + 4]).expect("four bytes")
@@ -180,7 +180,7 @@ fn values_as_png() {
     // Its green grows from pixel to pixel.
     assert!(bar.iter().map(|pixel| pixel[1]).is_sorted());
     assert_eq!((at(510, 0), at(510, 499), at(500, 250)), ([255; 4], [255; 4], [255; 4]));
-    insta::assert_snapshot!(ink(&found[500 * 500 * 4..], 500, 24..44));
+    insta::assert_snapshot!(ink(&found[500 * 500 * 4..], 500, 24..92));
 
     // Of long axes every n-th index; nothing that was never written.
     let create = ["create", "long", "--shape", "1000000000,4", "--dtype", "int16", "--chunks"];
@@ -239,7 +239,7 @@ fn the_colour_bar_has_room_and_says_what_the_values_are() {
     insta::assert_snapshot!(session(folder, &commands));
     // 3 values of 64 pixels are narrower than two times; what is right of them is transparent.
     let (found, width, height) = pixels(&folder.join("time.png"));
-    assert_eq!((width, height), (2 * 8 + 32 + 2 * 19 * 7, 64 + 44));
+    assert_eq!((width, height), (2 * 8 + 32 + 2 * 19 * 7, 64 + 44 + 2 * 16));
     assert_eq!(found[4 * 191 + 3], 255);
     assert_eq!(found[4 * 192..][..4], [0; 4]);
     // One colour, in the middle of the map, for one value.

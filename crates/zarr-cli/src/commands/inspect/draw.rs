@@ -84,11 +84,14 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
     let failed = |cause| place.not_reported(cause);
     let bar = Bar::new();
     let mut progress = |done, total| bar.bytes("reading", done, Some(total));
+    let shape = words::shape(array.shape());
+    let title = format!("{}: {} of {shape}", place.shown, array.data_type().name());
     match &args.output {
         Some(path) => {
             let picture = ValuePicture::read(&array, &region, &mut progress).map_err(failed)?;
             let mut out = Out::file(path)?;
-            out.bytes(&picture.png().map_err(failed)?)?;
+            let labels = labels(place, array.metadata());
+            out.bytes(&picture.png(&title, &labels).map_err(failed)?)?;
             out.finish()?;
             note(format_args!("drew {} to {}", place.shown, path.display()));
             picture.notes().iter().for_each(note);
@@ -99,8 +102,7 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
                 .map_err(failed)?;
             bar.clear();
             let mut out = Out::stdout();
-            let title = words::shape(array.shape());
-            out.line(format_args!("{}: {} of {title}", place.shown, array.data_type().name()))?;
+            out.line(title)?;
             out.bytes(picture.text(screen).as_bytes())?;
             out.finish()?;
         }

@@ -15,9 +15,10 @@ mod text;
 use zarr_array::{Array, Selection};
 use zarr_metadata::Printable;
 
-use self::plane::Plane;
+use self::plane::{Plane, Side};
 use super::screen::Screen;
-use crate::ReportError;
+use super::svg::AxisLabels;
+use crate::{ReportError, words};
 
 /// The most pixels on a side of a PNG picture, and of one that is made larger.
 const SIDE: u64 = 1024;
@@ -71,12 +72,20 @@ impl ValuePicture {
         self.plane.notes()
     }
 
-    /// As PNG.
+    /// As PNG, with a title and the ends of both axes below it: labels, or indices where there are none.
     ///
     /// # Errors
     /// [`ReportError::Png`].
-    pub fn png(&self) -> Result<Vec<u8>, ReportError> {
-        png::encode(&self.plane, self.plane.factors(ENLARGED, ENLARGED)).map_err(ReportError::Png)
+    pub fn png(&self, title: &str, labels: &AxisLabels<'_>) -> Result<Vec<u8>, ReportError> {
+        let sides = ["down", "across"].into_iter().zip(&self.plane.sides);
+        let sides = sides.filter_map(|(direction, side)| {
+            let Side { name, ends } = side.as_ref()?;
+            let [first, last] = ends.map(|at| labels(name, at).unwrap_or_else(|| words::count(at)));
+            Some(format!("{direction}: {name} {first} to {last}"))
+        });
+        let caption: Vec<String> = [title.to_owned()].into_iter().chain(sides).collect();
+        let factors = self.plane.factors(ENLARGED, ENLARGED);
+        png::encode(&self.plane, factors, &caption).map_err(ReportError::Png)
     }
 
     /// In characters: two pixels above each other in one, in colour; or shades.

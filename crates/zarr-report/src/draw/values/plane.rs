@@ -19,6 +19,14 @@ pub(super) struct Plane {
     pub(super) colors: Option<Colors>,
     /// What else is to be said.
     pub(super) words: Vec<String>,
+    /// The vertical and the horizontal axis, of those that are drawn.
+    pub(super) sides: [Option<Side>; 2],
+}
+
+/// An axis that is drawn: its name, and the first and the last index.
+pub(super) struct Side {
+    pub(super) name: String,
+    pub(super) ends: [u64; 2],
 }
 
 impl Plane {
@@ -86,7 +94,11 @@ impl Plane {
         cells.iter_mut().flatten().for_each(|number| *number = share(*number, least, greatest));
         let width = across.and_then(|axis| read.axes().get(axis)).map_or(1, AxisSelection::len);
         let width = usize::try_from(width).unwrap_or(usize::MAX).max(1);
-        Ok(Self { width, cells, colors, words })
+        let sides = [down, across].map(|axis| {
+            let (name, axis) = (names.get(axis?)?.clone(), read.axes().get(axis?)?);
+            Some(Side { name, ends: [axis.get(0)?, axis.get(axis.len().checked_sub(1)?)?] })
+        });
+        Ok(Self { width, cells, colors, words, sides })
     }
 
     /// What is to be said of the picture where it is not seen.

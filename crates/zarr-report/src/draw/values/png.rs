@@ -24,10 +24,14 @@ const APART: usize = 32;
 
 /// Each value takes `down` rows of pixels and `across` columns. A plane without values is one
 /// transparent pixel, because PNG has no empty pictures.
-pub(super) fn encode(plane: &Plane, (down, across): (usize, usize)) -> io::Result<Vec<u8>> {
+pub(super) fn encode(
+    plane: &Plane,
+    (down, across): (usize, usize),
+    caption: &[String],
+) -> io::Result<Vec<u8>> {
     let (height, width) = (plane.height() * down, plane.width * across);
-    let legend = plane.colors.as_ref().map(Legend::new);
-    let (below, least) = legend.as_ref().map_or((0, 0), |legend| (Legend::HEIGHT, legend.width()));
+    let legend = plane.colors.as_ref().map(|colors| Legend::new(colors, caption));
+    let (below, least) = legend.as_ref().map_or((0, 0), |legend| (legend.height(), legend.width()));
     let mut canvas = Canvas::new(height + below, width.max(least));
     for row in 0..height {
         for column in 0..width {
@@ -90,28 +94,35 @@ struct Legend<'a> {
     colors: &'a Colors,
     least: Vec<char>,
     greatest: Vec<char>,
+    /// Lines below the bar.
+    caption: Vec<Vec<char>>,
 }
 
 impl<'a> Legend<'a> {
-    const HEIGHT: usize = MARGIN + BAR + MARGIN / 2 + text::HEIGHT + MARGIN / 2;
-
-    fn new(colors: &'a Colors) -> Self {
+    fn new(colors: &'a Colors, caption: &[String]) -> Self {
         let (least, greatest) = colors.labels();
         let (least, greatest) =
             (text::drawable(least.unwrap_or_default()), text::drawable(&greatest));
-        Self { colors, least, greatest }
+        let caption = caption.iter().map(|line| text::drawable(line)).collect();
+        Self { colors, least, greatest, caption }
+    }
+
+    fn height(&self) -> usize {
+        MARGIN + BAR + MARGIN / 2 + text::HEIGHT * (1 + self.caption.len()) + MARGIN / 2
     }
 
     /// The least width, which long labels need.
     fn width(&self) -> usize {
         let apart = if self.least.is_empty() { 0 } else { APART };
-        text::width(&self.least) + apart + text::width(&self.greatest) + 2 * MARGIN
+        let labels = text::width(&self.least) + apart + text::width(&self.greatest);
+        let lines = self.caption.iter().map(|line| text::width(line));
+        lines.max().unwrap_or(0).max(labels) + 2 * MARGIN
     }
 
     /// Draws it from a row down, over the width of the picture.
     fn draw(&self, canvas: &mut Canvas, top: usize) {
         let width = canvas.width;
-        for row in top..top + Self::HEIGHT {
+        for row in top..top + self.height() {
             for column in 0..width {
                 canvas.set((row, column), [u8::MAX; 3]);
             }
@@ -126,6 +137,9 @@ impl<'a> Legend<'a> {
         let line = top + MARGIN + BAR + MARGIN / 2;
         text::draw(canvas, (line, left), &self.least);
         text::draw(canvas, (line, right - text::width(&self.greatest)), &self.greatest);
+        for (at, words) in self.caption.iter().enumerate() {
+            text::draw(canvas, (line + text::HEIGHT * (at + 1), left), words);
+        }
     }
 }
 
