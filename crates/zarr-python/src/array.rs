@@ -16,6 +16,7 @@ use zarr_kit::report::advise::{Advice, AdviceOptions, Goal};
 use zarr_kit::report::draw::{ChunkPicture, ValuePicture};
 use zarr_kit::report::info::ArrayInfo;
 use zarr_kit::report::stats::Stats;
+use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, ArrayMetadata};
 
 use crate::conversion::error::Done;
@@ -408,7 +409,8 @@ impl PyArray {
         let selection = selection(py, axes)?;
         let shown = self.place.shown_node(self.array().prefix());
         let draw = |array: &Array| {
-            let title = format!("{shown}: {}", array.data_type());
+            let (name, shape) = (array.data_type().name(), words::shape(array.shape()));
+            let title = format!("{shown}: {name} of {shape}");
             let picture = ValuePicture::read(array, &selection, &mut |_read, _all| {})?;
             Ok((picture.png(&title, &|_, _| None)?, picture.notes()))
         };

@@ -80,9 +80,9 @@ def test_notebooks_show_a_picture_with_its_notes(array):
 
 def test_pictures_show_the_values(array):
     found = pixels(array.draw(np.s_[0, :, ::-1], values=True))
-    # Squares, with the colour bar below.
+    # Squares, and below the colour bar, a title and a line for each axis.
     factor = found.shape[1] // 30
-    assert found.shape[1] == 30 * factor and found.shape[0] == 20 * factor + 44
+    assert found.shape[1] == 30 * factor and found.shape[0] == 20 * factor + 44 + 3 * 16
     cells = found[: 20 * factor : factor, ::factor]
     # NaN is transparent, all else opaque, and the green of viridis grows with the value, up to rounding.
     assert (cells[0, 27:, 3] == 0).all() and (cells[1:, :, 3] == 255).all()

@@ -35,13 +35,15 @@ fn sentence(plan: &CopyPlan) -> String {
         words::counted(plan.tasks, "task"),
         size(plan.memory)
     );
-    let reads = |plan: &CopyPlan| {
-        format!(
+    // Where the codecs find each element, these are counted, and none is read again.
+    let reads = |plan: &CopyPlan| match plan.reads == plan.chunks {
+        true => "the source is read once".to_owned(),
+        false => format!(
             "{} of {} of the source: each {}",
             words::counted(plan.reads, "read"),
             words::counted(plan.chunks, "chunk"),
             times(plan.times())
-        )
+        ),
     };
     match plan.route {
         Route::Sparse => format!("{head}; only stored chunks are read"),

@@ -39,7 +39,15 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
     plan.arrays().iter().for_each(|(_, array)| readers.add(array.metadata()));
     if args.portable && !readers.are_all() {
         let place = shown_url(args.output.as_deref().unwrap_or_default());
-        let hint = "; --chunks with one length makes chunks that all read, and --dry-run says what it costs";
+        let arrays = plan.arrays();
+        let mut grids = arrays.iter().map(|(_, array)| array.metadata().chunk_grid());
+        let hint = match grids.any(|grid| matches!(grid, ChunkGrid::Rectilinear { .. })) {
+            true => {
+                "; --chunks with one length makes chunks that all read, and --dry-run says what it \
+                 costs"
+            }
+            false => "; join without --portable, and `copy --portable` the result",
+        };
         return Err(CliError::NotPortable { place, readers: readers.line(), hint });
     }
     if args.dry_run {
