@@ -25,7 +25,7 @@ use clap::Parser;
 
 use crate::args::Args;
 use crate::error::usage;
-use crate::output::print;
+use crate::output::{help, print};
 use crate::stores::access::Access;
 
 /// Exit status for any error: invalid arguments, no such array, a chunk that does not decode.
@@ -64,8 +64,8 @@ fn run(args: Args) -> u8 {
 /// Prints help and version as clap does, and wrong arguments as one line.
 fn usage(error: &clap::Error, args: &[OsString]) -> u8 {
     if !error.use_stderr() {
-        let help = args::with_help().try_get_matches_from(args).err();
-        let error = help.as_ref().unwrap_or(error);
+        let shown = help::program().try_get_matches_from(args).err();
+        let error = shown.as_ref().unwrap_or(error);
         // Help into a closed pipe is not an error.
         let _closed = error.print();
         return 0;

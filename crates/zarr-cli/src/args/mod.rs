@@ -15,7 +15,7 @@ mod shared;
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use clap::{CommandFactory as _, Parser, Subcommand, ValueEnum};
+use clap::{Parser, Subcommand, ValueEnum};
 use zarr_kit::array::Part;
 
 use crate::error::CliError;
@@ -35,27 +35,7 @@ pub(crate) use shared::{NoValue, Writing};
 use shared::{REGION, part, value};
 
 /// The options of all commands, which the help of the program lists.
-const GLOBAL: &str = "Options of all commands";
-
-/// Examples come before the options.
-const HELP: &str = "\
-{about-with-newline}
-{usage-heading} {usage}{after-help}
-
-{all-args}
-
-Options of all commands: `zarr-kit --help`";
-
-/// The program with the help that it prints: of a command without the options of all commands.
-pub(crate) fn with_help() -> clap::Command {
-    let mut program = Args::command();
-    program.build();
-    let own = |arg: clap::Arg| match arg.get_help_heading() == Some(GLOBAL) {
-        true => arg.hide(true),
-        false => arg,
-    };
-    program.mut_subcommands(|command| command.help_template(HELP).mut_args(own))
-}
+pub(crate) const GLOBAL: &str = "Options of all commands";
 
 /// Open, read, write and check Zarr v3 arrays: chunks of any length, values of any number of bits.
 #[derive(Debug, Parser)]

@@ -11,7 +11,7 @@ use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
 use crate::args::{Advise, For};
 use crate::commands::elements::write::{Input, c_order, in_memory};
-use crate::commands::nodes::create::Like;
+use crate::commands::nodes::like::Like;
 use crate::error::CliError;
 use crate::notation::region::region;
 use crate::output::print::{Out, print_table};

@@ -5,4 +5,5 @@ pub(super) mod consolidate;
 pub(super) mod create;
 pub(super) mod delete;
 pub(super) mod export;
+pub(super) mod like;
 pub(super) mod resize;

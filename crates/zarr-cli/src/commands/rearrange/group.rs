@@ -8,8 +8,7 @@ use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
 
 use super::asked::{Asked, Axis};
-use super::moving::{Said, execute, is_regular};
-use super::{parts, verb};
+use super::moving::{Said, execute, is_regular, parts, verb};
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;

@@ -14,7 +14,7 @@ use zarr_kit::report::words;
 use zarr_kit::virtual_join::is_virtual_join;
 
 use self::asked::{Asked, Axis};
-use self::moving::{Said, execute, is_regular};
+use self::moving::{Said, execute, is_regular, parts, verb};
 use super::nodes::resize::policy;
 use crate::args::{Append, Rearrange};
 use crate::error::CliError;
@@ -43,28 +43,6 @@ pub(super) fn append(args: &Append) -> Result<(), CliError> {
         json: args.json,
         appends: true,
     })
-}
-
-/// What was done, or would be, to what.
-fn verb(args: &Rearrange) -> &'static str {
-    match (args.appends, args.dry_run) {
-        (true, _) => "appended to",
-        (false, true) => "would rearrange",
-        (false, false) => "rearranged",
-    }
-}
-
-/// What became of the parts of a node. To append keeps all of them.
-fn parts(args: &Rearrange, what: &str, kept: u64, removed: u64, inserted: u64) -> String {
-    match args.appends {
-        true => format!("{} moved in", words::counted(inserted, what)),
-        false => format!(
-            "{} kept, {} removed, {} inserted",
-            words::counted(kept, what),
-            words::count(removed),
-            words::count(inserted)
-        ),
-    }
 }
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {

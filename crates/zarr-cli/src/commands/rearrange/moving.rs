@@ -3,8 +3,10 @@
 use zarr_kit::array::unfinished::REARRANGE_MARKER;
 use zarr_kit::join::rearrange::RearrangeProgress;
 use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, Prefix};
 
+use crate::args::Rearrange;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
 use crate::output::print::note;
@@ -43,4 +45,32 @@ pub(super) fn execute(
 
 pub(super) fn is_regular(array: &Array) -> bool {
     matches!(array.metadata().chunk_grid(), ChunkGrid::Regular { .. })
+}
+
+/// What was done, or would be, to what.
+pub(super) fn verb(args: &Rearrange) -> &'static str {
+    match (args.appends, args.dry_run) {
+        (true, _) => "appended to",
+        (false, true) => "would rearrange",
+        (false, false) => "rearranged",
+    }
+}
+
+/// What became of the parts of a node. To append keeps all of them.
+pub(super) fn parts(
+    args: &Rearrange,
+    what: &str,
+    kept: u64,
+    removed: u64,
+    inserted: u64,
+) -> String {
+    match args.appends {
+        true => format!("{} moved in", words::counted(inserted, what)),
+        false => format!(
+            "{} kept, {} removed, {} inserted",
+            words::counted(kept, what),
+            words::count(removed),
+            words::count(inserted)
+        ),
+    }
 }

@@ -8,7 +8,7 @@ use zarr_kit::report::words;
 use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, MemberSpan, StoredDocument};
 
 use super::asked::{Asked, Axis};
-use super::{parts, verb};
+use super::moving::{parts, verb};
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;

@@ -1,0 +1,44 @@
+//! What `create --like` names.
+
+use std::path::PathBuf;
+use std::{fs, io};
+
+use zarr_kit::metadata::Codec;
+use zarr_kit::report::format::npy;
+use zarr_kit::{ArrayMetadata, DataType};
+
+use crate::error::CliError;
+use crate::notation::data_type;
+use crate::stores::node_store::NodeStore;
+
+/// What `--like` names.
+pub(crate) struct Like {
+    pub(crate) shape: Vec<u64>,
+    pub(crate) data_type: Option<DataType>,
+    /// The whole of it, if it is an array.
+    pub(super) metadata: Option<ArrayMetadata>,
+}
+
+impl Like {
+    pub(crate) fn open(path: &str) -> Result<Self, CliError> {
+        if !path.to_ascii_lowercase().ends_with(".npy") {
+            let metadata = NodeStore::open(path)?.metadata()?;
+            let (shape, data_type) = (metadata.shape().to_vec(), metadata.data_type().clone());
+            return Ok(Self { shape, data_type: Some(data_type), metadata: Some(metadata) });
+        }
+        let path = PathBuf::from(path);
+        let file = fs::File::open(&path);
+        let file = file.map_err(|cause| CliError::File { path: path.clone(), cause })?;
+        let (shape, name) = npy::read_shape(&mut io::BufReader::new(file))
+            .map_err(|reason| CliError::Input { path: path.clone(), reason })?;
+        // Another type may be given. The byte order is that of the file, not of the array.
+        let data_type = name.and_then(|name| Some(data_type::of_numpy(&name)?.data_type));
+        Ok(Self { shape, data_type, metadata: None })
+    }
+
+    /// The codecs of an array of this type and number of axes, if they are those of the other array.
+    pub(super) fn codecs(&self, data_type: &DataType, rank: usize) -> Option<&[Codec]> {
+        let same = self.shape.len() == rank && self.data_type.as_ref() == Some(data_type);
+        self.metadata.as_ref().filter(|_| same).map(ArrayMetadata::codecs)
+    }
+}
