@@ -170,3 +170,21 @@ fn an_object_in_an_archive_is_no_missing_member() {
         }
     }
 }
+
+/// Chunks of an archive stay where they are, and it is left as it was.
+#[test]
+fn chunks_are_not_moved_within_an_archive() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["--shape", "4", "--dtype", "uint8", "--chunks", "2"];
+    for name in ["a.zip", "b"] {
+        succeed(folder, &[&["create", name], &create[..]].concat());
+    }
+    let before = std::fs::read(folder.join("a.zip")).expect("reads");
+    for arguments in [&["append", "a.zip", "b"][..], &["rearrange", "a.zip", "--remove", "0:2"]] {
+        let said = run(folder, arguments);
+        let said = String::from_utf8_lossy(&said.stderr).into_owned();
+        assert!(said.contains("a.zip: chunks are not moved within a file"), "{said}");
+    }
+    assert_eq!(std::fs::read(folder.join("a.zip")).expect("reads"), before);
+}

@@ -7,6 +7,7 @@ mod virtual_join;
 
 use serde_json::json;
 use zarr_kit::Array;
+use zarr_kit::array::store::{Place, shown_url};
 use zarr_kit::join::rearrange::{Rearrangement, Span};
 use zarr_kit::join::{Member, check_insertion};
 use zarr_kit::metadata::NodeMetadata;
@@ -20,6 +21,7 @@ use crate::args::{Append, Rearrange};
 use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
 use crate::output::print::done;
+use crate::stores::access::store_options;
 use crate::stores::node_store::{Around, NodeStore};
 
 const SAID: Said = Said {
@@ -48,6 +50,14 @@ pub(super) fn append(args: &Append) -> Result<(), CliError> {
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     if is_virtual_join(&args.array) {
         return virtual_join::run(args);
+    }
+    if Place::parse(&args.array, &store_options()).is_ok_and(|place| place.is_in_file()) {
+        let message = format!(
+            "{}: chunks are not moved within a file; `zarr-kit copy` it into a folder, and repeat this \
+             there",
+            shown_url(&args.array)
+        );
+        return Err(CliError::Usage { message });
     }
     let place = NodeStore::open(&args.array)?;
     if let NodeMetadata::Group(_) = place.node()? {
