@@ -308,7 +308,17 @@ impl<'a> Decoder<'a> {
         buffers: &mut ExaminerBuffers,
     ) -> Result<Vec<Finding>, ArrayError> {
         let array = self.array;
-        match array.store().read_into(key, encoded) {
+        let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
+        let mut shape = vec![0; index.len()];
+        array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
+        let codec = array.chunk_codec(&shape);
+        let passed = match &codec {
+            Ok(AnyChunkCodec::Fixed(codec)) => {
+                array.store().refuse_inflated(key, codec.ordinary_encoded())
+            }
+            _ => Ok(()),
+        };
+        match passed.and_then(|()| array.store().read_into(key, encoded)) {
             Ok(true) => {}
             Ok(false) => return Ok(Vec::new()), // removed since it was listed
             Err(error @ StoreError::Modified(_)) => {
@@ -321,12 +331,9 @@ impl<'a> Decoder<'a> {
             }
             Err(error) => return Err(error.into()),
         }
-        let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
-        let mut shape = vec![0; index.len()];
-        array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
         let mut clipped = vec![0; index.len()];
         array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
-        let codec = match array.chunk_codec(&shape) {
+        let codec = match codec {
             Ok(AnyChunkCodec::Fixed(codec)) => codec,
             Ok(AnyChunkCodec::Variable(codec)) => {
                 return Ok(self.variable_chunk(key, encoded, &codec, &clipped));

@@ -5,7 +5,7 @@ use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
 pub use zarr_metadata::{Finding, Rule, Severity};
-use zarr_store::{Key, StoreError};
+use zarr_store::{Key, Operation, StoreError};
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
@@ -164,5 +164,6 @@ pub(crate) fn is_of_one_object(error: &StoreError) -> bool {
             | StoreError::OutsideRoot { .. }
             | StoreError::Reserved { .. }
             | StoreError::Unsteady { .. }
+            | StoreError::Container { operation: Operation::Get, .. }
     )
 }

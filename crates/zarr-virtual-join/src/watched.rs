@@ -172,6 +172,10 @@ impl Store for Watched {
         Err(read_only(Operation::Lock, key))
     }
 
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+        self.inner.refuse_inflated(key, most)
+    }
+
     fn capabilities(&self) -> Capabilities {
         let requests = self.inner.capabilities().requests_in_flight;
         Capabilities::new().requests_in_flight(requests)

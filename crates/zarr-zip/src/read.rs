@@ -14,6 +14,10 @@ use super::archive::{Archive, Entry, LOCAL_HEADER};
 /// The most that deflate compresses by: a match of 258 bytes takes two bits.
 const MOST_DEFLATED: u64 = 1032;
 
+/// Deflate seldom compresses encoded chunks by more, and memory of so many times the input follows
+/// the input.
+const ORDINARY_DEFLATED: u64 = 4;
+
 /// The signature of a local header.
 const SIGNATURE: &[u8] = b"PK\x03\x04";
 
@@ -153,6 +157,26 @@ impl Archive {
             ));
         }
         Ok(())
+    }
+
+    /// Refuses a deflated entry of more than `most` bytes, unless a small multiple of its stored bytes
+    /// explains them: a shard with unused bytes between chunks that were compressed before.
+    pub(super) fn refuse_inflated(
+        &self,
+        key: &Key,
+        entry: &Entry,
+        most: u64,
+    ) -> Result<(), StoreError> {
+        let (size, compressed) = (entry.size, entry.compressed);
+        let most = most.max(compressed.saturating_mul(ORDINARY_DEFLATED));
+        if entry.method == CompressionMethod::Stored || size <= most {
+            return Ok(());
+        }
+        let reason = format!(
+            "its {compressed} deflated bytes stand for {size}, and by the array's metadata a chunk has at \
+             most {most}"
+        );
+        Err(self.fail(key, reason))
     }
 
     fn refuse_unreadable(&self, key: &Key, entry: &Entry) -> Result<(), StoreError> {

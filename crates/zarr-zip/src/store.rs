@@ -77,6 +77,16 @@ impl Store for ZipStore {
         })
     }
 
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+        let archive = match self.known() {
+            Some(known) if known.entries.contains_key(key.as_str()) => Some(known),
+            _ => self.current()?,
+        };
+        let entry = archive.as_ref().and_then(|archive| archive.entries.get(key.as_str()));
+        let (Some(archive), Some(entry)) = (&archive, entry) else { return Ok(()) };
+        archive.refuse_inflated(key, entry, most)
+    }
+
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
         match self.head(key)? {
             Some(_) => Err(refuse_deletion(key)),

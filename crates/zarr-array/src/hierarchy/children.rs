@@ -28,12 +28,17 @@ pub(crate) fn children(
     metadata: &GroupMetadata,
 ) -> Result<Vec<String>, ArrayError> {
     let prefixes = candidates(store, prefix, metadata)?;
-    let is_node = parallel::map(&prefixes, lookups(store), |prefix| {
+    let looked_up = |prefix: &Prefix| {
         Ok::<_, ArrayError>(
             (metadata.is_version_2() && version_2::is_at(store, prefix)?)
                 || store.head(&prefix.key(node::METADATA_KEY)?)?.is_some(),
         )
-    })?;
+    };
+    // A node that cannot be looked up, such as a link to itself, hides no other: it has a name, and
+    // opening it says why.
+    let Ok(is_node) = parallel::map(&prefixes, lookups(store), |prefix| {
+        Ok::<_, Infallible>(looked_up(prefix).unwrap_or(true))
+    });
     let nodes = prefixes.iter().zip(is_node).filter(|(_, is_node)| *is_node);
     Ok(nodes.map(|(prefix, _)| name(prefix)).collect())
 }

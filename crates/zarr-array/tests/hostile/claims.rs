@@ -5,7 +5,7 @@ use std::hint::black_box;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
 
-use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Part, Points, Selection, Truncation};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, copy_array};
@@ -14,7 +14,7 @@ use zarr_join::rearrange::{Rearrangement, Span};
 use zarr_metadata::ArrayMetadata;
 use zarr_view::View;
 
-use super::{ONE, key, peak};
+use super::{BYTES, ONE, document, key, list, peak, regular};
 
 /// What any answer may take.
 const MEMORY: usize = 4 << 20;
@@ -277,4 +277,32 @@ fn one_value_for_many_chunks_is_written_one_by_one() {
             assert_eq!(written.missing().take(5).count(), 5);
         });
     }
+}
+
+/// Each compressor lengthens what none can shorten, so a thousand of them would take a thousand times
+/// the memory of the chunk: a write refuses what a read would not accept.
+#[test]
+fn writes_through_a_thousand_compressors_have_bounds() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let gzip = r#"{"name": "gzip", "configuration": {"level": 1}}"#;
+    let codecs = list([vec![BYTES], vec![gzip; 1000]].concat());
+    let length = 1 << 20;
+    let document = document(&format!("[{length}]"), &regular(&format!("[{length}]")), &codecs, "");
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    store.put(&key("zarr.json"), document.as_bytes()).expect("memory");
+    let array = Array::open(Arc::clone(&store), &Prefix::root()).expect("opens");
+    let mut state = 1_u32;
+    let elements: Vec<u8> = (0..length)
+        .map(|_| {
+            state ^= state << 13;
+            state ^= state >> 17;
+            state ^= state << 5;
+            state.to_le_bytes()[1]
+        })
+        .collect();
+    let (used, written) = peak(|| array.write(0..length, &elements));
+    let error = written.expect_err("too long").to_string();
+    assert!(error.contains("bytes from the codecs before it, more than the"), "{error}");
+    assert_eq!(store.size(&key("c/0")).expect("memory"), None);
+    assert!(used < 32 << 20, "{used}");
 }

@@ -56,3 +56,25 @@ fn steps_and_columns() {
         (1..=1460).rev().step_by(100).flat_map(|day| element(day, 1).to_vec()).collect();
     assert_eq!(found, wanted);
 }
+
+/// A node that cannot be looked up keeps its name, and hides no other.
+#[cfg(unix)]
+#[test]
+fn a_link_to_itself_hides_no_other_node() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
+    for name in ["", "a", "loop", "z"] {
+        let at = folder.path().join(name);
+        fs::create_dir_all(&at).expect("makes");
+        match name {
+            "loop" => std::os::unix::fs::symlink("zarr.json", at.join("zarr.json")),
+            _ => fs::write(at.join("zarr.json"), group),
+        }
+        .expect("writes");
+    }
+    let store: Arc<dyn Store> = Arc::new(LocalStore::open(folder.path()).expect("a folder"));
+    let group = Group::open(store, &Prefix::root()).expect("opens");
+    assert_eq!(group.children().expect("lists"), ["a", "loop", "z"]);
+    let error = group.group("loop").expect_err("cannot be read").to_string();
+    assert!(error.contains("loop/zarr.json"), "{error}");
+}

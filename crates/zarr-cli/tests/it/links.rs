@@ -84,3 +84,27 @@ fn members_behind_links_are_read_and_rearranged() {
     succeed(folder, &[&rearrange[..], &["--outside-links"]].concat());
     assert_eq!(stdout(folder, &allowed), [0; 4]);
 }
+
+/// A child whose document is a link to itself hides none of the others.
+#[test]
+fn a_link_to_itself_hides_no_other_node() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    succeed(at, &["create", "g.zarr", "--group"]);
+    for name in ["g.zarr/a", "g.zarr/z"] {
+        succeed(at, &["create", name, "--shape", "4", "--dtype", "int8"]);
+    }
+    std::fs::create_dir(at.join("g.zarr/loop")).expect("makes");
+    symlink("zarr.json", at.join("g.zarr/loop/zarr.json")).expect("links");
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["tree", "g.zarr"],
+            &["info", "g.zarr"],
+            &["check", "g.zarr"],
+            &["copy", "g.zarr", "h.zarr"],
+            &["delete", "g.zarr/loop", "--yes"],
+            &["tree", "g.zarr"],
+        ]
+    ));
+}

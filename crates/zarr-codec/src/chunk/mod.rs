@@ -17,7 +17,7 @@ use zarr_view::{CopyError, Output, View};
 use crate::array_to_bytes::shard::{Available, ShardCodec, ShardDecoder, ShardIndex};
 use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
 use crate::bound::Bound;
-use crate::bytes_to_bytes::BytesToBytes;
+use crate::bytes_to_bytes::{BytesToBytes, ordinary};
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
@@ -136,6 +136,14 @@ impl ChunkCodec {
     /// The most bytes that ordinary encoders produce for such a chunk.
     fn most_encoded(&self) -> u64 {
         self.most.last().copied().unwrap_or(u64::MAX)
+    }
+
+    /// The most bytes that a reader needs to accept for an encoded chunk: twice what ordinary encoders
+    /// produce from incompressible elements, plus a mebibyte. Valid chunks may be longer, such as
+    /// shards with unused bytes, so only stores in which few bytes stand for many compare with it.
+    #[must_use]
+    pub fn ordinary_encoded(&self) -> u64 {
+        ordinary(self.most_encoded())
     }
 
     /// The compiled array-to-array codecs.

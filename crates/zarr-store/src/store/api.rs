@@ -143,6 +143,19 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(GetInto::Unsupported)
     }
 
+    /// Refuses an object of more than `most` bytes whose few stored bytes stand for many, as in an
+    /// archive that deflates: reading it would take memory beyond the size of the input. Objects that
+    /// are stored as long as they are pass, and so do missing ones.
+    ///
+    /// By default everything passes.
+    ///
+    /// # Errors
+    /// [`StoreError::Container`] for such an object; otherwise as for [`head`](Store::head).
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+        let _ = (key, most);
+        Ok(())
+    }
+
     /// The keys of [`list`](Store::list) with [`Links::Follow`], each with the size and version that
     /// listings of the store contain. Two listings describe an unchanged object in the same way;
     /// [`head`](Store::head) may tell more, since some servers leave `ETag`s out of listings.

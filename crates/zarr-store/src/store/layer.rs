@@ -190,6 +190,12 @@ pub trait Layer: fmt::Debug + Send + Sync {
         self.pass(Operation::Get, key.as_str(), || self.inner().get_into(key, out))
     }
 
+    /// See [`Store::refuse_inflated`].
+    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+        self.inner().refuse_inflated(key, most)
+    }
+
     /// See [`Store::list_described`].
     fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
         let listed = self.inner().list_described(prefix)?;
@@ -274,6 +280,10 @@ impl<L: Layer> Store for L {
 
     fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
         Layer::get_into(self, key, out)
+    }
+
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+        Layer::refuse_inflated(self, key, most)
     }
 
     fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {

@@ -45,7 +45,7 @@ impl ChunkRead {
             None => None,
         };
         let view = reshaped.as_ref().unwrap_or(view);
-        let reader = RegionReader::new(&array, &part.part(), key, codec, view);
+        let reader = RegionReader::new(&array, &part.part(), key, codec, view)?;
         Ok(Self { array, part, reader, place, gathered: GatherBuffers::default(), member_of })
     }
 

@@ -173,7 +173,7 @@ impl Array {
         if part.fills_chunk() && codec.stores_memory() && self.read_in_place(key, out)? {
             return Ok(());
         }
-        let mut reader = RegionReader::new(self, part, key.clone(), codec, out.view());
+        let mut reader = RegionReader::new(self, part, key.clone(), codec, out.view())?;
         while let Some(range) = reader.need() {
             let found = self.store().get(key, range, encoded);
             reader.supply(self, part, found, encoded, out, scratch)?;

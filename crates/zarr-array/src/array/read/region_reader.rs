@@ -147,13 +147,15 @@ pub(in crate::array) struct RegionReader<C> {
 
 impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
     /// Begins to read `part` of the chunk of `array` with this `key` into elements of this `view`.
+    /// Refuses a chunk that inflates beyond what the metadata allows.
     pub(in crate::array) fn new(
         array: &Array,
         part: &ChunkRegion<'_>,
         key: Key,
         codec: C,
         view: &View,
-    ) -> Self {
+    ) -> Result<Self, ArrayError> {
+        array.store().refuse_inflated(&key, codec.ordinary_encoded())?;
         let mut object = OneVersion::new(key, codec.shard().is_some());
         let mut reader = new_reader(array, part, codec.clone(), view, &object);
         if !part.is_whole
@@ -161,7 +163,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
         {
             reader.use_index(index);
         }
-        Self { object, codec, reader, done: false }
+        Ok(Self { object, codec, reader, done: false })
     }
 
     #[cfg(feature = "async")]
