@@ -105,8 +105,8 @@ pub trait Layer: fmt::Debug + Send + Sync {
         &self,
         operation: Operation,
         name: &str,
-        work: impl FnOnce() -> Result<T, StoreError>,
-    ) -> Result<T, StoreError> {
+        work: impl FnOnce() -> Result<T>,
+    ) -> Result<T> {
         let _ = (operation, name);
         work()
     }
@@ -131,24 +131,19 @@ pub trait Layer: fmt::Debug + Send + Sync {
         key: &Key,
         range: ReadRange<'_>,
         out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
+    ) -> Result<Option<ObjectMeta>> {
         self.pass(Operation::Get, key.as_str(), || self.inner().get(key, range, out))
     }
 
     /// See [`Store::put_opts`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn put_opts(
-        &self,
-        key: &Key,
-        pieces: &[IoSlice<'_>],
-        mode: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
+    fn put_opts(&self, key: &Key, pieces: &[IoSlice<'_>], mode: PutMode<'_>) -> Result<PutOutcome> {
         self.pass(Operation::Put, key.as_str(), || self.inner().put_opts(key, pieces, mode))
     }
 
     /// See [`Store::delete`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+    fn delete(&self, key: &Key) -> Result<()> {
         self.pass(Operation::Delete, key.as_str(), || self.inner().delete(key))
     }
 
@@ -164,13 +159,13 @@ pub trait Layer: fmt::Debug + Send + Sync {
 
     /// See [`Store::lock`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+    fn lock(&self, key: &Key) -> Result<LockGuard> {
         self.pass(Operation::Lock, key.as_str(), || self.inner().lock(key))
     }
 
     /// See [`Store::lock_all`]. Each key passes, and the inner store locks with the last.
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
+    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard> {
         let Some((last, others)) = keys.split_last() else { return self.inner().lock_all(keys) };
         for key in others {
             self.pass(Operation::Lock, key.as_str(), || Ok(()))?;
@@ -180,19 +175,19 @@ pub trait Layer: fmt::Debug + Send + Sync {
 
     /// See [`Store::head`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
+    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>> {
         self.pass(Operation::Head, key.as_str(), || self.inner().head(key))
     }
 
     /// See [`Store::get_into`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
+    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto> {
         self.pass(Operation::Get, key.as_str(), || self.inner().get_into(key, out))
     }
 
     /// See [`Store::refuse_inflated`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<()> {
         self.inner().refuse_inflated(key, most)
     }
 
@@ -204,7 +199,7 @@ pub trait Layer: fmt::Debug + Send + Sync {
 
     /// See [`Store::delete_prefix`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<()> {
         self.pass(Operation::Delete, prefix.as_str(), || self.inner().delete_prefix(prefix))
     }
 
@@ -222,7 +217,7 @@ pub trait Layer: fmt::Debug + Send + Sync {
         from_key: &Key,
         expected: &ObjectMeta,
         sharing: Sharing,
-    ) -> Result<PutFrom, StoreError> {
+    ) -> Result<PutFrom> {
         self.pass(Operation::Put, key.as_str(), || {
             self.inner().put_from(key, from, from_key, expected, sharing)
         })
@@ -230,72 +225,37 @@ pub trait Layer: fmt::Debug + Send + Sync {
 
     /// See [`Cleaning::without_key`].
     #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
     }
 }
 
+type Result<T> = std::result::Result<T, StoreError>;
+
+/// Methods of a store that a layer does in its own way, or passes.
+macro_rules! of_layer {
+    ($($method:ident($($argument:ident: $type:ty),*) -> $result:ty;)+) => {$(
+        fn $method(&self, $($argument: $type),*) -> $result {
+            Layer::$method(self, $($argument),*)
+        }
+    )+};
+}
+
 impl<L: Layer> Store for L {
-    fn get(
-        &self,
-        key: &Key,
-        range: ReadRange<'_>,
-        out: &mut Vec<u8>,
-    ) -> Result<Option<ObjectMeta>, StoreError> {
-        Layer::get(self, key, range, out)
-    }
-
-    fn put_opts(
-        &self,
-        key: &Key,
-        pieces: &[IoSlice<'_>],
-        mode: PutMode<'_>,
-    ) -> Result<PutOutcome, StoreError> {
-        Layer::put_opts(self, key, pieces, mode)
-    }
-
-    fn delete(&self, key: &Key) -> Result<(), StoreError> {
-        Layer::delete(self, key)
-    }
-
-    fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
-        Layer::list(self, prefix, links)
-    }
-
-    fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        Layer::list_dir(self, prefix)
-    }
-
-    fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        Layer::lock(self, key)
-    }
-
-    fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
-        Layer::lock_all(self, keys)
-    }
-
-    fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
-        Layer::head(self, key)
-    }
-
-    fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto, StoreError> {
-        Layer::get_into(self, key, out)
-    }
-
-    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
-        Layer::refuse_inflated(self, key, most)
-    }
-
-    fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
-        Layer::list_described(self, prefix)
-    }
-
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        Layer::delete_prefix(self, prefix)
-    }
-
-    fn capabilities(&self) -> Capabilities {
-        Layer::capabilities(self)
+    of_layer! {
+        get(key: &Key, range: ReadRange<'_>, out: &mut Vec<u8>) -> Result<Option<ObjectMeta>>;
+        put_opts(key: &Key, pieces: &[IoSlice<'_>], mode: PutMode<'_>) -> Result<PutOutcome>;
+        delete(key: &Key) -> Result<()>;
+        list(prefix: &Prefix, links: Links) -> Listing<'_, Key>;
+        list_dir(prefix: &Prefix) -> Listing<'_, DirEntry>;
+        lock(key: &Key) -> Result<LockGuard>;
+        lock_all(keys: &[Key]) -> Result<LockGuard>;
+        head(key: &Key) -> Result<Option<ObjectMeta>>;
+        get_into(key: &Key, out: &mut [u8]) -> Result<GetInto>;
+        refuse_inflated(key: &Key, most: u64) -> Result<()>;
+        list_described(prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>>;
+        delete_prefix(prefix: &Prefix) -> Result<()>;
+        capabilities() -> Capabilities;
     }
 
     fn linking(&self) -> Option<&dyn Linking> {
@@ -310,7 +270,7 @@ impl<L: Layer> Store for L {
         self.around_reads(self.inner().asynchronous()?)
     }
 
-    fn session(&self) -> Result<Option<Session>, StoreError> {
+    fn session(&self) -> Result<Option<Session>> {
         Ok(self.inner().session()?.and_then(|session| session.wrapped(|store| self.around(store))))
     }
 
@@ -331,32 +291,32 @@ impl<L: Layer> Linking for L {
         from_key: &Key,
         expected: &ObjectMeta,
         sharing: Sharing,
-    ) -> Result<PutFrom, StoreError> {
+    ) -> Result<PutFrom> {
         Layer::put_from(self, key, from, from_key, expected, sharing)
     }
 
-    fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {
+    fn file(&self, key: &Key) -> Result<Option<ObjectFile>> {
         let Some(linking) = self.inner().linking() else { return Ok(None) };
         self.pass(Operation::Get, key.as_str(), || linking.file(key))
     }
 
-    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>, StoreError> {
+    fn file_path(&self, key: &Key) -> Result<Option<PathBuf>> {
         let Some(linking) = self.inner().linking() else { return Ok(None) };
         self.pass(Operation::Get, key.as_str(), || linking.file_path(key))
     }
 
-    fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
+    fn source(&self, key: &Key) -> Result<Option<ObjectSource>> {
         let Some(linking) = self.inner().linking() else { return Ok(None) };
         self.pass(Operation::Get, key.as_str(), || linking.source(key))
     }
 }
 
 impl<L: Layer> Cleaning for L {
-    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+    fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::Delete, prefix.as_str(), || self.inner().clean(prefix, removed))
     }
 
-    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
+    fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         Layer::without_key(self, prefix, found)
     }
 }
