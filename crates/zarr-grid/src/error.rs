@@ -152,22 +152,22 @@ pub enum GridErrorKind {
     /// Nothing was given to concatenate.
     #[error("there is nothing to concatenate")]
     NothingToConcat,
-    /// A piece ends inside of its last chunk, which is stored at its full length, and another
-    /// piece follows.
-    #[error("piece {piece} ends at {extent}, inside of its last chunk, which ends at {end}")]
+    /// A member ends inside of its last chunk, which is stored at its full length, and another
+    /// member follows.
+    #[error("member {member} ends at {extent}, inside of its last chunk, which ends at {end}")]
     ClippedAxis {
-        /// Position of the piece.
-        piece: usize,
+        /// Position of the member.
+        member: usize,
         /// Its extent.
         extent: u64,
         /// Where its last occupied chunk ends.
         end: u64,
     },
-    /// A piece's chunks on the other axes differ from the first piece's.
-    #[error("piece {piece} has other chunks than piece 0")]
+    /// A member's chunks on the other axes differ from the first member's.
+    #[error("member {member} has other chunks than member 0")]
     OtherChunks {
-        /// Position of the piece.
-        piece: usize,
+        /// Position of the member.
+        member: usize,
     },
     /// Two axes that are compared have different extents.
     #[error("extents {left} and {right} differ")]

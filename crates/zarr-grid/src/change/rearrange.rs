@@ -77,7 +77,7 @@ impl Axis {
             let is_last = position.checked_add(1) == Some(ranges.len());
             if is_clipped && range.end == occupied && !is_last {
                 let (extent, end) = (self.extent(), self.occupied_end());
-                return Err(GridErrorKind::ClippedAxis { piece: position, extent, end }.into());
+                return Err(GridErrorKind::ClippedAxis { member: position, extent, end }.into());
             }
             // Both chunks are occupied.
             let start = self.clipped(range.start).map_or(0, |chunk| chunk.start);

@@ -78,12 +78,12 @@ impl Axis {
 
     /// Joins axes end to end, as ragged files are joined.
     ///
-    /// Chunk `c` of a piece becomes chunk `c` plus the occupied chunks of all pieces before it.
-    /// Pieces that are regular with the same edge stay regular; anything else becomes a list.
-    /// Declared chunks that are not occupied are dropped, except in the last piece.
+    /// Chunk `c` of a member becomes chunk `c` plus the occupied chunks of all members before it.
+    /// Members that are regular with the same edge stay regular; anything else becomes a list.
+    /// Declared chunks that are not occupied are dropped, except in the last member.
     ///
     /// # Errors
-    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedAxis`] if a piece other than the
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedAxis`] if a member other than the
     /// last ends inside a chunk, which is stored at its full length and would have to be
     /// rewritten; [`GridErrorKind::EdgeOverflow`].
     ///
@@ -95,20 +95,22 @@ impl Axis {
     /// assert_eq!(joined, Axis::from_edges(14, [4, 4, 3, 3])?);
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
-    pub fn concat(pieces: &[&Axis]) -> Result<Axis, GridError> {
-        let (last, before) = pieces.split_last().ok_or(GridErrorKind::NothingToConcat)?;
+    pub fn concat(members: &[&Axis]) -> Result<Axis, GridError> {
+        let (last, before) = members.split_last().ok_or(GridErrorKind::NothingToConcat)?;
         let mut builder = AxisBuilder::new();
         let mut extent = last.extent();
-        for (piece, axis) in before.iter().enumerate() {
+        for (member, axis) in before.iter().enumerate() {
             let end = axis.occupied_end();
             if end != axis.extent() {
-                return Err(GridErrorKind::ClippedAxis { piece, extent: axis.extent(), end }.into());
+                return Err(
+                    GridErrorKind::ClippedAxis { member, extent: axis.extent(), end }.into()
+                );
             }
             builder.push_all(axis.occupied_runs())?;
             extent = extent.checked_add(end).ok_or(GridErrorKind::EdgeOverflow)?;
         }
         if let AxisKind::Regular { edge } = last.kind()
-            && pieces.iter().all(|axis| axis.kind() == last.kind())
+            && members.iter().all(|axis| axis.kind() == last.kind())
         {
             return Axis::regular(extent, edge);
         }
@@ -148,7 +150,7 @@ impl Grid {
     ///
     /// # Errors
     /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`]; [`GridErrorKind::Rank`];
-    /// [`GridErrorKind::OtherChunks`] on the axis, not joined, on which a piece has another extent
+    /// [`GridErrorKind::OtherChunks`] on the axis, not joined, on which a member has another extent
     /// or other occupied chunks than the first; errors of [`Axis::concat`].
     ///
     /// # Examples
@@ -161,16 +163,16 @@ impl Grid {
     /// assert_eq!(joined.axes()[1], Axis::regular(8, 4)?);
     /// # Ok::<(), zarr_grid::GridError>(())
     /// ```
-    pub fn concat(axis: usize, pieces: &[&Grid]) -> Result<Grid, GridError> {
-        let first = pieces.first().ok_or(GridErrorKind::NothingToConcat)?;
+    pub fn concat(axis: usize, members: &[&Grid]) -> Result<Grid, GridError> {
+        let first = members.first().ok_or(GridErrorKind::NothingToConcat)?;
         let rank = first.rank();
-        let mut along = Vec::with_capacity(pieces.len());
-        for (piece, grid) in pieces.iter().enumerate() {
+        let mut along = Vec::with_capacity(members.len());
+        for (member, grid) in members.iter().enumerate() {
             first.check_rank("axes", grid.rank())?;
             along.push(grid.axes().get(axis).ok_or(GridErrorKind::AxisOutOfBounds { axis, rank })?);
             let mut others = first.axes().iter().zip(grid.axes()).enumerate();
             if let Some((d, _)) = others.find(|(d, (a, b))| *d != axis && !a.same_chunks(b)) {
-                return Err(GridErrorKind::OtherChunks { piece }.on_axis(d));
+                return Err(GridErrorKind::OtherChunks { member }.on_axis(d));
             }
         }
         let joined = Axis::concat(&along).map_err(|error| error.on_axis(axis))?;

@@ -95,7 +95,7 @@ fn every_pair_of_partitions_joins_as_a_walk_does() {
                 let extent = first.extent;
                 assert_eq!(
                     joined,
-                    Err(GridErrorKind::ClippedAxis { piece: 0, extent, end }.into())
+                    Err(GridErrorKind::ClippedAxis { member: 0, extent, end }.into())
                 );
                 continue;
             }
@@ -112,7 +112,7 @@ fn every_pair_of_partitions_joins_as_a_walk_does() {
 }
 
 #[test]
-fn regular_pieces_of_one_edge_stay_regular() {
+fn regular_members_of_one_edge_stay_regular() {
     let [a, b, c] = [8, 10, 8].map(|extent| Axis::regular(extent, 4).unwrap());
     assert_eq!(Axis::concat(&[&a, &c, &b]), Axis::regular(26, 4));
     assert!(Axis::concat(&[&a, &b, &c]).is_err());
@@ -137,7 +137,10 @@ fn grids_join_where_their_other_axes_agree() {
     let list = Axis::from_edges(6, [4, 4, 9]).unwrap();
     let c = Grid::new([Axis::regular(4, 4).unwrap(), list]);
     assert!(Grid::concat(0, &[&a, &c]).is_ok());
-    assert_eq!(Grid::concat(1, &[&a, &b]), Err(GridErrorKind::OtherChunks { piece: 1 }.on_axis(0)));
+    assert_eq!(
+        Grid::concat(1, &[&a, &b]),
+        Err(GridErrorKind::OtherChunks { member: 1 }.on_axis(0))
+    );
     assert_eq!(
         Grid::concat(2, &[&a]),
         Err(GridErrorKind::AxisOutOfBounds { axis: 2, rank: 2 }.into())

@@ -58,8 +58,8 @@ fn messages() {
     a regular axis of edge 4 takes no new edges, only a rectilinear one does
     there is no edge to repeat
     there is nothing to concatenate
-    axis 1: piece 1 has other chunks than piece 0
-    piece 0 ends at 6, inside of its last chunk, which ends at 8
+    axis 1: member 1 has other chunks than member 0
+    member 0 ends at 6, inside of its last chunk, which ends at 8
     extents 6 and 9 differ
     the result needs more than the 2 runs allowed
     axis 2 is out of bounds for rank 2

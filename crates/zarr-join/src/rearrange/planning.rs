@@ -141,8 +141,8 @@ fn place(
         return Err(refused(array.prefix(), RearrangeError::Nothing { axis }));
     }
     let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
-        GridErrorKind::ClippedAxis { piece, extent, end } => {
-            let is_own = placed.get(piece).is_some_and(Placed::is_own);
+        GridErrorKind::ClippedAxis { member, extent, end } => {
+            let is_own = placed.get(member).is_some_and(Placed::is_own);
             let what = if is_own { "what is kept" } else { "the inserted array" };
             refused(array.prefix(), RearrangeError::Overhang { axis, what, extent, end })
         }
