@@ -16,7 +16,7 @@ use crate::marker::{Marker, TargetState};
 use crate::parts::{Share, copy_part_of_array};
 use crate::plan::CopyPlan;
 use crate::prepared::Prepared;
-use crate::route::Route;
+use crate::tasks::route::Route;
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
 /// Copies the elements of `from` to a new array with this metadata.

@@ -15,12 +15,12 @@ use zarr_store::StoreError;
 use crate::begin::begin;
 use crate::endpoint::Endpoint;
 use crate::error::TransferError;
-use crate::intermediate_place::IntermediatePlace;
 use crate::marker::{Marker, TargetState};
 use crate::parts::Share;
-use crate::passes::{Passes, array_between};
 use crate::plan::{CopyPlan, count};
 use crate::prepared::Prepared;
+use crate::tasks::intermediate_place::IntermediatePlace;
+use crate::tasks::passes::{Passes, array_between};
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
 /// Removes the intermediate that an interrupted copy has left, if it goes on without one.

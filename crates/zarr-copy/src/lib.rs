@@ -44,22 +44,18 @@
 mod array;
 mod array_copy;
 mod begin;
-mod budget;
 mod content;
 mod creation;
 mod endpoint;
 mod error;
 mod intermediate;
-mod intermediate_place;
 mod marker;
 mod new_node;
 mod objects;
 mod parts;
-mod passes;
 mod plan;
 mod prepared;
-mod route;
-mod sparse;
+mod tasks;
 mod tree;
 
 use std::sync::Arc;
@@ -73,10 +69,10 @@ pub use content::ContentDigest;
 pub use creation::create_over;
 pub use endpoint::Endpoint;
 pub use error::TransferError;
-pub use intermediate_place::INTERMEDIATE;
 pub use new_node::NewNode;
 pub use plan::CopyPlan;
-pub use route::{Route, Why};
+pub use tasks::intermediate_place::INTERMEDIATE;
+pub use tasks::route::{Route, Why};
 pub use tree::{copy_tree, plan_tree, source_arrays};
 
 /// The object next to the place of a target's `zarr.json`, as long as a copy to it is not

@@ -6,13 +6,13 @@ use zarr_grid::{Axis, Grid};
 use zarr_metadata::Codec;
 
 use crate::CopyOptions;
-use crate::budget::{largest, size_of_elements};
 use crate::error::{TransferError, source};
-use crate::intermediate_place::IntermediatePlace;
-use crate::passes::Passes;
 use crate::prepared::Prepared;
-use crate::route::{Route, Why};
-use crate::sparse::is_sparse;
+use crate::tasks::budget::{largest, size_of_elements};
+use crate::tasks::intermediate_place::IntermediatePlace;
+use crate::tasks::passes::Passes;
+use crate::tasks::route::{Route, Why};
+use crate::tasks::sparse::is_sparse;
 
 /// What a further object costs, in bytes that could be read meanwhile.
 const BYTES_PER_OBJECT: u64 = 64 << 10;

@@ -10,11 +10,11 @@ use zarr_grid::{AxisPart, Grid};
 use zarr_metadata::ArrayMetadata;
 use zarr_store::{Prefix, Store};
 
-use crate::budget::{Budget, tasks};
 use crate::error::{TransferError, grid_error, source, target};
 use crate::marker::TargetState;
 use crate::parts::Share;
-use crate::sparse::{StoredTasks, common, small_tasks};
+use crate::tasks::budget::{Budget, tasks};
+use crate::tasks::sparse::{StoredTasks, common, small_tasks};
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
 /// The copy of one array's elements, checked as far as possible before anything is written.

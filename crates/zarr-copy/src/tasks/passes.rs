@@ -8,8 +8,8 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Codec};
 use zarr_store::{Prefix, Store};
 
 use crate::CopyOptions;
-use crate::budget::{Budget, largest};
 use crate::error::{TransferError, target};
+use crate::tasks::budget::{Budget, largest};
 
 /// Runs of edges that the document of an intermediate may have on each axis.
 const MOST_RUNS: u64 = 1 << 16;
