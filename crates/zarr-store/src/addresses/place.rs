@@ -190,10 +190,12 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
 /// ```
 #[must_use]
 pub fn archive_of<'u>(url: &'u str, options: &StoreOptions) -> Option<&'u str> {
-    // The shortest beginning that leads to an archive.
+    // What goes on after an archive leads into it too, so the shortest beginning is found by bisection.
     let ends = url.match_indices('/').map(|(at, _)| at).chain([url.len()]);
-    let mut starts = ends.filter_map(|end| url.get(..end));
-    starts.find(|start| Place::parse(start, options).is_ok_and(|place| place.is_in_file()))
+    let starts: Vec<&str> = ends.filter_map(|end| url.get(..end)).collect();
+    let leads_in =
+        |start: &&str| Place::parse(start, options).is_ok_and(|place| place.is_in_file());
+    starts.get(starts.partition_point(|start| !leads_in(start))).copied()
 }
 
 fn kind_of(url: &str) -> Result<PlaceKind, String> {
@@ -289,6 +291,8 @@ fn open_remote(url: &str, _: &StoreOptions) -> Result<Arc<dyn Store>, StoreError
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
     use super::*;
 
     /// Files whose names end in `.one`, in small letters or large ones.
@@ -322,6 +326,55 @@ mod tests {
     /// The file that a path or URL leads into, and the path in it.
     fn parsed(url: &str) -> Option<(FileAt, String)> {
         in_file(url, &kind_of(url).ok()?, &[&One]).map(|found| (found.file, found.within))
+    }
+
+    /// Counts the names that it is asked about.
+    #[derive(Debug)]
+    struct Asked(AtomicUsize);
+
+    impl Opener for Asked {
+        fn recognises(&self, name: &str) -> bool {
+            self.0.fetch_add(1, Ordering::Relaxed);
+            One.recognises(name)
+        }
+
+        fn is_at(&self, path: &Path) -> bool {
+            One.is_at(path)
+        }
+
+        fn open_local(&self, path: &Path, o: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
+            One.open_local(path, o)
+        }
+
+        fn open_within(
+            &self,
+            store: Arc<dyn Store>,
+            url: &str,
+            key: &Key,
+            options: &StoreOptions,
+        ) -> Result<Option<Arc<dyn Store>>, StoreError> {
+            One.open_within(store, url, key, options)
+        }
+    }
+
+    /// It was asked about half a million names of a path of a thousand.
+    #[test]
+    fn an_archive_on_a_long_way_is_found_with_few_questions() {
+        static ASKED: Asked = Asked(AtomicUsize::new(0));
+        static OPENERS: [&dyn Opener; 1] = [&ASKED];
+        let options = StoreOptions::new().openers(&OPENERS);
+        let (before, after) = ("a/".repeat(700), "/b".repeat(300));
+        for (way, found) in [("x.one", true), ("x", false)] {
+            ASKED.0.store(0, Ordering::Relaxed);
+            for scheme in ["", "s3://bucket/"] {
+                let archive = format!("{scheme}{before}{way}");
+                let place = format!("{archive}{after}");
+                let expected = found.then_some(archive.as_str());
+                assert_eq!(archive_of(&place, &options), expected);
+            }
+            let asked = ASKED.0.load(Ordering::Relaxed);
+            assert!(asked < 2 * 12 * 1001, "{asked} names");
+        }
     }
 
     #[test]
