@@ -406,7 +406,12 @@ class Array(Node[_native.Array]):
         return _describe.stats(self, key)
 
     def check(
-        self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False
+        self,
+        *,
+        data: bool = True,
+        complete: bool = False,
+        memory: int | str = _check.MEMORY,
+        progress: Progress = False,
     ) -> _check.Report:
         """Checks what is stored against the specifications.
 
@@ -414,13 +419,29 @@ class Array(Node[_native.Array]):
         ----------
         data
             Whether every stored chunk is read and decoded.
+        complete
+            Whether each chunk that is not stored is a warning. Otherwise the missing chunks of an
+            array that lacks few are a note.
         memory
             The bytes that decoded elements may take at a time, such as ``"512MiB"``.
         progress
             True for a bar on standard error, or a function that gets the path of the array, the
             chunks that are done, and those there are.
+
+        Returns
+        -------
+        Report
+            The findings; each has the region of its chunk.
+
+        Examples
+        --------
+        >>> import tempfile, zarr_kit
+        >>> a = zarr_kit.create(tempfile.mkdtemp(), shape=9, dtype="i2", chunks=3)
+        >>> a[:6] = 1
+        >>> [(found.id, found.region) for found in a.check(complete=True)]
+        [('missing-chunk', (slice(6, 9, None),))]
         """
-        return _check.check_node(self._native, data, memory, progress)
+        return _check.check_node(self._native, data, complete, memory, progress)
 
     # Work ------------------------------------------------------------------------------------
 

@@ -31,6 +31,9 @@ class Finding:
         What was found.
     rule
         What the rule says.
+    array, region
+        The path of the array in the store, and the elements of the chunk as slices, to be used as
+        ``a[region]``; None if the finding is not about a chunk.
     """
 
     id: str
@@ -39,6 +42,8 @@ class Finding:
     path: str | None
     message: str
     rule: str
+    array: str | None = None
+    region: tuple[slice, ...] | None = None
 
     def __str__(self) -> str:
         key = "" if self.key is None else f"{self.key}: "
@@ -109,6 +114,7 @@ def check(
     path: str = "",
     *,
     data: bool = True,
+    complete: bool = False,
     memory: int | str = MEMORY,
     progress: Progress = False,
     storage_options: Mapping[str, Any] | None = None,
@@ -119,7 +125,7 @@ def check(
     ----------
     url, path, storage_options
         As for `open`.
-    data, memory, progress
+    data, complete, memory, progress
         As for `Array.check`.
 
     Examples
@@ -130,14 +136,32 @@ def check(
     >>> [finding.severity for finding in zarr_kit.check(folder)]
     ['error']
     """
-    return check_node(_store.state(url, path, storage_options), data, memory, progress)
+    return check_node(_store.state(url, path, storage_options), data, complete, memory, progress)
 
 
-def check_node(node: _native.NodeOrState, data: bool, memory: int | str, progress: Progress) -> Report:
+def check_node(
+    node: _native.NodeOrState, data: bool, complete: bool, memory: int | str, progress: Progress
+) -> Report:
     """Checks an open node, or the node that a `_store.state` names."""
     with told(progress, "chunks") as tell:
-        found, seen = _native.check(node, data, parsed_bytes(memory), tell)
-    return Report([Finding(*finding) for finding in found], seen)
+        found, seen = _native.check(node, data, complete, parsed_bytes(memory), tell)
+    return Report([_finding(*finding) for finding in found], seen)
+
+
+def _finding(
+    id: str,
+    severity: str,
+    key: str | None,
+    path: str | None,
+    message: str,
+    rule: str,
+    at: tuple[str, list[tuple[int, int]]] | None,
+) -> Finding:
+    if at is None:
+        return Finding(id, severity, key, path, message, rule)
+    array, axes = at
+    region = tuple(slice(start, stop) for start, stop in axes)
+    return Finding(id, severity, key, path, message, rule, array, region)
 
 
 def parsed_bytes(size: int | str) -> int:

@@ -128,10 +128,15 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         return Tree(self)
 
     def check(
-        self, *, data: bool = True, memory: int | str = _check.MEMORY, progress: Progress = False
+        self,
+        *,
+        data: bool = True,
+        complete: bool = False,
+        memory: int | str = _check.MEMORY,
+        progress: Progress = False,
     ) -> _check.Report:
         """Checks everything stored below the group; the parameters are those of `Array.check`."""
-        return _check.check_node(self._native, data, memory, progress)
+        return _check.check_node(self._native, data, complete, memory, progress)
 
     def __repr__(self) -> str:
         return f"<zarr_kit.Group {self._where!r}>"

@@ -18,6 +18,7 @@ Steps = tuple[int, int, int]
 _AxisFound = tuple[int, int, int] | list[int]
 PlannedArray = tuple[str, str, int, int, int, int, list[tuple[str, int]]]
 _Told = Callable[[str, int, int | None], object]
+_Region = tuple[str, list[tuple[int, int]]]
 _Planned = tuple[
     str,
     list[int],
@@ -50,9 +51,9 @@ def array_document(
     fill_value: str | None = None,
 ) -> str: ...
 def check(
-    node: NodeOrState, data: bool, memory: int, progress: _Told | None
+    node: NodeOrState, data: bool, complete: bool, memory: int, progress: _Told | None
 ) -> tuple[
-    list[tuple[str, str, str | None, str | None, str, str]], tuple[int, int, int, int]
+    list[tuple[str, str, str | None, str | None, str, str, _Region | None]], tuple[int, int, int, int]
 ]: ...
 def diff(one: NodeOrState, other: NodeOrState, metadata_only: bool) -> str: ...
 def references(node: NodeOrState) -> str: ...

@@ -11,8 +11,12 @@ use crate::process::progress::Progress;
 use crate::process::signals::Signals;
 use crate::stores::node::At;
 
-/// Id, severity, key, JSON path, message, and the rule that is broken.
-type FindingTuple = (String, String, Option<String>, Option<String>, String, String);
+/// The path of an array, and first and last index plus one of elements on each of its axes.
+type Region = (String, Vec<(u64, u64)>);
+
+/// Id, severity, key, JSON path, message, the rule that is broken, and the elements.
+type FindingTuple =
+    (String, String, Option<String>, Option<String>, String, String, Option<Region>);
 
 /// Groups, arrays, chunks, bytes.
 type Checked = (u64, u64, u64, u64);
@@ -23,11 +27,12 @@ pub(crate) fn check(
     py: Python<'_>,
     node: At<'_>,
     data: bool,
+    complete: bool,
     memory: u64,
     progress: Option<Py<PyAny>>,
 ) -> Done<(Vec<FindingTuple>, Checked)> {
     let (place, prefix) = node.place(py, false)?;
-    let mut options = CheckOptions::new().data(data).memory(memory);
+    let mut options = CheckOptions::new().data(data).complete(complete).memory(memory);
     if let Some(threads) = place.handling.threads {
         options = options.threads(threads);
     }
@@ -46,6 +51,9 @@ pub(crate) fn check(
 }
 
 fn of_finding(finding: &Finding) -> FindingTuple {
+    let region = finding.region().map(|(array, region)| {
+        (array.to_owned(), region.iter().map(|axis| (axis.start, axis.end)).collect())
+    });
     (
         finding.id().to_owned(),
         finding.severity().to_string(),
@@ -53,6 +61,7 @@ fn of_finding(finding: &Finding) -> FindingTuple {
         finding.path().map(ToString::to_string),
         finding.message().to_string(),
         finding.rule().text().to_owned(),
+        region,
     )
 }
 

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{
-    Operation, Place, PlaceKind, Session, StoreError, StoreOptions, place_below, scheme, shown_url,
+    Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions, place_below,
+    scheme, shown_url,
 };
 use zarr_kit::array::{Hierarchy, UnlistedStore};
 use zarr_kit::metadata::Printable;
@@ -37,6 +38,9 @@ const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
 /// The setting with the MiB that a document in an archive may have.
 const MAX_DOCUMENT: &str = "max_document";
+
+/// The setting with what a finished write to local files survives.
+const DURABILITY: &str = "durability";
 
 /// The value of a setting of a store: text, or several places.
 #[derive(Clone, PartialEq, Eq, FromPyObject, IntoPyObject)]
@@ -243,6 +247,9 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMem
                 })?;
                 options = options.max_document(u64::from(mebibytes) << 20);
             }
+            (DURABILITY, Setting::Text(value)) => {
+                options = options.durability(durability(value)?);
+            }
             (READ_ONLY, Setting::Text(_)) => {}
             (name, Setting::Text(value)) => options = options.setting(name, value),
             (name, Setting::Places(_)) => {
@@ -252,6 +259,17 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMem
         }
     }
     Ok((options, members))
+}
+
+/// By the names of the command line's `--durability`.
+fn durability(value: &str) -> PyResult<Durability> {
+    match value {
+        "process-end" => Ok(Durability::ProcessEnd),
+        "power-failure" => Ok(Durability::PowerFailure),
+        _ => Err(PyValueError::new_err(format!(
+            "{DURABILITY}: \"process-end\" or \"power-failure\", not {value:?}"
+        ))),
+    }
 }
 
 fn is_true(name: &str, value: &str) -> PyResult<bool> {
