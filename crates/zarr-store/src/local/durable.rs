@@ -2,7 +2,9 @@
 //!
 //! A flushed file is still lost if its name, or that of a folder above it, is not on the device. So
 //! a write flushes the object's own folder and, the first time that this store writes there, all
-//! folders above it: their creators may not have flushed them yet.
+//! folders above it: their creators may not have flushed them yet. For the same reason `list` and
+//! `head` flush the folders of the objects that they find: a writer that was killed between the rename
+//! and its flush leaves an object that a power failure takes away.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -117,7 +119,7 @@ mod tests {
 
     use super::*;
     use crate::{
-        Durability, Key, LocalStore, Prefix, Store, StoreExt as _, StoreOptions, open_url,
+        Durability, Key, Links, LocalStore, Prefix, Store, StoreExt as _, StoreOptions, open_url,
     };
 
     thread_local! {
@@ -201,6 +203,23 @@ mod tests {
         }
         let flushed = flushed_by(|| store.put(&key("link/1"), b"1").expect("puts"));
         assert_eq!(flushed, [root.join("link")]);
+    }
+
+    /// A copy that is resumed skips the objects that it finds.
+    #[test]
+    fn what_is_found_is_flushed_whoever_wrote_it() {
+        let (_folder, root) = temporary();
+        LocalStore::open(&root).expect("opens").put(&key("c/0/1"), b"1").expect("puts");
+        let store = durable(&root);
+        let list =
+            || store.list(&Prefix::root(), Links::Follow).for_each(|key| assert!(key.is_ok()));
+        let listed = flushed_by(list);
+        for folder in [root.join("c/0"), root.join("c"), root.clone()] {
+            assert!(listed.contains(&folder), "{folder:?} of {listed:?}");
+        }
+        let head = |name| flushed_by(|| drop(store.head(&key(name)).expect("looks")));
+        assert_eq!(head("c/0/1"), [root.join("c/0")]);
+        assert!(head("c/0/2").is_empty());
     }
 
     #[test]

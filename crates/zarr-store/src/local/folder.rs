@@ -52,7 +52,8 @@ pub enum Durability {
     ProcessEnd,
     /// A power failure too: before the write returns, the file is flushed to the device, and so are
     /// its name and the names of all folders above it, including those above the store and those
-    /// that others created. A finished removal survives as well.
+    /// that others created. A finished removal survives as well, and so does an object that `list` or
+    /// `head` found, whoever wrote it with this durability.
     PowerFailure,
 }
 

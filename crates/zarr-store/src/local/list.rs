@@ -67,6 +67,10 @@ impl<'s> Walk<'s> {
         }
         while let Some(folder) = self.folders.last_mut() {
             let Some(entry) = folder.entries.next() else {
+                if let Some(Folder { path, prefix, .. }) = self.folders.last() {
+                    let fail = |error| StoreError::io(Operation::List, prefix, error);
+                    self.store.flush_seen(path).map_err(fail)?;
+                }
                 match self.folders.pop() {
                     Some(done) if !self.folders.is_empty() => {
                         return Ok(Some(Step::FolderEnd(done.path)));

@@ -62,9 +62,15 @@ pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, 
         Ok(Located::Path(path)) => std::fs::metadata(path),
         Err(error) => return absent(error),
     };
+    let fail = |error| StoreError::io(Operation::Head, key, error);
     match meta {
-        Ok(meta) => Ok(meta.is_file().then(|| describe(&meta))),
-        Err(error) => absent(StoreError::io(Operation::Head, key, error)),
+        Ok(meta) if !meta.is_file() => Ok(None),
+        Ok(meta) => {
+            let path = store.root.join(key.as_str());
+            path.parent().map_or(Ok(()), |folder| store.flush_seen(folder)).map_err(fail)?;
+            Ok(Some(describe(&meta)))
+        }
+        Err(error) => absent(fail(error)),
     }
 }
 

@@ -84,6 +84,23 @@ impl LocalStore {
             Durability::ProcessEnd => Ok(()),
         }
     }
+
+    /// Flushes the names in a folder that a caller was told, in case their writers ended before they
+    /// did: a copy that is resumed relies on the objects that it finds.
+    pub(super) fn flush_seen(&self, folder: &Path) -> io::Result<()> {
+        match self.flush_folder(folder) {
+            // Who may not read a folder cannot write to it with this durability either.
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    io::ErrorKind::NotFound | io::ErrorKind::PermissionDenied
+                ) =>
+            {
+                Ok(())
+            }
+            flushed => flushed,
+        }
+    }
 }
 
 /// Writes all pieces, as many per call as the system accepts.
