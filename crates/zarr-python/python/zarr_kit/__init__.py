@@ -174,10 +174,23 @@ def create(
     attributes
         JSON values.
 
+    Returns
+    -------
+    Array
+        The new array, open to read and write.
+
     Raises
     ------
     FileExistsError
         If there is an array or group already.
+
+    Examples
+    --------
+    >>> import zarr_kit
+    >>> rain = zarr_kit.create("memory:", shape=59, dtype="f4", chunks=[(31, 28)])
+    >>> rain[31:] = 2.5
+    >>> rain[29:33].tolist()
+    [0.0, 0.0, 2.5, 2.5]
     """
     document = _create.array_document(
         shape=shape,
@@ -212,12 +225,25 @@ def open_group(
     consolidated
         Whether to take the documents of all nodes below from the group's consolidated metadata,
         which takes one request for a whole hierarchy. They are as old as the last consolidation:
-        use it for hierarchies that nobody changes, and not to write.
+        use it for hierarchies that do not change, and not to write.
+
+    Returns
+    -------
+    Group
+        The group.
 
     Raises
     ------
     FileNotFoundError
         If there is no group, or, if ``consolidated``, no consolidated metadata in it.
+
+    Examples
+    --------
+    >>> import tempfile, zarr_kit
+    >>> folder = tempfile.mkdtemp()
+    >>> _ = zarr_kit.create_group(folder).create_array("rain", shape=2, dtype="f4")
+    >>> list(zarr_kit.open_group(folder))
+    ['rain']
     """
     options = _store.with_mode(storage_options, mode)
     state = _store.state(url, path, options, threads, write_empty_chunks)
@@ -233,7 +259,31 @@ def create_group(
     threads: int | None = None,
     write_empty_chunks: bool = False,
 ) -> Group:
-    """Creates a group."""
+    """Creates a group.
+
+    Parameters
+    ----------
+    url, path, storage_options, threads, write_empty_chunks
+        As for `open`. A missing folder is created.
+    attributes
+        JSON values.
+
+    Returns
+    -------
+    Group
+        The new group.
+
+    Raises
+    ------
+    FileExistsError
+        If there is an array or group already.
+
+    Examples
+    --------
+    >>> import zarr_kit
+    >>> zarr_kit.create_group("memory:", attributes={"title": "weather"}).attrs["title"]
+    'weather'
+    """
     document = _create.group_document(attributes)
     state = _store.state(url, path, storage_options, threads, write_empty_chunks)
     return Group(_native.Group.create(state, document))

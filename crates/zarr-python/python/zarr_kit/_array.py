@@ -174,12 +174,42 @@ class Array(Node[_native.Array]):
         ------
         ValueError
             If ``out`` has the wrong shape or dtype, or is read-only.
+
+        Examples
+        --------
+        >>> import numpy as np, zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=(2, 3), dtype="i2")
+        >>> a[...] = [[1, 2, 3], [4, 5, 6]]
+        >>> out = np.zeros((2, 2), "i2")
+        >>> a.read(np.s_[:, 1:], out=out) is out, out.tolist()
+        (True, [[2, 3], [5, 6]])
         """
         found: NDArray[Any] = self._read(_indexing.basic(key, self.shape), out=out)
         return found
 
     def write(self, key: Any, value: Any) -> None:
-        """Writes elements, as ``array[key] = value`` does; ``value`` is broadcast."""
+        """Writes elements, as ``array[key] = value`` does.
+
+        Parameters
+        ----------
+        key
+            As in ``array[key]``.
+        value
+            The elements, which are broadcast to the shape of the selection.
+
+        Raises
+        ------
+        ValueError
+            If the value cannot be broadcast, or the data type cannot store an element.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=3, dtype="i2")
+        >>> a.write(slice(1, 3), 7)
+        >>> a[:].tolist()
+        [0, 7, 7]
+        """
         self[key] = value
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
@@ -240,6 +270,21 @@ class Array(Node[_native.Array]):
             Whether elements that are cut off are removed, as in numpy and zarr-python. Otherwise
             their chunks stay stored, and reappear if the array grows again. Removing
             them needs locks between processes, which object storage does not have.
+
+        Raises
+        ------
+        ValueError
+            If the shape has another number of axes, or the chunks do not cover it.
+        ConflictError
+            If another process has changed the array since it was opened.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=59, dtype="i2", chunks=[(31, 28)])
+        >>> a.resize(90, chunks=[(31,)])
+        >>> a.chunks
+        ((31, 28, 31),)
         """
         added = None if chunks is None else [_grid.runs(list(axis or ())) for axis in chunks]
         lengths = list(_grid.checked_shape(shape))
@@ -262,6 +307,21 @@ class Array(Node[_native.Array]):
             The axis that grows.
         chunks
             For a rectilinear grid, the lengths of the chunks to add; None repeats the last one.
+
+        Raises
+        ------
+        ValueError
+            If the shapes differ on another axis.
+        ConflictError
+            If another process has changed the array since it was opened.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=3, dtype="i2", chunks=[(1, 2)])
+        >>> a.append([8, 9], chunks=[2])
+        >>> a[:].tolist(), a.chunks
+        ([0, 0, 0, 8, 9], ((1, 2, 2),))
         """
         axis, shape = _rearrange.axis_of(axis, None, self.ndim), np.shape(value)
         if shape != self.shape[:axis] + shape[axis : axis + 1] + self.shape[axis + 1 :]:
@@ -284,6 +344,21 @@ class Array(Node[_native.Array]):
             chunks, and other arrays, all of which are inserted.
         axis
             The axis, by number or name.
+
+        Raises
+        ------
+        ValueError
+            If a slice begins or ends within a chunk, or an inserted array differs in more than the
+            axis.
+
+        Examples
+        --------
+        >>> import tempfile, zarr_kit
+        >>> a = zarr_kit.create(tempfile.mkdtemp(), shape=6, dtype="u1", chunks=2)
+        >>> a[:] = range(6)
+        >>> a.rearrange([slice(4, 6), slice(0, 2)])
+        >>> a[:].tolist()
+        [4, 5, 0, 1]
         """
         number = _rearrange.axis_of(axis, self.dims, self.ndim)
         found = _rearrange.parts_of(parts, self.shape[number], _native.Array)
@@ -306,6 +381,11 @@ class Array(Node[_native.Array]):
         ----------
         key
             As in ``array[key]``, without lists of single elements.
+
+        Returns
+        -------
+        Plan
+            The chunks, in C order.
 
         Examples
         --------
@@ -359,6 +439,11 @@ class Array(Node[_native.Array]):
             does. Of axes with more than 1,024 indices every n-th is read. What is missing and the
             fill value are transparent. Below is a colour bar with the range and the unit of the values.
             The picture is `bytes` that a notebook shows; its ``notes`` tell the same in words.
+
+        Returns
+        -------
+        str or Picture
+            The SVG, or, with ``values``, the PNG.
 
         Examples
         --------
@@ -446,22 +531,94 @@ class Array(Node[_native.Array]):
     # Work ------------------------------------------------------------------------------------
 
     def with_threads(self, threads: int | None) -> Array:
-        """The same array, using at most this number of threads per read or write."""
+        """The same array, using at most this number of threads per read or write.
+
+        Parameters
+        ----------
+        threads
+            At least 1; None for one per core.
+
+        Returns
+        -------
+        Array
+            A new handle; this one does not change.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=3, dtype="i2")
+        >>> a.with_threads(1)[:].tolist()
+        [0, 0, 0]
+        """
         _store.check_threads(threads)
         return Array(self._native.with_threads(threads))
 
     def with_write_empty_chunks(self, write: bool = True) -> Array:
-        """The same array, whose writes also store chunks that hold only the fill value."""
+        """The same array, whose writes also store chunks that hold only the fill value.
+
+        Parameters
+        ----------
+        write
+            Whether they are stored. Otherwise they are removed, and read the same.
+
+        Returns
+        -------
+        Array
+            A new handle; this one does not change.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=3, dtype="i2")
+        >>> a.with_write_empty_chunks()[:] = 0
+        >>> a.check().chunks
+        1
+        """
         return Array(self._native.with_write_empty_chunks(write))
 
     def to_dask(self, chunks: Any = None, name: str | Literal[False] | None = None) -> Any:
-        """The array as a Dask array; see `zarr_kit.dask.from_array`."""
+        """The array as a Dask array.
+
+        Parameters
+        ----------
+        chunks, name
+            As for `zarr_kit.dask.from_zarr`.
+
+        Returns
+        -------
+        dask.array.Array
+            An array whose tasks read when they are computed.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> zarr_kit.create("memory:", shape=59, dtype="i2", chunks=[(31, 28)]).to_dask().chunks
+        ((31, 28),)
+        """
         from .dask import from_array
 
         return from_array(self, chunks=chunks, name=name)
 
     def to_xarray(self, chunks: Any = None) -> Any:
-        """The array as an `xarray.DataArray`; see `zarr_kit.xarray.from_array`."""
+        """The array as an `xarray.DataArray`.
+
+        Parameters
+        ----------
+        chunks
+            As for `zarr_kit.xarray.from_array`.
+
+        Returns
+        -------
+        xarray.DataArray
+            Without coordinates, decoded and read when needed.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=2, dtype="i2", dimension_names=["day"])
+        >>> a.to_xarray().dims
+        ('day',)
+        """
         from .xarray import from_array
 
         return from_array(self, chunks=chunks)

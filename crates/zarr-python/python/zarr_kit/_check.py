@@ -128,6 +128,11 @@ def check(
     data, complete, memory, progress
         As for `Array.check`.
 
+    Returns
+    -------
+    Report
+        The findings, node by node.
+
     Examples
     --------
     >>> import pathlib, tempfile, zarr_kit

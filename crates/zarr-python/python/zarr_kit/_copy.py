@@ -92,6 +92,11 @@ def copy(
     source_options, target_options
         Settings of the stores, if ``source`` and ``target`` are URLs.
 
+    Returns
+    -------
+    Copied
+        How many arrays, groups and bytes were copied.
+
     Raises
     ------
     FileExistsError

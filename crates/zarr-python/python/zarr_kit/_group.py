@@ -51,11 +51,39 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         return len(self._native.children())
 
     def arrays(self) -> Iterator[tuple[str, Array]]:
-        """The arrays among the direct children, with their names."""
+        """The arrays among the direct children, with their names.
+
+        Returns
+        -------
+        iterator of (str, Array)
+            In the order of the names.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> g = zarr_kit.create_group("memory:")
+        >>> _ = g.create_array("rain", shape=2, dtype="f4"), g.create_group("sites")
+        >>> [name for name, array in g.arrays()]
+        ['rain']
+        """
         return ((name, node) for name, node in self.items() if isinstance(node, Array))
 
     def groups(self) -> Iterator[tuple[str, Group]]:
-        """The groups among the direct children, with their names."""
+        """The groups among the direct children, with their names.
+
+        Returns
+        -------
+        iterator of (str, Group)
+            In the order of the names.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> g = zarr_kit.create_group("memory:")
+        >>> _ = g.create_array("rain", shape=2, dtype="f4"), g.create_group("sites")
+        >>> [name for name, group in g.groups()]
+        ['sites']
+        """
         return ((name, node) for name, node in self.items() if isinstance(node, Group))
 
     def create_array(
@@ -71,7 +99,32 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         dimension_names: Sequence[str | None] | None = None,
         attributes: Mapping[str, Any] | None = None,
     ) -> Array:
-        """Creates an array in this group; the arguments are those of `zarr_kit.create`."""
+        """Creates an array in this group.
+
+        Parameters
+        ----------
+        name
+            The name, or the path below this group.
+        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes
+            As for `zarr_kit.create`.
+
+        Returns
+        -------
+        Array
+            The new array.
+
+        Raises
+        ------
+        FileExistsError
+            If there is an array or group already.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> g = zarr_kit.create_group("memory:")
+        >>> g.create_array("rain", shape=59, dtype="f4", chunks=[(31, 28)]).path
+        'rain'
+        """
         document = _create.array_document(
             shape=shape,
             dtype=dtype,
@@ -85,7 +138,32 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         return Array(self._native.create_array(name, document))
 
     def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> Group:
-        """Creates a group in this group."""
+        """Creates a group in this group.
+
+        Parameters
+        ----------
+        name
+            The name, or the path below this group.
+        attributes
+            JSON values.
+
+        Returns
+        -------
+        Group
+            The new group.
+
+        Raises
+        ------
+        FileExistsError
+            If there is an array or group already.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> g = zarr_kit.create_group("memory:")
+        >>> g.create_group("sites", attributes={"count": 2}).attrs["count"]
+        2
+        """
         return Group(self._native.create_group(name, _create.group_document(attributes)))
 
     def rearrange(self, parts: Iterable[slice | Group], dim: str) -> None:
@@ -124,6 +202,19 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """The nodes below this group, one per line, arrays with their shapes and types.
 
         In a notebook, groups can be folded.
+
+        Returns
+        -------
+        Tree
+            Text as `str`, HTML in a notebook.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> g = zarr_kit.create_group("memory:")
+        >>> _ = g.create_array("rain", shape=2, dtype="f4")
+        >>> "rain" in str(g.tree())
+        True
         """
         return Tree(self)
 
@@ -135,7 +226,24 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         memory: int | str = _check.MEMORY,
         progress: Progress = False,
     ) -> _check.Report:
-        """Checks everything stored below the group; the parameters are those of `Array.check`."""
+        """Checks everything stored below the group against the specifications.
+
+        Parameters
+        ----------
+        data, complete, memory, progress
+            As for `Array.check`.
+
+        Returns
+        -------
+        Report
+            The findings, node by node.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> zarr_kit.create_group("memory:").check().is_clean
+        True
+        """
         return _check.check_node(self._native, data, complete, memory, progress)
 
     def __repr__(self) -> str:

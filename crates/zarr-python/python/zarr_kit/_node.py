@@ -47,7 +47,22 @@ class Node(Generic[_Native]):
         return self._url
 
     def refresh(self) -> Self:
-        """Reads the document again, so that the node shows what is stored now."""
+        """Reads the document again, so that the node shows what is stored now.
+
+        Returns
+        -------
+        Array or Group
+            This node.
+
+        Examples
+        --------
+        >>> import tempfile, zarr_kit
+        >>> folder = tempfile.mkdtemp()
+        >>> a = zarr_kit.create(folder, shape=3, dtype="i2")
+        >>> zarr_kit.open(folder).resize(5)
+        >>> a.shape, a.refresh().shape
+        ((3,), (5,))
+        """
         self._set(self._native.reopened())
         return self
 

@@ -58,6 +58,11 @@ def from_zarr(
         processes, such as those of a delayed store on a cluster: after these, give False, which
         makes a new name.
 
+    Returns
+    -------
+    dask.array.Array
+        An array whose tasks read when they are computed.
+
     Examples
     --------
     >>> import tempfile, zarr_kit, zarr_kit.dask
@@ -75,7 +80,27 @@ def from_zarr(
 def from_array(
     array: Array, *, chunks: Any = None, name: str | Literal[False] | None = None
 ) -> dask.array.Array:
-    """An opened array as a Dask array; see `from_zarr` for ``chunks`` and ``name``."""
+    """An open array as a Dask array.
+
+    Parameters
+    ----------
+    array
+        The array. Each task reads with one thread.
+    chunks, name
+        As for `from_zarr`.
+
+    Returns
+    -------
+    dask.array.Array
+        An array whose tasks read when they are computed.
+
+    Examples
+    --------
+    >>> import zarr_kit, zarr_kit.dask
+    >>> a = zarr_kit.create("memory:", shape=59, dtype="i4", chunks=[(31, 28)], fill_value=1)
+    >>> zarr_kit.dask.from_array(a, chunks=30).chunks
+    ((30, 29),)
+    """
     import dask.array
 
     if chunks is None:
@@ -114,6 +139,8 @@ def to_zarr(
         ``array.rectilinear_chunks``.
     url
         Where to create the array, or an `Array` to write to, whose chunks need not match.
+    path
+        The path of a new array in the store.
     region
         The part of an existing array to write, one slice per axis; None for all of it.
     codecs, fill_value, dimension_names, attributes, storage_options, write_empty_chunks
@@ -130,6 +157,15 @@ def to_zarr(
     ------
     ValueError
         If the Dask array has chunks of unknown length, or its shape differs from the region's.
+
+    Examples
+    --------
+    >>> import dask.array, tempfile, zarr_kit, zarr_kit.dask
+    >>> folder = tempfile.mkdtemp()
+    >>> months = dask.array.ones(59, chunks=((31, 28),), dtype="i2")
+    >>> zarr_kit.dask.to_zarr(months, folder)
+    >>> zarr_kit.open(folder).chunks
+    ((31, 28),)
     """
     import dask.array
 
@@ -189,6 +225,25 @@ def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]
     """Runs of whole stored chunks of at most about ``size`` bytes, at least one chunk each.
 
     Chunks are joined along the last axis first, in the order of the elements in memory.
+
+    Parameters
+    ----------
+    array
+        The array.
+    size
+        Bytes, as a number or as text such as ``"20MiB"``.
+
+    Returns
+    -------
+    tuple of tuple of int
+        The lengths on each axis, for the ``chunks`` of Dask.
+
+    Examples
+    --------
+    >>> import zarr_kit, zarr_kit.dask
+    >>> a = zarr_kit.create("memory:", shape=90, dtype="i4", chunks=[(31, 28, 31)])
+    >>> zarr_kit.dask.aligned_chunks(a, 240)
+    ((59, 31),)
     """
     from dask.utils import parse_bytes
 

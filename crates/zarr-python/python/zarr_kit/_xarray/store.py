@@ -98,6 +98,11 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
         None to read when needed, without Dask; ``{}`` for the stored chunks; or chunks in any form
         that `xarray.DataArray.chunk` accepts.
 
+    Returns
+    -------
+    xarray.DataArray
+        The array.
+
     Examples
     --------
     >>> import zarr_kit.xarray
