@@ -11,6 +11,7 @@ from typing import Any, Literal, overload
 from . import _grid, _native, _node, _store
 from ._array import Array
 from ._group import Group
+from ._notes import note_readers
 from ._progress import Progress, told
 
 CombineAttrs = Literal["override", "drop_conflicts", "no_conflicts", "identical", "drop"]
@@ -310,7 +311,10 @@ def join(
     with told(progress, "chunks") as tell:
         planned, did = _native.join(members, place, arguments, tell)
     plan = JoinPlan({found[0]: _planned(found) for found in planned})
-    return plan if dry_run else Joined(len(members), plan, *did)
+    if dry_run:
+        return plan
+    note_readers({name: array.metadata for name, array in plan.arrays.items()})
+    return Joined(len(members), plan, *did)
 
 
 @dataclass(frozen=True)

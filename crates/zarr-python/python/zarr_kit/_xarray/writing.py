@@ -15,6 +15,7 @@ from .. import _native, _store
 from .._array import Array
 from .._create import group_document
 from .._group import Group
+from .._notes import note_readers
 from .._store import Url
 from ..dask import _in_this_process
 from .planning import Addition, Plan, Request, Update, planned
@@ -179,6 +180,7 @@ def to_zarr(
         for below, plan in plans.items():
             how = _How(writer, align_chunks, write_empty_chunks)
             _execute(plan, _with_parents(root, below), how)
+        note_readers(_created(root, plans))
         if consolidated:
             root._native.at("").consolidate()
         elif was_consolidated:
@@ -195,6 +197,17 @@ def to_zarr(
     from dask.delayed import delayed
 
     return delayed(_none)(stored)
+
+
+def _created(root: Group, plans: Mapping[str, Plan]) -> dict[str, dict[str, Any]]:
+    """The documents of the new arrays, by their paths."""
+    documents = {}
+    for below, plan in plans.items():
+        arrays = _arrays(root, below)
+        for addition in plan.additions:
+            name = str(addition.name)
+            documents[f"{below}/{name}".lstrip("/")] = arrays[name].metadata
+    return documents
 
 
 def _to_store(plans: Iterable[Plan]) -> Iterator[tuple[str, Variable]]:
