@@ -4,7 +4,7 @@
 //! listed. [`LocalStore`] keeps them in files, [`MemoryStore`] in memory, and `RemoteStore`, with
 //! the feature `object_store`, in S3 and other object storage. [`open_url`] opens the right one for
 //! a path or URL. `FaultStore`, with the feature `test-util`, fails on purpose, and `conformance`
-//! tests any store. The book's page on stores shows how to implement one.
+//! tests any store. The documentation of [`Store`] shows how to implement one.
 //!
 //! # Blocking and asynchronous
 //! [`Store`] blocks. [`AsyncStore`] has its reads without blocking the thread: object storage

@@ -26,6 +26,108 @@ use crate::{
 /// trait, and has only the capabilities that it implements. Either way, no operation reaches the
 /// inner store without the wrapper. A wrapper that omits a capability is slower, but safe.
 ///
+/// # Examples
+/// A store of objects in a map. `conformance::all`, of the feature `test-util`, tests it.
+///
+/// ```
+/// use std::collections::{BTreeMap, BTreeSet};
+/// use std::io::IoSlice;
+/// use std::sync::{Arc, PoisonError, RwLock};
+///
+/// use zarr_store::{
+///     DirEntry, Key, Links, Listing, LockGuard, ObjectMeta, Prefix, ProcessLocks, PutMode, PutOutcome,
+///     ReadRange, Store, StoreError, StoreExt,
+/// };
+///
+/// /// Objects in a map.
+/// #[derive(Debug, Default)]
+/// struct MapStore {
+///     objects: RwLock<BTreeMap<Key, Vec<u8>>>,
+///     locks: ProcessLocks,
+/// }
+///
+/// impl Store for MapStore {
+///     fn get(
+///         &self,
+///         key: &Key,
+///         range: ReadRange<'_>,
+///         out: &mut Vec<u8>,
+///     ) -> Result<Option<ObjectMeta>, StoreError> {
+///         out.clear();
+///         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+///         let Some(object) = objects.get(key) else { return Ok(None) };
+///         range.copy(key, object, out)?;
+///         // Without versions, readers cannot tell whether two calls read the same object.
+///         Ok(Some(ObjectMeta { size: object.len() as u64, version: None, modified: None }))
+///     }
+///
+///     fn put_opts(
+///         &self,
+///         key: &Key,
+///         pieces: &[IoSlice<'_>],
+///         mode: PutMode<'_>,
+///     ) -> Result<PutOutcome, StoreError> {
+///         mode.require_overwrite(key)?;
+///         let bytes = pieces.iter().flat_map(|piece| piece.iter().copied()).collect();
+///         let mut objects = self.objects.write().unwrap_or_else(PoisonError::into_inner);
+///         objects.insert(key.clone(), bytes);
+///         Ok(PutOutcome::Written)
+///     }
+///
+///     fn delete(&self, key: &Key) -> Result<(), StoreError> {
+///         self.objects.write().unwrap_or_else(PoisonError::into_inner).remove(key);
+///         Ok(())
+///     }
+///
+///     // A map has no links. The listing holds no lock.
+///     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
+///         let objects = self.objects.read().unwrap_or_else(PoisonError::into_inner);
+///         let below = objects.keys().filter(|key| prefix.strip(key).is_some());
+///         let keys: Vec<Key> = below.cloned().collect();
+///         Box::new(keys.into_iter().map(Ok))
+///     }
+///
+///     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
+///         let entry = |key: Key| -> Result<DirEntry, StoreError> {
+///             match prefix.strip(&key).and_then(|rest| rest.split_once('/')) {
+///                 Some((child, _)) => Ok(DirEntry::Prefix(prefix.join(child)?)),
+///                 None => Ok(DirEntry::Object(key)),
+///             }
+///         };
+///         let entries = self.list(prefix, Links::Follow).map(|key| entry(key?));
+///         match entries.collect::<Result<BTreeSet<_>, _>>() {
+///             Ok(entries) => Box::new(entries.into_iter().map(Ok)),
+///             Err(error) => Box::new(std::iter::once(Err(error))),
+///         }
+///     }
+///
+///     // No other process sees the map, but the guard must not claim more than it knows.
+///     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
+///         self.locks.lock(key)
+///     }
+/// }
+///
+/// let store: Arc<dyn Store> = Arc::new(MapStore::default());
+/// # #[cfg(feature = "test-util")]
+/// zarr_store::conformance::all(&store);
+///
+/// // An update needs a lock that excludes other processes, unless the caller is the only writer.
+/// use zarr_store::{Change, UpdatePolicy, update};
+///
+/// let key = Key::new("a/c/0")?;
+/// store.put(&key, b"chunk")?;
+/// let mut append = |policy| {
+///     update(&*store, &key, policy, &mut Vec::new(), |_, bytes| {
+///         bytes.push(b'!');
+///         Ok::<_, StoreError>(Change::Put)
+///     })
+/// };
+/// assert!(matches!(append(UpdatePolicy::RequireExclusion), Err(StoreError::NoExclusion { .. })));
+/// append(UpdatePolicy::AcceptSingleProcess)?;
+/// assert_eq!(store.read(&key)?.as_deref(), Some(&b"chunk!"[..]));
+/// # Ok::<(), StoreError>(())
+/// ```
+///
 /// # Spec
 /// Zarr v3 core, "Abstract store interface": the readable, writeable and listable stores together.
 pub trait Store: fmt::Debug + Send + Sync {
