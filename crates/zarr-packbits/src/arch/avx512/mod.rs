@@ -2,8 +2,15 @@
 //!
 //! The unit is one vector: 64 bytes of unpacked components, and `8 * b / size` packed bytes,
 //! which is a whole number for every width. Everything that depends on the width is in tables in
-//! registers, so one loop serves all widths, first bits and bit orders. See `docs/packbits.md`
-//! for drawings.
+//! registers, so one loop serves all widths, first bits and bit orders. 10 bits to 16:
+//!
+//! ```text
+//! packed bytes   0        1        2        3        4      (the lane's other bytes are masked)
+//! gather         lane 0 gets bytes 0 to 7, lane 1 bytes 5 to 12, lane 2 bytes 10 to 17 ...
+//! multishift     from bit   0   8 | 10  18 | 20  28 | 30  38
+//! mask           & 0x03ff in every component: clears the bits of the next field
+//! sign           (x ^ sign) - sign, where signed
+//! ```
 //!
 //! **Unpacking.** `vpermb` brings to every 64-bit lane the packed bytes that contain the lane's
 //! fields; `vpmultishiftqb` takes, for every byte of the lane, eight bits from any position of
@@ -33,7 +40,7 @@ pub(super) use pack::pack;
 pub(super) use unpack::{can_unpack, unpack};
 
 /// Vectors per iteration of a loop. With four, a loop is faster within the first-level cache, and
-/// slower beyond it; see `docs/packbits.md`.
+/// slower beyond it (`docs/bench/packbits.md`).
 const TURN: usize = 2;
 
 /// Bytes of a vector.
