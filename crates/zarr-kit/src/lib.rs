@@ -88,15 +88,6 @@ struct Readme;
 mod book {
     #[doc = include_str!("../../../docs/kit.md")]
     struct Kit;
-    #[cfg(feature = "join")]
-    #[doc = include_str!("../../../docs/join.md")]
-    struct Join;
-    #[cfg(feature = "join")]
-    #[doc = include_str!("../../../docs/rearrange.md")]
-    struct Rearrange;
-    #[cfg(feature = "virtual-join")]
-    #[doc = include_str!("../../../docs/virtual-join.md")]
-    struct VirtualJoin;
     #[doc = include_str!("../../../docs/array.md")]
     struct Array;
     #[doc = include_str!("../../../docs/store.md")]

@@ -7,6 +7,36 @@
 //! [`open_url`](zarr_array::store::open_url) does. [`StoredDocument`] removes, reorders and inserts
 //! members.
 //!
+//! ```
+//! use std::sync::Arc;
+//! use zarr_array::Array;
+//! use zarr_array::store::{LocalStore, Prefix, StoreOptions};
+//! use zarr_join::{Arrangement, Join, Member};
+//! use zarr_metadata::{ArrayBuilder, DataType};
+//! use zarr_virtual_join::{Document, Missing, OpenOptions, open_store};
+//!
+//! # let folder = std::env::temp_dir().join(format!("virtual-join-{}", std::process::id()));
+//! # let folder = folder.to_str().ok_or("UTF-8")?.to_owned();
+//! let mut months = Vec::new();
+//! for (name, days) in [("january", 31), ("february", 28)] {
+//!     let path = format!("{folder}/{name}.zarr");
+//!     let store = Arc::new(LocalStore::create(&path)?);
+//!     let metadata = ArrayBuilder::new([days], DataType::Int16).chunk_shape([7]).build()?;
+//!     let array = Array::create(store, &Prefix::root(), metadata)?;
+//!     array.write_as::<i16>(0..1, &[12])?;
+//!     months.push(Member::new(path, array));
+//! }
+//!
+//! let place = format!("{folder}/both.zjoin");
+//! let document = Document::of_join(Join::new(months, Arrangement::Along(0)), &place, Missing::Error)?;
+//! document.write(&place, &StoreOptions::new())?;
+//!
+//! let both = Array::open(open_store(&place, &OpenOptions::new())?, &Prefix::root())?;
+//! assert_eq!(both.read_as::<i16>(30..32)?, [0, 12]);
+//! # std::fs::remove_dir_all(&folder)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # Non-goals
 //! Joined arrays are not written. Members are not watched: what has changed since the join is found
 //! when it is read.
