@@ -145,6 +145,8 @@ fn sd_05_declared_and_occupied_are_two_numbers() {
     assert_eq!((axis.edge(2), axis.clipped(2)), (Some(4), None));
     let axis = Axis::from_edges(6, [4, 4, 5]).unwrap();
     assert_eq!(axis.distinct_edges(), [4]);
+    let short = Err(GridErrorKind::EdgesTooShort { sum: 5, extent: 6 }.into());
+    assert_eq!(Axis::from_edges(6, [4, 1]), short);
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod grids;
 mod hostile;
 mod optional;
 mod properties;
+mod refusals;
 mod support;
 mod traits;
 mod variable;
