@@ -94,22 +94,14 @@ mod book {
     struct Store;
     #[doc = include_str!("../../../docs/strings.md")]
     struct Strings;
-    #[doc = include_str!("../../../docs/codec.md")]
-    struct Codec;
     #[doc = include_str!("../../../docs/codecs.md")]
     struct Codecs;
-    #[doc = include_str!("../../../docs/metadata.md")]
-    struct Metadata;
     #[doc = include_str!("../../../docs/grid.md")]
     struct Grid;
     #[doc = include_str!("../../../docs/packbits.md")]
     struct Packbits;
     #[doc = include_str!("../../../docs/view.md")]
     struct View;
-    #[doc = include_str!("../../../docs/from-zarr-python.md")]
-    struct FromZarrPython;
     #[doc = include_str!("../../../docs/from-zarrs.md")]
     struct FromZarrs;
-    #[doc = include_str!("../../../docs/version-2.md")]
-    struct Version2;
 }
