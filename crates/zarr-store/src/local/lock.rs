@@ -114,7 +114,11 @@ impl Drop for LockFile {
     fn drop(&mut self) {
         // Removed while still locked, so that those who wait for it see that it is gone. On systems
         // other than Unix an open file cannot be removed, and lock files stay.
-        if cfg!(unix) {
+        //
+        // Another file at the path is the lock of others: this one's was removed by hand, or by a host
+        // that does not see locks. Without it a third writer would not wait for them.
+        let is_own = |file| is_at(file, &self.path).is_ok_and(|is_at| is_at);
+        if cfg!(unix) && self.file.as_ref().is_some_and(is_own) {
             let _ = fs::remove_file(&self.path);
         }
         drop(self.file.take());

@@ -68,6 +68,14 @@ fn own_names_are_reserved_and_not_listed() {
     // A lock file left by the dead is taken over, and removed.
     drop(store.lock(&key("a/0")).unwrap());
     assert_eq!(leftovers(&store).len(), 2);
+    // One that somebody removes while it is held, and others make again, is the lock of the others.
+    let held = store.lock(&key("a/0")).unwrap();
+    let lock = folder.path().join("a/.zarr-kit-lock.0");
+    fs::remove_file(&lock).unwrap();
+    fs::write(&lock, b"").unwrap();
+    drop(held);
+    assert!(lock.exists() || cfg!(not(unix)));
+    fs::remove_file(&lock).unwrap();
     // The lock of the living is in use.
     let guard = store.lock(&key("a/0")).unwrap();
     assert!(leftovers(&store)[0].in_use);
