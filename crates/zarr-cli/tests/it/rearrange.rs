@@ -56,6 +56,38 @@ fn chunks_are_removed_reordered_and_inserted() {
     ));
 }
 
+/// What an interrupted rearrangement puts beside the chunks of an array.
+const MARKER: &str = r#"{"unfinished_rearrangement": {
+  "version": 1,
+  "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+  "step": "leaving"
+}}
+"#;
+
+#[test]
+fn what_an_interrupted_rearrangement_left_is_not_overwritten() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for group in ["g", "group"] {
+        succeed(folder, &["create", group, "--group"]);
+    }
+    for name in ["new", "g/old", "old"] {
+        array(folder, name, "4", "2", &[1, 2, 3, 4]);
+    }
+    for name in ["g/old", "old"] {
+        file(folder, &format!("{name}/zarr-kit-rearrange.json"), MARKER);
+    }
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["copy", "new", "old", "--overwrite"],
+            &["copy", "group", "g", "--overwrite"],
+            &["check", "old", "--repair"],
+            &["copy", "new", "old", "--overwrite"],
+        ],
+    ));
+}
+
 /// The two kinds of what a killed process leaves, made by hand.
 #[test]
 fn check_repairs_what_was_interrupted() {
@@ -66,13 +98,7 @@ fn check_repairs_what_was_interrupted() {
         array(folder, name, "6", "2", &[1, 2, 3, 4, 5, 6]);
     }
     succeed(folder, &["consolidate", "g"]);
-    let marker = |step: &str| {
-        format!(
-            "{{\"unfinished_rearrangement\": {{\n  \"version\": 1,\n  \"chunk_key_encoding\": \
-             {{\"name\": \"default\", \"configuration\": {{\"separator\": \"/\"}}}},\n  \"step\": \"{step}\"\n}}}}\n"
-        )
-    };
-    file(folder, "g/old/zarr-kit-rearrange.json", marker("leaving"));
+    file(folder, "g/old/zarr-kit-rearrange.json", MARKER);
     file(folder, "g/old/c.0", [9, 9]);
     // The new array has the other keys; what is left of the old one is its first chunk.
     let document = std::fs::read_to_string(folder.join("g/new/zarr.json")).expect("is there");
@@ -81,7 +107,7 @@ fn check_repairs_what_was_interrupted() {
     let renamed = document.replace(r#""separator": "/""#, r#""separator": ".""#);
     assert_ne!(renamed, document, "{encoding} in {document}");
     file(folder, "g/new/zarr.json", renamed);
-    file(folder, "g/new/zarr-kit-rearrange.json", marker("leaving"));
+    file(folder, "g/new/zarr-kit-rearrange.json", MARKER);
     for (chunk, values) in [(0, [3, 4]), (1, [5, 6]), (2, [1, 2])] {
         file(folder, &format!("g/new/c.{chunk}"), values);
     }
