@@ -86,8 +86,6 @@ struct Readme;
 /// The book's examples, run as tests.
 #[cfg(doctest)]
 mod book {
-    #[doc = include_str!("../../../docs/kit.md")]
-    struct Kit;
     #[doc = include_str!("../../../docs/array.md")]
     struct Array;
     #[doc = include_str!("../../../docs/store.md")]
