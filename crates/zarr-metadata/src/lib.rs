@@ -96,6 +96,7 @@ pub use data_type::{
 pub use documents::array::ArrayMetadata;
 pub use documents::builder::{ArrayBuilder, Fill};
 pub use documents::consolidated::ConsolidatedMetadata;
+pub use documents::document::NodeDocument;
 pub use documents::group::GroupMetadata;
 pub use documents::node::NodeMetadata;
 pub use element::{format_element, parse_element};

@@ -20,7 +20,7 @@ pub const METADATA_KEY: &str = "zarr.json";
 
 /// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
 /// documents of Zarr version 2. That of version 2 is what it would be in version 3, and
-/// [knows](NodeMetadata::is_version_2) that it is not.
+/// [knows](zarr_metadata::NodeDocument::is_version_2) that it is not.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,

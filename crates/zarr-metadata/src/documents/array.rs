@@ -1,8 +1,6 @@
 //! The metadata document of an array.
 
-use std::fmt;
-
-use serde::de::DeserializeOwned;
+use std::{fmt, ops::Deref};
 
 use crate::chunk_grid::edges::ChunkEdges;
 use crate::chunk_grid::{ChunkGrid, write_list};
@@ -11,7 +9,7 @@ use crate::codec::{
     Codec, Endian, assume_little_endian, check_chain, element_order, read_codecs, write_codecs,
 };
 use crate::data_type::{self, DataType};
-use crate::documents::document::{self, ARRAY, Document};
+use crate::documents::document::{self, ARRAY, NodeDocument};
 use crate::documents::draft::Draft;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
@@ -47,7 +45,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// Zarr v3 core 3.1, "Array metadata".
 #[derive(Clone)]
 pub struct ArrayMetadata {
-    document: Document,
+    document: NodeDocument,
     shape: Vec<u64>,
     data_type: DataType,
     chunk_grid: ChunkGrid,
@@ -55,9 +53,6 @@ pub struct ArrayMetadata {
     fill_value: FillValue,
     codecs: Vec<Codec>,
     dimension_names: Option<Vec<Option<String>>>,
-    findings: Vec<Finding>,
-    /// Whether it stands for documents of Zarr version 2.
-    is_version_2: bool,
 }
 
 impl ArrayMetadata {
@@ -67,7 +62,7 @@ impl ArrayMetadata {
     ///
     /// # Errors
     /// If the text is not JSON, or breaks a rule of the specification. Faults that do not prevent
-    /// reading are not errors but [findings](Self::findings).
+    /// reading are not errors but [findings](NodeDocument::findings).
     pub fn from_json(json: &[u8]) -> Result<Self> {
         Self::of(Draft::read(utf8(json)?)?)
     }
@@ -138,7 +133,7 @@ impl ArrayMetadata {
             _ => None,
         };
         Ok(ArrayMetadata {
-            document: draft.keep(),
+            document: draft.keep(findings),
             shape,
             data_type,
             chunk_grid,
@@ -146,8 +141,6 @@ impl ArrayMetadata {
             fill_value,
             codecs,
             dimension_names,
-            findings,
-            is_version_2: false,
         })
     }
 
@@ -155,7 +148,7 @@ impl ArrayMetadata {
     ///
     /// # Errors
     /// If a part is wrong or does not fit another, as in reading, or if the document would have
-    /// [findings](Self::findings) or an empty list of edges (SD-06).
+    /// [findings](NodeDocument::findings) or an empty list of edges (SD-06).
     pub fn new(
         shape: &[u64],
         data_type: &DataType,
@@ -172,7 +165,7 @@ impl ArrayMetadata {
             Some(bytes) => FillValue::from_bytes(data_type, bytes).member("fill_value")?,
             None => fill_value.clone(),
         };
-        let document = Document::new(&[
+        let document = NodeDocument::new(&[
             ("zarr_format", "3".to_owned()),
             ("node_type", "\"array\"".to_owned()),
             ("shape", written_shape),
@@ -183,14 +176,14 @@ impl ArrayMetadata {
             ("codecs", written_codecs),
         ]);
         check_written(chunk_grid)?;
-        Self::from_json(document.text().as_bytes())?.without_findings("$")
+        Self::from_json(document.json().as_bytes())?.without_findings("$")
     }
 
     /// The document, unless there are findings at `path` or inside it: a writer refuses faults that a
     /// reader only reports.
     fn without_findings(self, path: &str) -> Result<Self> {
         match self
-            .findings
+            .findings()
             .iter()
             .find(|finding| finding.path().is_some_and(|at| at.starts_with(path)))
         {
@@ -251,7 +244,7 @@ impl ArrayMetadata {
     ///
     /// # Errors
     /// If a codec is wrong or does not fit the array, as in reading, or if the chain would have
-    /// [findings](Self::findings).
+    /// [findings](NodeDocument::findings).
     pub fn with_codecs(&self, codecs: &[Codec]) -> Result<Self> {
         let mut json = String::new();
         write_codecs(codecs, &mut json);
@@ -263,7 +256,7 @@ impl ArrayMetadata {
     /// # Errors
     /// If the rank differs, or the edges do not cover the shape (SD-08).
     pub fn with_shape(&self, shape: &[u64]) -> Result<Self> {
-        if self.findings.iter().any(|finding| finding.rule() == Rule::ZERO_CHUNK_LENGTH) {
+        if self.findings().iter().any(|finding| finding.rule() == Rule::ZERO_CHUNK_LENGTH) {
             // A length of 0 would not do for an axis that grows, and is not written (SD-58).
             return self.with_shape_and_grid(shape, &self.chunk_grid);
         }
@@ -282,15 +275,9 @@ impl ArrayMetadata {
         write_list(shape, &mut json);
         let text = self.document.with_member("shape", &json, ARRAY);
         // Only the members are needed here: the two new ones are checked together.
-        let document = Draft::read(&text)?.keep();
+        let document = Draft::read(&text)?.keep(Vec::new());
         let text = document.with_member("chunk_grid", &chunk_grid.to_json(), ARRAY);
         Self::from_json(text.as_bytes())
-    }
-
-    /// The JSON text: as it was read, or as it was made.
-    #[must_use]
-    pub fn json(&self) -> &str {
-        self.document.text()
     }
 
     /// The length of the array along each dimension, in elements.
@@ -329,82 +316,28 @@ impl ArrayMetadata {
         &self.codecs
     }
 
-    /// The JSON text of the attributes as written, `{}` where there are none.
-    ///
-    /// It may contain bare `NaN`, `Infinity` and `-Infinity`, which are then findings (SD-43).
-    #[must_use]
-    pub fn attributes(&self) -> &str {
-        self.document.attributes()
-    }
-
-    /// The names of the attributes, in the order of the text.
-    #[must_use]
-    pub fn attribute_names(&self) -> Vec<String> {
-        document::attribute_names(self.attributes())
-    }
-
-    /// The JSON text of one attribute.
-    #[must_use]
-    pub fn attribute(&self, name: &str) -> Option<&str> {
-        document::attribute(self.attributes(), name)
-    }
-
-    /// One attribute as a value of a Rust type, by `serde`; `None` if there is none of this name.
-    ///
-    /// Bare `NaN`, `Infinity` and `-Infinity`, which are not JSON, are numbers if they are the
-    /// whole attribute (SD-43).
-    ///
-    /// # Errors
-    /// [`MetadataError`] if the attribute is not such a value, with its path:
-    /// `$.attributes.units`.
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_metadata::{ArrayBuilder, DataType};
-    ///
-    /// let array = ArrayBuilder::new([365], DataType::Float32)
-    ///     .attributes(r#"{"units": "mm", "valid_range": [0, 500]}"#)
-    ///     .build()?;
-    /// let units: Option<String> = array.attribute_as("units")?;
-    /// assert_eq!(units.as_deref(), Some("mm"));
-    /// assert_eq!(array.attribute_as::<[f64; 2]>("valid_range")?, Some([0.0, 500.0]));
-    /// assert_eq!(array.attribute_as::<f64>("scale_factor")?, None);
-    ///
-    /// let error = array.attribute_as::<f64>("units").unwrap_err();
-    /// assert_eq!(error.path(), "$.attributes.units");
-    /// # Ok::<(), zarr_metadata::MetadataError>(())
-    /// ```
-    pub fn attribute_as<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
-        document::attribute_as(self.attributes(), name)
-    }
-
     /// A name or `None` for each dimension; `None` where the document has no names.
     #[must_use]
     pub fn dimension_names(&self) -> Option<&[Option<String>]> {
         self.dimension_names.as_deref()
     }
 
-    /// Whether the document was [translated from Zarr version 2](Self::from_version_2), and is not
-    /// in any store. A change gives a document of version 3.
-    #[must_use]
-    pub fn is_version_2(&self) -> bool {
-        self.is_version_2
-    }
-
     /// The same document as one of version 3 proper, to be stored.
     #[must_use]
     pub fn into_version_3(self) -> Self {
-        ArrayMetadata { is_version_2: false, ..self }
+        ArrayMetadata { document: self.document.of_version_2(false), ..self }
     }
 
     pub(crate) fn of_version_2(self) -> Self {
-        ArrayMetadata { is_version_2: true, ..self }
+        ArrayMetadata { document: self.document.of_version_2(true), ..self }
     }
+}
 
-    /// Faults of the document that do not prevent reading it.
-    #[must_use]
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+impl Deref for ArrayMetadata {
+    type Target = NodeDocument;
+
+    fn deref(&self) -> &NodeDocument {
+        &self.document
     }
 }
 
@@ -428,7 +361,7 @@ impl Eq for ArrayMetadata {}
 
 impl fmt::Debug for ArrayMetadata {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "ArrayMetadata({})", self.document.text())
+        write!(f, "ArrayMetadata({})", self.json())
     }
 }
 

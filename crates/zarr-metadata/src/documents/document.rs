@@ -10,6 +10,7 @@ use std::ops::Range;
 use serde::de::DeserializeOwned;
 use serde::de::value::{Error as ValueError, F64Deserializer};
 
+use crate::error::finding::Finding;
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
 use crate::json::{
@@ -37,10 +38,29 @@ pub(crate) const ARRAY: &[&str] = &[
 pub(crate) const GROUP: &[&str] =
     &["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
+/// A `zarr.json`, checked: what [`ArrayMetadata`](crate::ArrayMetadata),
+/// [`GroupMetadata`](crate::GroupMetadata) and [`NodeMetadata`](crate::NodeMetadata) have in common.
+///
+/// Each of them dereferences to it.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{NodeDocument, NodeMetadata};
+///
+/// let json = r#"{"zarr_format": 3, "node_type": "group", "attributes": {"a": 1.50}}"#;
+/// let node = NodeMetadata::from_json(json.as_bytes())?;
+/// let document: &NodeDocument = &node;
+/// assert_eq!(document.json(), json);
+/// assert_eq!(document.attribute("a"), Some("1.50"));
+/// # Ok::<_, zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) struct Document {
+pub struct NodeDocument {
     text: Box<str>,
     members: Vec<Member>,
+    findings: Vec<Finding>,
+    /// Whether it stands for documents of Zarr version 2.
+    is_version_2: bool,
 }
 
 /// Where a member is in the text.
@@ -51,10 +71,15 @@ pub(crate) struct Member {
     pub(crate) value: Range<usize>,
 }
 
-impl Document {
-    /// The text, and its members in their order.
-    pub(crate) fn of(text: &str, members: impl Iterator<Item = Member>) -> Self {
-        Document { text: text.into(), members: members.collect() }
+impl NodeDocument {
+    /// The text, its members in their order, and its faults.
+    pub(crate) fn of(
+        text: &str,
+        members: impl Iterator<Item = Member>,
+        findings: Vec<Finding>,
+    ) -> Self {
+        let members = members.collect();
+        NodeDocument { text: text.into(), members, findings, is_version_2: false }
     }
 
     /// A new document in canonical layout, of members with their JSON texts.
@@ -73,11 +98,96 @@ impl Document {
             marked.push(Member { key, value: start..text.len() });
         }
         text.push_str("\n}\n");
-        Document { text: text.into(), members: marked }
+        NodeDocument {
+            text: text.into(),
+            members: marked,
+            findings: Vec::new(),
+            is_version_2: false,
+        }
     }
 
-    pub(crate) fn text(&self) -> &str {
+    pub(crate) fn of_version_2(self, is_version_2: bool) -> Self {
+        NodeDocument { is_version_2, ..self }
+    }
+
+    /// The JSON text: as it was read, or as it was made.
+    #[must_use]
+    pub fn json(&self) -> &str {
         &self.text
+    }
+
+    /// The JSON text of the attributes as written, `{}` where there are none.
+    ///
+    /// It may contain bare `NaN`, `Infinity` and `-Infinity`, which are then findings (SD-43).
+    #[must_use]
+    pub fn attributes(&self) -> &str {
+        self.member("attributes").unwrap_or("{}")
+    }
+
+    /// The names of the attributes, in the order of the text.
+    #[must_use]
+    pub fn attribute_names(&self) -> Vec<String> {
+        let members = members(self.attributes()).unwrap_or_default();
+        members.into_iter().map(|(key, _)| key.name().into_owned()).collect()
+    }
+
+    /// The JSON text of one attribute.
+    #[must_use]
+    pub fn attribute(&self, name: &str) -> Option<&str> {
+        attribute(self.attributes(), name)
+    }
+
+    /// One attribute as a value of a Rust type, by `serde`; `None` if there is none of this name.
+    ///
+    /// Bare `NaN`, `Infinity` and `-Infinity`, which are not JSON, are numbers if they are the
+    /// whole attribute (SD-43).
+    ///
+    /// # Errors
+    /// [`MetadataError`] if the attribute is not such a value, with its path:
+    /// `$.attributes.units`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let array = ArrayBuilder::new([365], DataType::Float32)
+    ///     .attributes(r#"{"units": "mm", "valid_range": [0, 500]}"#)
+    ///     .build()?;
+    /// let units: Option<String> = array.attribute_as("units")?;
+    /// assert_eq!(units.as_deref(), Some("mm"));
+    /// assert_eq!(array.attribute_as::<[f64; 2]>("valid_range")?, Some([0.0, 500.0]));
+    /// assert_eq!(array.attribute_as::<f64>("scale_factor")?, None);
+    ///
+    /// let error = array.attribute_as::<f64>("units").unwrap_err();
+    /// assert_eq!(error.path(), "$.attributes.units");
+    /// # Ok::<(), zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn attribute_as<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
+        let Some(json) = self.attribute(name) else { return Ok(None) };
+        let number = |number: f64| T::deserialize(<F64Deserializer<ValueError>>::new(number));
+        let value = match json {
+            // Not JSON, but what others write for missing values (SD-43).
+            "NaN" => number(f64::NAN).map_err(|error| error.to_string()),
+            "Infinity" => number(f64::INFINITY).map_err(|error| error.to_string()),
+            "-Infinity" => number(f64::NEG_INFINITY).map_err(|error| error.to_string()),
+            json => serde_json::from_str(json).map_err(|error| error.to_string()),
+        };
+        value.map(Some).map_err(|message| {
+            MetadataError::of_value(&message).in_member(name).in_member("attributes")
+        })
+    }
+
+    /// Whether the document was translated from Zarr version 2, and is not in any store. A change
+    /// gives a document of version 3.
+    #[must_use]
+    pub fn is_version_2(&self) -> bool {
+        self.is_version_2
+    }
+
+    /// Faults of the document that do not prevent reading it.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
     }
 
     fn key(&self, member: &Member) -> Key<'_> {
@@ -92,11 +202,6 @@ impl Document {
     pub(crate) fn member(&self, name: &str) -> Option<&str> {
         let member = self.members.iter().find(|member| self.key(member).is(name))?;
         Some(self.value(member))
-    }
-
-    /// The JSON text of the attributes, `{}` where there are none.
-    pub(crate) fn attributes(&self) -> &str {
-        self.member("attributes").unwrap_or("{}")
     }
 
     /// The text with `json` as the value of the member `name`, which is added where `order` has it
@@ -215,26 +320,4 @@ pub(crate) fn changed_attributes(
 pub(crate) fn attribute<'a>(attributes: &'a str, name: &str) -> Option<&'a str> {
     let (_, value) = members(attributes).ok()?.into_iter().find(|(key, _)| key.is(name))?;
     Some(value)
-}
-
-/// One attribute as a value of a Rust type, `None` if there is none of this name.
-pub(crate) fn attribute_as<T: DeserializeOwned>(attributes: &str, name: &str) -> Result<Option<T>> {
-    let Some(json) = attribute(attributes, name) else { return Ok(None) };
-    let number = |number: f64| T::deserialize(<F64Deserializer<ValueError>>::new(number));
-    let value = match json {
-        // Not JSON, but what others write for missing values (SD-43).
-        "NaN" => number(f64::NAN).map_err(|error| error.to_string()),
-        "Infinity" => number(f64::INFINITY).map_err(|error| error.to_string()),
-        "-Infinity" => number(f64::NEG_INFINITY).map_err(|error| error.to_string()),
-        json => serde_json::from_str(json).map_err(|error| error.to_string()),
-    };
-    value.map(Some).map_err(|message| {
-        MetadataError::of_value(&message).in_member(name).in_member("attributes")
-    })
-}
-
-/// The names of all attributes, in the order of the text.
-pub(crate) fn attribute_names(attributes: &str) -> Vec<String> {
-    let members = members(attributes).unwrap_or_default();
-    members.into_iter().map(|(key, _)| key.name().into_owned()).collect()
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use crate::chunk_grid::Axes;
-use crate::documents::document::{ARRAY, Document, Member};
+use crate::documents::document::{ARRAY, Member, NodeDocument};
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError};
@@ -84,13 +84,13 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// The document, to be kept.
-    pub(crate) fn keep(&self) -> Document {
+    /// The document with its faults, to be kept.
+    pub(crate) fn keep(&self, findings: Vec<Finding>) -> NodeDocument {
         let members = self.members.iter().map(|member| Member {
             key: range_of(member.key.text(), self.text),
             value: range_of(member.value, self.text),
         });
-        Document::of(self.text, members)
+        NodeDocument::of(self.text, members, findings)
     }
 
     pub(crate) fn member(&self, name: &str) -> Option<Raw<'_>> {

@@ -1,11 +1,9 @@
 //! The metadata document of a group.
 
-use std::fmt;
-
-use serde::de::DeserializeOwned;
+use std::{fmt, ops::Deref};
 
 use crate::documents::consolidated::{ConsolidatedMetadata, Copies};
-use crate::documents::document::{self, Document, GROUP};
+use crate::documents::document::{self, GROUP, NodeDocument};
 use crate::documents::draft::Draft;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
@@ -28,12 +26,9 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// Zarr v3 core 3.1, "Group metadata".
 #[derive(Clone)]
 pub struct GroupMetadata {
-    document: Document,
+    document: NodeDocument,
     /// The copies in the consolidated metadata.
     copies: Option<Copies>,
-    findings: Vec<Finding>,
-    /// Whether it stands for documents of Zarr version 2.
-    is_version_2: bool,
 }
 
 impl GroupMetadata {
@@ -46,7 +41,7 @@ impl GroupMetadata {
         Self::of(Draft::read(utf8(json)?)?)
     }
 
-    pub(crate) fn of(draft: Draft<'_>) -> Result<Self> {
+    pub(crate) fn of(mut draft: Draft<'_>) -> Result<Self> {
         draft.check("group", GROUP)?;
         let copies = match draft.member("consolidated_metadata") {
             Some(raw) if raw.json_type() != JsonType::Null => {
@@ -56,8 +51,7 @@ impl GroupMetadata {
             // SD-44.
             _ => None,
         };
-        let document = draft.keep();
-        let mut findings = draft.findings;
+        let mut findings = std::mem::take(&mut draft.findings);
         let found = match copies {
             None | Some((_, Some(false))) => None,
             Some((_, Some(true))) => Some("\"must_understand\": true"),
@@ -70,19 +64,14 @@ impl GroupMetadata {
             findings.push(finding.under(".consolidated_metadata"));
         }
         let copies = copies.map(|(copies, _)| copies);
-        Ok(GroupMetadata { document, copies, findings, is_version_2: false })
+        Ok(GroupMetadata { document: draft.keep(findings), copies })
     }
 
     /// The document of a new group without attributes.
     #[must_use]
     pub fn new() -> Self {
         let members = [("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
-        GroupMetadata {
-            document: Document::new(&members),
-            copies: None,
-            findings: Vec::new(),
-            is_version_2: false,
-        }
+        GroupMetadata { document: NodeDocument::new(&members), copies: None }
     }
 
     /// The document with these attributes, the JSON text of an object.
@@ -171,86 +160,29 @@ impl GroupMetadata {
         Self::from_json(self.document.without_member("consolidated_metadata").as_bytes())
     }
 
-    /// The JSON text: as it was read, or as it was made.
-    #[must_use]
-    pub fn json(&self) -> &str {
-        self.document.text()
-    }
-
-    /// The JSON text of the attributes as written, `{}` where there are none.
-    #[must_use]
-    pub fn attributes(&self) -> &str {
-        self.document.attributes()
-    }
-
-    /// The names of the attributes, in the order of the text.
-    #[must_use]
-    pub fn attribute_names(&self) -> Vec<String> {
-        document::attribute_names(self.attributes())
-    }
-
-    /// The JSON text of one attribute.
-    #[must_use]
-    pub fn attribute(&self, name: &str) -> Option<&str> {
-        document::attribute(self.attributes(), name)
-    }
-
-    /// One attribute as a value of a Rust type, by `serde`; `None` if there is none of this name.
-    ///
-    /// Bare `NaN`, `Infinity` and `-Infinity`, which are not JSON, are numbers if they are the
-    /// whole attribute (SD-43).
-    ///
-    /// # Errors
-    /// [`MetadataError`] if the attribute is not such a value, with its path:
-    /// `$.attributes.units`.
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_metadata::GroupMetadata;
-    ///
-    /// let group = GroupMetadata::new()
-    ///     .with_attributes(r#"{"units": "mm", "valid_range": [0, 500]}"#)?;
-    /// let units: Option<String> = group.attribute_as("units")?;
-    /// assert_eq!(units.as_deref(), Some("mm"));
-    /// assert_eq!(group.attribute_as::<[f64; 2]>("valid_range")?, Some([0.0, 500.0]));
-    /// assert_eq!(group.attribute_as::<f64>("scale_factor")?, None);
-    ///
-    /// let error = group.attribute_as::<f64>("units").unwrap_err();
-    /// assert_eq!(error.path(), "$.attributes.units");
-    /// # Ok::<(), zarr_metadata::MetadataError>(())
-    /// ```
-    pub fn attribute_as<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>> {
-        document::attribute_as(self.attributes(), name)
-    }
-
     /// The documents of the nodes below, if the group keeps copies of them. `null` reads as
     /// absent (SD-44).
     #[must_use]
     pub fn consolidated_metadata(&self) -> Option<ConsolidatedMetadata<'_>> {
-        self.copies.as_ref().map(|copies| copies.of(self.json(), self.is_version_2))
-    }
-
-    /// Whether the document was [translated from Zarr version 2](Self::from_version_2), and is not
-    /// in any store. A change gives a document of version 3.
-    #[must_use]
-    pub fn is_version_2(&self) -> bool {
-        self.is_version_2
+        self.copies.as_ref().map(|copies| copies.of(self.json(), self.is_version_2()))
     }
 
     /// The same document as one of version 3 proper, to be stored.
     #[must_use]
     pub fn into_version_3(self) -> Self {
-        GroupMetadata { is_version_2: false, ..self }
+        GroupMetadata { document: self.document.of_version_2(false), ..self }
     }
 
     pub(crate) fn of_version_2(self) -> Self {
-        GroupMetadata { is_version_2: true, ..self }
+        GroupMetadata { document: self.document.of_version_2(true), ..self }
     }
+}
 
-    /// Faults of the document that do not prevent reading it.
-    #[must_use]
-    pub fn findings(&self) -> &[Finding] {
-        &self.findings
+impl Deref for GroupMetadata {
+    type Target = NodeDocument;
+
+    fn deref(&self) -> &NodeDocument {
+        &self.document
     }
 }
 
@@ -275,6 +207,6 @@ impl Eq for GroupMetadata {}
 
 impl fmt::Debug for GroupMetadata {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "GroupMetadata({})", self.document.text())
+        write!(f, "GroupMetadata({})", self.json())
     }
 }

@@ -1,7 +1,10 @@
 //! The metadata document of an array or a group, whichever it is.
 
+use std::ops::Deref;
+
 use crate::documents::array::ArrayMetadata;
 use crate::documents::consolidated::ConsolidatedMetadata;
+use crate::documents::document::NodeDocument;
 use crate::documents::draft::Draft;
 use crate::documents::group::GroupMetadata;
 use crate::error::{At, MetadataError};
@@ -41,37 +44,21 @@ impl NodeMetadata {
         }
     }
 
-    /// The JSON text: as it was read, or as it was made.
-    #[must_use]
-    pub fn json(&self) -> &str {
-        match self {
-            NodeMetadata::Array(array) => array.json(),
-            NodeMetadata::Group(group) => group.json(),
-        }
-    }
-
-    /// Whether the document was translated from Zarr version 2, and is not in any store.
-    #[must_use]
-    pub fn is_version_2(&self) -> bool {
-        match self {
-            NodeMetadata::Array(array) => array.is_version_2(),
-            NodeMetadata::Group(group) => group.is_version_2(),
-        }
-    }
-
     fn of_version_2(self) -> Self {
         match self {
             NodeMetadata::Array(array) => NodeMetadata::Array(array.of_version_2()),
             NodeMetadata::Group(group) => NodeMetadata::Group(group.of_version_2()),
         }
     }
+}
 
-    /// Faults of the document that do not prevent reading it.
-    #[must_use]
-    pub fn findings(&self) -> &[crate::Finding] {
+impl Deref for NodeMetadata {
+    type Target = NodeDocument;
+
+    fn deref(&self) -> &NodeDocument {
         match self {
-            NodeMetadata::Array(array) => array.findings(),
-            NodeMetadata::Group(group) => group.findings(),
+            NodeMetadata::Array(array) => array,
+            NodeMetadata::Group(group) => group,
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::chunk_grid::{ChunkGrid, write_list};
 use crate::chunk_key::{ChunkKeyEncoding, Separator};
 use crate::codec::{Codec, write_codecs};
 use crate::documents::array::ArrayMetadata;
-use crate::documents::document::Document;
+use crate::documents::document::NodeDocument;
 use crate::error::{At, MetadataError};
 use crate::json::{Object, Raw, read_elements, write_string};
 use crate::limits::{MAX_ELEMENT_SIZE, check_rank};
@@ -122,8 +122,8 @@ pub(super) fn translate(
     ];
     members.extend(attributes.json.map(|json| ("attributes", json)));
     members.extend(attributes.dimension_names.map(|names| ("dimension_names", listed(&names))));
-    let document = Document::new(&members);
-    ArrayMetadata::from_json(document.text().as_bytes()).map(ArrayMetadata::of_version_2)
+    let document = NodeDocument::new(&members);
+    ArrayMetadata::from_json(document.json().as_bytes()).map(ArrayMetadata::of_version_2)
 }
 
 fn listed(names: &[String]) -> String {

@@ -4,7 +4,7 @@ use base64::prelude::*;
 
 use super::outline;
 use crate::data_type::{Component, DataType, Kind};
-use crate::documents::document::{Document, attribute};
+use crate::documents::document::{NodeDocument, attribute};
 use crate::documents::group::GroupMetadata;
 use crate::error::MetadataError;
 use crate::fill_value::FillValue;
@@ -53,8 +53,8 @@ impl<'a> Attributes<'a> {
         let mut members =
             vec![("zarr_format", "3".to_owned()), ("node_type", "\"group\"".to_owned())];
         members.extend(self.json().map(|json| ("attributes", json.to_owned())));
-        let document = Document::new(&members);
-        GroupMetadata::from_json(document.text().as_bytes()).map(GroupMetadata::of_version_2)
+        let document = NodeDocument::new(&members);
+        GroupMetadata::from_json(document.json().as_bytes()).map(GroupMetadata::of_version_2)
     }
 
     /// Those of an array of this rank. `written` is the fill value in the document.

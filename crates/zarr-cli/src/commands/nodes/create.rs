@@ -241,7 +241,7 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let mut metadata = builder
         .build()
         .map_err(|cause| CliError::Metadata { argument: "zarr.json would not be valid", cause })?;
-    let attributes = args.attributes.as_deref().or(other.map(ArrayMetadata::attributes));
+    let attributes = args.attributes.as_deref().or(other.map(|array| array.attributes()));
     if let Some(json) = attributes {
         metadata = metadata
             .with_attributes(json)
