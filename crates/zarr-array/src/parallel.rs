@@ -101,23 +101,12 @@ pub fn map<I: Sync, T: Send + Sync, E: Send>(
     threads: NonZeroUsize,
     work: impl Fn(&I) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, E> {
-    let made: Vec<OnceLock<T>> = items.iter().map(|_| OnceLock::new()).collect();
-    let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
-    for_each(
-        count,
-        threads,
-        || (),
-        |(), range| {
-            let at = |index: u64| usize::try_from(index).unwrap_or(usize::MAX);
-            let range = at(range.start)..at(range.end);
-            let items = items.get(range.clone()).unwrap_or_default();
-            items.iter().zip(made.get(range).unwrap_or_default()).try_for_each(|(item, made)| {
-                let _first = made.set(work(item)?);
-                Ok(())
-            })
-        },
-    )?;
-    Ok(made.into_iter().filter_map(OnceLock::into_inner).collect())
+    let slots: Vec<(&I, OnceLock<T>)> = items.iter().map(|item| (item, OnceLock::new())).collect();
+    each(&slots, threads, |(item, made)| {
+        let _first = made.set(work(item)?);
+        Ok(())
+    })?;
+    Ok(slots.into_iter().filter_map(|(_, made)| made.into_inner()).collect())
 }
 
 #[cfg(test)]

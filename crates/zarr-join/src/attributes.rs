@@ -1,9 +1,10 @@
 //! The attributes of a joined node.
 
+use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
-use zarr_array::Array;
-use zarr_metadata::{ArrayMetadata, same_value};
+use serde_json::Value;
+use zarr_metadata::same_value;
 
 use crate::error::JoinError;
 
@@ -95,18 +96,26 @@ pub(crate) fn combine<'a>(
         return Ok(kept.cloned().collect());
     }
     let mut names: Vec<&String> = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     for member in members {
         let new = member.values.iter().map(|(name, _)| name);
         names.extend(new.filter(|name| seen.insert(name.as_str())));
     }
+    let by_name: Vec<HashMap<&str, &'a str>> = members
+        .iter()
+        .map(|member| member.values.iter().map(|(name, json)| (name.as_str(), *json)).collect())
+        .collect();
     let mut combined = Vec::new();
     for name in names {
-        let mut values = members.iter().filter_map(|member| member.get(name));
+        let mut values = by_name.iter().filter_map(|own| own.get(name.as_str()).copied());
         let Some(value) = values.next() else { continue };
         let same = values.all(|other| same_value(value, other));
         match rule {
-            CombineAttributes::Identical => check_equal(members, name)?,
+            CombineAttributes::Identical
+                if !same || by_name.iter().any(|own| !own.contains_key(name.as_str())) =>
+            {
+                check_equal(members, name)?;
+            }
             CombineAttributes::NoConflicts if !same => {
                 let having: Vec<Attributes<'_>> = members
                     .iter()
@@ -151,23 +160,7 @@ fn check_equal(members: &[Attributes<'_>], name: &str) -> Result<(), JoinError> 
 }
 
 /// The JSON text of an object with these members.
-pub(crate) fn to_json(
-    attributes: &[(String, &str)],
-) -> Result<String, zarr_metadata::MetadataError> {
-    use zarr_metadata::GroupMetadata;
-    let empty = GroupMetadata::new();
-    let with = attributes
-        .iter()
-        .try_fold(empty, |group, (name, json)| group.with_attribute(name, Some(json)))?;
-    Ok(with.attributes().to_owned())
-}
-
-/// The attributes of an array, each with its JSON text.
-pub(crate) fn values(array: &Array) -> Vec<(String, &str)> {
-    values_of(array.metadata())
-}
-
-pub(crate) fn values_of(metadata: &ArrayMetadata) -> Vec<(String, &str)> {
-    let names = metadata.attribute_names().into_iter();
-    names.filter_map(|name| metadata.attribute(&name).map(|json| (name, json))).collect()
+pub(crate) fn to_json(attributes: &[(String, &str)]) -> String {
+    let member = |(name, json): &(String, &str)| format!("{}:{json}", Value::from(name.as_str()));
+    format!("{{{}}}", attributes.iter().map(member).collect::<Vec<_>>().join(","))
 }

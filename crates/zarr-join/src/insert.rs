@@ -2,7 +2,7 @@
 
 use zarr_array::Array;
 
-use crate::attributes::{self, Attributes, values};
+use crate::attributes::{self, Attributes};
 use crate::equal::check_equal;
 use crate::error::JoinError;
 use crate::member::Member;
@@ -78,7 +78,9 @@ pub fn check_unjoined(array: &Member, other: &Member) -> Result<(), JoinError> {
 }
 
 fn check_values(array: &Member, other: &Member) -> Result<(), JoinError> {
-    let each = [array, other]
-        .map(|member| Attributes { member: member.name(), values: values(member.array()) });
+    let each = [array, other].map(|member| Attributes {
+        member: member.name(),
+        values: member.array().metadata().attribute_texts(),
+    });
     attributes::check_values(&each)
 }

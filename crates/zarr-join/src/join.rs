@@ -1,9 +1,9 @@
 //! What the joined array is: its document, and by which steps it is planned.
 
 use zarr_array::chunk_grid_of;
-use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, GroupMetadata};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid};
 
-use crate::attributes::{self, CombineAttributes, values_of};
+use crate::attributes::{self, CombineAttributes};
 use crate::chain::with_axis;
 use crate::error::JoinError;
 use crate::join_plan::JoinPlan;
@@ -174,17 +174,10 @@ fn metadata_of(
     let each = values_in_common_units(all);
     attributes::check_values(&each)?;
     let combined = attributes::combine(&each, combine)?;
-    if combined == values_of(&metadata) {
+    if combined == metadata.attribute_texts() {
         return Ok(metadata);
     }
-    let json = attributes::to_json(&combined).map_err(JoinError::Metadata)?;
-    metadata.with_attributes(&json).map_err(JoinError::Metadata)
-}
-
-/// The attributes of a group, each with its JSON text.
-pub(crate) fn group_values(metadata: &GroupMetadata) -> Vec<(String, &str)> {
-    let names = metadata.attribute_names().into_iter();
-    names.filter_map(|name| metadata.attribute(&name).map(|json| (name, json))).collect()
+    metadata.with_attributes(&attributes::to_json(&combined)).map_err(JoinError::Metadata)
 }
 
 /// The document of the first member with one more axis, which has no name.

@@ -7,7 +7,7 @@ use zarr_array::{Array, Selection};
 use zarr_metadata::cf::{self, Rebase, TimeAxis};
 use zarr_metadata::{ArrayMetadata, DataType, Printable};
 
-use crate::attributes::{self, Attributes, values};
+use crate::attributes::{self, Attributes};
 use crate::error::JoinError;
 use crate::member::Member;
 
@@ -221,13 +221,13 @@ impl Conversion {
 /// and its calendar.
 pub(crate) fn values_in_common_units(members: &[Member]) -> Vec<Attributes<'_>> {
     let of = |(number, member)| {
-        let mut found = values(Member::array(member));
+        let mut found = Member::array(member).metadata().attribute_texts();
         let first = members.first().filter(|_| number > 0);
         let first = first.filter(|first| Conversion::between(member, first).is_some());
         if let Some(first) = first {
             let is_of_time = |name: &str| TIME_ATTRIBUTES.contains(&name);
             found.retain(|(name, _)| !is_of_time(name));
-            let theirs = values(first.array()).into_iter();
+            let theirs = first.array().metadata().attribute_texts().into_iter();
             found.extend(theirs.filter(|(name, _)| is_of_time(name)));
         }
         Attributes { member: member.name(), values: found }
@@ -270,8 +270,7 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
     let both = [first.clone(), member.clone()];
     let values = values_in_common_units(&both).pop();
     let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
-    let metadata = json.and_then(|json| array.metadata().with_attributes(&json));
-    let metadata = metadata.map_err(JoinError::Metadata)?;
+    let metadata = array.metadata().with_attributes(&json).map_err(JoinError::Metadata)?;
     let store = Arc::new(MemoryStore::new());
     let copy = Array::create(store, &Prefix::root(), metadata).map_err(failed)?;
     for piece in array.batches(Selection::whole(array.shape()), PIECE).map_err(failed)? {

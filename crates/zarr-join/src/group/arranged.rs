@@ -10,7 +10,7 @@ use super::tree::GroupTree;
 use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::error::JoinError;
 use crate::insert::check_unjoined;
-use crate::join::{Join, group_values};
+use crate::join::Join;
 use crate::member::Member;
 use crate::members::Arrangement;
 
@@ -131,17 +131,16 @@ impl<'a> ArrangedGroups<'a> {
             .trees
             .iter()
             .filter_map(|tree| {
-                let values = group_values(tree.groups.get(path)?);
+                let values = tree.groups.get(path)?.attribute_texts();
                 Some(Attributes { member: &tree.name, values })
             })
             .collect();
         let combined = attributes::combine(&each, combine)?;
         let plain = first.without_consolidated_metadata().map_err(JoinError::Metadata)?;
-        if combined == group_values(first) {
+        if combined == first.attribute_texts() {
             return Ok(plain);
         }
-        let json = attributes::to_json(&combined).map_err(JoinError::Metadata)?;
-        plain.with_attributes(&json).map_err(JoinError::Metadata)
+        plain.with_attributes(&attributes::to_json(&combined)).map_err(JoinError::Metadata)
     }
 }
 

@@ -75,3 +75,18 @@ fn the_other_attributes_follow_the_rule() {
         missing
     );
 }
+
+#[test]
+fn twenty_thousand_attributes_are_combined_by_their_names() {
+    let of = |last: &str| {
+        let mut text = "{".to_owned();
+        (0..20_000).for_each(|number| text.push_str(&format!("\"a{number}\": {number}, ")));
+        text + &format!("\"last\": {last}}}")
+    };
+    let (a, b) = (of("1"), of("2"));
+    let merged = plan(&a, &b, CombineAttributes::DropConflicts).expect("joins");
+    let expected: Vec<String> = (0..20_000).map(|number| format!("a{number}")).collect();
+    assert_eq!(merged.metadata().attribute_names(), expected);
+    let error = plan(&a, &b, CombineAttributes::Identical).expect_err("differs");
+    assert!(error.contains("the attribute last is 2, but 1"), "{error}");
+}

@@ -127,8 +127,14 @@ impl NodeDocument {
     /// The names of the attributes, in the order of the text.
     #[must_use]
     pub fn attribute_names(&self) -> Vec<String> {
+        self.attribute_texts().into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// The names of the attributes with their JSON texts, in the order of the text.
+    #[must_use]
+    pub fn attribute_texts(&self) -> Vec<(String, &str)> {
         let members = members(self.attributes()).unwrap_or_default();
-        members.into_iter().map(|(key, _)| key.name().into_owned()).collect()
+        members.into_iter().map(|(key, json)| (key.name().into_owned(), json)).collect()
     }
 
     /// The JSON text of one attribute.
