@@ -38,15 +38,20 @@ fn main() -> Result<(), GridError> {
     let mut random = Random(1);
     let random_edges: Vec<u64> = (0..CHUNKS).map(|_| 1 + random.below(100)).collect();
     let one = |edge: &u64| Run { edge: *edge, count: 1 };
-    let lists: [(&str, Vec<Run>); 3] = [
+    let mut crowded: Vec<Run> = (1..CHUNKS).map(|_| one(&(1 + random.below(2)))).collect();
+    crowded.push(Run { edge: 1 << 40, count: 1 });
+    let lists: [(&str, Vec<Run>); 4] = [
         ("one-run", vec![Run { edge: 50, count: CHUNKS }]),
         ("runs", (0..1000).map(|n| Run { edge: 1 + n % 97, count: 1000 }).collect()),
         ("explicit", random_edges.iter().map(one).collect()),
+        ("crowded", crowded),
     ];
     for (name, runs) in &lists {
         let extent = runs.iter().map(|run| run.edge * run.count).sum();
         let axis = Axis::from_runs(extent, runs.iter().copied())?;
-        let indices: Vec<u64> = (0..LOOK_UPS).map(|_| random.below(extent)).collect();
+        // Before the last chunk, which may be a giant.
+        let most = axis.start(CHUNKS - 1).unwrap_or(extent);
+        let indices: Vec<u64> = (0..LOOK_UPS).map(|_| random.below(most)).collect();
         let starts: Vec<u64> = (0..axis.declared()).filter_map(|chunk| axis.start(chunk)).collect();
 
         let searched = time(&format!("chunk_of/{name}/binary-search"), LOOK_UPS, || {
@@ -64,6 +69,19 @@ fn main() -> Result<(), GridError> {
         let found = time(&format!("chunks_of/{name}/axis"), LOOK_UPS, || {
             _ = axis.chunks_of(&indices, &mut chunks, &mut locals);
             chunks.iter().map(|chunk| chunk + 1).sum()
+        });
+        assert_eq!(found, searched);
+        // Each look-up waits for the one before: its chunk decides which index is next.
+        let waits = |last: u64, index: u64| index ^ (last & 1);
+        let searched = time(&format!("dependent/{name}/binary-search"), LOOK_UPS, || {
+            indices.iter().fold(0, |last, &index| {
+                starts.partition_point(|start| *start <= waits(last, index).min(most - 1)) as u64
+            })
+        });
+        let found = time(&format!("dependent/{name}/axis"), LOOK_UPS, || {
+            indices.iter().fold(0, |last, &index| {
+                axis.chunk_of(waits(last, index).min(most - 1)).map_or(0, |found| found.0 + 1)
+            })
         });
         assert_eq!(found, searched);
         time(&format!("from_runs/{name}"), runs.len(), || {

@@ -14,8 +14,12 @@
 //! A value's interval lies between its bucket's entry and the next one's. Where edges are alike
 //! that leaves few candidates, which are all compared, without a branch that would depend on the
 //! value: a look-up costs two loads that may miss the cache, and look-ups that follow one another
-//! overlap. Where edges differ wildly many candidates fall into one bucket, and the search within
-//! it is binary, so the worst case is a binary search without a table.
+//! overlap. Many look-ups at once load the table for a block of values, then the boundaries for the
+//! block: more loads overlap than a processor finds by itself.
+//!
+//! Where edges differ wildly, many candidates fall into one bucket. A static B-tree finds the
+//! interval there: its lowest level has every 16th boundary, the next one every 256th, and so on. A
+//! million boundaries have four levels above them, and all but the lowest stay in the cache.
 //!
 //! Boundaries below 2^32 take four bytes each: half the memory is half the misses.
 
@@ -27,9 +31,15 @@ use crate::num::{to_u64, to_usize};
 /// Intervals to a bucket, on average.
 const DENSITY: u64 = 4;
 
-/// Candidates that are all compared rather than searched. As many sentinels follow the last
-/// boundary, so that there always are that many to compare.
+/// Candidates in a bucket that are all compared.
 const WINDOW: usize = 8;
+
+/// Entries of a node of the B-tree. As many sentinels follow the last boundary, so that a window or
+/// a node is compared whole.
+const FANOUT: usize = 16;
+
+/// Values whose loads overlap in [`Sorted::find_each`].
+const BLOCK: usize = 32;
 
 /// A boundary as it is kept.
 pub(crate) trait Bound: Copy + Ord + Into<u64> {
@@ -157,6 +167,12 @@ impl Boundaries {
         either!(self, sorted => sorted.find(value))
     }
 
+    /// [`find`](Boundaries::find) for each of `values`, which are less than `end()`: the intervals,
+    /// and how far behind its start each value is.
+    pub(crate) fn find_each(&self, values: &[u64], found: &mut [u64], behind: &mut [u64]) {
+        either!(self, sorted => sorted.find_each(values, found, behind));
+    }
+
     /// The ends of the intervals from `from` on.
     pub(crate) fn ends(&self, from: usize) -> Ends<'_> {
         match self {
@@ -188,7 +204,7 @@ impl Iterator for Ends<'_> {
 /// Boundaries of one width with their table.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct Sorted<T> {
-    /// `intervals + 1` boundaries, then [`WINDOW`] sentinels.
+    /// `intervals + 1` boundaries, then [`FANOUT`] sentinels.
     bounds: Vec<T>,
     intervals: usize,
     /// Interval of the first value of each bucket, then the last interval. Empty for a window of
@@ -196,6 +212,9 @@ pub(crate) struct Sorted<T> {
     table: Vec<u32>,
     /// Buckets are `1 << shift` wide.
     shift: u32,
+    /// The levels of the B-tree above `bounds`, the lowest first: every [`FANOUT`]th entry of the
+    /// level below, then sentinels. Empty where no bucket has more than [`WINDOW`] candidates.
+    levels: Vec<Vec<T>>,
 }
 
 impl<T: Bound> Sorted<T> {
@@ -204,8 +223,12 @@ impl<T: Bound> Sorted<T> {
         debug_assert!(bounds.is_sorted_by(|a, b| a < b));
         let intervals = bounds.len().saturating_sub(1);
         let (table, shift) = table(&bounds);
-        bounds.extend([T::SENTINEL; WINDOW]);
-        Sorted { bounds, intervals, table, shift }
+        let crowded = |pair: &[u32]| to_usize((pair[1] - pair[0]).into()) > WINDOW;
+        let search =
+            if table.is_empty() { intervals > WINDOW } else { table.windows(2).any(crowded) };
+        let levels = if search { levels(&bounds) } else { Vec::new() };
+        bounds.extend([T::SENTINEL; FANOUT]);
+        Sorted { bounds, intervals, table, shift, levels }
     }
 
     #[inline]
@@ -219,21 +242,90 @@ impl<T: Bound> Sorted<T> {
 
     #[inline]
     fn find(&self, value: u64) -> (usize, u64) {
-        let bucket = to_usize(value >> self.shift);
-        let (low, high) = match self.table.get(bucket..) {
-            Some(&[low, high, ..]) => (to_usize(low.into()), to_usize(high.into())),
-            _ => (0, self.intervals - 1),
-        };
-        let narrow = T::narrow(value);
-        let behind = if high - low <= WINDOW {
-            let window = &self.bounds[low + 1..low + 1 + WINDOW];
-            window.iter().map(|&bound| usize::from(bound <= narrow)).sum()
-        } else {
-            self.bounds[low + 1..=high].partition_point(|&bound| bound <= narrow)
-        };
-        let found = low + behind;
+        let (low, high) = self.candidates(value);
+        let found = self.find_between(low, high, T::narrow(value));
         (found, self.bound(found))
     }
+
+    fn find_each(&self, values: &[u64], found: &mut [u64], behind: &mut [u64]) {
+        let out = found.chunks_mut(BLOCK).zip(behind.chunks_mut(BLOCK));
+        for (values, (found, behind)) in values.chunks(BLOCK).zip(out) {
+            let mut candidates = [(0, 0); BLOCK];
+            for (between, &value) in candidates.iter_mut().zip(values) {
+                *between = self.candidates(value);
+            }
+            // Loads the boundaries of the whole block before the first comparison waits for them.
+            let mut first = [T::SENTINEL; BLOCK];
+            for (first, &(low, _)) in first.iter_mut().zip(&candidates) {
+                *first = self.bounds[low + 1];
+            }
+            core::hint::black_box(&first);
+            let out = found.iter_mut().zip(behind);
+            for ((&value, &(low, high)), (found, behind)) in values.iter().zip(&candidates).zip(out)
+            {
+                let at = self.find_between(low, high, T::narrow(value));
+                (*found, *behind) = (to_u64(at), value - self.bound(at));
+            }
+        }
+    }
+
+    /// The first and the last interval that may hold `value`.
+    #[inline]
+    fn candidates(&self, value: u64) -> (usize, usize) {
+        let bucket = to_usize(value >> self.shift);
+        match self.table.get(bucket..) {
+            Some(&[low, high, ..]) => (to_usize(low.into()), to_usize(high.into())),
+            _ => (0, self.intervals - 1),
+        }
+    }
+
+    #[inline]
+    fn find_between(&self, low: usize, high: usize, value: T) -> usize {
+        if high - low <= WINDOW {
+            low + not_behind(&self.bounds[low + 1..low + 1 + WINDOW], value)
+        } else {
+            self.descend(value)
+        }
+    }
+
+    /// The interval that holds `value`, by the B-tree.
+    fn descend(&self, value: T) -> usize {
+        let mut at = 0;
+        for level in self.levels.iter().rev().chain([&self.bounds]) {
+            let node: Option<&[T; FANOUT]> = level[at * FANOUT..].first_chunk();
+            at = at * FANOUT + node.map_or(0, |node| last_not_behind(node, value));
+        }
+        at
+    }
+}
+
+/// The last entry of `node` that is at `value` or before it, or the first: four halvings without a
+/// branch, so that look-ups overlap.
+#[inline]
+fn last_not_behind<T: Bound>(node: &[T; FANOUT], value: T) -> usize {
+    [8, 4, 2, 1]
+        .iter()
+        .fold(0, |at, half| at + half * usize::from(node[(at + half) % FANOUT] <= value))
+}
+
+/// How many of `bounds` are at `value` or before it.
+#[inline]
+fn not_behind<T: Bound>(bounds: &[T], value: T) -> usize {
+    bounds.iter().map(|&bound| usize::from(bound <= value)).sum()
+}
+
+/// The levels of a B-tree above `bounds`, the lowest first. The highest fits into one node.
+fn levels<T: Bound>(bounds: &[T]) -> Vec<Vec<T>> {
+    let mut levels: Vec<Vec<T>> = Vec::new();
+    let mut below = bounds;
+    while below.len() > FANOUT {
+        let mut level: Vec<T> = below.iter().step_by(FANOUT).copied().collect();
+        let len = level.len();
+        level.extend([T::SENTINEL; FANOUT]);
+        levels.push(level);
+        below = levels.last().map_or(&[], |level| &level[..len]);
+    }
+    levels
 }
 
 /// The bucket table and the shift that gives a value's bucket.
@@ -293,9 +385,13 @@ mod tests {
         assert_eq!(matches!(boundaries, Boundaries::Narrow(_)), narrow);
         let mut probes: Vec<u64> = bounds.iter().flat_map(|&b| [b, b.saturating_sub(1)]).collect();
         probes.extend(bounds.windows(2).map(|pair| pair[0] + (pair[1] - pair[0]) / 2));
-        for value in probes.into_iter().filter(|&value| value < boundaries.end()) {
+        probes.retain(|&value| value < boundaries.end());
+        let [mut found, mut behind] = [vec![0; probes.len()], vec![0; probes.len()]];
+        boundaries.find_each(&probes, &mut found, &mut behind);
+        for (value, each) in probes.into_iter().zip(found.into_iter().zip(behind)) {
             let walked = bounds[1..].iter().take_while(|&&bound| bound <= value).count();
             assert_eq!(boundaries.find(value), (walked, bounds[walked]), "{value}");
+            assert_eq!(each, (to_u64(walked), value - bounds[walked]), "{value}");
         }
         assert!(boundaries.ends(0).eq(bounds[1..].iter().copied()));
         assert_eq!((boundaries.len(), boundaries.length(0)), (bounds.len() - 1, bounds[1]));
@@ -303,7 +399,7 @@ mod tests {
 
     #[test]
     fn finds_every_value_whatever_the_spread() {
-        for len in [1, 2, 3, 4, 5, 8, 9, 16, 17, 33, 300_u64] {
+        for len in [1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 33, 255, 256, 300_u64] {
             check((0..=len).collect());
             check((0..=len).map(|i| i * 1000).collect());
             check((0..=len).map(|i| i * i * i).collect());
@@ -312,6 +408,7 @@ mod tests {
         // One giant among dwarfs: all the others share the first bucket, or the last.
         for end in [u64::from(u32::MAX), u64::MAX] {
             check((0..=1000).chain([end]).collect());
+            check((0..=5000).chain([end]).collect());
             check([0].into_iter().chain(end - 1000..=end).collect());
             check((0..=500).chain(end - 500..=end).collect());
         }

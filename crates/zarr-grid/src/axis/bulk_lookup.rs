@@ -36,11 +36,18 @@ impl Axis {
         same_length("chunk numbers", chunks.len(), indices.len())?;
         same_length("local indices", locals.len(), indices.len())?;
         let extent = self.extent();
+        let outside = |index: u64| GridErrorKind::IndexOutOfBounds { index, extent };
+        let sorted = indices.is_sorted();
+        if let (AxisStorage::Explicit(boundaries), false) = (self.storage(), sorted) {
+            let inside = indices.iter().take_while(|&&index| index < extent).count();
+            boundaries.find_each(&indices[..inside], &mut chunks[..inside], &mut locals[..inside]);
+            return indices.get(inside).map_or(Ok(()), |&index| Err(outside(index).into()));
+        }
         let out = indices.iter().zip(chunks.iter_mut().zip(locals));
-        if matches!(self.storage(), AxisStorage::Uniform { .. }) || !indices.is_sorted() {
+        if matches!(self.storage(), AxisStorage::Uniform { .. }) || !sorted {
             for (&index, (chunk, local)) in out {
                 if index >= extent {
-                    return Err(GridErrorKind::IndexOutOfBounds { index, extent }.into());
+                    return Err(outside(index).into());
                 }
                 (*chunk, *local) = self.find(index);
             }
@@ -51,7 +58,7 @@ impl Axis {
         for (&index, (chunk, local)) in out {
             if !here.contains(&index) {
                 if index >= extent {
-                    return Err(GridErrorKind::IndexOutOfBounds { index, extent }.into());
+                    return Err(outside(index).into());
                 }
                 let (found, offset, edge) = self.find_edge(index);
                 let start = index - offset;
