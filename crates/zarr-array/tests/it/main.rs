@@ -20,6 +20,8 @@ mod loss;
 #[cfg(test)]
 mod members;
 #[cfg(test)]
+mod nodes;
+#[cfg(test)]
 mod optional;
 #[cfg(test)]
 mod others;

@@ -29,6 +29,8 @@ mod pcodec;
 mod reader;
 mod records;
 #[cfg(test)]
+mod refusals;
+#[cfg(test)]
 mod shards;
 mod small_floats;
 #[cfg(test)]

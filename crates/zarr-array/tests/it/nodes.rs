@@ -1,0 +1,81 @@
+//! Zarr v3 core: where the objects of nodes are, and what is no node. The comments name the rows of
+//! `docs/conformance.md`.
+
+use std::sync::Arc;
+
+use zarr_array::store::{KeyError, Links, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::{Array, ArrayError, Group, open_node};
+use zarr_codec::ChainErrorKind;
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
+
+fn store() -> Arc<dyn Store> {
+    Arc::new(MemoryStore::new())
+}
+
+fn array(shape: [u64; 2]) -> ArrayMetadata {
+    ArrayBuilder::new(shape, DataType::Uint8).chunk_shape([2, 2]).build().expect("valid")
+}
+
+fn keys(store: &Arc<dyn Store>) -> Vec<String> {
+    let keys = store.list(&Prefix::root(), Links::Follow);
+    let mut keys: Vec<_> = keys.map(|key| key.expect("lists").to_string()).collect();
+    keys.sort();
+    keys
+}
+
+/// CO-2, CO-3: the keys in the tables of "Stored representation".
+#[test]
+fn documents_and_chunks_have_the_keys_of_core() {
+    for (path, document, chunk) in
+        [("", "zarr.json", "c/1/0"), ("foo/baz", "foo/baz/zarr.json", "foo/baz/c/1/0")]
+    {
+        let store = store();
+        let prefix = Prefix::new(path).expect("a prefix");
+        let array = Array::create(store.clone(), &prefix, array([4, 4])).expect("creates");
+        array.write((2..4, 0..2), &[1_u8; 4]).expect("writes");
+        assert_eq!(keys(&store), [chunk, document]);
+    }
+    let (store, prefix) = (store(), Prefix::new("foo/bar").expect("a prefix"));
+    Group::create(store.clone(), &prefix, GroupMetadata::new()).expect("creates");
+    assert_eq!(keys(&store), ["foo/bar/zarr.json"]);
+    // The folder above is no group: its document is missing.
+    let parent = Prefix::new("foo").expect("a prefix");
+    let opened = open_node(&store, &parent).map(drop);
+    assert!(matches!(opened, Err(ArrayError::NotFound { .. })), "{opened:?}");
+}
+
+/// CO-4.
+#[test]
+fn names_that_core_forbids_are_refused() {
+    for path in ["...", "a/....", "__a", "a/__b/c", "__zarr", "zarr.json", "a/zarr.json"] {
+        let prefix = Prefix::new(path).expect("a prefix");
+        let group = Group::create(store(), &prefix, GroupMetadata::new()).map(drop);
+        assert!(matches!(group, Err(ArrayError::NodeName { .. })), "{path}: {group:?}");
+        let array = Array::create(store(), &prefix, array([4, 4])).map(drop);
+        assert!(matches!(array, Err(ArrayError::NodeName { .. })), "{path}: {array:?}");
+    }
+    for path in ["/", "a//b", "a/", "/a"] {
+        assert!(matches!(Prefix::new(path), Err(KeyError::EmptySegment { .. })), "{path}");
+    }
+    for path in [".", "..", "a/..", "./a"] {
+        assert!(matches!(Prefix::new(path), Err(KeyError::DotSegment { .. })), "{path}");
+    }
+    for path in ["_a", "a__", "..a", "zarr.json.old", "Zarr.json", ".a"] {
+        let prefix = Prefix::new(path).expect("a prefix");
+        Group::create(store(), &prefix, GroupMetadata::new()).expect(path);
+    }
+}
+
+/// CO-25: the document of an array with a codec that is not known can be shown, its elements not.
+#[test]
+fn elements_behind_an_unknown_codec_are_refused() {
+    let document = array([4, 4]).json().replace("\"bytes\"", "\"unheard.of\"");
+    assert!(document.contains("unheard.of"));
+    let store = store();
+    let key = Prefix::root().key("zarr.json").expect("a key");
+    store.put(&key, document.as_bytes()).expect("puts");
+    let read = Array::open(store.clone(), &Prefix::root())
+        .and_then(|array| array.read_as::<u8>((0..4, 0..4)));
+    let Err(ArrayError::Chain { cause, .. }) = read else { panic!("{read:?}") };
+    assert_eq!(cause.kind(), &ChainErrorKind::Unsupported);
+}
