@@ -151,8 +151,12 @@ fn place(store: &Hierarchy, child: &Prefix, parent: Parent) -> Result<Place, Arr
         return Ok(Place::OfVersion2);
     }
     let marker = child.key(MARKER).ok();
-    let is_marked = marker.map(|key| store.head(&key)).transpose()?.flatten().is_some();
-    Ok(if is_marked { Place::Node } else { Place::Folder })
+    if marker.map(|key| store.head(&key)).transpose()?.flatten().is_none() {
+        zarr_store::reached!("check: a folder of no node");
+        return Ok(Place::Folder);
+    }
+    zarr_store::reached!("check: a copy without a document");
+    Ok(Place::Node)
 }
 
 /// Whether a folder is reserved for extensions: its name begins with `__`.

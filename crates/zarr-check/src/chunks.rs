@@ -91,6 +91,7 @@ impl Walk<'_> {
                 continue;
             }
             if name == MARKER {
+                zarr_store::reached!("check: the marker of a copy");
                 let copy = Unfinished::at(&**store, layout.prefix())?.unwrap_or_default();
                 of_keys.push(unfinished(&key, "array", copy.work));
                 continue;
@@ -114,6 +115,7 @@ impl Walk<'_> {
             }
             chunks = chunks.saturating_add(1);
             if !layout.is_declared(&index) {
+                zarr_store::reached!("check: a chunk outside of the grid");
                 let message = format!(
                     "chunk {index:?} of a grid of {:?} chunks; {}",
                     layout.grid().declared(),
@@ -121,6 +123,7 @@ impl Walk<'_> {
                 );
                 of_keys.push(Finding::new(OUTSIDE, message).with_key(key.as_str()));
             } else if !layout.is_occupied(&index) {
+                zarr_store::reached!("check: a chunk past the end");
                 let again = shows_again(is_version_2);
                 let message = format!("wholly past the array's end; {again}");
                 of_keys.push(Finding::new(PAST, message).with_key(key.as_str()));
@@ -349,6 +352,7 @@ impl<'a> Decoder<'a> {
                 Ok(found) => found,
                 Err(ExamineError::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
                 Err(ExamineError::Chunk(error)) => {
+                    zarr_store::reached!("check: a damaged chunk");
                     if end.is_some()
                         && let Ok(AnyChunkCodec::Fixed(codec)) = array.chunk_codec(&clipped)
                         && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
@@ -364,6 +368,7 @@ impl<'a> Decoder<'a> {
         let mut found = match past_end {
             PastEnd::None => Vec::new(),
             PastEnd::At(at) => {
+                zarr_store::reached!("check: elements past the end");
                 let message = format!(
                     "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
                     shows_again(array.metadata().is_version_2())

@@ -224,7 +224,10 @@ impl<'a> Walk<'a> {
                 // Left to its own documents, which are checked too.
                 (Err(_), Some(_)) if group.is_version_2() => continue,
                 (Err(_), _) => "not a valid document",
-                (Ok(said), Some(Ok(own))) if differ(&said, &own) => "differs from the node's own",
+                (Ok(said), Some(Ok(own))) if differ(&said, &own) => {
+                    zarr_store::reached!("check: consolidated metadata differ");
+                    "differs from the node's own"
+                }
                 _ => continue,
             };
             self.found(Finding::new(CONSOLIDATED, message).with_key(key.as_str()).with_path(at));

@@ -21,14 +21,20 @@ pub(crate) fn array_of(
     let state = Interrupted::of(store, layout)?;
     let message = match state {
         Interrupted::Before(_) => {
+            zarr_store::reached!("check: an array before its rearrangement");
             "the array is as it was before, and --repair removes what is left over"
         }
         Interrupted::InGroup(_) => {
+            zarr_store::reached!("check: an array that a group rearranges");
             "with those of other arrays of a group: this one is as it was before, and --repair of \
              the group undoes or completes it"
         }
-        Interrupted::After(_) => "the array is rearranged, and --repair removes what is left over",
+        Interrupted::After(_) => {
+            zarr_store::reached!("check: an array after its rearrangement");
+            "the array is rearranged, and --repair removes what is left over"
+        }
         Interrupted::Away(_) => {
+            zarr_store::reached!("check: an array with keys of another encoding");
             "the array is rearranged, with keys of another encoding until --repair"
         }
         _ => NOT_UNDERSTOOD,
@@ -45,12 +51,15 @@ pub(crate) fn group_of(
 ) -> Result<Finding, ArrayError> {
     let (rule, message) = match InterruptedGroup::of(store, prefix)? {
         InterruptedGroup::Before => {
+            zarr_store::reached!("check: a group before its rearrangement");
             (REARRANGING, "all are as they were before, and --repair removes what is left over")
         }
         InterruptedGroup::Half => {
+            zarr_store::reached!("check: a half rearranged group");
             (HALF, "some may be rearranged and others not, until --repair completes it")
         }
         InterruptedGroup::After => {
+            zarr_store::reached!("check: a group after its rearrangement");
             (REARRANGING, "all are rearranged, and --repair removes what is left")
         }
         _ => (REARRANGING, NOT_UNDERSTOOD),

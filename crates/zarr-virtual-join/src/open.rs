@@ -38,6 +38,7 @@ fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Hierarchy, 
     }
     let store = open_url(&place.parent, &options.store)?;
     let Some(bytes) = store.read(&place.key()?)? else {
+        zarr_array::store::reached!("virtual join: no document");
         return Err(VirtualJoinError::NotFound { place: shown });
     };
     let document = Document::from_json(&shown, &bytes)?;

@@ -61,6 +61,7 @@ impl Joined {
     ) -> Result<ObjectMeta, StoreError> {
         match (self.0, meta.modified) {
             (Some(joined), Some(modified)) if !joined.accepts(modified) => {
+                zarr_array::store::reached!("virtual join: a newer chunk");
                 Err(StoreError::Modified(Box::new(ModifiedObject {
                     operation,
                     key: key.to_string(),
@@ -85,6 +86,7 @@ impl Watched {
         found: Option<ObjectMeta>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         let Some(meta) = found else {
+            zarr_array::store::reached!("virtual join: a chunk is not stored");
             self.document.check(self.inner.head(&self.document.key)?.as_ref())?;
             return Ok(None);
         };

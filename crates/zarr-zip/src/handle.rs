@@ -185,7 +185,10 @@ impl ZipStore {
             attempt += 1;
             let (known, source) = (self.known(), Source::open(Arc::clone(store), key.clone())?);
             let source = match (&known, source) {
-                (None, None) => return Ok(None),
+                (None, None) => {
+                    zarr_store::reached!("zip: no archive yet");
+                    return Ok(None);
+                }
                 (Some(_), None) => return fail("the archive was removed after it was opened"),
                 (Some(known), Some(source)) if known.source.meta == source.meta => {
                     return Ok(Some(Arc::clone(known)));
@@ -197,6 +200,7 @@ impl ZipStore {
             let mut state = self.archive();
             match opened {
                 Ok(archive) if state.as_ref().is_none_or(|old| archive.extends(old)) => {
+                    zarr_store::reached!("zip: the archive is read");
                     let archive = Arc::new(archive);
                     *state = Some(Arc::clone(&archive));
                     return Ok(Some(archive));

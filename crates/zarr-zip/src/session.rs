@@ -96,7 +96,10 @@ impl ZipSession {
 
     fn commit(&self) -> Result<(), StoreError> {
         self.refuse_forked(Operation::Put, "")?;
-        let State::Open { draft: Some(draft), _turn } = self.end() else { return Ok(()) };
+        let State::Open { draft: Some(draft), _turn } = self.end() else {
+            zarr_store::reached!("zip: a session adds nothing");
+            return Ok(());
+        };
         // Programs that do not take turns may have replaced it.
         let now = self.zip.inner.store.head(&self.zip.inner.key)?;
         if now.as_ref() != self.base.as_ref().map(|base| &base.source.meta) {

@@ -99,7 +99,10 @@ impl Write for Sink {
         match &written {
             Ok(written) => self.is_at(self.at.saturating_add(*written as u64)),
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => self.given_up.store(true, Ordering::Relaxed),
+            Err(_) => {
+                zarr_store::reached!("zip: a write that fails ends the session");
+                self.given_up.store(true, Ordering::Relaxed);
+            }
         }
         written
     }
@@ -139,6 +142,7 @@ impl Draft {
         let zip = match base {
             None => ZipWriter::new(Sink::new(file, &given_up)),
             Some(base) => {
+                zarr_store::reached!("zip: an archive is added to");
                 let mut archive = File::open(path).map_err(fail)?;
                 // Systems that can share the blocks of both files do, within this call.
                 let copied = io::copy(&mut archive, &mut file).map_err(fail)?;
@@ -274,4 +278,44 @@ pub(super) fn container(path: &Path, reason: impl Into<String>) -> StoreError {
 /// The error when somebody else has replaced the archive.
 pub(super) fn replaced(path: &Path) -> StoreError {
     container(path, "another writer replaced the archive meanwhile; nothing of this one was added")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_write_that_fails_ends_the_session() {
+        let folder = tempfile::tempdir().expect("makes a folder");
+        let path = folder.path().join("a.zip");
+        let bytes = [IoSlice::new(b"bytes")];
+        let begin = || {
+            let mut draft = Draft::begin(&path, None).expect("begins");
+            let key = Key::new("before").expect("a key");
+            draft.put(&path, &key, &bytes).expect("writes");
+            // Open to be read only, a file fails each write, as one on a full disk does.
+            let full = folder.path().join("full");
+            std::fs::write(&full, "").expect("writes");
+            let full = File::open(full).expect("opens");
+            draft.zip = Some(ZipWriter::new(Sink::new(full, &draft.given_up)));
+            draft
+        };
+        let failed = |draft: &mut Draft, name: &str| {
+            let key = Key::new(name).expect("a key");
+            let error = draft.put(&path, &key, &bytes).expect_err(name);
+            assert!(!draft.entries.contains_key(name), "{name}");
+            error.to_string()
+        };
+        let mut draft = begin();
+        let first = failed(&mut draft, "first");
+        let later = failed(&mut draft, "later");
+        let ended = "a write of this session failed; begin another one";
+        assert!(!first.contains(ended) && later.contains(ended), "{first}; {later}");
+        let finished = draft.finish(&path, Durability::ProcessEnd).expect_err("is not finished");
+        assert!(finished.to_string().contains(ended), "{finished}");
+        // Dropped at once.
+        failed(&mut begin(), "first");
+        let left = std::fs::read_dir(folder.path()).expect("lists").count();
+        assert_eq!(left, 1, "neither an archive nor a temporary file");
+    }
 }

@@ -58,7 +58,8 @@ impl Bucket {
 
     fn tag(&self, stored: &Stored) -> String {
         match self.0.world.tag_by_content {
-            true => format!("\"{:x?}\"", &*stored.bytes),
+            // 64 bits: no two objects of a run have one hash.
+            true => format!("\"{:016x}\"", hash(&stored.bytes)),
             false => format!("\"{}\"", stored.written),
         }
     }
@@ -89,6 +90,17 @@ impl Bucket {
         }
         Ok(found.into_iter().map(|(_, meta)| meta).collect())
     }
+}
+
+/// FNV-1a, of the words of 8 bytes.
+fn hash(bytes: &[u8]) -> u64 {
+    let words = bytes.chunks(8).map(|word| {
+        let mut padded = [0; 8];
+        padded[..word.len()].copy_from_slice(word);
+        u64::from_le_bytes(padded)
+    });
+    let first = 0xcbf2_9ce4_8422_2325 ^ bytes.len() as u64;
+    words.fold(first, |hash, word| (hash ^ word).wrapping_mul(0x0100_0000_01b3).rotate_left(29))
 }
 
 /// The bytes that are requested.

@@ -13,7 +13,8 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use libc::{
-    c_char, c_int, c_long, c_uint, c_void, clockid_t, iovec, mode_t, size_t, ssize_t, timespec,
+    c_char, c_int, c_long, c_uint, c_void, clockid_t, iovec, mode_t, off64_t, size_t, ssize_t,
+    timespec,
 };
 
 use crate::disk::{Call, of_thread};
@@ -86,6 +87,20 @@ extern "C" fn write(fd: RawFd, bytes: *const c_void, count: size_t) -> ssize_t {
 #[unsafe(no_mangle)]
 extern "C" fn writev(fd: RawFd, pieces: *const iovec, count: c_int) -> ssize_t {
     size(made(|| Call::Write, || system!(SYS_writev, fd, pieces, count)))
+}
+
+/// SAFETY: as [`open64`]. Before a read, other clients go on.
+#[unsafe(no_mangle)]
+extern "C" fn read(fd: RawFd, bytes: *mut c_void, count: size_t) -> ssize_t {
+    let _turn = of_thread(|disk| disk.take_turn());
+    size(system!(SYS_read, fd, bytes, count))
+}
+
+/// SAFETY: as [`read`].
+#[unsafe(no_mangle)]
+extern "C" fn pread64(fd: RawFd, bytes: *mut c_void, count: size_t, at: off64_t) -> ssize_t {
+    let _turn = of_thread(|disk| disk.take_turn());
+    size(system!(SYS_pread64, fd, bytes, count, at))
 }
 
 /// SAFETY: as [`open64`]. The disk keeps what a power failure must not take; the system need not.

@@ -1,23 +1,57 @@
 //! A client that copies an array, whole or in parts, and changes the source between its copies.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::{Array, ArrayError, Part, delete_node};
 use zarr_copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_array, copy_tree};
+use zarr_metadata::{ArrayMetadata, Codec};
 use zarr_store::{Prefix, Store, UpdatePolicy};
 
 use crate::client::store;
 use crate::history::History;
-use crate::plan::{Copies, Op};
+use crate::plan::{Copies, Op, Plan};
 use crate::world::{FaultKind, World};
 
 /// The source and the target.
 pub(crate) const SOURCE: &str = "s";
 pub(crate) const TARGET: &str = "t";
 
+/// Rows and columns of arrays that are copied in two passes. One pass would decode each chunk of the
+/// source once for each chunk of the copy; smaller arrays are not worth two.
+const WIDE: [u64; 2] = [4, 70_000];
+
+/// The length of such an array's chunks in the source, and in the copy.
+const WIDE_CHUNKS: [[u64; 2]; 2] = [[1, WIDE[1]], [WIDE[0], WIDE[1] / 7]];
+
+/// Bytes in which a copy holds one chunk of either, and its buffers.
+const WIDE_MEMORY: u64 = 710_000;
+
+/// The number of elements of such an array.
+pub(crate) const WIDE_LENGTH: u64 = WIDE[0] * WIDE[1];
+
 /// The elements of the source, which tell who wrote them and where they belong.
 pub(crate) fn elements(value: u16, length: u64) -> Vec<u16> {
-    (0_u16..).take(usize::try_from(length).unwrap_or(0)).map(|at| value * 100 + at).collect()
+    let at = (0..100).cycle().take(usize::try_from(length).unwrap_or(0));
+    at.map(|at| value * 100 + at).collect()
+}
+
+/// The metadata of the source.
+pub(crate) fn source_metadata(plan: &Plan, copies: Copies) -> Result<ArrayMetadata, ArrayError> {
+    match copies.is_wide {
+        true => wide(WIDE_CHUNKS[0]),
+        false => crate::run::metadata(plan.length, plan.chunk),
+    }
+}
+
+/// Chunks are decoded as a whole: otherwise one pass would read each byte once.
+fn wide(chunk: [u64; 2]) -> Result<ArrayMetadata, ArrayError> {
+    crate::run::metadata_of(WIDE, chunk, Codec::gzip(1))
+}
+
+/// All elements of an array.
+pub(crate) fn all(array: &Array) -> Vec<Range<u64>> {
+    array.shape().iter().map(|length| 0..*length).collect()
 }
 
 /// What is known of the source and of its copy.
@@ -89,7 +123,7 @@ impl Copier<'_> {
     fn fill(&self, store: &Arc<dyn Store>, value: u16) -> Result<(), ArrayError> {
         let source = Array::open(store.clone(), &prefix(SOURCE)?)?;
         let source = source.with_update_policy(UpdatePolicy::AcceptSingleProcess);
-        source.write_as(0..self.length, &elements(value, self.length))?;
+        source.write_as(&all(&source)[..], &elements(value, self.length))?;
         self.known(|known| known.source = value);
         Ok(())
     }
@@ -111,6 +145,7 @@ impl Copier<'_> {
     ) -> Result<(), TransferError> {
         let copied = |known: &mut Known| known.copy = Some(known.source);
         let options = CopyOptions::new();
+        let options = if self.copies.is_wide { options.memory(WIDE_MEMORY) } else { options };
         let first = match overwrite {
             false => self.transfer(store, &options),
             true => Err(TransferError::PartOverwrites),
@@ -168,7 +203,11 @@ impl Copier<'_> {
             return copy_tree(ends.0, ends.1, &mut same, options, &mut |_, _| {});
         };
         let source = Array::open(store.clone(), &from).map_err(TransferError::Source)?;
-        let metadata = crate::run::metadata(self.length, chunk).map_err(TransferError::Source)?;
+        let metadata = match self.copies.is_wide {
+            true => wide(WIDE_CHUNKS[1]),
+            false => crate::run::metadata(self.length, chunk),
+        };
+        let metadata = metadata.map_err(TransferError::Source)?;
         let copied = copy_array(&source, store.clone(), &to, metadata, options, &mut |_| {});
         copied.map(|(_, summary)| summary)
     }
@@ -183,7 +222,8 @@ impl Copier<'_> {
             Ok(Some(_)) if self.copies.removes => false,
             Ok(Some(values)) if self.is_whole(&values) => false,
             Ok(Some(values)) => {
-                self.history.blame(format!("client {} read {values:?}", self.number));
+                let number = self.number;
+                self.history.blame(format!("client {number} read {}", short(&values)));
                 false
             }
             Ok(None) => false,
@@ -202,11 +242,22 @@ impl Copier<'_> {
     /// The elements of the copy, if it is there.
     pub(crate) fn read(&self, store: &Arc<dyn Store>) -> Result<Option<Vec<u16>>, ArrayError> {
         match Array::open(store.clone(), &prefix(TARGET)?) {
-            Ok(array) => array.read_as::<u16>(0..self.length).map(Some),
+            Ok(array) => array.read_as::<u16>(&all(&array)[..]).map(Some),
             Err(ArrayError::NotFound { .. } | ArrayError::Unfinished { .. }) => Ok(None),
             Err(error) => Err(error),
         }
     }
+}
+
+/// Elements in words, from each on that does not follow the one before.
+pub(crate) fn short(values: &[u16]) -> String {
+    let before = [None].into_iter().chain(values.iter().map(Some));
+    let starts = values.iter().zip(before).enumerate().filter(|(at, (value, before))| {
+        let next = before.map(|before| before / 100 * 100 + (before + 1) % 100);
+        *at < 20 || next != Some(**value)
+    });
+    let shown: Vec<_> = starts.map(|(at, (value, _))| format!("{at}: {value}")).take(60).collect();
+    format!("{} elements, {}", values.len(), shown.join(", "))
 }
 
 fn prefix(name: &str) -> Result<Prefix, ArrayError> {

@@ -3,7 +3,7 @@
 //! The files are real ones, in a folder of the run. Beside them is kept what a power failure must not
 //! take: the bytes of each file when it was flushed last, and the names in each folder when that was.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, FileTimes};
 use std::io;
@@ -65,6 +65,9 @@ struct Kept {
     /// The time of day in seconds.
     time: i64,
     jumps: Option<Random>,
+    /// Whether jumps also go back, and how often they did.
+    goes_back: bool,
+    backs: u64,
 }
 
 pub(crate) struct Disk {
@@ -76,6 +79,8 @@ pub(crate) struct Disk {
 pub(crate) struct Process {
     disk: Arc<Disk>,
     connection: Connection,
+    /// How many lock files it holds.
+    locks: Cell<u32>,
 }
 
 thread_local! {
@@ -104,13 +109,13 @@ fn temporary() -> PathBuf {
 }
 
 impl Disk {
-    pub(crate) fn new(number: u64, jumps: Option<u64>) -> io::Result<Arc<Self>> {
+    pub(crate) fn new(number: u64, jumps: Option<u64>, goes_back: bool) -> io::Result<Arc<Self>> {
         let root = temporary().join(format!("zarr-simulate-{}-{number}", std::process::id()));
         fs::create_dir_all(&root)?;
         let root = fs::canonicalize(&root)?;
         let jumps = jumps.map(Random::new);
-        let disk =
-            Self { root, kept: Mutex::new(Kept { time: 1_700_000_000, jumps, ..Kept::default() }) };
+        let kept = Kept { time: 1_700_000_000, jumps, goes_back, ..Kept::default() };
+        let disk = Self { root, kept: Mutex::new(kept) };
         disk.flush_all()?;
         Ok(Arc::new(disk))
     }
@@ -120,7 +125,12 @@ impl Disk {
     }
 
     pub(crate) fn process(self: &Arc<Self>, connection: Connection) -> Process {
-        Process { disk: self.clone(), connection }
+        Process { disk: self.clone(), connection, locks: Cell::new(0) }
+    }
+
+    /// How often the clock has gone back.
+    pub(crate) fn backs(&self) -> u64 {
+        self.kept().backs
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -160,8 +170,25 @@ impl Drop for Disk {
 }
 
 impl Process {
+    /// Lets other clients go on before this one does, if there are some.
+    ///
+    /// Whoever holds a lock goes on: the others would wait for it in the system, not here.
+    pub(crate) fn take_turn(&self) -> io::Result<()> {
+        if self.locks.get() == 0 && self.connection.world.is_shared() && self.connection.is_alive()
+        {
+            self.connection.turn().map_err(|_| io::Error::from_raw_os_error(libc::EIO))?;
+        }
+        Ok(())
+    }
+
     /// Makes a call if the process is alive and nothing fails.
     pub(crate) fn call(&self, call: &Call, real: &dyn Fn() -> i64) -> io::Result<i64> {
+        let is_lock = |path: &Path| path.to_string_lossy().contains(".zarr-kit-lock.");
+        let takes = matches!(call, Call::Create { path, .. } if is_lock(path));
+        // The threads of this program exclude each other from before this call on.
+        if !takes {
+            self.take_turn()?;
+        }
         if !self.connection.is_alive() {
             return Err(io::Error::from_raw_os_error(libc::EIO));
         }
@@ -171,6 +198,12 @@ impl Process {
             self.disk.kept().after(&self.disk.root, call, done)?;
             Ok(done)
         });
+        if takes && matches!(made, Ok((Ok(_), _))) {
+            self.locks.set(self.locks.get() + 1);
+        }
+        if matches!(call, Call::Remove { path } if is_lock(path)) {
+            self.locks.set(self.locks.get().saturating_sub(1));
+        }
         match made {
             Ok((done, _)) => done,
             Err(Failure::Failed) => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
@@ -180,13 +213,15 @@ impl Process {
 
     /// The time of day, which passes with each look at it.
     pub(crate) fn now(&self) -> i64 {
-        let mut kept = self.disk.kept();
+        let kept = &mut *self.disk.kept();
         kept.time += 1;
         if let Some(jumps) = &mut kept.jumps
             && jumps.chance(20)
         {
             let by = i64::try_from(jumps.below(100_000)).unwrap_or(0);
-            kept.time += by;
+            let is_back = kept.goes_back && jumps.chance(50);
+            kept.time += if is_back { -by } else { by };
+            kept.backs += u64::from(is_back);
         }
         kept.time
     }

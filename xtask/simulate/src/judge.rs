@@ -65,6 +65,41 @@ pub(crate) fn judge(
     Ok(decided)
 }
 
+/// What holds although locks were lost: updates of others may be undone, but what is read was written,
+/// at its place and before.
+pub(crate) fn judge_unlocked(first: Document, events: &[Event]) -> Result<(), String> {
+    for seen in events {
+        let any = |may: &dyn Fn(&What) -> bool| {
+            events.iter().any(|event| event.start <= seen.end && may(&event.what))
+        };
+        match &seen.what {
+            What::Opened(document) => {
+                let length = document.length;
+                let resized = |what: &What| matches!(what, What::Resized(_, to) if *to == length);
+                if length != first.length && !any(&resized) {
+                    return Err(format!("nobody made the length {length}"));
+                }
+                for (name, value) in document.attributes.iter().enumerate() {
+                    let set = |what: &What| *what == What::Set(name, *value);
+                    if *value != first.attributes[name] && !any(&set) {
+                        return Err(format!("nobody set attribute {name} to {value}"));
+                    }
+                }
+            }
+            What::Read(values) => {
+                for (at, value) in (0..).zip(values).filter(|(_, value)| **value != 0) {
+                    let wrote = |what: &What| matches!(what, What::Wrote(range, by) if range.contains(&at) && by == value);
+                    if !any(&wrote) {
+                        return Err(format!("nobody wrote {value} to {at}"));
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 /// Whether elements cannot have been discarded, because the document was not changed: that comes first.
 fn is_refuted(first: Document, of_document: &[Timed<What>], discarded: &Timed<What>) -> bool {
     if discarded.is_sure || !matches!(discarded.op, What::Discarded(_)) {

@@ -1,41 +1,95 @@
-//! A client that joins arrays virtually, changes them, and reads them through the documents.
+//! A client that joins arrays virtually, rearranges the joins, changes the members, and reads them
+//! through the documents.
 
+use std::collections::BTreeMap;
+use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_array::{Array, ArrayError};
-use zarr_join::{Arrangement, Join, Member};
+use zarr_join::{Arrangement, Join, Member, NodeMember};
 use zarr_store::{Durability, Prefix, Store, StoreOptions, UpdatePolicy};
-use zarr_virtual_join::{Document, Missing, OpenOptions, VirtualJoinError, open_store};
+use zarr_virtual_join::{
+    AxisOf, Document, MemberSpan, Missing, OpenOptions, StoredDocument, VirtualJoinError,
+    open_store,
+};
 
 use crate::client::store;
 use crate::copier::elements;
 use crate::history::History;
+use crate::joined::{Piece, Step, Steps};
+use crate::order::Timed;
 use crate::plan::Op;
+use crate::random::Random;
+use crate::run::FIRST;
 use crate::world::{FaultKind, Storage, World};
 
 /// How many members there are, and how long each of them is.
-pub(crate) const MEMBERS: usize = 2;
+pub(crate) const MEMBERS: usize = 3;
 pub(crate) const LENGTH: u64 = 5;
 
-/// What is known of a document.
-#[derive(Clone, Debug)]
-pub(crate) struct Linked {
-    may_change: bool,
-    /// The values of the members when it was made.
-    values: [u16; MEMBERS],
-    /// How often members had been changed.
-    changes: usize,
-    /// `None` if its writing was interrupted, and nobody has looked since.
-    is_there: Option<bool>,
-    /// Whether its writing was not interrupted: no power failure may take it.
-    is_sure: bool,
+/// How many of them a document joins at first, and at most.
+const JOINED: usize = 2;
+const MOST: u64 = 5;
+
+/// The value of each member at first.
+pub(crate) fn first_values() -> [u16; MEMBERS] {
+    let mut next = FIRST..;
+    [(); MEMBERS].map(|()| next.next().unwrap_or(FIRST))
 }
 
-#[derive(Clone, Debug)]
+/// What is known of a document.
+#[derive(Clone)]
+struct Linked {
+    may_change: bool,
+    /// How often members had been changed when it was made, and how often the clock had gone back.
+    changes: usize,
+    backs: u64,
+    /// What was done to it, and read through it. If its chunks may change, in values of the beginning.
+    steps: Arc<Steps>,
+}
+
 pub(crate) struct Links {
-    pub(crate) values: [u16; MEMBERS],
-    pub(crate) changes: usize,
-    pub(crate) documents: Vec<Linked>,
+    /// The value of each member.
+    values: [u16; MEMBERS],
+    /// The member of each value that was ever written.
+    members: BTreeMap<u16, usize>,
+    changes: usize,
+    documents: Vec<Linked>,
+}
+
+impl Links {
+    pub(crate) fn new() -> Self {
+        let values = first_values();
+        let members = values.iter().enumerate().map(|(member, value)| (*value, member)).collect();
+        Self { values, members, changes: 0, documents: Vec::new() }
+    }
+
+    /// The elements that a document has of a member.
+    fn of_member(&self, linked: &Linked, member: usize) -> Vec<u16> {
+        let values = if linked.may_change { first_values() } else { self.values };
+        elements(values[member], LENGTH)
+    }
+
+    /// The members that were read, if each was whole and `is_value` holds for its value.
+    fn members_of(
+        &self,
+        found: &[u16],
+        is_value: impl Fn(u16, usize) -> bool,
+    ) -> Option<Vec<usize>> {
+        let length = usize::try_from(LENGTH).unwrap_or(usize::MAX);
+        let blocks = found.chunks(length);
+        let member = |block: &[u16]| {
+            let member = self.members.get(&(block.first()? / 100))?;
+            let is_known = block.iter().zip(0..).all(|(element, at)| {
+                let value = element / 100;
+                element % 100 == at
+                    && self.members.get(&value) == Some(member)
+                    && is_value(value, *member)
+            });
+            (block.len() == length && is_known).then_some(*member)
+        };
+        blocks.map(member).collect()
+    }
 }
 
 pub(crate) struct Linker<'r> {
@@ -44,6 +98,9 @@ pub(crate) struct Linker<'r> {
     pub(crate) number: usize,
     pub(crate) known: &'r Mutex<Links>,
 }
+
+/// What was done to a document.
+type Effect = (Arc<Steps>, u64, Step);
 
 impl Linker<'_> {
     pub(crate) fn run(&self, ops: &[Op]) {
@@ -58,25 +115,35 @@ impl Linker<'_> {
     /// Performs an operation, and returns whether faults kept it from that.
     fn perform(&self, op: Op) -> bool {
         let folder = store(self.world, self.number);
+        let mut effect = None;
         let done = match op {
-            Op::Document { may_change } => self.link(may_change).map_err(|error| error.to_string()),
+            Op::Document { may_change } => {
+                self.link(may_change, &mut effect).map_err(|error| error.to_string())
+            }
             Op::FillMember { member, value } => {
                 self.fill(&folder, member, value).map_err(|error| error.to_string())
             }
+            Op::Shift { choice } => {
+                self.shift(choice, &mut effect).map_err(|error| error.to_string())
+            }
             _ => self.look(),
         };
+        let end = self.world.schedule.tick();
+        if let Some((steps, start, op)) = effect {
+            steps.add(Timed { start, end, op, is_sure: done.is_ok() });
+        }
         let met = self.world.take_met(self.number);
         if met.contains(&FaultKind::PowerFailure) {
-            let mut known = self.known();
-            let seen = known.documents.iter_mut().filter(|linked| !linked.is_sure);
-            seen.for_each(|linked| linked.is_there = None);
+            let documents = self.known().documents.clone();
+            let judged = documents.iter().map(|linked| linked.steps.forget_seen(1));
+            judged.filter_map(Result::err).for_each(|fault| self.history.blame(fault));
         }
         let shown = done.as_ref().map_or_else(Clone::clone, |()| "done".to_owned());
         self.world.note(&format!("client {} {op:?}: {shown}", self.number));
         if let Err(error) = &done
             && met.is_empty()
         {
-            self.history.blame(format!("{op:?} failed: {error}"));
+            self.history.blame(format!("client {}: {op:?} failed: {error}", self.number));
         }
         done.is_err()
     }
@@ -90,9 +157,38 @@ impl Linker<'_> {
         folder.unwrap_or_default().to_string_lossy().into_owned()
     }
 
+    fn document(&self, number: usize) -> String {
+        self.path(&format!("d{number}.zjoin"))
+    }
+
+    /// How often the clock has gone back.
+    fn backs(&self) -> u64 {
+        self.world.disk.as_ref().map_or(0, |disk| disk.backs())
+    }
+
+    fn options(&self) -> StoreOptions {
+        let is_durable = self.world.storage == Storage::Disk { is_durable: true };
+        let durability = if is_durable { Durability::PowerFailure } else { Durability::ProcessEnd };
+        StoreOptions::new().durability(durability)
+    }
+
+    fn member(&self, member: usize) -> Result<Member, VirtualJoinError> {
+        let path = self.path(&format!("m{member}"));
+        let failed = |cause: ArrayError| {
+            let member = "member".into();
+            VirtualJoinError::from(zarr_join::JoinError::Member { member, cause: cause.into() })
+        };
+        let opened = open_store(&path, &OpenOptions::new())?;
+        Ok(Member::new(path, Array::open(opened, &Prefix::root()).map_err(failed)?))
+    }
+
     fn fill(&self, folder: &Arc<dyn Store>, member: usize, value: u16) -> Result<(), ArrayError> {
         // A reader that comes next may find any of the new chunks.
-        self.known().changes += 1;
+        {
+            let mut known = self.known();
+            known.changes += 1;
+            known.members.insert(value, member);
+        }
         let array = Array::open(folder.clone(), &Prefix::new(format!("m{member}"))?)?;
         let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
         array.write_as(0..LENGTH, &elements(value, LENGTH))?;
@@ -101,81 +197,146 @@ impl Linker<'_> {
     }
 
     /// Writes a new document.
-    fn link(&self, may_change: bool) -> Result<(), VirtualJoinError> {
-        let (number, linked) = {
+    fn link(&self, may_change: bool, effect: &mut Option<Effect>) -> Result<(), VirtualJoinError> {
+        let (steps, backs) = (Arc::new(Steps::default()), self.backs());
+        let number = {
             let mut known = self.known();
-            let (values, changes) = (known.values, known.changes);
-            let linked = Linked { may_change, values, changes, is_there: None, is_sure: false };
-            known.documents.push(linked.clone());
-            (known.documents.len() - 1, linked)
+            let linked = Linked { may_change, changes: known.changes, backs, steps: steps.clone() };
+            let joined = (0..JOINED).flat_map(|member| known.of_member(&linked, member)).collect();
+            *effect = Some((steps, self.world.schedule.tick(), Step::Became(Some(joined))));
+            known.documents.push(linked);
+            known.documents.len() - 1
         };
-        let failed = |cause: ArrayError| {
-            let member = "member".into();
-            VirtualJoinError::from(zarr_join::JoinError::Member { member, cause: cause.into() })
-        };
-        let members = (0..MEMBERS).map(|member| {
-            let path = self.path(&format!("m{member}"));
-            let opened = open_store(&path, &OpenOptions::new())?;
-            Ok(Member::new(path, Array::open(opened, &Prefix::root()).map_err(failed)?))
-        });
+        let members = (0..JOINED).map(|member| self.member(member));
         let members = members.collect::<Result<_, VirtualJoinError>>()?;
-        let place = self.path(&format!("d{number}.zjoin"));
+        let place = self.document(number);
         let join = Join::new(members, Arrangement::Along(0));
         let mut document = Document::of_join(join, &place, Missing::Error)?;
         if may_change {
             document = document.chunks_may_change();
         }
-        let is_durable = self.world.storage == Storage::Disk { is_durable: true };
-        let durability = if is_durable { Durability::PowerFailure } else { Durability::ProcessEnd };
-        document.write(&place, &StoreOptions::new().durability(durability))?;
-        self.known().documents[number] = Linked { is_there: Some(true), is_sure: true, ..linked };
-        Ok(())
+        document.write(&place, &self.options())
     }
 
-    /// Reads the members through every document: they are what was joined, or what they are now if
+    /// Moves members of a document, removes or inserts one. Only the first client inserts: it knows
+    /// what members are.
+    fn shift(&self, choice: u64, effect: &mut Option<Effect>) -> Result<(), VirtualJoinError> {
+        let mut random = Random::new(choice);
+        let documents = self.known().documents.clone();
+        let number = usize::try_from(random.below(documents.len() as u64)).unwrap_or(0);
+        let Some(linked) = documents.get(number) else { return Ok(()) };
+        let options = OpenOptions::new().store(self.options());
+        let document = match StoredDocument::open(&self.document(number), &options) {
+            // Its writing was interrupted, or goes on.
+            Err(VirtualJoinError::NotFound { .. }) => return Ok(()),
+            document => document?,
+        };
+        let axis = AxisOf::Number(0);
+        let count = document.length(axis)? / LENGTH;
+        let kept = (0..count).map(|at| Piece::Kept(at * LENGTH..(at + 1) * LENGTH));
+        let mut pieces: Vec<Piece> = kept.collect();
+        let at = |end: u64, random: &mut Random| usize::try_from(random.below(end)).unwrap_or(0);
+        let mut inserted = None;
+        match random.below(5) {
+            0 | 1 if count < MOST && self.number == 0 => {
+                let member = at(MEMBERS as u64, &mut random);
+                inserted = Some(NodeMember::Array(self.member(member)?));
+                let new = self.known().of_member(linked, member);
+                pieces.insert(at(count + 1, &mut random), Piece::New(new));
+            }
+            2 if count > 1 => drop(pieces.remove(at(count, &mut random))),
+            3 => {
+                let (one, other) = (at(count, &mut random), at(count, &mut random));
+                pieces.swap(one, other);
+            }
+            _ => pieces.reverse(),
+        }
+        let spans = pieces.iter().filter_map(|piece| match piece {
+            Piece::Kept(range) => Some(MemberSpan::Kept(range.clone())),
+            Piece::New(_) => inserted.clone().map(MemberSpan::Inserted),
+        });
+        let plan = document.rearrange(axis, &spans.collect::<Vec<_>>())?;
+        let start = self.world.schedule.tick();
+        match plan.write(UpdatePolicy::RequireExclusion) {
+            // Others were faster, and nothing was written.
+            Err(VirtualJoinError::Changed { .. }) if self.world.is_shared() => Ok(()),
+            written => {
+                *effect = Some((linked.steps.clone(), start, Step::Rearranged(pieces)));
+                written
+            }
+        }
+    }
+
+    /// Reads the members through every document. They are what was joined, or what they are now if
     /// that is wished, and everything else is an error.
+    ///
+    /// A clock that has gone back hides later changes: then each element is of any write to its member.
     pub(crate) fn look(&self) -> Result<(), String> {
-        let known = self.known().clone();
-        for (number, linked) in known.documents.iter().enumerate() {
-            let joined = |values: [u16; MEMBERS]| -> Vec<u16> {
-                values.iter().flat_map(|value| elements(*value, LENGTH)).collect()
-            };
-            let place = self.path(&format!("d{number}.zjoin"));
-            let is_there = match open_store(&place, &OpenOptions::new()) {
-                Err(VirtualJoinError::NotFound { .. }) => false,
+        let documents = self.known().documents.clone();
+        for (number, linked) in documents.iter().enumerate() {
+            let start = self.world.schedule.tick();
+            let state = match open_store(&self.document(number), &OpenOptions::new()) {
+                Err(VirtualJoinError::NotFound { .. }) => None,
                 Err(error) => return Err(error.to_string()),
                 Ok(hierarchy) => {
-                    let array = Array::open(hierarchy, &Prefix::root());
-                    let length = LENGTH * MEMBERS as u64;
-                    let read = array.and_then(|array| array.read_as::<u16>(0..length));
+                    let read = Array::open(hierarchy, &Prefix::root()).and_then(|array| {
+                        let length = array.shape().first().copied().unwrap_or(0);
+                        array.read_as::<u16>(0..length)
+                    });
+                    let known = self.known();
                     let is_changed = known.changes > linked.changes;
-                    let expected = match (linked.may_change, is_changed) {
-                        (true, _) => Some(joined(known.values)),
-                        (false, false) => Some(joined(linked.values)),
-                        (false, true) => None,
-                    };
-                    match (read, expected) {
-                        (Ok(found), Some(expected)) if found == expected => {}
-                        (Ok(found), expected) => {
-                            let blame = format!("document {number}: {found:?}, not {expected:?}");
-                            self.history.blame(blame);
+                    let is_hidden = self.backs() > linked.backs;
+                    match read {
+                        Ok(found) if linked.may_change => {
+                            let is_now = |value, member: usize| known.values[member] == value;
+                            let Some(members) = known.members_of(&found, is_now) else {
+                                self.history.blame(format!("document {number}: {found:?}"));
+                                continue;
+                            };
+                            let elements = |member| known.of_member(linked, member);
+                            Some(members.into_iter().flat_map(elements).collect())
                         }
-                        (Err(_), None) => {}
-                        (Err(error), Some(_)) => return Err(error.to_string()),
+                        Ok(found) if is_changed && is_hidden => {
+                            if known.members_of(&found, |_, _| true).is_none() {
+                                self.history.blame(format!("document {number}: {found:?}"));
+                            }
+                            continue;
+                        }
+                        Ok(found) => Some(found),
+                        // A chunk from before the clock went back looks newer than the join.
+                        Err(_) if !linked.may_change && (is_changed || self.backs() > 0) => {
+                            continue;
+                        }
+                        Err(error) => return Err(error.to_string()),
                     }
-                    true
                 }
             };
-            if linked.is_there.is_some_and(|was| was != is_there) {
-                self.history.blame(format!("document {number} is there: {is_there}"));
-            }
-            self.known().documents[number].is_there = Some(is_there);
+            let end = self.world.schedule.tick();
+            linked.steps.add(Timed {
+                start,
+                end,
+                op: Step::Saw { array: 0, state },
+                is_sure: true,
+            });
         }
         Ok(())
     }
 
     pub(crate) fn audit(&self) -> Result<(), String> {
-        drop(store(self.world, self.number));
-        self.look()
+        let folder = store(self.world, self.number);
+        self.look()?;
+        for linked in &self.known().documents {
+            linked.steps.judge(1)?;
+        }
+        let words = |error: zarr_store::StoreError| format!("clean: {error}");
+        let cleaning = folder.cleaning().ok_or("a folder is cleaned")?;
+        cleaning.clean(&Prefix::root(), &mut |_| {}).map_err(words)?;
+        for entry in fs::read_dir(self.path("")).map_err(|error| error.to_string())? {
+            let name = entry.map_err(|error| error.to_string())?.file_name();
+            if name.to_string_lossy().starts_with(".zarr-kit") {
+                return Err(format!("{} is left", name.display()));
+            }
+        }
+        Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::copier::WIDE_LENGTH;
 use crate::random::Random;
 use crate::world::{Fault, FaultKind, Storage};
 
@@ -76,6 +77,10 @@ pub(crate) enum Op {
     Document {
         may_change: bool,
     },
+    /// Moves, removes or inserts members of a virtual join; the number decides which.
+    Shift {
+        choice: u64,
+    },
 }
 
 /// What the clients of a run do.
@@ -89,7 +94,7 @@ pub(crate) enum Scene {
     Joins(Joins),
     /// One of them adds arrays to a zip archive.
     Archive,
-    /// One of them joins arrays virtually.
+    /// One of them joins arrays virtually, and all rearrange and read the joins.
     Links,
 }
 
@@ -102,6 +107,8 @@ pub(crate) struct Copies {
     pub(crate) parts: u32,
     /// Whether a copy that is there is removed again.
     pub(crate) removes: bool,
+    /// Whether the array is so large that it is copied in two passes.
+    pub(crate) is_wide: bool,
 }
 
 /// What is joined.
@@ -142,6 +149,7 @@ impl Op {
             Self::Look => "read what was joined or added",
             Self::Session { .. } => "zip session",
             Self::Document { .. } => "virtual join",
+            Self::Shift { .. } => "rearrange a virtual join",
         }
     }
 
@@ -167,8 +175,9 @@ pub(crate) struct Plan {
     pub(crate) clients: Vec<Vec<Op>>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) scene: Scene,
-    /// Whether the clock jumps.
+    /// Whether the clock jumps, and whether also back.
     pub(crate) has_jumps: bool,
+    pub(crate) goes_back: bool,
 }
 
 /// The longest array.
@@ -178,6 +187,7 @@ const LONGEST: u64 = 18;
 fn requests(scene: &Scene) -> u64 {
     match scene {
         Scene::Shared => 6,
+        Scene::Copies(Copies { is_wide: true, .. }) => 90,
         Scene::Copies(_) => 12,
         Scene::Joins(_) => 30,
         Scene::Archive => 10,
@@ -188,6 +198,8 @@ fn requests(scene: &Scene) -> u64 {
 impl Plan {
     pub(crate) fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
+        // What was added later, so that all else of a seed stays.
+        let mut more = Random::new(seed ^ 0x6d6f_7265);
         let is_durable = random.chance(75);
         let storage = random.pick(&[
             Storage::Objects,
@@ -200,18 +212,19 @@ impl Plan {
         ]);
         let is_disk = matches!(storage, Storage::Disk { .. });
         let chunk = 2 + random.below(4);
-        let length = 1 + random.below(12);
+        let mut length = 1 + random.below(12);
         let switch = random.pick(&[10, 30, 60, 100]);
         let tag_by_content = random.chance(50);
         let count = if is_disk { 1 } else { 1 + random.below(3) };
         // Without any exclusion only one client may write.
         let one_writes = storage == Storage::Plain || random.chance(25);
-        let scene = match random.below(20) {
+        let mut scene = match random.below(20) {
             0..=8 => Scene::Shared,
             9..=13 => Scene::Copies(Copies {
                 chunk: random.chance(50).then(|| 2 + random.below(4)),
                 parts: u32::try_from(1 + random.below(3)).unwrap_or(1),
                 removes: random.chance(50),
+                is_wide: false,
             }),
             14 | 15 if is_disk => Scene::Archive,
             16 | 17 if is_disk => Scene::Links,
@@ -222,9 +235,16 @@ impl Plan {
                 inserts: random.chance(50),
             }),
         };
-        let in_parts = random.chance(50);
+        let mut in_parts = random.chance(50);
+        if let Scene::Copies(copies) = &mut scene
+            && copies.chunk.is_some()
+            && more.chance(8)
+        {
+            copies.is_wide = true;
+            (length, in_parts) = (WIDE_LENGTH, false);
+        }
         let mut value = 0;
-        let clients: Vec<Vec<Op>> = (0..count)
+        let mut clients: Vec<Vec<Op>> = (0..count)
             .map(|client| {
                 let ops = 1 + random.below(6);
                 (0..ops)
@@ -294,6 +314,24 @@ impl Plan {
                 faults.push(Fault { client, request, kind: random.pick(kinds) });
             }
         }
+        match &scene {
+            // Interrupted in either pass.
+            Scene::Copies(Copies { is_wide: true, .. }) if more.chance(60) => {
+                clients[0][0] = Op::Copy { overwrite: false };
+                let (request, kind) = (30 + more.below(120), FaultKind::CrashBefore);
+                faults.push(Fault { client: 0, request, kind });
+            }
+            Scene::Links => add_shifts(&mut more, &mut clients, &mut faults),
+            Scene::Shared if storage == Storage::Files && more.chance(25) => {
+                for _ in 0..=more.below(3) {
+                    let client = usize::try_from(more.below(count)).unwrap_or(0);
+                    let request = more.below(clients[client].len() as u64 * requests(&scene));
+                    faults.push(Fault { client, request, kind: FaultKind::LostLocks });
+                }
+            }
+            _ => {}
+        }
+        let goes_back = more.chance(50);
         Self {
             seed,
             storage,
@@ -305,12 +343,47 @@ impl Plan {
             faults,
             scene,
             has_jumps,
+            goes_back,
         }
     }
 
     /// Whether at most one client writes.
     pub(crate) fn one_writes(&self) -> bool {
         self.clients.iter().filter(|ops| ops.iter().any(|op| op.writes())).count() <= 1
+    }
+}
+
+/// Adds operations that rearrange virtual joins, and often clients that do that and read.
+fn add_shifts(more: &mut Random, clients: &mut Vec<Vec<Op>>, faults: &mut Vec<Fault>) {
+    for op in clients.iter_mut().flat_map(|ops| ops.iter_mut().skip(1)) {
+        if more.chance(35) {
+            *op = Op::Shift { choice: more.next() };
+        }
+    }
+    let others = more.below(3);
+    if others == 0 {
+        return;
+    }
+    // The power fails for all, and what chunks are is known to one client only.
+    for fault in faults.iter_mut().filter(|fault| fault.kind == FaultKind::PowerFailure) {
+        fault.kind = FaultKind::CrashBefore;
+    }
+    for op in clients.iter_mut().flatten() {
+        if let Op::Document { may_change } = op {
+            *may_change = false;
+        }
+    }
+    for _ in 0..others {
+        let op = |more: &mut Random| match more.chance(50) {
+            true => Op::Shift { choice: more.next() },
+            false => Op::Look,
+        };
+        clients.push((0..=more.below(6)).map(|_| op(more)).collect());
+        if more.chance(50) {
+            let (client, request) = (clients.len() - 1, more.below(25));
+            let kind = more.pick(&[FaultKind::CrashBefore, FaultKind::Fail]);
+            faults.push(Fault { client, request, kind });
+        }
     }
 }
 

@@ -12,12 +12,12 @@ use zarr_store::{Prefix, Store, UpdatePolicy};
 
 use crate::archiver::Archiver;
 use crate::client::{ARRAY, Client, document_of, store};
-use crate::copier::{Copier, Known, SOURCE, elements};
+use crate::copier::{Copier, Known, SOURCE, all, elements, short, source_metadata};
 use crate::disk::{self, Disk};
 use crate::history::{Document, Event, History, NAMES, What};
 use crate::joined::{Step, Steps, of_array};
 use crate::joiner::Joiner;
-use crate::judge::judge;
+use crate::judge::{judge, judge_unlocked};
 use crate::linker::{self, Linker, Links};
 use crate::order::Timed;
 use crate::plan::{Joins, Op, Plan, Scene};
@@ -25,7 +25,7 @@ use crate::schedule::Schedule;
 use crate::world::{FaultKind, Storage, World};
 
 /// The value of the source of copies at first.
-const FIRST: u16 = 90;
+pub(crate) const FIRST: u16 = 90;
 
 /// What came of a run.
 pub(crate) struct Report {
@@ -45,7 +45,7 @@ pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
     let clients = plan.clients.len();
     let disk = match plan.storage {
         Storage::Disk { .. } => Some(
-            Disk::new(plan.seed, plan.has_jumps.then_some(plan.seed))
+            Disk::new(plan.seed, plan.has_jumps.then_some(plan.seed), plan.goes_back)
                 .expect("a folder for the run can be made"),
         ),
         _ => None,
@@ -75,6 +75,7 @@ pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
             let first = Document { length: plan.length, attributes: [0; 2] };
             let judged = match &plan.scene {
                 _ if world.is_damaged() => known_values(plan, &events),
+                _ if world.has_lost_locks() => judge_unlocked(first, &events).map(|()| true),
                 Scene::Joins(joins) => steps.judge(if joins.is_group { 2 } else { 1 }),
                 _ => judge(first, plan.chunk, grows_last, &events),
             };
@@ -115,8 +116,7 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History, steps: &Steps) -> Re
     let joiner = |number, joins| Joiner { world, history, steps, number, joins, known: &members };
     let archived = Mutex::new(BTreeMap::new());
     let archiver = |number| Archiver { world, history, number, known: &archived };
-    let links = Links { values: [FIRST; linker::MEMBERS], changes: 0, documents: Vec::new() };
-    let links = Mutex::new(links);
+    let links = Mutex::new(Links::new());
     let linker = |number| Linker { world, history, number, known: &links };
     let work = |number: usize, ops: &[Op]| match &plan.scene {
         Scene::Shared => Client::new(world, history, number, is_alone).run(ops),
@@ -185,11 +185,11 @@ fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
     match plan.scene {
         Scene::Archive => return Ok(()),
         Scene::Links => {
-            return (0..linker::MEMBERS).try_for_each(|member| {
+            return linker::first_values().iter().enumerate().try_for_each(|(member, value)| {
                 let prefix = Prefix::new(format!("m{member}"))?;
                 let metadata = metadata(linker::LENGTH, plan.chunk)?;
                 let array = Array::create(store.clone(), &prefix, metadata)?;
-                array.write_as(0..linker::LENGTH, &elements(FIRST, linker::LENGTH))
+                array.write_as(0..linker::LENGTH, &elements(*value, linker::LENGTH))
             });
         }
         _ => {}
@@ -198,10 +198,10 @@ fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
     if let Scene::Joins(joins) = &plan.scene {
         return create_members(joins, &root);
     }
-    if matches!(plan.scene, Scene::Copies(_)) {
-        let source = root.create_array(SOURCE, metadata(plan.length, plan.chunk)?)?;
+    if let Scene::Copies(copies) = plan.scene {
+        let source = root.create_array(SOURCE, source_metadata(plan, copies)?)?;
         let source = source.with_update_policy(UpdatePolicy::AcceptSingleProcess);
-        return source.write_as(0..plan.length, &elements(FIRST, plan.length));
+        return source.write_as(&all(&source)[..], &elements(FIRST, plan.length));
     }
     root.create_array(ARRAY, metadata(plan.length, plan.chunk)?)?;
     Ok(())
@@ -223,12 +223,20 @@ fn create_members(joins: &Joins, root: &Group) -> Result<(), ArrayError> {
     Ok(())
 }
 
-/// An array's metadata.
+/// The metadata of an array of one dimension, whose damage is noticed.
 pub(crate) fn metadata(length: u64, chunk: u64) -> Result<ArrayMetadata, ArrayError> {
-    ArrayBuilder::new([length], DataType::Uint16)
-        .chunk_shape([chunk])
-        // Damage is noticed.
-        .codecs([Codec::bytes(), Codec::Crc32c])
+    metadata_of([length], [chunk], Codec::Crc32c)
+}
+
+/// An array's metadata.
+pub(crate) fn metadata_of<const N: usize>(
+    shape: [u64; N],
+    chunk: [u64; N],
+    codec: Codec,
+) -> Result<ArrayMetadata, ArrayError> {
+    ArrayBuilder::new(shape, DataType::Uint16)
+        .chunk_shape(chunk)
+        .codecs([Codec::bytes(), codec])
         .attribute(NAMES[0], "0")
         .attribute(NAMES[1], "0")
         .build()
@@ -242,14 +250,16 @@ fn audit_copy(plan: &Plan, copier: &Copier<'_>) -> Result<(), String> {
     let known = copier.known.lock().unwrap_or_else(PoisonError::into_inner);
     let (source, copy) = (known.source, known.copy);
     drop(known);
+    let shown =
+        |found: &Option<Vec<u16>>| found.as_deref().map_or_else(|| "absent".to_owned(), short);
     let found = read()?;
     if let Some(value) = copy
         && found != Some(elements(value, plan.length))
     {
-        return Err(format!("the copy of {value} is {found:?}"));
+        return Err(format!("the copy of {value} is {}", shown(&found)));
     }
     if found.as_ref().is_some_and(|values| !copier.is_whole(values)) {
-        return Err(format!("the copy is a mixture: {found:?}"));
+        return Err(format!("the copy is a mixture: {}", shown(&found)));
     }
     let in_parts = |op: &Op| matches!(op, Op::CopyPart { .. });
     match plan.clients.iter().flatten().any(in_parts) {
@@ -259,7 +269,7 @@ fn audit_copy(plan: &Plan, copier: &Copier<'_>) -> Result<(), String> {
     .map_err(|error| format!("completing the copy: {error}"))?;
     let found = read()?;
     if found != Some(elements(source, plan.length)) {
-        return Err(format!("the completed copy of {source} is {found:?}"));
+        return Err(format!("the completed copy of {source} is {}", shown(&found)));
     }
     clean(&store)?;
     refuse(&store, &["stale-consolidated"])

@@ -17,7 +17,7 @@ pub(crate) enum Storage {
     Plain,
     /// A store with locks between processes and no conditional puts, as local files are.
     Files,
-    /// A folder of local files, through `LocalStore`, that one client uses. With `is_durable`, writes
+    /// A folder of local files, through `LocalStore`. With `is_durable`, writes
     /// are to survive a power failure.
     Disk { is_durable: bool },
 }
@@ -43,6 +43,9 @@ pub(crate) enum FaultKind {
     PowerFailure,
     /// A list lacks what was put last.
     Stale,
+    /// The client's locks are lost, and it does not know: somebody has removed their files, or a
+    /// server has forgotten them.
+    LostLocks,
 }
 
 impl FaultKind {
@@ -126,6 +129,7 @@ pub(crate) struct Content {
     has_no_power: bool,
     /// The power has failed, and writes were not to survive that.
     is_damaged: bool,
+    has_lost_locks: bool,
 }
 
 impl Content {
@@ -211,6 +215,16 @@ impl World {
         self.content().requests.iter().sum()
     }
 
+    /// Whether clients did not exclude each other although they had locks.
+    pub(crate) fn has_lost_locks(&self) -> bool {
+        self.content().has_lost_locks
+    }
+
+    /// Whether there are several clients, besides the one that looks at what they leave.
+    pub(crate) fn is_shared(&self) -> bool {
+        self.content().incarnations.len() > 2
+    }
+
     /// A new process of the client.
     pub(crate) fn connect(self: &Arc<Self>, client: usize) -> Connection {
         let incarnation = self.content().incarnations[client];
@@ -273,7 +287,11 @@ impl Connection {
         content.requests[self.client] += 1;
         let is_here = |fault: &Fault| fault.client == self.client && fault.request == request;
         let fault = content.faults.iter().find(|fault| is_here(fault)).map(|fault| fault.kind);
-        let fault = fault.filter(|kind| applies(*kind, does, self.world.storage));
+        let mine = (self.client, self.incarnation);
+        let is_locked = content.locks.values().any(|holder| *holder == mine);
+        let fault = fault.filter(|kind| {
+            applies(*kind, does, self.world.storage) && (*kind != FaultKind::LostLocks || is_locked)
+        });
         let shown = fault.map_or_else(String::new, |kind| format!(" {kind:?}"));
         content.note(&format!("client {} {line}{shown}", self.client));
         content.met[self.client].extend(fault);
@@ -292,6 +310,11 @@ impl Connection {
             Some(FaultKind::LostBefore) => return Err(Failure::Lost),
             Some(FaultKind::Conflict) => return Err(Failure::Conflict),
             Some(FaultKind::Fail) => return Err(Failure::Failed),
+            Some(FaultKind::LostLocks) => {
+                content.has_lost_locks = true;
+                content.locks.retain(|_, holder| *holder != mine);
+                self.world.schedule.release();
+            }
             _ => {}
         }
         let done = effect(&mut content);
@@ -341,6 +364,8 @@ fn applies(kind: FaultKind, does: Does, storage: Storage) -> bool {
         FaultKind::Truncated => does == Does::Read && has_requests,
         FaultKind::Stale => does == Does::List && has_requests,
         FaultKind::PowerFailure => is_disk,
+        // Only of a client that holds some.
+        FaultKind::LostLocks => storage == Storage::Files,
     }
 }
 

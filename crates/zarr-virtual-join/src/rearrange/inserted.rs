@@ -143,11 +143,12 @@ fn unstacked(array: &JoinedArray, member: &ArrayMetadata) -> Result<Array, Virtu
             }
         }
     };
-    // The chunks of the joined array do not matter here.
+    // The chunks of the joined array do not matter here, nor how they are compressed: this build may
+    // be without the compressor of new arrays.
     let plain = ArrayBuilder::new(metadata.shape(), metadata.data_type().clone());
     let plain = plain.build().map_err(JoinError::Metadata)?;
     let metadata = metadata
-        .with_codecs(plain.codecs())
+        .with_codecs(plain.codecs().get(..1).unwrap_or_default())
         .and_then(|metadata| metadata.with_shape_and_grid(plain.shape(), plain.chunk_grid()));
     let metadata = metadata.map_err(JoinError::Metadata)?;
     let store = Arc::new(MemoryStore::new());

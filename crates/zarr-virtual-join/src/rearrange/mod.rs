@@ -401,6 +401,7 @@ impl MemberRearrangement<'_> {
         let json = self.to.to_json().into_bytes();
         update(&*self.of.store, &self.of.key, policy, &mut Vec::new(), |current, bytes| {
             if !current.exists || *bytes != self.of.json {
+                zarr_array::store::reached!("virtual join: others have rearranged it");
                 return Err(VirtualJoinError::Changed { place: self.of.shown.clone() });
             }
             bytes.clone_from(&json);
