@@ -166,7 +166,7 @@ impl Bits {
             "distinct",
             match self.distinct() {
                 Some(count) => words::counted(count, "value"),
-                None => format!("more than {} values", words::count(MOST as u64)),
+                None => format!("more than {} values", words::count(MOST)),
             },
         ));
         rows

@@ -9,11 +9,8 @@ use zarr_metadata::{
 };
 
 /// A number with its digits in groups of three.
-pub fn count(n: impl Into<u128>) -> String {
-    grouped(&n.into().to_string())
-}
-
-fn grouped(digits: &str) -> String {
+pub fn count(n: impl TryInto<u128>) -> String {
+    let digits = n.try_into().unwrap_or(u128::MAX).to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -25,8 +22,8 @@ fn grouped(digits: &str) -> String {
 }
 
 /// `1 chunk`, `2 chunks`.
-pub fn counted(n: impl Into<u128>, thing: &str) -> String {
-    let n = n.into();
+pub fn counted(n: impl TryInto<u128>, thing: &str) -> String {
+    let n = n.try_into().unwrap_or(u128::MAX);
     let plural = if n == 1 { "" } else { "s" };
     format!("{} {thing}{plural}", count(n))
 }
@@ -67,11 +64,11 @@ pub fn ratio(size: u128, stored: u128) -> String {
 }
 
 /// Formats sizes: `1,461 x 2`; `()` without dimensions.
-pub fn shape<T: ToString>(sizes: &[T]) -> String {
+pub fn shape<T: Copy + TryInto<u128>>(sizes: &[T]) -> String {
     match sizes {
         [] => "()".to_owned(),
         sizes => {
-            let sizes = sizes.iter().map(|size| grouped(&size.to_string()));
+            let sizes = sizes.iter().map(|size| count(*size));
             sizes.collect::<Vec<_>>().join(" x ")
         }
     }
@@ -91,7 +88,7 @@ pub fn axis_names(array: &zarr_metadata::ArrayMetadata) -> Vec<String> {
 /// A data type and a description of its elements: `int4 (4 bits)`, `struct (2 fields, 12 bytes)`.
 pub fn data_type(data_type: &DataType) -> String {
     let name = data_type.name();
-    let size = |bytes: usize| counted(widen(bytes), "byte");
+    let size = |bytes: usize| counted(bytes, "byte");
     match (data_type, data_type.size()) {
         (DataType::String | DataType::Bytes, _) => format!("{name} (of any length)"),
         (DataType::ZarrsOptional(optional), _) => {
@@ -100,14 +97,14 @@ pub fn data_type(data_type: &DataType) -> String {
         (DataType::NumpyDatetime64(step), _) => format!("{name} ({}, {})", since(step), size(8)),
         (DataType::NumpyTimedelta64(step), _) => format!("{name} ({}, {})", unit(step), size(8)),
         (DataType::FixedLengthUtf32(length), _) => {
-            let points = counted(widen(length.code_points()), "code point");
+            let points = counted(length.code_points(), "code point");
             format!("{name} (at most {points}, {})", size(length.bytes()))
         }
         (DataType::NullTerminatedBytes(length), _) => {
             format!("{name} (at most {})", size(length.bytes()))
         }
         (DataType::Struct(record), _) => {
-            let fields = counted(widen(record.fields().len()), "field");
+            let fields = counted(record.fields().len(), "field");
             format!("{name} ({fields}, {})", size(record.size()))
         }
         (_, Some(bytes)) => match data_type.element_layout().filter(|_| data_type.is_sub_byte()) {
@@ -185,10 +182,6 @@ fn unit(step: &TimeStep) -> String {
         1 => name.to_owned(),
         scale => format!("steps of {} {name}", count(scale)),
     }
-}
-
-fn widen(n: usize) -> u64 {
-    u64::try_from(n).unwrap_or(u64::MAX)
 }
 
 /// The chunks of an axis: `1,461 in 48 chunks: 31, 29, 31, 30, ...`.

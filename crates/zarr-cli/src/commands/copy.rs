@@ -161,7 +161,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         note(format_args!("{name} is not in the copy: {reason}"));
     }
     if let Some(more) = without_key.len().checked_sub(SHOWN).filter(|more| *more > 0) {
-        let more = words::counted(u64::try_from(more).unwrap_or(u64::MAX), "more file");
+        let more = words::counted(more, "more file");
         note(format_args!("nor are {more} of this kind"));
     }
     if summary.left_out > 0 {

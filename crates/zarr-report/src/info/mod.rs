@@ -91,7 +91,6 @@ fn table(
         table.row(format_args!("  {name}"), what);
     }
     if more > 0 {
-        let more = u64::try_from(more).unwrap_or(u64::MAX);
         table.row("  ...", format_args!("{} more", words::counted(more, "field")));
     }
     table.row("fill value", fill_value(metadata));

@@ -166,7 +166,7 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     let mut table = Table::default();
     attribute_rows(metadata.attributes(), &mut table);
     let rows = children(place, |child| (read(child), child_row(child)).1)?;
-    table.row("members", words::count(u64::try_from(rows.len()).unwrap_or(u64::MAX)));
+    table.row("members", words::count(rows.len()));
     print_table(&table, &mut out)?;
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|text| text.chars().count()).max()

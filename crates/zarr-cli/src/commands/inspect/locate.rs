@@ -133,7 +133,7 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
 fn wrong(args: &Locate, cause: SelectionError) -> CliError {
     let reason = match cause {
         SelectionError::Rank { found, rank } => {
-            let found = words::counted(u64::try_from(found).unwrap_or(u64::MAX), "number");
+            let found = words::counted(found, "number");
             format!("{found}, but the array has {}", words::axes(rank))
         }
         SelectionError::Syntax { axis, found } => {

@@ -225,10 +225,7 @@ fn list(axis: &AxisSelection) -> Value {
 fn list_in_words(indices: &[u64]) -> String {
     let mut words: Vec<String> = indices.iter().take(INDICES).map(u64::to_string).collect();
     if indices.len() > INDICES {
-        words.push(format!(
-            "... of {}",
-            words::count(u64::try_from(indices.len()).unwrap_or(u64::MAX))
-        ));
+        words.push(format!("... of {}", words::count(indices.len())));
     }
     format!("[{}]", words.join(", "))
 }

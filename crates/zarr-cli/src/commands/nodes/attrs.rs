@@ -69,7 +69,7 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
         }
     }
     place.changed()?;
-    let count = words::counted(u64::try_from(changes.len()).unwrap_or(u64::MAX), "attribute");
+    let count = words::counted(changes.len(), "attribute");
     note(format_args!("changed {count} of {}", place.shown));
     Ok(())
 }

@@ -25,7 +25,6 @@ pub(crate) fn run(args: &Consolidate) -> Result<(), CliError> {
     let group = group.consolidate().map_err(failed)?;
     place.changed()?;
     let nodes = group.metadata().consolidated_metadata().map_or(0, |nodes| nodes.paths().len());
-    let nodes = u64::try_from(nodes).unwrap_or(u64::MAX);
     let message = format!("consolidated {}: {}", place.shown, words::counted(nodes, "node"));
     done(args.json, message, || json!({"group": place.shown, "nodes": nodes}))
 }

@@ -280,7 +280,7 @@ fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>,
     if names.len() == rank {
         return Ok(Some(names));
     }
-    let names = words::counted(u64::try_from(names.len()).unwrap_or(u64::MAX), "name");
+    let names = words::counted(names.len(), "name");
     let reason = format!("{names}, but --shape has {}", words::axes(rank));
     Err(CliError::argument("--dims", text, reason))
 }

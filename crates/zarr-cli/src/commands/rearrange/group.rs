@@ -62,7 +62,6 @@ fn report(
         .first()
         .and_then(|array| array.rearranged().shape().get(array.axis()).copied());
     let after = after.unwrap_or(length);
-    let arrays = u64::try_from(plan.arrays().len()).unwrap_or(u64::MAX);
     let mut text = format!(
         "{} {}: {} from {} to {} in {} ({}); {}",
         verb(args),
@@ -70,9 +69,9 @@ fn report(
         Printable(&args.axis),
         words::count(length),
         words::count(after),
-        words::counted(arrays, "array"),
+        words::counted(plan.arrays().len(), "array"),
         Printable(&plan.paths().join(", ")),
-        parts(args, "stored chunk", counts.kept, counts.removed, counts.inserted),
+        parts(args, "stored chunk", [counts.kept, counts.removed, counts.inserted]),
     );
     let each = || plan.arrays().iter().zip(plan.paths());
     let becomes =

@@ -116,7 +116,7 @@ fn report(
 ) -> Result<(), CliError> {
     let (counts, after) = (plan.counts(), plan.rearranged());
     let (from, to) = (words::shape(array.shape()), words::shape(after.shape()));
-    let parts = parts(args, "stored chunk", counts.kept, counts.removed, counts.inserted);
+    let parts = parts(args, "stored chunk", [counts.kept, counts.removed, counts.inserted]);
     let mut text = format!("{} {}: {from} to {to}; {parts}", verb(args), place.shown);
     if is_regular(array) && !is_regular(after) {
         text.push_str("; the grid becomes rectilinear");

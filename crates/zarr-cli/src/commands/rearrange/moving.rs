@@ -57,12 +57,10 @@ pub(super) fn verb(args: &Rearrange) -> &'static str {
 }
 
 /// What became of the parts of a node. To append keeps all of them.
-pub(super) fn parts(
+pub(super) fn parts<N: TryInto<u128>>(
     args: &Rearrange,
     what: &str,
-    kept: u64,
-    removed: u64,
-    inserted: u64,
+    [kept, removed, inserted]: [N; 3],
 ) -> String {
     match args.appends {
         true => format!("{} moved in", words::counted(inserted, what)),

@@ -61,9 +61,7 @@ fn report(
     let shown = shown_url(&args.array);
     let each = plan.arrays().iter().map(|array| {
         let (from, to) = (words::shape(&array.from), words::shape(array.to.shape()));
-        let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
-        let [kept, removed, inserted] = [array.kept, array.removed, array.inserted].map(wide);
-        let counts = parts(args, "member", kept, removed, inserted);
+        let counts = parts(args, "member", [array.kept, array.removed, array.inserted]);
         match is_array {
             true => format!("{from} to {to}; {counts}"),
             false => format!("{} from {from} to {to} ({counts})", array.path),
