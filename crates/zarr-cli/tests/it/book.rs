@@ -2,7 +2,7 @@
 //! Blocks marked `console` have commands after `$ `, followed by their output. The commands of a
 //! page run in one folder, in sequence, next to the fixtures. Pictures that they draw are compared
 //! with those of the same name in `docs/pictures`. With `BOOK=write` pages and pictures are updated
-//! instead.
+//! instead. Pages with Rust blocks must be doctests of zarr-kit.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,6 +17,8 @@ const END: &str = "```";
 #[test]
 fn commands_say_what_the_book_says() {
     let write = std::env::var_os("BOOK").is_some_and(|value| value == "write");
+    let doctests = root().join("crates/zarr-kit/src/lib.rs");
+    let doctests = fs::read_to_string(doctests).expect("the book's doctests");
     let (mut run, mut drawn) = (0, 0);
     for entry in fs::read_dir(root().join("docs")).expect("the folder of the book") {
         let path = entry.expect("an entry").path();
@@ -24,6 +26,9 @@ fn commands_say_what_the_book_says() {
             continue;
         }
         let page = fs::read_to_string(&path).expect("a page");
+        let name = path.file_name().expect("a name").to_string_lossy();
+        let is_run = !page.contains("\n```rust\n") || doctests.contains(&format!("docs/{name}\""));
+        assert!(is_run, "crates/zarr-kit/src/lib.rs does not run the Rust blocks of {name}");
         let folder = tempfile::tempdir().expect("makes a folder");
         let fixtures = root().canonicalize().expect("the root").join("fixtures");
         std::os::unix::fs::symlink(fixtures, folder.path().join("fixtures")).expect("links");
