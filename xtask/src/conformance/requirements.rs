@@ -28,7 +28,7 @@ pub(crate) fn conformance(arguments: &[String]) -> Outcome {
         "# Conformance\n\n\
          The tests of each sentence of the specifications, and the independent programs or data that \
          they compare with. Made by `cargo xtask conformance` from the names of the tests; a row \
-         without a test fails the build.\n",
+         without a test fails the build. Sentences to the authors of specifications have no row.\n",
     );
     requirements(&tests, &mut page, &mut missing)?;
     decisions(&tests, &mut page, &mut missing)?;

@@ -205,22 +205,30 @@ fn refused(codec: &VariableChunkCodec, chunk: &[u8]) -> String {
 #[test]
 fn chunks_that_lie_are_refused() {
     let codec = strings(VLEN, &[2]);
+    use ChunkErrorKind as Kind;
+    let short = |found| Kind::EncodedLength { found, least: 12 };
+    let count = |found| Kind::ElementCount { found, expected: 2 };
+    let length = |element, length, left| Kind::ElementLength { element, length, left };
     let messages = [
-        "",
-        "0200",
-        "01000000 00000000",
-        "03000000 00000000 00000000 00000000",
-        "ffffffff ffffffff ffffffff",
-        "02000000 00000000 000000",
-        "02000000 00000000 01000000",
-        "02000000 04000000 61626364 0000",
-        "02000000 ffffffff 00000000",
-        "02000000 01000000 61 02000000 62",
-        "02000000 00000000 00000000 00",
-        "02000000 00000000 03000000 61c328",
-        "02000000 01000000 c3 01000000 a8",
+        ("", short(0)),
+        ("0200", short(2)),
+        ("01000000 00000000", count(1)),
+        ("03000000 00000000 00000000 00000000", count(3)),
+        ("ffffffff ffffffff ffffffff", count(u64::from(u32::MAX))),
+        ("02000000 00000000 000000", short(11)),
+        ("02000000 00000000 01000000", length(1, Some(1), 0)),
+        ("02000000 04000000 61626364 0000", length(1, None, 2)),
+        ("02000000 ffffffff 00000000", length(0, Some(u64::from(u32::MAX)), 4)),
+        ("02000000 01000000 61 02000000 62", length(1, Some(2), 1)),
+        ("02000000 00000000 00000000 00", Kind::TrailingBytes { count: 1 }),
+        ("02000000 00000000 03000000 61c328", Kind::Utf8 { element: 1, byte: 1 }),
+        ("02000000 01000000 c3 01000000 a8", Kind::Utf8 { element: 0, byte: 0 }),
     ]
-    .map(|hex| format!("{hex}: {}", refused(&codec, &bytes(hex))));
+    .map(|(hex, kind)| {
+        let error = codec.decode(&bytes(hex), &whole(&codec), b"").expect_err("refused");
+        assert_eq!(error.kind(), &kind, "{hex}");
+        format!("{hex}: {error}")
+    });
     insta::assert_snapshot!(messages.join("\n"));
     // Bytes may be anything.
     let codec = bound(r#"[{"name": "vlen-bytes"}]"#, &DataType::Bytes, &[2], Options::new());
@@ -294,10 +302,17 @@ fn memory_follows_the_bytes_that_are_there() {
 fn what_cannot_be_written_is_refused() {
     let codec = strings(VLEN, &[2]);
     let mut out = Vec::new();
-    let mut message = |elements: &[&[u8]]| {
-        codec.encode(elements, b"", &mut out).expect_err("refused").to_string()
+    let mut message = |elements: &[&[u8]], kind| {
+        let error = codec.encode(elements, b"", &mut out).expect_err("refused");
+        assert_eq!(error.kind(), &kind);
+        error.to_string()
     };
-    let messages = [message(&[b"a"]), message(&[b"a", b"b", b"c"]), message(&[b"a", b"\xff"])];
+    let count = |found| ChunkErrorKind::ElementCount { found, expected: 2 };
+    let messages = [
+        message(&[b"a"], count(1)),
+        message(&[b"a", b"b", b"c"], count(3)),
+        message(&[b"a", b"\xff"], ChunkErrorKind::Utf8 { element: 1, byte: 0 }),
+    ];
     insta::assert_snapshot!(messages.join("\n"));
 
     let skipped = r#"[{"name": "vlen-utf8"}, {"name": "x.y", "must_understand": false}]"#;
