@@ -80,6 +80,7 @@ impl<'a> LockedDocument<'a> {
         };
         let expected = meta.version.filter(|_| conditional);
         if strict && expected.is_none() {
+            crate::store::reached!("document: nothing excludes others");
             return Err(StoreError::NoExclusion { key: key.to_string() }.into());
         }
         let wrong = |cause| ArrayError::Metadata { key: key.to_string(), cause };

@@ -89,6 +89,7 @@ pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome,
     }
     let _guard = store.lock(key)?;
     if store.head(key)?.is_some() {
+        crate::store::reached!("put of a new object: there is one");
         return Ok(PutOutcome::Changed);
     }
     store.put(key, bytes)?;
@@ -140,6 +141,7 @@ pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Resu
             let resumable = kind.is_some() && work != UnfinishedWork::Creation;
             let parts = parts.map(|of| UnfinishedParts::at(&**store, prefix, of)).transpose()?;
             let parts = parts.map(Box::new);
+            crate::store::reached!("node: an unfinished copy");
             Err(ArrayError::Unfinished { path: display(prefix), from, work, resumable, parts })
         }
         None => Ok(()),

@@ -187,7 +187,10 @@ impl Array {
     fn read_in_place(&self, key: &Key, out: &mut Output<'_>) -> Result<bool, ArrayError> {
         let Some(place) = out.as_mut_slice() else { return Ok(false) };
         match self.store().get_into(key, place) {
-            Ok(GetInto::Read(_)) => Ok(true),
+            Ok(GetInto::Read(_)) => {
+                crate::store::reached!("read: straight to its place");
+                Ok(true)
+            }
             Ok(GetInto::Missing) => Ok(out.fill(self.fill()).map(|()| true)?),
             // The usual way begins again where an object is replaced meanwhile.
             Ok(GetInto::Unsupported) | Err(StoreError::Unsteady { .. }) => Ok(false),

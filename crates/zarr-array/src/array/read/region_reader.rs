@@ -194,6 +194,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
                 self.object.keep_index(array, part.chunk, self.reader.index());
             }
             Answer::Missing => {
+                crate::store::reached!("read: a chunk is not stored");
                 self.done = true;
                 out.fill(array.fill())?;
             }

@@ -327,7 +327,10 @@ impl Array {
         update(&**self.store(), key, self.policy, encoded, |current, encoded| {
             let decoded = match current.exists {
                 true => codec.decode_elements(encoded, order, self.fill(), scratch),
-                false => codec.filled_elements(order, self.fill(), scratch),
+                false => {
+                    crate::store::reached!("write: a part of a chunk that is not stored");
+                    codec.filled_elements(order, self.fill(), scratch)
+                }
             };
             let mut decoded = decoded.map_err(failed)?;
             let (view, bytes) = decoded.parts_mut();
@@ -344,9 +347,15 @@ pub(in crate::array) fn change_to(content: Encoded, current: Current) -> Change 
     match content {
         Encoded::Chunk => Change::Put,
         Encoded::Empty if !current.exists => Change::Keep,
-        Encoded::Empty if current.can_delete => Change::Delete,
+        Encoded::Empty if current.can_delete => {
+            crate::store::reached!("write: an empty chunk is removed");
+            Change::Delete
+        }
         // Stored although empty: it reads the same as a missing one.
-        Encoded::Empty => Change::Put,
+        Encoded::Empty => {
+            crate::store::reached!("write: an empty chunk is put");
+            Change::Put
+        }
     }
 }
 
