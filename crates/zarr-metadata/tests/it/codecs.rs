@@ -296,6 +296,7 @@ fn sd_61_members_that_matter_for_encoding_only() {
                     r#"{"cname": "lzma"}"#,
                     r#"{"clevel": 10}"#,
                     r#"{"shuffle": 1}"#,
+                    r#"{"shuffle": "noshuffle", "typesize": null}"#,
                     r#"{"typesize": 0}"#,
                     r#"{"blocksize": -1}"#,
                 ]

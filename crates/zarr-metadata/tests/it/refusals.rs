@@ -77,6 +77,7 @@ fn documents_that_break_core_are_refused() {
         CO-6 | member zarr_format | 2 | zarr-format | $.zarr_format
         CO-6 | member zarr_format | 3.0 | zarr-format | $.zarr_format
         CO-6 | member zarr_format | "3" | zarr-format | $.zarr_format
+        CO-6 | member zarr_format | 3e0 | zarr-format | $.zarr_format
         CO-7 | member node_type | "group" | node-type | $.node_type
         CO-7 | member node_type | null | node-type | $.node_type
         CO-8 | member shape | 6 | shape | $.shape
@@ -84,6 +85,7 @@ fn documents_that_break_core_are_refused() {
         CO-8 | member shape | [6, 6.0] | shape | $.shape[1]
         CO-8 | member shape | ["6", 6] | shape | $.shape[0]
         CO-8 | member shape | [null, 6] | shape | $.shape[0]
+        CO-8 | member shape | [18446744073709551616, 6] | shape | $.shape[0]
         CO-9 | member data_type | 7 | extension-form | $.data_type
         CO-9 | member data_type | ["int8"] | extension-form | $.data_type
         CO-9 | member chunk_grid | 3 | extension-form | $.chunk_grid
@@ -138,6 +140,8 @@ fn documents_that_break_core_are_refused() {
         CO-24 | member chunk_grid | {"name": "regular", "configuration": [3, 2]} | extension-form | $.chunk_grid.configuration
         CO-24 | member chunk_key_encoding | {"name": "default", "configuration": null} | extension-form | $.chunk_key_encoding.configuration
         CO-24 | member codecs | ["bytes", {"name": "new", "configuration": []}] | extension-form | $.codecs[1].configuration
+        CO-24 | chain int8 | [{"name": "bytes", "configuration": null}] | extension-form | $.codecs[0].configuration
+        CO-24 | chain int8 | ["bytes", {"name": "crc32c", "configuration": []}] | extension-form | $.codecs[1].configuration
         CO-24 | member storage_transformers | [{"name": "x", "configuration": 1, "must_understand": false}] | extension-form | $.storage_transformers[0].configuration
         CO-25 | member extra | 1 | unknown-member | $.extra
         CO-25 | member extra | {} | unknown-member | $.extra
@@ -226,9 +230,11 @@ fn configurations_of_bytes_and_compressors_are_refused() {
         GZ-2 | codec gzip | {"level": -1} | gzip-configuration | $.configuration.level
         GZ-2 | codec gzip | {"level": 1.0} | gzip-configuration | $.configuration.level
         GZ-2 | codec gzip | {"level": "1"} | gzip-configuration | $.configuration.level
+        GZ-2 | codec gzip | {"level": null} | gzip-configuration | $.configuration.level
         ZS-2 | codec zstd | {"level": 23} | zstd-configuration | $.configuration.level
         ZS-2 | codec zstd | {"level": -131073} | zstd-configuration | $.configuration.level
         ZS-2 | codec zstd | {"level": 1.5} | zstd-configuration | $.configuration.level
+        ZS-2 | codec zstd | {"level": null} | zstd-configuration | $.configuration.level
         ZS-3 | codec zstd | {"checksum": 1} | zstd-configuration | $.configuration.checksum
         ZS-3 | codec zstd | {"checksum": null} | zstd-configuration | $.configuration.checksum
         BL-2 | codec blosc | {"cname": "lzma"} | blosc-configuration | $.configuration.cname
@@ -237,9 +243,11 @@ fn configurations_of_bytes_and_compressors_are_refused() {
         BL-3 | codec blosc | {"clevel": -1} | blosc-configuration | $.configuration.clevel
         BL-4 | codec blosc | {"shuffle": "byteshuffle"} | blosc-configuration | $.configuration.shuffle
         BL-4 | codec blosc | {"shuffle": 1} | blosc-configuration | $.configuration.shuffle
+        BL-4 | codec blosc | {"shuffle": null} | blosc-configuration | $.configuration.shuffle
         BL-6 | codec blosc | {"typesize": 0} | blosc-configuration | $.configuration.typesize
         BL-6 | codec blosc | {"typesize": -4} | blosc-configuration | $.configuration.typesize
         BL-6 | codec blosc | {"typesize": 4.0} | blosc-configuration | $.configuration.typesize
+        BL-6 | codec blosc | {"shuffle": "shuffle", "typesize": null} | blosc-configuration | $.configuration.typesize
         BL-7 | codec blosc | {"blocksize": -1} | blosc-configuration | $.configuration.blocksize
         BL-7 | codec blosc | {"blocksize": "auto"} | blosc-configuration | $.configuration.blocksize
         "#,
@@ -252,6 +260,7 @@ fn configurations_of_shards_are_refused() {
         r#"
         SH-2 | shard chunk_shape | | missing-member | $.codecs[0].configuration.chunk_shape
         SH-2 | shard chunk_shape | 3 | sharding-chunk-shape | $.codecs[0].configuration.chunk_shape
+        SH-2 | shard chunk_shape | [null, 1] | sharding-chunk-shape | $.codecs[0].configuration.chunk_shape[0]
         SH-2 | shard chunk_shape | [3, 0] | sharding-chunk-shape | $.codecs[0].configuration.chunk_shape[1]
         SH-2 | shard chunk_shape | [3, 1.0] | sharding-chunk-shape | $.codecs[0].configuration.chunk_shape[1]
         SH-3 | shard chunk_shape | [3] | sharding-rank | $.codecs[0].configuration.chunk_shape
@@ -270,6 +279,7 @@ fn configurations_of_shards_are_refused() {
         SH-7 | shard index_codecs | ["packbits", {"name": "zstd"}, "crc32c"] | sharding-index-size | $.codecs[0].configuration.index_codecs[1]
         SH-8 | shard index_location | "middle" | sharding-index-location | $.codecs[0].configuration.index_location
         SH-8 | shard index_location | null | sharding-index-location | $.codecs[0].configuration.index_location
+        SH-8 | shard index_location | "End" | sharding-index-location | $.codecs[0].configuration.index_location
         SH-15 | shard write_order | "morton" | unknown-extension-member | $.codecs[0].configuration.write_order
         "#,
     );

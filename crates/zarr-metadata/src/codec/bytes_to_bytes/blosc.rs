@@ -112,12 +112,17 @@ fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Blosc> {
     let cname = context
         .or_default(members, "cname", BloscCompressor::Zstd, |raw| read_named(COMPRESSORS, raw))?;
     let clevel = context.or_default(members, "clevel", 5, from_0_to_9)?;
-    let typesize = members.optional("typesize", |raw| raw.at_least(1))?;
+    let typesize = members.take("typesize");
     let shuffle = context
         .or_default(members, "shuffle", BloscShuffle::NoShuffle, |raw| read_named(SHUFFLES, raw))?;
-    if typesize.is_none() && shuffle != BloscShuffle::NoShuffle {
+    let ignored = shuffle == BloscShuffle::NoShuffle;
+    if typesize.is_none() && !ignored {
         context.missing.push("typesize");
     }
+    let typesize = match typesize {
+        Some(raw) if ignored && raw.text() == "null" => None,
+        typesize => typesize.map(|raw| raw.at_least(1)).transpose().member("typesize")?,
+    };
     let blocksize = context.or_default(members, "blocksize", 0, |raw| raw.at_least(0))?;
     Ok(Blosc { cname, clevel, shuffle, typesize, blocksize })
 }
