@@ -22,13 +22,16 @@ fn shard(chunk_shape: &str, index: &str) -> String {
 
 const LITTLE: &str = r#"{"name": "bytes", "configuration": {"endian": "little"}}"#;
 
+/// The row, the chain, the data type, the shape of the chunk, and the test of the error.
+type Case = (&'static str, String, &'static str, &'static [u64], fn(&ChainErrorKind) -> bool);
+
 #[test]
 fn chains_that_do_not_fit_their_input_are_refused() {
     use ChainErrorKind as Kind;
     let bytes = r#"{"name": "bytes"}"#;
     let after = |codec: String| format!("{codec}, {bytes}");
     let reshape = |shape: &str| after(configured("reshape", &format!("\"shape\": {shape}")));
-    let cases: [(&str, String, &str, &[u64], fn(&Kind) -> bool); 16] = [
+    let cases: [Case; 16] = [
         ("RS-3", reshape("[5]"), "uint8", &[4], |kind| {
             matches!(kind, Kind::ReshapeElements { .. })
         }),
