@@ -6,12 +6,11 @@ use std::sync::Arc;
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyList, PyTuple};
+use pyo3::types::{PyByteArray, PyBytes, PyList, PyTuple};
 use zarr_kit::array::{PlannedChunk, Truncation};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
-use zarr_kit::report::ReportError;
 use zarr_kit::report::advise::{Advice, AdviceOptions, Goal};
 use zarr_kit::report::draw::{ChunkPicture, ValuePicture};
 use zarr_kit::report::info::ArrayInfo;
@@ -21,6 +20,7 @@ use zarr_kit::{Array, ArrayError, ArrayMetadata};
 
 use crate::conversion::error::Done;
 use crate::conversion::memory::Memory;
+use crate::conversion::report::{decoded, reported};
 use crate::conversion::selection::{AxisIndices, AxisKey, found, points, runs, selection};
 use crate::conversion::variable_length::{self, PyElements};
 use crate::process::signals::Signals;
@@ -244,6 +244,18 @@ impl PyArray {
         memory.write(py, |out| self.during(|array| array.read_into(&selection, out)))?
     }
 
+    /// Reads a selection as the attributes mean it: the values, and numpy's name of their type. `None`
+    /// if they are the elements themselves.
+    fn read_decoded<'py>(
+        &self,
+        py: Python<'py>,
+        axes: Vec<AxisKey>,
+    ) -> Done<Option<(Bound<'py, PyByteArray>, &'static str)>> {
+        let selection = selection(py, axes)?;
+        let values = py.detach(|| self.during(|array| decoded(array, &selection)))??;
+        Ok(values.map(|(values, name)| (PyByteArray::new(py, &values), name)))
+    }
+
     /// Writes a selection from memory of its shape, with any strides.
     fn write(&self, axes: Vec<AxisKey>, elements: &Bound<'_, PyAny>) -> Done<()> {
         let py = elements.py();
@@ -457,18 +469,6 @@ impl PyArray {
             Ok(advice.json(title).to_string())
         };
         py.detach(|| self.during(|array| reported(advise(array))))?
-    }
-}
-
-/// Separates what concerns the array's store from what was wrong with the question.
-pub(crate) fn reported<T>(done: Result<T, ReportError>) -> Result<Done<T>, ArrayError> {
-    match done {
-        Ok(done) => Ok(Ok(done)),
-        Err(ReportError::Array(cause)) => Err(cause),
-        Err(error @ ReportError::NotNumbers { .. }) => {
-            Ok(Err(PyTypeError::new_err(error.to_string()).into()))
-        }
-        Err(error) => Ok(Err(PyValueError::new_err(error.to_string()).into())),
     }
 }
 

@@ -22,6 +22,12 @@ pub enum ReportError {
         /// The data type in words.
         data_type: String,
     },
+    /// Numbers are no times that numpy has.
+    #[error("{reason}")]
+    Times {
+        /// Why not.
+        reason: String,
+    },
     /// A picture of values needs a region with two axes.
     #[error(
         "values are drawn of two axes, and the selection has {axes}: give one index of the others"

@@ -287,6 +287,7 @@ impl NodeStore {
             ReportError::Element(cause) => cause.into(),
             ReportError::Parts(message) => CliError::Usage { message },
             ReportError::Png(cause) => CliError::Output(cause),
+            ReportError::Times { reason } => CliError::argument("--decode", &self.shown, reason),
             ReportError::Plane { axes, example } => CliError::Plane { axes, example },
             cause => CliError::Report { place: self.shown.clone(), cause },
         }

@@ -154,7 +154,9 @@ class Array(Node[_native.Array]):
         """Indexing of single elements, by one list of indices per axis or by a mask of the array."""
         return PointIndex(self)
 
-    def read(self, key: Any = ..., out: NDArray[Any] | None = None) -> NDArray[Any]:
+    def read(
+        self, key: Any = ..., out: NDArray[Any] | None = None, *, decode: bool = False
+    ) -> NDArray[Any]:
         """Reads the selection ``array[key]``, into ``out`` if it is given.
 
         Parameters
@@ -164,6 +166,11 @@ class Array(Node[_native.Array]):
         out
             An array of the result's shape and the array's dtype, with any strides. No other memory
             is allocated for the elements.
+        decode
+            Whether values are as the attributes mean them, as ``zarr-kit read --decode`` prints them:
+            ``scale_factor`` and ``add_offset`` make float64 with NaN for missing values, and ``units``
+            of a time make datetime64 of seconds or, with fractions, nanoseconds, with NaT. Without
+            such attributes the elements are returned as they are.
 
         Returns
         -------
@@ -172,8 +179,11 @@ class Array(Node[_native.Array]):
 
         Raises
         ------
+        TypeError
+            If ``decode``, and the elements are not numbers or times.
         ValueError
-            If ``out`` has the wrong shape or dtype, or is read-only.
+            If ``out`` has the wrong shape or dtype, or is read-only; if ``decode``, and a time is none
+            of numpy's: of another calendar, or out of its range.
 
         Examples
         --------
@@ -183,8 +193,16 @@ class Array(Node[_native.Array]):
         >>> out = np.zeros((2, 2), "i2")
         >>> a.read(np.s_[:, 1:], out=out) is out, out.tolist()
         (True, [[2, 3], [5, 6]])
+        >>> a.attrs["scale_factor"] = 0.5
+        >>> a.read(0, decode=True)
+        array([0.5, 1. , 1.5])
         """
-        found: NDArray[Any] = self._read(_indexing.basic(key, self.shape), out=out)
+        selected = _indexing.basic(key, self.shape)
+        if decode and out is not None:
+            raise ValueError("out is for elements as they are stored: decode makes a new array")
+        if decode and (values := self._native.read_decoded(selected.axes)):
+            return np.frombuffer(values[0], values[1]).reshape(selected.shape)
+        found: NDArray[Any] = self._read(selected, out=out)
         return found
 
     def write(self, key: Any, value: Any) -> None:

@@ -2,5 +2,6 @@
 
 pub(crate) mod error;
 pub(crate) mod memory;
+pub(crate) mod report;
 pub(crate) mod selection;
 pub(crate) mod variable_length;

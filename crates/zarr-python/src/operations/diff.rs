@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use pyo3::prelude::*;
 use zarr_kit::report::diff::{DiffEvent, DiffNode, diff as compare};
 
-use crate::array::reported;
 use crate::conversion::error::Done;
+use crate::conversion::report::reported;
 use crate::process::signals::Signals;
 use crate::stores::node::At;
 

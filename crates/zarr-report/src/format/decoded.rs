@@ -1,12 +1,18 @@
-//! Elements as their attributes mean them: `scale_factor`, `add_offset` and missing values.
+//! Elements as their attributes mean them: `scale_factor`, `add_offset`, missing values and times.
 
-use zarr_metadata::ArrayMetadata;
+use std::borrow::Cow;
+
 use zarr_metadata::cf::missing;
+use zarr_metadata::{ArrayMetadata, DataType, TimeStep, TimeUnit};
 
+use super::cf_times::CfTimes;
 use crate::stats::Scale;
 use crate::{Numbers, ReportError, words};
 
-/// How elements become the numbers that the attributes of the CF conventions mean.
+/// How elements become the values that the attributes of the CF conventions mean: numbers of 64 bits
+/// (`scale_factor`, `add_offset`; NaN where elements are missing), or numpy's times (`units` of a
+/// time; NaT where they are missing), of seconds where whole steps are whole seconds, otherwise of
+/// nanoseconds.
 ///
 /// # Examples
 /// ```
@@ -17,12 +23,28 @@ use crate::{Numbers, ReportError, words};
 ///     .attributes(r#"{"scale_factor": 0.5, "add_offset": 10, "_FillValue": -1}"#)
 ///     .build()?;
 /// let decoded = Decoded::of(&metadata)?;
-/// let numbers = decoded.numbers(&[4, 0xff]);
-/// assert_eq!(numbers[0], 12.0);
-/// assert!(numbers[1].is_nan());
+/// assert_eq!(decoded.data_type(), &DataType::Float64);
+/// let values = decoded.values(&[4, 0xff])?;
+/// assert_eq!(values[..8], 12.0_f64.to_le_bytes());
+/// assert_eq!(values[8..], f64::NAN.to_le_bytes());
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Decoded {
+    stored: DataType,
+    data_type: DataType,
+    meant: Meant,
+}
+
+/// What elements stand for.
+enum Meant {
+    /// Themselves, and why.
+    Themselves(String),
+    Numbers(Scaled),
+    Times(Scaled, CfTimes),
+}
+
+/// Numbers by scale, offset and missing values.
+struct Scaled {
     numbers: Numbers,
     missing: Vec<Vec<u8>>,
     scale: Scale,
@@ -32,35 +54,112 @@ impl Decoded {
     /// By the attributes of this document.
     ///
     /// # Errors
-    /// [`ReportError::NotNumbers`].
+    /// [`ReportError::NotNumbers`]; [`ReportError::Times`] if the units are of a time, but not of one
+    /// that numpy has.
     pub fn of(metadata: &ArrayMetadata) -> Result<Self, ReportError> {
-        let data_type = metadata.data_type();
-        let numbers = Numbers::of(data_type);
+        let stored = metadata.data_type().clone();
+        let plain = |why| {
+            let (data_type, stored) = (stored.clone(), stored.clone());
+            Ok(Self { stored, data_type, meant: Meant::Themselves(why) })
+        };
+        if stored.is_variable_length()
+            || matches!(stored, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_))
+        {
+            return plain(format!("elements of type {stored} need no decoding"));
+        }
+        let numbers = Numbers::of(&stored);
         let numbers = numbers
-            .ok_or_else(|| ReportError::NotNumbers { data_type: words::data_type(data_type) })?;
-        Ok(Self { numbers, missing: missing(metadata), scale: Scale::of(metadata) })
+            .ok_or_else(|| ReportError::NotNumbers { data_type: words::data_type(&stored) })?;
+        let scaled = Scaled { numbers, missing: missing(metadata), scale: Scale::of(metadata) };
+        let times = CfTimes::of(metadata).map_err(|reason| ReportError::Times { reason })?;
+        if let Some(times) = times {
+            // Whole steps of a second and more need no fractions.
+            let is_whole = !stored.is_float() && times.has_whole_seconds();
+            let unit = if is_whole { TimeUnit::Second } else { TimeUnit::Nanosecond };
+            let data_type =
+                TimeStep::new(unit, 1).map_or(DataType::Int64, DataType::NumpyDatetime64);
+            return Ok(Self { stored, data_type, meant: Meant::Times(scaled, times) });
+        }
+        if scaled.scale.is_one() && scaled.missing.is_empty() {
+            let why = "the attributes have no scale_factor, add_offset, missing value or time";
+            return plain(why.to_owned());
+        }
+        Ok(Self { stored, data_type: DataType::Float64, meant: Meant::Numbers(scaled) })
     }
 
-    /// Whether the attributes say nothing: no scale, no offset, no missing value.
+    /// The elements as they are stored.
     #[must_use]
-    pub fn is_plain(&self) -> bool {
-        self.scale.is_one() && self.missing.is_empty()
+    pub fn stored(data_type: DataType) -> Self {
+        let meant = Meant::Themselves(String::new());
+        Self { stored: data_type.clone(), data_type, meant }
     }
 
-    /// Whether an element is declared as missing.
+    /// Why the values are the elements themselves, if they are.
     #[must_use]
-    pub fn is_missing(&self, element: &[u8]) -> bool {
-        self.missing.iter().any(|missing| missing == element)
+    pub fn why_plain(&self) -> Option<&str> {
+        match &self.meant {
+            Meant::Themselves(why) => Some(why),
+            _ => None,
+        }
     }
 
+    /// The type of the values.
+    #[must_use]
+    pub fn data_type(&self) -> &DataType {
+        &self.data_type
+    }
+
+    /// The values of these elements, little-endian as they are.
+    ///
+    /// # Errors
+    /// [`ReportError::Times`] if a time is out of the range of numpy's.
+    pub fn values<'e>(&self, elements: &'e [u8]) -> Result<Cow<'e, [u8]>, ReportError> {
+        Ok(match &self.meant {
+            Meant::Themselves(_) => Cow::Borrowed(elements),
+            Meant::Numbers(scaled) => {
+                let numbers = scaled.numbers(elements);
+                Cow::Owned(numbers.iter().flat_map(|number| number.to_le_bytes()).collect())
+            }
+            Meant::Times(scaled, times) => {
+                let size = scaled.numbers.size();
+                let numbers = scaled.numbers(elements);
+                let mut bytes = Vec::new();
+                for (element, number) in elements.chunks_exact(size).zip(numbers) {
+                    bytes.extend(self.count(times, element, number)?.to_le_bytes());
+                }
+                Cow::Owned(bytes)
+            }
+        })
+    }
+
+    /// Seconds or nanoseconds since 1970 of an element, which is this number.
+    fn count(&self, times: &CfTimes, element: &[u8], number: f64) -> Result<i64, ReportError> {
+        if number.is_nan() {
+            return Ok(i64::MIN); // NaT
+        }
+        let is_seconds = matches!(&self.data_type, DataType::NumpyDatetime64(step)
+            if step.unit() == TimeUnit::Second);
+        // Integers of 64 bits do not all have a number.
+        let count = match (&self.stored, element.try_into()) {
+            (DataType::Int64, Ok(bytes)) => {
+                times.count_of_whole(i64::from_le_bytes(bytes), is_seconds)
+            }
+            _ => times.count(number, is_seconds),
+        };
+        count.ok_or_else(|| ReportError::Times {
+            reason: format!("the time of {number} is out of the range of numpy's"),
+        })
+    }
+}
+
+impl Scaled {
     /// The numbers that are meant; NaN where elements are missing.
-    #[must_use]
-    pub fn numbers(&self, elements: &[u8]) -> Vec<f64> {
+    fn numbers(&self, elements: &[u8]) -> Vec<f64> {
         let mut numbers = Vec::new();
         self.numbers.list(elements, &mut numbers);
         let elements = elements.chunks_exact(self.numbers.size());
         for (number, element) in numbers.iter_mut().zip(elements) {
-            *number = match self.is_missing(element) {
+            *number = match self.missing.iter().any(|missing| missing == element) {
                 true => f64::NAN,
                 false => self.scale.of_number(*number),
             };

@@ -1,7 +1,6 @@
 //! Commands that read or write elements.
 
 pub(super) mod append;
-mod decode;
 mod explain;
 pub(super) mod read;
 mod variable_length;

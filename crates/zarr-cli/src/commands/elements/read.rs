@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use zarr_kit::report::format::decoded::Decoded;
 use zarr_kit::report::format::nested::Nested;
 use zarr_kit::report::format::quoted::quoted;
 use zarr_kit::report::format::{npy, text, value};
 use zarr_kit::report::words;
 
-use super::decode::Decoding;
 use super::write::bytes_of;
 use super::{explain, variable_length};
 use crate::args::{Read, ReadFormat};
@@ -20,7 +20,7 @@ use crate::output::print::{self, Out};
 use crate::output::progress::{Bar, Moved, Work};
 use crate::stores::node_store::NodeStore;
 use clap::ValueEnum;
-use zarr_kit::{Array, AxisSelection, DataType, Selection};
+use zarr_kit::{Array, ArrayMetadata, AxisSelection, DataType, Selection};
 
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
             ReadFormat::Text | ReadFormat::Lines | ReadFormat::Json | ReadFormat::Csv => {}
         }
     }
-    let decoding = Decoding::of(&place, array.metadata(), args.decode)?;
+    let decoding = decoding(&place, array.metadata(), args.decode)?;
     let is_variable = array.data_type().is_variable_length();
     if is_variable {
         variable_length::check_format(array.data_type(), format)?;
@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         explain::explain(&place, &array, &region)?;
     }
     let failed = |cause| place.failed(cause);
+    let undecoded = |cause| place.not_reported(cause);
     let is_whole = is_variable || matches!(format, ReadFormat::Text | ReadFormat::Csv);
     let (array, _bar) = match args.output.is_some() && is_whole {
         // How many bytes there are is not known, or they are read all at once.
@@ -78,7 +79,8 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
             }
             false => {
                 let elements = array.read(part).map_err(failed)?;
-                text::format(decoding.data_type(), &shown, &decoding.decode(&elements)?)
+                let values = decoding.values(&elements).map_err(undecoded)?;
+                text::format(decoding.data_type(), &shown, &values)
             }
         };
         let mut text = text?;
@@ -108,7 +110,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         let read = match format {
             ReadFormat::Npy | ReadFormat::Raw => {
                 let elements = array.read(&piece).map_err(failed)?;
-                out.bytes(&decoding.decode(&elements)?)?;
+                out.bytes(&decoding.values(&elements).map_err(undecoded)?)?;
                 elements.len()
             }
             _ => each(&place, &array, &piece, &decoding, |data_type, element| {
@@ -143,12 +145,28 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
     out.finish()
 }
 
+/// How the elements are shown: as they are stored or, if that is asked for, decoded.
+fn decoding(
+    place: &NodeStore,
+    metadata: &ArrayMetadata,
+    is_asked: bool,
+) -> Result<Decoded, CliError> {
+    if !is_asked {
+        return Ok(Decoded::stored(metadata.data_type().clone()));
+    }
+    let decoded = Decoded::of(metadata).map_err(|cause| place.not_reported(cause))?;
+    if let Some(why) = decoded.why_plain() {
+        print::note(format_args!("{}: {why}", place.shown));
+    }
+    Ok(decoded)
+}
+
 /// Reads a part of an array and visits its elements in C order; returns how many bytes they have.
 fn each(
     place: &NodeStore,
     array: &Array,
     part: &Selection,
-    decoding: &Decoding,
+    decoding: &Decoded,
     mut visit: impl FnMut(&DataType, &[u8]) -> Result<(), CliError>,
 ) -> Result<usize, CliError> {
     let (data_type, failed) = (decoding.data_type(), |cause| place.failed(cause));
@@ -159,7 +177,7 @@ fn each(
     }
     let elements = array.read(part).map_err(failed)?;
     let size = data_type.size().unwrap_or(1).max(1);
-    let decoded = decoding.decode(&elements)?;
+    let decoded = decoding.values(&elements).map_err(|cause| place.not_reported(cause))?;
     decoded.chunks_exact(size).try_for_each(|element| visit(data_type, element))?;
     Ok(elements.len())
 }
@@ -179,7 +197,7 @@ fn print_csv(
     place: &NodeStore,
     array: &Array,
     region: &Selection,
-    decoding: &Decoding,
+    decoding: &Decoded,
 ) -> Result<(), CliError> {
     let shape = region.shape();
     let columns = csv_table::columns(&shape);

@@ -7,7 +7,6 @@
 //! times from the beginning of what is written to its end. A range includes both of its labels
 //! entirely, in the array's order.
 
-mod cf_times;
 mod coordinate;
 
 use std::io::{self, IsTerminal as _};
@@ -17,7 +16,6 @@ use zarr_kit::AxisSelection;
 use zarr_kit::metadata::cf::{Moment, TimeAxis};
 use zarr_kit::report::words;
 
-pub(crate) use self::cf_times::CfTimes;
 use self::coordinate::{Coordinate, Key, Keys, Kind};
 pub(crate) use self::coordinate::{Coordinate as Labels, Unfound};
 use crate::error::CliError;

@@ -1,11 +1,10 @@
 //! Numbers with `units` of a time as counts of numpy's times.
 
-use zarr_kit::ArrayMetadata;
-
-use zarr_kit::metadata::cf::{Calendar, DAY, REFORM, SECOND, TimeAxis, text};
+use zarr_metadata::ArrayMetadata;
+use zarr_metadata::cf::{Calendar, DAY, REFORM, SECOND, TimeAxis, text};
 
 /// The times that the attributes `units` and `calendar` of an array mean.
-pub(crate) struct CfTimes {
+pub(super) struct CfTimes {
     axis: TimeAxis,
     /// Attoseconds of 1970-01-01 since the first day of the calendar.
     epoch: i128,
@@ -14,7 +13,7 @@ pub(crate) struct CfTimes {
 impl CfTimes {
     /// `Ok(None)` if the units are not of a time; the error says what is not understood, and is one
     /// for calendars that numpy's times do not have.
-    pub(crate) fn of(metadata: &ArrayMetadata) -> Result<Option<Self>, String> {
+    pub(super) fn of(metadata: &ArrayMetadata) -> Result<Option<Self>, String> {
         let Some(units) = text(metadata, "units") else { return Ok(None) };
         let calendar = text(metadata, "calendar");
         let Some(axis) = TimeAxis::cf(&units, calendar.as_deref())? else { return Ok(None) };
@@ -27,7 +26,7 @@ impl CfTimes {
     }
 
     /// Whether whole numbers mean whole seconds.
-    pub(crate) fn has_whole_seconds(&self) -> bool {
+    pub(super) fn has_whole_seconds(&self) -> bool {
         let step = self.axis.time_of(1).zip(self.axis.time_of(0));
         step.is_some_and(|(one, zero)| {
             (one - zero) % SECOND == 0 && (zero - self.epoch) % SECOND == 0
@@ -35,12 +34,12 @@ impl CfTimes {
     }
 
     /// Seconds or nanoseconds since 1970 of a whole number.
-    pub(crate) fn count_of_whole(&self, number: i64, is_seconds: bool) -> Option<i64> {
+    pub(super) fn count_of_whole(&self, number: i64, is_seconds: bool) -> Option<i64> {
         self.counted(self.axis.time_of(number.into())?, is_seconds)
     }
 
     /// Seconds or nanoseconds since 1970 of a number, to the nearest.
-    pub(crate) fn count(&self, number: f64, is_seconds: bool) -> Option<i64> {
+    pub(super) fn count(&self, number: f64, is_seconds: bool) -> Option<i64> {
         const EXACT: f64 = 9_007_199_254_740_992.0;
         if number.abs() > EXACT {
             return None;
