@@ -45,7 +45,6 @@ pub struct Join {
     members: Vec<Member>,
     arrangement: Arrangement,
     combine: CombineAttributes,
-    chunk_grid: Option<ChunkGrid>,
     new_axis_name: Option<String>,
     alike: Option<Vec<Member>>,
 }
@@ -58,7 +57,6 @@ impl Join {
             members,
             arrangement,
             combine: CombineAttributes::default(),
-            chunk_grid: None,
             new_axis_name: None,
             alike: None,
         }
@@ -68,14 +66,6 @@ impl Join {
     #[must_use]
     pub fn attributes(mut self, combine: CombineAttributes) -> Self {
         self.combine = combine;
-        self
-    }
-
-    /// Sets the chunks of the joined array. Members' chunks that are also chunks of this grid are
-    /// moved, and the others decoded. By default the grid is made of the members' chunks.
-    #[must_use]
-    pub fn chunk_grid(mut self, grid: ChunkGrid) -> Self {
-        self.chunk_grid = Some(grid);
         self
     }
 
@@ -103,20 +93,17 @@ impl Join {
     }
 
     /// As [`plan`](Self::plan), with the chunks that `grid` gives for the document of the joined array,
-    /// in place of the members'.
+    /// in place of the members'. Members' chunks that are also chunks of this grid are moved, and the
+    /// others decoded.
     ///
     /// # Errors
     /// Those of `plan` and of `grid`.
     pub fn plan_with<E: From<JoinError>>(
-        mut self,
+        self,
         grid: impl FnOnce(&ArrayMetadata) -> Result<Option<ChunkGrid>, E>,
     ) -> Result<JoinPlan, E> {
-        let chosen = self.chunk_grid.take();
-        let (members, mut metadata) = self.documented(|members| match chosen {
-            Some(grid) => Ok(grid),
-            None => {
-                Ok::<_, JoinError>(chunk_grid_of(&members.joined_grid().map_err(JoinError::Grid)?))
-            }
+        let (members, mut metadata) = self.documented(|members| {
+            Ok::<_, JoinError>(chunk_grid_of(&members.joined_grid().map_err(JoinError::Grid)?))
         })?;
         if let Some(grid) = grid(&metadata)? {
             let changed = metadata.with_shape_and_grid(metadata.shape(), &grid);

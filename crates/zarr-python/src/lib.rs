@@ -44,9 +44,11 @@ mod _native {
     #[pymodule_export]
     use super::main_from;
     #[pymodule_export]
+    use super::operations::copy::{copy, plan_copy};
+    #[pymodule_export]
     use super::operations::diff::diff;
     #[pymodule_export]
-    use super::operations::hierarchy::{array_document, check, copy};
+    use super::operations::hierarchy::{array_document, check, check_portable};
     #[pymodule_export]
     use super::operations::join::{join, join_virtually};
     #[pymodule_export]

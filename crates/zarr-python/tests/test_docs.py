@@ -1,19 +1,51 @@
 """The examples of the pages on Python."""
 
 import re
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
+import zarr_kit
 
 ROOT = Path(__file__).resolve().parents[3]
+
+
+def blocks_of(page):
+    return re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/python.md", "docs/past-one-machine.md", "crates/zarr-python/README.md"])
 def test_examples_run(page, tmp_path, monkeypatch):
     pytest.importorskip("dask.array")
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"^```python\n(.*?)^```", (ROOT / page).read_text(), re.MULTILINE | re.DOTALL)
+    blocks, names = blocks_of(page), {}
     assert blocks
-    names = {}
     for number, block in enumerate(blocks):
         exec(compile(block, f"{page}, example {number + 1}", "exec"), names)
+
+
+@pytest.mark.parametrize(("number", "needs", "references"), [
+    (0, "kerchunk.hdf", "kerchunk-*.json"), (1, "virtualizarr", "virtualizarr-*.json"),
+])
+def test_years_of_netcdf_become_one_array(number, needs, references, tmp_path, monkeypatch):
+    pytest.importorskip("h5py")
+    pytest.importorskip(needs)
+    pytest.importorskip("dask.array")
+    monkeypatch.chdir(tmp_path)
+    fixtures = ROOT / "fixtures/netcdf-years"
+    for file in fixtures.glob("*.nc"):
+        shutil.copy(file, tmp_path)
+    blocks = blocks_of("docs/netcdf.md")
+    assert len(blocks) == 3
+    exec(compile(blocks[number], f"netcdf.md, example {number + 1}", "exec"), {})
+    members = sorted(tmp_path.glob(references))
+    assert len(members) == 20
+    zarr_kit.join(members, tmp_path / "years.zjoin", along="time", virtual=True)
+    temp = zarr_kit.open("years.zjoin/temp")
+    assert temp.shape == (7305, 2) and temp.chunks[0][:4] == (365, 365, 365, 366)
+    assert temp[...].tobytes() == (fixtures / "temp.raw").read_bytes()
+    names = {}
+    exec(compile(blocks[2], "netcdf.md, example 3", "exec"), names)
+    assert names["ds"].temp.chunks[0] == temp.chunks[0]
+    assert np.isfinite(names["ds"].temp.groupby("time.year").mean().compute()).all()

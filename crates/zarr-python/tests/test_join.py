@@ -111,6 +111,30 @@ def dataset(folder, days, first, scale=1):
     return group
 
 
+def test_groups_get_other_chunks_by_the_names_of_dimensions(tmp_path):
+    parts = [dataset(tmp_path / "a.zarr", 31, 0), dataset(tmp_path / "b.zarr", 28, 31, 2)]
+    plan = zarr_kit.join(parts, along="day", chunks={"day": [31, 28], "x": 1}, dry_run=True)
+    # The times, and the array x, keep their chunks.
+    assert {name: (array.moved_chunks, array.written_chunks) for name, array in plan.arrays.items()} == {
+        "day": (2, 0), "rain": (0, 4), "x": (0, 2),
+    }
+    zarr_kit.join(parts, tmp_path / "all.zarr", along="day", chunks={"day": 20})
+    found = zarr_kit.open_group(tmp_path / "all.zarr")
+    assert [found[name].chunks for name in ("day", "rain", "x")] == [((20, 20, 19),), ((20, 20, 19), (2,)), ((2,),)]
+    assert [found[name].metadata["chunk_grid"]["name"] for name in ("day", "rain", "x")] == ["regular"] * 3
+    for name in ("day", "rain"):
+        np.testing.assert_array_equal(found[name][...], np.concatenate([part[name][...] for part in parts]))
+    only = zarr_kit.join([part["rain"] for part in parts], along="day", chunks={"x": 1}, dry_run=True).arrays[""]
+    assert only.metadata["chunk_grid"]["configuration"]["chunk_shapes"] == [[31, 28], 1]
+    for chunks, message in [
+        ({"day": 20, "lat": 5}, r"no array of the members has the dimensions \['lat'\]"),
+        ({"day": [20]}, "axis day: the chunks add up to 20, the axis has 59 elements"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            zarr_kit.join(parts, tmp_path / "none.zarr", along="day", chunks=chunks)
+        assert not (tmp_path / "none.zarr").exists()
+
+
 def test_groups_are_joined_by_the_paths_of_their_arrays(tmp_path):
     parts = [dataset(tmp_path / "a.zarr", 31, 0), dataset(tmp_path / "b.zarr", 28, 31, 2)]
     done = zarr_kit.join(parts, tmp_path / "all.zarr", along="day")
@@ -126,8 +150,8 @@ def test_groups_are_joined_by_the_paths_of_their_arrays(tmp_path):
     assert zarr_kit.open_group(tmp_path / "sorted.zarr")["day"][:].tolist() == list(range(59))
     with pytest.raises(ValueError, match="along: 0; arrays of groups are joined along a dimension's name"):
         zarr_kit.join(parts, tmp_path / "c.zarr", along=0)
-    with pytest.raises(ValueError, match="chunks is for arrays"):
-        zarr_kit.join(parts, tmp_path / "c.zarr", along="day", chunks=10)
+    with pytest.raises(ValueError, match="chunks have 1 axes, the shape has 2"):
+        zarr_kit.join(parts, tmp_path / "c.zarr", along="day", chunks=[10])
     with pytest.raises(ValueError, match="rain is an array, and .*b.zarr a group"):
         zarr_kit.join([parts[0]["rain"], parts[1]], tmp_path / "c.zarr", along="day")
     assert not (tmp_path / "c.zarr").exists()

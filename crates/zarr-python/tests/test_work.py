@@ -1,9 +1,9 @@
 """Plans, checks, pictures, descriptions and copies."""
 
 import io
+import json
 import subprocess
 import sys
-import warnings
 import xml.etree.ElementTree
 from contextlib import redirect_stderr
 
@@ -161,18 +161,79 @@ def test_groups_are_copied_with_chunks_by_path(tmp_path):
     assert zarr_kit.open(tmp_path / "i.zarr", "y").chunks == ((3, 1), (3, 1))
 
 
-def test_copies_tell_what_they_cannot_have(array, tmp_path):
+def test_copies_tell_what_they_cannot_have(array, tmp_path, caplog):
     (tmp_path / "a.zarr/README").write_text("about")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        done = zarr_kit.copy(array, tmp_path / "b.zarr")
-    assert (done.others, done.without_key) == (1, ())
+    done = zarr_kit.copy(array, tmp_path / "b.zarr")
+    assert (done.others, done.without_key) == (1, ()) and not caplog.records
     (tmp_path / "a.zarr/back\\slash").write_text("lost")
-    with pytest.warns(UserWarning, match="not in the copy: 'back"):
-        done = zarr_kit.copy(array, tmp_path / "c.zarr", chunks=7)
+    done = zarr_kit.copy(array, tmp_path / "c.zarr", chunks=7)
+    [record] = caplog.records
+    assert record.name == "zarr_kit" and record.getMessage().startswith("not in the copy: 'back")
     assert (done.others, done.without_key) == (1, ("back\\slash",))
     found = zarr_kit.check(tmp_path / "a.zarr", data=False)
     assert ("foreign-file", "back\\slash") in [(finding.id, finding.key) for finding in found]
+
+
+@pytest.fixture
+def wide(tmp_path):
+    """An array of 1 MiB in chunks of rows."""
+    wide = zarr_kit.create(tmp_path / "wide.zarr", shape=(512, 512), dtype="i4", chunks=(16, 512))
+    wide[...] = np.arange(512 * 512).reshape(512, 512)
+    return wide
+
+
+def test_copies_say_what_they_read_before_they_do(wide, tmp_path):
+    target = tmp_path / "new/folder/c.zarr"
+    [direct] = zarr_kit.copy(wide, target, chunks=(512, 16), dry_run=True)
+    assert (direct["array"], direct["route"], direct["bytes"], direct["source_chunks"], direct["why"]) == (
+        "", "direct", 1 << 20, 32, None,
+    )
+    [twice] = zarr_kit.copy(wide, target, chunks=(512, 16), memory="256KiB", dry_run=True)
+    assert (twice["route"], twice["reads"], twice["intermediate_bytes"]) == ("intermediate", 32, 1 << 20)
+    assert not (tmp_path / "new").exists()
+    done = subprocess.run(
+        [sys.executable, "-m", "zarr_kit", "copy", tmp_path / "wide.zarr", target, "--chunks", "512,16", "--memory", "256KiB", "--dry-run", "--json"],
+        capture_output=True, check=True,
+    )
+    assert json.loads(done.stdout)["arrays"] == [twice]
+
+
+def test_copies_in_two_passes_have_their_intermediate_where_it_is_told(wide, tmp_path, caplog):
+    place = tmp_path / "scratch"
+    done = zarr_kit.copy(wide, tmp_path / "c.zarr", chunks=(512, 16), memory="256KiB", intermediate=place)
+    assert done.in_two_passes == 1 and not list(place.iterdir()) and not caplog.records
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "c.zarr")[...], wide[...])
+    text = zarr_kit.create(tmp_path / "t.zarr", shape=(256, 256), dtype=str, chunks=(1, 256))
+    text[...] = "x"
+    zarr_kit.copy(text, tmp_path / "u.zarr", chunks=(256, 1), memory="64KiB")
+    [record] = caplog.records
+    assert record.name == "zarr_kit" and "times, since elements of variable length have no intermediate" in record.getMessage()
+
+
+def test_portable_copies_are_read_by_all(array, tmp_path):
+    done = zarr_kit.copy(array, tmp_path / "p.zarr", portable=True)
+    found = zarr_kit.open(tmp_path / "p.zarr")
+    assert done.arrays == 1 and found.chunks == ((31, 28), (4, 4)) and found.metadata["chunk_grid"]["name"] == "regular"
+    np.testing.assert_array_equal(found[...], array[...])
+    zarr_kit.create(tmp_path / "i.zarr", shape=8, dtype="int4", chunks=4)
+    with pytest.raises(ValueError, match="portable: elements of type int4 are not read by all programs"):
+        zarr_kit.copy(tmp_path / "i.zarr", tmp_path / "j.zarr", portable=True)
+
+
+def test_what_is_not_portable_is_refused(array, tmp_path):
+    group = zarr_kit.create_group(tmp_path / "g.zarr")
+    create = {"shape": 59, "dtype": "i2", "portable": True}
+    for made in (lambda: zarr_kit.create(tmp_path / "n.zarr", chunks=[(31, 28)], **create), lambda: group.create_array("n", chunks=[(31, 28)], **create)):
+        with pytest.raises(ValueError, match="portable: read by zarr-python with array.rectilinear_chunks"):
+            made()
+    assert not (tmp_path / "n.zarr").exists() and "n" not in group
+    assert zarr_kit.create(tmp_path / "n.zarr", chunks=31, **create).chunks == ((31, 28),)
+    members = [array, array]
+    with pytest.raises(ValueError, match="portable: read by zarr-python with"):
+        zarr_kit.join(members, tmp_path / "j.zarr", along="day", portable=True)
+    assert not (tmp_path / "j.zarr").exists()
+    zarr_kit.join(members, tmp_path / "j.zarr", along="day", portable=True, chunks={"day": 40})
+    assert zarr_kit.open(tmp_path / "j.zarr").chunks == ((40, 40, 38), (4, 4))
 
 
 def test_copies_that_lose_something_are_refused(array, tmp_path):

@@ -1,5 +1,7 @@
 //! The ways of the elements from the source to the target.
 
+use std::fmt;
+
 /// How the elements of an array get from the source to the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -21,6 +23,19 @@ pub enum Route {
     Repeated(Why),
 }
 
+impl Route {
+    /// `direct`, `sparse`, `intermediate` or `repeated`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Direct => "direct",
+            Self::Sparse => "sparse",
+            Self::Intermediate { .. } => "intermediate",
+            Self::Repeated(_) => "repeated",
+        }
+    }
+}
+
 /// Why a copy that reads its source many times has no intermediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -40,4 +55,16 @@ pub enum Why {
     Part,
     /// Elements have lengths of their own.
     Variable,
+}
+
+impl fmt::Display for Why {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Cost => "an intermediate would take as long",
+            Self::Room { .. } => "there is no room for an intermediate",
+            Self::Archive => "an archive has no place for an intermediate",
+            Self::Part => "a part has no intermediate",
+            Self::Variable => "elements of variable length have no intermediate",
+        })
+    }
 }

@@ -139,6 +139,7 @@ def create(
     fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
+    portable: bool = False,
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
@@ -173,6 +174,9 @@ def create(
         Names of the axes.
     attributes
         JSON values.
+    portable
+        Whether an array is refused that another program does not read, or only with a setting:
+        zarr-python, Xarray, zarrs, TensorStore or GDAL.
 
     Returns
     -------
@@ -183,6 +187,8 @@ def create(
     ------
     FileExistsError
         If there is an array or group already.
+    ValueError
+        If ``portable``, and a program does not read the array: the message says which, and why.
 
     Examples
     --------
@@ -201,6 +207,7 @@ def create(
         fill_value=fill_value,
         dimension_names=dimension_names,
         attributes=attributes,
+        portable=portable,
     )
     state = _store.state(url, path, storage_options, threads, write_empty_chunks)
     return Array(_native.Array.create(state, document))

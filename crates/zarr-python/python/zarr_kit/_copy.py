@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import json
-import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, overload
 
 from . import _create, _grid, _native, _node, _store
 from ._array import Array
 from ._check import MEMORY, parsed_bytes
 from ._group import Group
+from ._notes import note_readers, note_repeated, note_without_key
 from ._progress import Progress, told
-
-_SHOWN = 10
-"""How many of the names are in the warning that no copy can have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +31,9 @@ class Copied:
         How many objects that belong to no array or group were copied too, such as a README.
     without_key
         What is in the source and in no copy, because it is no object: files whose name no key can
-        have, links that lead nowhere. A warning names them, too.
+        have, links that lead nowhere. The logger ``zarr_kit`` warns of them, too.
+    in_two_passes
+        How many arrays were copied by way of an intermediate.
     """
 
     arrays: int
@@ -43,23 +42,65 @@ class Copied:
     tasks_done_before: int
     others: int
     without_key: tuple[str, ...]
+    in_two_passes: int
 
 
+@overload
 def copy(
     source: _store.Url | Array | Group,
     target: _store.Url | Group,
     *,
     chunks: Any = None,
     codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    portable: bool = False,
     overwrite: bool = False,
     resume: bool = False,
     verify: bool = False,
     allow_loss: bool = False,
     memory: int | str = MEMORY,
+    intermediate: _store.Url | None = None,
+    dry_run: Literal[True],
     progress: Progress = False,
     source_options: Mapping[str, Any] | None = None,
     target_options: Mapping[str, Any] | None = None,
-) -> Copied:
+) -> list[dict[str, Any]]: ...
+@overload
+def copy(
+    source: _store.Url | Array | Group,
+    target: _store.Url | Group,
+    *,
+    chunks: Any = None,
+    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    portable: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    verify: bool = False,
+    allow_loss: bool = False,
+    memory: int | str = MEMORY,
+    intermediate: _store.Url | None = None,
+    dry_run: Literal[False] = False,
+    progress: Progress = False,
+    source_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+) -> Copied: ...
+def copy(
+    source: _store.Url | Array | Group,
+    target: _store.Url | Group,
+    *,
+    chunks: Any = None,
+    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    portable: bool = False,
+    overwrite: bool = False,
+    resume: bool = False,
+    verify: bool = False,
+    allow_loss: bool = False,
+    memory: int | str = MEMORY,
+    intermediate: _store.Url | None = None,
+    dry_run: bool = False,
+    progress: Progress = False,
+    source_options: Mapping[str, Any] | None = None,
+    target_options: Mapping[str, Any] | None = None,
+) -> Copied | list[dict[str, Any]]:
     """Copies an array, or a group and everything below it.
 
     Every chunk of the target is encoded and written once. A copy that is interrupted can be resumed;
@@ -76,6 +117,9 @@ def copy(
         a group, one length or shape for all arrays, or a dict with the paths of arrays as keys.
     codecs
         The codecs of the arrays in the target; None for those of the source.
+    portable
+        Whether the target is read by other programs without a setting: chunks of one length, and
+        codecs that all have, take the place of others.
     overwrite
         Whether a node at the target is removed first.
     resume
@@ -85,7 +129,13 @@ def copy(
     allow_loss
         Whether values may change that the target's codecs cannot keep.
     memory
-        The memory that elements and chunks may use, such as ``"512MiB"``.
+        The memory that elements and chunks may use, such as ``"512MiB"``. An array whose chunks would
+        be read many times within it is copied in two passes, by way of an intermediate; where that is
+        not possible, the logger ``zarr_kit`` warns.
+    intermediate
+        A folder or URL for intermediates; None for beside the chunks of the target.
+    dry_run
+        Whether to return what would be read, and write nothing.
     progress
         True for a progress bar on standard error, or a function that gets the path of an array,
         the bytes done, and the total number of bytes, or None if that is not known.
@@ -94,8 +144,9 @@ def copy(
 
     Returns
     -------
-    Copied
-        How many arrays, groups and bytes were copied.
+    Copied or list of dict
+        How many arrays, groups and bytes were copied; if ``dry_run``, the route, reads, tasks and memory
+        of each array, as ``zarr-kit copy --dry-run --json`` prints them.
 
     Raises
     ------
@@ -104,13 +155,16 @@ def copy(
     UnfinishedCopyError
         If there is an unfinished copy at the target: ``resume`` or ``overwrite`` it.
     LossError, ValueError
-        If values would change, or if the chunks do not fit.
+        If values would change, if the chunks do not fit, or if ``portable`` and a program lacks the
+        data type.
 
     Examples
     --------
     >>> import tempfile, zarr_kit
     >>> folder = tempfile.mkdtemp()
     >>> a = zarr_kit.create(f"{folder}/a", shape=59, dtype="i2", chunks=[(31, 28)], fill_value=3)
+    >>> zarr_kit.copy(f"{folder}/a", f"{folder}/b", chunks=20, dry_run=True)[0]["route"]
+    'direct'
     >>> zarr_kit.copy(f"{folder}/a", f"{folder}/b", chunks=20).arrays
     1
     >>> zarr_kit.open(f"{folder}/b").chunks
@@ -121,32 +175,49 @@ def copy(
     if isinstance(chunks, Mapping):
         _check_paths(chunks, place)
 
+    grids: dict[str, dict[str, Any]] = {}
+
     def change(path: str, document: str) -> tuple[str | None, str | None]:
         within = path.removeprefix(root).strip("/")
         asked = chunks.get(within) if isinstance(chunks, Mapping) else chunks
         grid = None
         if asked is not None:
-            grid = json.dumps(_grid.document(asked, tuple(json.loads(document)["shape"])))
+            found = _grid.document(asked, tuple(json.loads(document)["shape"]))
+            grid = json.dumps(found)
+            if not portable:
+                grids[within] = {"chunk_grid": found}
         return grid, None if codecs is None else _create.codecs_json(codecs)
 
-    arguments = CopyArguments(parsed_bytes(memory), resume, overwrite, verify, allow_loss)
+    arguments = CopyArguments(
+        change=change,
+        note=note_repeated,
+        portable=portable,
+        intermediate=None if intermediate is None else _store.state(intermediate),
+        memory=parsed_bytes(memory),
+        resume=resume,
+        overwrite=overwrite,
+        verify=verify,
+        allow_loss=allow_loss,
+    )
+    to = _node.target(target, target_options)
+    if dry_run:
+        return [_planned(path, found) for path, found in _native.plan_copy(place, to, arguments)]
     with told(progress, "bytes") as tell:
-        done = _native.copy(
-            place,
-            _node.target(target, target_options),
-            change,
-            arguments,
-            tell,
-        )
-    arrays, groups, nbytes, done_before, others, without_key = done
-    if without_key:
-        names = ", ".join(map(repr, without_key[:_SHOWN]))
-        more = f" and {len(without_key) - _SHOWN} more" if len(without_key) > _SHOWN else ""
-        warnings.warn(
-            f"not in the copy: {names}{more}; no key can have such a name, or it is no regular file",
-            stacklevel=2,
-        )
-    return Copied(arrays, groups, nbytes, done_before, others, tuple(without_key))
+        done = _native.copy(place, to, arguments, tell)
+    arrays, groups, nbytes, done_before, others, without_key, in_two_passes = done
+    note_readers(grids)
+    note_without_key(without_key)
+    return Copied(arrays, groups, nbytes, done_before, others, tuple(without_key), in_two_passes)
+
+
+def _planned(path: str, found: _native.PlannedReads | None) -> dict[str, Any]:
+    if found is None:
+        return {"array": path, "route": "objects"}
+    route, numbers, intermediate, why = found
+    names = ("bytes", "source_chunks", "reads", "tasks", "memory")
+    size, chunks = intermediate or (None, None)
+    planned = {"array": path, "route": route, **dict(zip(names, numbers, strict=True))}
+    return {**planned, "intermediate_bytes": size, "intermediate_chunks": chunks, "why": why}
 
 
 def _check_paths(chunks: Mapping[str, Any], place: _native.NodeOrState) -> None:
@@ -163,6 +234,10 @@ def _check_paths(chunks: Mapping[str, Any], place: _native.NodeOrState) -> None:
 class CopyArguments:
     """The arguments of the native part."""
 
+    change: Callable[[str, str], tuple[str | None, str | None]]
+    note: Callable[[str, int, str], None]
+    portable: bool
+    intermediate: _native.State | None
     memory: int
     resume: bool
     overwrite: bool

@@ -24,6 +24,7 @@ def array_document(
     fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
+    portable: bool = False,
 ) -> str:
     """The ``zarr.json`` of a new array; see `zarr_kit.create` for the arguments."""
     shape = _grid.checked_shape(shape)
@@ -51,7 +52,10 @@ def array_document(
         found["dimension_names"] = list(dimension_names)
     if attributes:
         found["attributes"] = _checked(attributes)
-    return json.dumps(found, allow_nan=False)
+    document = json.dumps(found, allow_nan=False)
+    if portable:
+        _native.check_portable(document)
+    return document
 
 
 def group_document(attributes: Mapping[str, Any] | None = None) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
@@ -48,11 +48,29 @@ def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     ValueError
         If lengths do not add up to the length of the axis, or are not positive.
     """
-    per_axis = _per_axis(chunks, shape)
-    if all(isinstance(edges, int) for edges in per_axis):
-        return {"name": "regular", "configuration": {"chunk_shape": per_axis}}
-    shapes = [_runs(edges) for edges in per_axis]
-    return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": shapes}}
+    return _of_entries([_runs(edges) for edges in _per_axis(chunks, shape)])
+
+
+def changed(document: Mapping[str, Any], chunks: Mapping[str, Any]) -> dict[str, Any]:
+    """The ``chunk_grid`` of an array, with other chunks on the axes of these names.
+
+    Raises
+    ------
+    ValueError
+        As for `document`.
+    """
+    kept = document["chunk_grid"]["configuration"]
+    entries = list(kept["chunk_shape"] if "chunk_shape" in kept else kept["chunk_shapes"])
+    for axis, name in enumerate(document.get("dimension_names") or ()):
+        if name in chunks:
+            entries[axis] = _runs(_edges(name, chunks[name], document["shape"][axis]))
+    return _of_entries(entries)
+
+
+def _of_entries(entries: list[Any]) -> dict[str, Any]:
+    if all(isinstance(edges, int) for edges in entries):
+        return {"name": "regular", "configuration": {"chunk_shape": entries}}
+    return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": entries}}
 
 
 def runs(edges: Sequence[int]) -> list[tuple[int, int]]:
@@ -70,24 +88,24 @@ def _per_axis(chunks: Any, shape: tuple[int, ...]) -> list[int | list[int]]:
     chunks = list(chunks)
     if len(chunks) != len(shape):
         raise ValueError(f"chunks have {len(chunks)} axes, the shape has {len(shape)}")
-    result: list[int | list[int]] = []
-    for axis, (entry, length) in enumerate(zip(chunks, shape, strict=True)):
-        if entry is None or (isinstance(entry, int) and entry == -1):
-            result.append(max(length, 1))
-        elif isinstance(entry, (int, np.integer)):
-            if entry <= 0:
-                raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {entry}")
-            result.append(int(entry))
-        else:
-            edges = [int(edge) for edge in entry]
-            if any(edge <= 0 for edge in edges) and not (length == 0 and edges == [0]):
-                raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {min(edges)}")
-            if sum(edges) != length:
-                raise ValueError(
-                    f"axis {axis}: the chunks add up to {sum(edges)}, the axis has {length} elements"
-                )
-            result.append(edges)
-    return result
+    lengths = zip(chunks, shape, strict=True)
+    return [_edges(axis, entry, length) for axis, (entry, length) in enumerate(lengths)]
+
+
+def _edges(axis: int | str, entry: Any, length: int) -> int | list[int]:
+    """The length of every chunk of an axis, or all lengths."""
+    if entry is None or (isinstance(entry, int) and entry == -1):
+        return max(length, 1)
+    if isinstance(entry, (int, np.integer)):
+        if entry <= 0:
+            raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {entry}")
+        return int(entry)
+    edges = [int(edge) for edge in entry]
+    if any(edge <= 0 for edge in edges) and not (length == 0 and edges == [0]):
+        raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {min(edges)}")
+    if sum(edges) != length:
+        raise ValueError(f"axis {axis}: the chunks add up to {sum(edges)}, the axis has {length} elements")
+    return edges
 
 
 def regular(edges: Sequence[int]) -> int | list[int]:

@@ -98,6 +98,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         fill_value: Any = None,
         dimension_names: Sequence[str | None] | None = None,
         attributes: Mapping[str, Any] | None = None,
+        portable: bool = False,
     ) -> Array:
         """Creates an array in this group.
 
@@ -105,7 +106,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         ----------
         name
             The name, or the path below this group.
-        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes
+        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes, portable
             As for `zarr_kit.create`.
 
         Returns
@@ -134,6 +135,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
             fill_value=fill_value,
             dimension_names=dimension_names,
             attributes=attributes,
+            portable=portable,
         )
         return Array(self._native.create_array(name, document))
 

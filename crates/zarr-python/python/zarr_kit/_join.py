@@ -131,6 +131,7 @@ def join(
     chunks: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
+    portable: bool = False,
     link: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -153,6 +154,7 @@ def join(
     chunks: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
+    portable: bool = False,
     link: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -174,6 +176,7 @@ def join(
     chunks: Any = None,
     combine_attrs: CombineAttrs = "override",
     any_order: bool = False,
+    portable: bool = False,
     link: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -210,13 +213,17 @@ def join(
         How many members lie along each axis of ``along``, the last one varying fastest; or
         ``"auto"``, which finds their places by the members' coordinates (groups only).
     chunks
-        The chunks of the joined array, as for `create`; None for those of the members. Not for
-        groups.
+        The chunks of the joined array, as for `create`; None for those of the members. For groups a
+        dict with the names of dimensions as keys, such as ``{"time": 365}``: it changes all arrays
+        with such a dimension. Chunks that fit are still moved, and others are decoded.
     combine_attrs
         What becomes of attributes that differ, by Xarray's names. ``units``, ``calendar``,
         ``scale_factor``, ``add_offset``, ``_FillValue`` and ``missing_value`` must be equal.
     any_order
         Whether groups whose coordinates overlap or go backwards are joined too.
+    portable
+        Whether a result is refused that another program does not read, or only with a setting:
+        ``chunks`` of one length make one that all read.
     link
         Whether chunks are hard links to the members' files. A program that writes into such a file
         in place, as zarr-kit never does, then changes the member too.
@@ -277,7 +284,7 @@ def join(
     members = [_node.at(source, source_options) for source in sources]
     axes = _axes(along, new_axis, grid)
     if virtual:
-        barred = {"chunks": chunks is not None, "link": link, "overwrite": overwrite, "resume": resume}
+        barred = {"chunks": chunks is not None, "portable": portable, "link": link, "overwrite": overwrite, "resume": resume}
         barred["dry_run"] = dry_run
         for name, is_given in barred.items():
             if is_given:
@@ -294,11 +301,12 @@ def join(
         along=axes,
         new_axis=new_axis,
         grid=grid if grid is None or isinstance(grid, str) else [int(count) for count in grid],
-        chunks=None if chunks is None else lambda shape: json.dumps(_grid.document(chunks, tuple(shape))),
+        chunks=None if chunks is None else _Chosen(chunks),
         combine_attrs=combine_attrs,
         any_order=any_order,
         fill_missing=fill_missing,
         chunks_may_change=chunks_may_change,
+        portable=portable,
         link=link,
         resume=resume,
         overwrite=overwrite,
@@ -329,9 +337,37 @@ class JoinArguments:
     any_order: bool
     fill_missing: bool
     chunks_may_change: bool
+    portable: bool
     link: bool
     resume: bool
     overwrite: bool
+
+
+class _Chosen:
+    """The chunks that are asked for, of each joined array by its document."""
+
+    def __init__(self, chunks: Any) -> None:
+        self._chunks = chunks
+        self._unused = set(chunks) if isinstance(chunks, Mapping) else set()
+
+    def __call__(self, document: str | None) -> str | None:
+        """The JSON of an array's grid; None if it keeps its own. The last call is without a document.
+
+        Raises
+        ------
+        ValueError
+            If the chunks do not fit; at last, if no array has a dimension that has chunks.
+        """
+        if document is None:
+            if self._unused:
+                raise ValueError(f"chunks: no array of the members has the dimensions {sorted(self._unused)}")
+            return None
+        found = json.loads(document)
+        if not isinstance(self._chunks, Mapping):
+            return json.dumps(_grid.document(self._chunks, tuple(found["shape"])))
+        names = set(found.get("dimension_names") or ()) & set(self._chunks)
+        self._unused -= names
+        return json.dumps(_grid.changed(found, self._chunks)) if names else None
 
 
 def _axes(along: Along | None, new_axis: str | None, grid: Any) -> list[str | int]:

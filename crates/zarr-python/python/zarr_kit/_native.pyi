@@ -17,6 +17,7 @@ _Axis = tuple[int, int, int] | NDArray[Any]
 Steps = tuple[int, int, int]
 _AxisFound = tuple[int, int, int] | list[int]
 PlannedArray = tuple[str, str, int, int, int, int, list[tuple[str, int]]]
+PlannedReads = tuple[str, Sequence[int], tuple[int, int] | None, str | None]
 _Told = Callable[[str, int, int | None], object]
 _Region = tuple[str, list[tuple[int, int]]]
 _Planned = tuple[
@@ -50,6 +51,7 @@ def array_document(
     codecs: str | None = None,
     fill_value: str | None = None,
 ) -> str: ...
+def check_portable(document: str) -> None: ...
 def check(
     node: NodeOrState, data: bool, complete: bool, memory: int, progress: _Told | None
 ) -> tuple[
@@ -60,10 +62,12 @@ def references(node: NodeOrState) -> str: ...
 def copy(
     source: NodeOrState,
     target: NodeOrState,
-    change: Callable[[str, str], tuple[str | None, str | None]],
     arguments: Any,
     progress: _Told | None,
-) -> tuple[int, int, int, int, int, list[str]]: ...
+) -> tuple[int, int, int, int, int, list[str], int]: ...
+def plan_copy(
+    source: NodeOrState, target: NodeOrState, arguments: Any
+) -> list[tuple[str, PlannedReads | None]]: ...
 def join(
     members: Sequence[NodeOrState],
     target: NodeOrState | None,
@@ -177,6 +181,7 @@ class Array:
     def read_points(self, axes: Sequence[NDArray[Any]], out: NDArray[Any]) -> None: ...
     def write_points(self, axes: Sequence[NDArray[Any]], elements: NDArray[Any]) -> None: ...
     def read_variable_points(self, axes: Sequence[NDArray[Any]]) -> Elements: ...
+    def read_decoded(self, axes: Sequence[_Axis]) -> tuple[bytearray, str] | None: ...
     def write_variable_points(
         self, axes: Sequence[NDArray[Any]], elements: list[str] | list[bytes]
     ) -> None: ...

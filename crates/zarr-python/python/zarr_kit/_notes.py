@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 LOGGER = logging.getLogger("zarr_kit")
+
+_SHOWN = 10
+"""How many of the names are in the warning that no copy can have."""
 
 
 def note_readers(documents: Mapping[str, Mapping[str, Any]]) -> None:
@@ -23,5 +26,26 @@ def note_readers(documents: Mapping[str, Mapping[str, Any]]) -> None:
             "zarr-python, and Xarray's engine \"zarr\", with "
             "zarr.config.set({\"array.rectilinear_chunks\": True})",
             ", ".join(names[:3]),
+            more,
+        )
+
+
+def note_repeated(path: str, times: int, why: str) -> None:
+    """Says that a copy reads each chunk of an array many times."""
+    LOGGER.warning(
+        "%s: chunks of the source are read %d times, since %s: give more memory, or another place as intermediate",
+        repr(path) if path else "the array",
+        times,
+        why,
+    )
+
+
+def note_without_key(names: Sequence[str]) -> None:
+    """Says what no copy can have, since it is no object."""
+    if names:
+        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+        LOGGER.warning(
+            "not in the copy: %s%s; no key can have such a name, or it is no regular file",
+            ", ".join(map(repr, names[:_SHOWN])),
             more,
         )

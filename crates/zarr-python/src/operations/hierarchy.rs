@@ -1,10 +1,11 @@
-//! Checks and copies of hierarchies, and the documents of new arrays.
+//! Checks of hierarchies, and the documents of new arrays.
 
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::check::{CheckOptions, Finding, check_with_progress};
-use zarr_kit::copy::{CopyOptions, CopySummary, Endpoint, copy_tree};
 use zarr_kit::metadata::{ChunkGrid, FillValue};
-use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
+use zarr_kit::report::readers::Readers;
+use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType};
 
 use crate::conversion::error::{Done, Raised};
 use crate::process::progress::Progress;
@@ -65,77 +66,23 @@ fn of_finding(finding: &Finding) -> FindingTuple {
     )
 }
 
-/// The options of a copy.
-#[derive(FromPyObject)]
-pub(crate) struct CopyArguments {
-    memory: u64,
-    resume: bool,
-    overwrite: bool,
-    verify: bool,
-    allow_loss: bool,
-}
-
-/// Copies a node and everything below it. `change` gets the path and document of each array, and returns
-/// the JSON of its chunk grid and codecs in the target, with `None` for what does not change.
-///
-/// Returns the numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of
-/// objects that belong to no node; and the names that no copy can have.
+/// Refuses the document of an array that another program does not read.
 #[pyfunction]
-pub(crate) fn copy(
-    py: Python<'_>,
-    source: At<'_>,
-    target: At<'_>,
-    change: Py<PyAny>,
-    arguments: CopyArguments,
-    progress: Option<Py<PyAny>>,
-) -> Done<(u64, u64, u64, u64, u64, Vec<String>)> {
-    let options = CopyOptions::new()
-        .memory(arguments.memory)
-        .resume(arguments.resume)
-        .overwrite(arguments.overwrite)
-        .verify(arguments.verify)
-        .allow_loss(arguments.allow_loss);
-    let (from, source) = source.place(py, false)?;
-    let (to, target) = target.place(py, true)?;
-    let summary = py.detach(|| {
-        Signals::during(|signals| {
-            let from = signals.guard_all(&from.reading());
-            let progress = Progress::new(progress, signals);
-            to.change(signals, |to| {
-                Ok::<_, Raised>(copy_tree(
-                    Endpoint::in_hierarchy(&from, &source),
-                    Endpoint::new(&to, &target),
-                    &mut |prefix, metadata| Ok(changed(&change, prefix, metadata)?),
-                    &options,
-                    &mut |prefix, at| progress.tell(prefix.as_str(), at.done, at.total),
-                )?)
-            })
-        })
-    })?;
-    let CopySummary { arrays, groups, bytes, skipped, others, without_key, .. } = summary;
-    Ok((arrays, groups, bytes, skipped, others, without_key))
+pub(crate) fn check_portable(document: &str) -> Done<()> {
+    let metadata = ArrayMetadata::from_json(document.as_bytes())?;
+    Ok(refuse_unportable([&metadata])?)
 }
 
-/// The metadata that an array has in the target.
-fn changed(
-    change: &Py<PyAny>,
-    prefix: &Prefix,
-    metadata: &ArrayMetadata,
-) -> Result<ArrayMetadata, PyErr> {
-    let (grid, codecs): (Option<String>, Option<String>) =
-        Python::attach(|py| change.call1(py, (prefix.as_str(), metadata.json()))?.extract(py))?;
-    let change = || -> Done<ArrayMetadata> {
-        let mut metadata = metadata.clone();
-        if let Some(grid) = grid {
-            let grid = ChunkGrid::from_json(grid.as_bytes())?;
-            metadata = metadata.with_shape_and_grid(metadata.shape(), &grid)?;
-        }
-        if let Some(codecs) = codecs {
-            metadata = metadata.with_codecs(&Codec::list_from_json(codecs.as_bytes())?)?;
-        }
-        Ok(metadata)
-    };
-    change().map_err(Into::into)
+/// Refuses arrays that another program does not read.
+pub(crate) fn refuse_unportable<'m>(
+    arrays: impl IntoIterator<Item = &'m ArrayMetadata>,
+) -> PyResult<()> {
+    let mut readers = Readers::new();
+    arrays.into_iter().for_each(|metadata| readers.add(metadata));
+    match readers.are_all() {
+        true => Ok(()),
+        false => Err(PyValueError::new_err(format!("portable: read by {}", readers.line()))),
+    }
 }
 
 /// The document of a new array, from the JSON of its parts. Parts that are `None` get the default

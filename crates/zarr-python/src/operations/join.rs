@@ -7,14 +7,14 @@ use pyo3::prelude::*;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{
     Arrangement, CombineAttributes, GroupArrangement, GroupMember, Join, JoinError, JoinGroups,
-    JoinOptions, JoinPlan, JoinProgress, JoinSummary, Member, Members, NodeMember, NodeMembers,
-    NodePlan,
+    JoinOptions, JoinPlan, JoinProgress, JoinSummary, Member, NodeMember, NodeMembers, NodePlan,
 };
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::virtual_join::{Document, Missing};
 use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::conversion::error::{Done, Raised};
+use crate::operations::hierarchy::refuse_unportable;
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
 use crate::process::writes::Counted;
@@ -41,12 +41,14 @@ pub(crate) struct JoinArguments {
     along: Vec<AxisName>,
     new_axis: Option<String>,
     grid: Option<Tiles>,
-    /// A function that returns the JSON of the joined array's chunk grid for its shape.
+    /// A function that returns the JSON of the chunk grid for the document of a joined array, or `None`
+    /// if the array keeps the members'; without a document it refuses what no array was asked for.
     chunks: Option<Py<PyAny>>,
     combine_attrs: String,
     any_order: bool,
     fill_missing: bool,
     chunks_may_change: bool,
+    portable: bool,
     link: bool,
     resume: bool,
     overwrite: bool,
@@ -81,6 +83,10 @@ pub(crate) fn join(
     py.detach(|| {
         Signals::during(|signals| {
             let plan = plan(opened(&members, signals, NodeStore::shown_node)?, &arguments)?;
+            if arguments.portable {
+                let arrays = plan.arrays();
+                refuse_unportable(arrays.iter().map(|(_, array)| array.metadata()))?;
+            }
             let planned = plan.arrays().into_iter().map(|(path, plan)| of(path, plan)).collect();
             let Some(target) = target else { return Ok((planned, Did::default())) };
             let (place, prefix) = target.place()?;
@@ -186,32 +192,32 @@ fn opened(
 }
 
 fn plan(members: NodeMembers, arguments: &JoinArguments) -> Done<NodePlan> {
-    match members {
-        NodeMembers::Arrays(members) => Ok(of_arrays(members, arguments)?.plan()?.into()),
+    let Some(chunks) = &arguments.chunks else {
+        return Ok(match members {
+            NodeMembers::Arrays(members) => of_arrays(members, arguments)?.plan()?.into(),
+            NodeMembers::Groups(members) => of_groups(members, arguments)?.plan()?.into(),
+        });
+    };
+    let called = |document: Option<&str>| -> Done<Option<String>> {
+        Ok(Python::attach(|py| chunks.call1(py, (document,))?.extract(py))?)
+    };
+    let grid = |metadata: &ArrayMetadata| {
+        let json = called(Some(metadata.json()))?;
+        Ok::<_, Raised>(json.map(|json| ChunkGrid::from_json(json.as_bytes())).transpose()?)
+    };
+    let plan = match members {
+        NodeMembers::Arrays(members) => of_arrays(members, arguments)?.plan_with(grid)?.into(),
         NodeMembers::Groups(members) => {
-            if arguments.chunks.is_some() {
-                let message = "chunks is for arrays: copy the joined group with other chunks";
-                return Err(PyValueError::new_err(message).into());
-            }
-            Ok(of_groups(members, arguments)?.plan()?.into())
+            of_groups(members, arguments)?.plan_with(|_, metadata| grid(metadata))?.into()
         }
-    }
+    };
+    called(None)?;
+    Ok(plan)
 }
 
 fn of_arrays(members: Vec<Member>, arguments: &JoinArguments) -> Done<Join> {
     let arrangement = arrangement(arguments, &members)?;
-    let grid = match &arguments.chunks {
-        None => None,
-        Some(chunks) => {
-            let shape = Members::new(members.clone(), arrangement.clone())?.shape();
-            let json: String = Python::attach(|py| chunks.call1(py, (shape,))?.extract(py))?;
-            Some(ChunkGrid::from_json(json.as_bytes())?)
-        }
-    };
     let mut join = Join::new(members, arrangement).attributes(arguments.combine()?);
-    if let Some(grid) = grid {
-        join = join.chunk_grid(grid);
-    }
     if let Some(name) = &arguments.new_axis {
         join = join.new_axis_name(name.clone());
     }

@@ -1,5 +1,6 @@
 //! Functions of the module on whole arrays, groups and hierarchies.
 
+pub(crate) mod copy;
 pub(crate) mod diff;
 pub(crate) mod hierarchy;
 pub(crate) mod join;

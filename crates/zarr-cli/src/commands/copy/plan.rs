@@ -67,25 +67,21 @@ fn times(times: u64) -> String {
 /// What is said before a copy that reads its source many times.
 pub(super) fn warning(route: Route, read: u64) -> Option<String> {
     let Route::Repeated(why) = route else { return None };
+    let advice = match why {
+        Why::Room { .. } => "give --intermediate with another place, or more --memory",
+        Why::Archive => "give --intermediate, or more --memory",
+        Why::Part => "give more --memory, or copy the whole",
+        _ => "give more --memory",
+    };
     let why = match why {
         Why::Room { needed, free } => format!(
-            "an intermediate needs {}, and {} are free: give --intermediate with another place, or \
-             more --memory",
+            "an intermediate needs {}, and {} are free",
             words::bytes(needed.into()),
             words::bytes(free.into())
         ),
-        Why::Archive => {
-            "an archive has no place for an intermediate: give --intermediate, or more \
-                         --memory"
-                .to_owned()
-        }
-        Why::Part => "a part has no intermediate: give more --memory, or copy the whole".to_owned(),
-        Why::Variable => {
-            "elements of variable length have no intermediate: give more --memory".to_owned()
-        }
-        _ => "an intermediate would take as long: give more --memory".to_owned(),
+        why => why.to_string(),
     };
-    Some(format!("chunks of the source are read {}, since {why}", times(read)))
+    Some(format!("chunks of the source are read {}, since {why}: {advice}", times(read)))
 }
 
 fn document(prefix: &Prefix, plan: Option<&CopyPlan>) -> Value {
@@ -96,15 +92,9 @@ fn document(prefix: &Prefix, plan: Option<&CopyPlan>) -> Value {
         Route::Intermediate { bytes, chunks } => (Some(bytes), Some(chunks)),
         _ => (None, None),
     };
-    let route = match plan.route {
-        Route::Sparse => "sparse",
-        Route::Intermediate { .. } => "intermediate",
-        Route::Repeated(_) => "repeated",
-        _ => "direct",
-    };
     json!({
-        "array": prefix.as_str(), "route": route, "bytes": plan.bytes, "source_chunks": plan.chunks,
-        "reads": plan.reads, "tasks": plan.tasks, "memory": plan.memory,
+        "array": prefix.as_str(), "route": plan.route.name(), "bytes": plan.bytes,
+        "source_chunks": plan.chunks, "reads": plan.reads, "tasks": plan.tasks, "memory": plan.memory,
         "intermediate_bytes": bytes, "intermediate_chunks": chunks,
         "why": warning(plan.route, plan.times()),
     })

@@ -1,0 +1,197 @@
+//! Copies of arrays and hierarchies.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use zarr_kit::array::store::{Place, Session, StoreOptions};
+use zarr_kit::copy::{
+    CopyOptions, CopyPlan, CopyProgress, CopySummary, Endpoint, Route, copy_tree, plan_tree,
+};
+use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::report::ReportError;
+use zarr_kit::report::readers::portable;
+use zarr_kit::{ArrayMetadata, Codec, Prefix};
+
+use crate::conversion::error::{Done, Raised};
+use crate::process::progress::Progress;
+use crate::process::signals::Signals;
+use crate::stores::node::At;
+use crate::stores::node_store::{NodeStore, State};
+
+/// What a copy is to do.
+#[derive(FromPyObject)]
+pub(crate) struct CopyArguments {
+    /// A function that gets the path and document of each array, and returns the JSON of its chunk grid
+    /// and codecs in the target, with `None` for what does not change.
+    change: Py<PyAny>,
+    /// A function that gets the path of each array that is read many times, how often, and why.
+    note: Py<PyAny>,
+    portable: bool,
+    intermediate: Option<State>,
+    memory: u64,
+    resume: bool,
+    overwrite: bool,
+    verify: bool,
+    allow_loss: bool,
+}
+
+impl CopyArguments {
+    fn options(&self, py: Python<'_>) -> Done<CopyOptions> {
+        let options = CopyOptions::new()
+            .memory(self.memory)
+            .resume(self.resume)
+            .overwrite(self.overwrite)
+            .verify(self.verify)
+            .allow_loss(self.allow_loss);
+        let Some(state) = self.intermediate.clone() else { return Ok(options) };
+        let (place, _) = NodeStore::open(py, state, true)?;
+        Ok(options.intermediates(Arc::clone(place.store.store())))
+    }
+
+    /// Says of an array that its chunks are read many times.
+    fn note(&self, prefix: &Prefix, at: &CopyProgress) {
+        if let (0, Route::Repeated(why)) = (at.done, at.route) {
+            Python::attach(|py| {
+                // What is only said ends no copy.
+                let _said = self.note.call1(py, (prefix.as_str(), at.times, why.to_string()));
+            });
+        }
+    }
+}
+
+/// Copies a node and everything below it.
+///
+/// Returns the numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of
+/// objects that belong to no node; the names that no copy can have; and the number of arrays that were
+/// copied in two passes.
+#[pyfunction]
+pub(crate) fn copy(
+    py: Python<'_>,
+    source: At<'_>,
+    target: At<'_>,
+    arguments: CopyArguments,
+    progress: Option<Py<PyAny>>,
+) -> Done<(u64, u64, u64, u64, u64, Vec<String>, u64)> {
+    let options = arguments.options(py)?;
+    let (from, source) = source.place(py, false)?;
+    let (to, target) = target.place(py, true)?;
+    let summary = py.detach(|| {
+        Signals::during(|signals| {
+            let from = signals.guard_all(&from.reading());
+            let progress = Progress::new(progress, signals);
+            to.change(signals, |to| {
+                Ok::<_, Raised>(copy_tree(
+                    Endpoint::in_hierarchy(&from, &source),
+                    Endpoint::new(&to, &target),
+                    &mut |prefix, metadata| Ok(changed(&arguments, prefix, metadata)?),
+                    &options,
+                    &mut |prefix, at| {
+                        arguments.note(prefix, &at);
+                        progress.tell(prefix.as_str(), at.done, at.total);
+                    },
+                )?)
+            })
+        })
+    })?;
+    let CopySummary { arrays, groups, bytes, skipped, others, without_key, .. } = summary;
+    Ok((arrays, groups, bytes, skipped, others, without_key, summary.intermediates))
+}
+
+/// What a copy reads of an array: its path, and the members of the document that `zarr-kit copy
+/// --dry-run --json` prints; `None` for an array that is copied object by object.
+type PlannedCopy = (String, Option<PlannedReads>);
+
+/// The route; bytes, chunks of the source, reads, tasks, memory; bytes and chunks of an intermediate;
+/// and why chunks are read many times.
+type PlannedReads = (&'static str, [u64; 5], Option<(u64, u64)>, Option<String>);
+
+/// What a copy would read of each array: nothing is written.
+#[pyfunction]
+pub(crate) fn plan_copy(
+    py: Python<'_>,
+    source: At<'_>,
+    target: At<'_>,
+    arguments: CopyArguments,
+) -> Done<Vec<PlannedCopy>> {
+    let options = arguments.options(py)?;
+    let (from, source) = source.place(py, false)?;
+    let made = match &target {
+        At::State((url, ..)) => missing_folders(url),
+        _ => Vec::new(),
+    };
+    let (to, target) = target.place(py, true)?;
+    let plans = py.detach(|| {
+        Signals::during(|signals| {
+            let from = signals.guard_all(&from.reading());
+            // It is never committed.
+            let session = Session::begin(&to.store)?;
+            plan_tree(
+                Endpoint::in_hierarchy(&from, &source),
+                Endpoint::new(session.store(), &target),
+                &mut |prefix, metadata| Ok(changed(&arguments, prefix, metadata)?),
+                &options,
+            )
+            .map_err(Raised::from)
+        })
+    });
+    // A folder into which somebody else has put something stays, and so do those around it.
+    let _stays = made.iter().try_for_each(fs::remove_dir);
+    let planned = |(prefix, plan): (Prefix, Option<CopyPlan>)| {
+        let plan = plan.map(|plan| {
+            let intermediate = match plan.route {
+                Route::Intermediate { bytes, chunks } => Some((bytes, chunks)),
+                _ => None,
+            };
+            let why = match plan.route {
+                Route::Repeated(why) => Some(why.to_string()),
+                _ => None,
+            };
+            let numbers = [plan.bytes, plan.chunks, plan.reads, plan.tasks, plan.memory];
+            (plan.route.name(), numbers, intermediate, why)
+        });
+        (prefix.to_string(), plan)
+    };
+    Ok(plans?.into_iter().map(planned).collect())
+}
+
+/// The folders that opening a place to write in it makes, the innermost first.
+fn missing_folders(url: &str) -> Vec<PathBuf> {
+    let place = Place::parse(url, &StoreOptions::new()).ok();
+    let folder = place.as_ref().and_then(Place::folder);
+    let all = folder.iter().flat_map(|folder| folder.ancestors());
+    let missing = all.take_while(|folder| folder.try_exists().is_ok_and(|exists| !exists));
+    missing.filter(|folder| *folder != Path::new("")).map(PathBuf::from).collect()
+}
+
+/// The metadata that an array has in the target.
+fn changed(
+    arguments: &CopyArguments,
+    prefix: &Prefix,
+    metadata: &ArrayMetadata,
+) -> Result<ArrayMetadata, PyErr> {
+    let (grid, codecs): (Option<String>, Option<String>) = Python::attach(|py| {
+        arguments.change.call1(py, (prefix.as_str(), metadata.json()))?.extract(py)
+    })?;
+    let change = || -> Done<ArrayMetadata> {
+        let mut metadata = metadata.clone();
+        if let Some(grid) = grid {
+            let grid = ChunkGrid::from_json(grid.as_bytes())?;
+            metadata = metadata.with_shape_and_grid(metadata.shape(), &grid)?;
+        }
+        if let Some(codecs) = codecs {
+            metadata = metadata.with_codecs(&Codec::list_from_json(codecs.as_bytes())?)?;
+        }
+        if arguments.portable {
+            metadata = portable(&metadata).map_err(|error| refused(&error))?;
+        }
+        Ok(metadata)
+    };
+    change().map_err(Into::into)
+}
+
+fn refused(error: &ReportError) -> PyErr {
+    PyValueError::new_err(format!("portable: {error}"))
+}
