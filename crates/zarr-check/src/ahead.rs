@@ -13,6 +13,7 @@ use zarr_store::{Prefix, Store as _, StoreExt as _};
 
 use crate::hierarchy::{Ahead, Looked, Walk};
 use crate::options::CheckOptions;
+use crate::summary::CheckWatch;
 
 /// The most nodes that are looked at together.
 const MOST: usize = 256;
@@ -56,6 +57,7 @@ impl Walk<'_> {
 
     /// Reports what was found in an array.
     pub(crate) fn add(&mut self, looked: Looked) -> Result<(), ArrayError> {
+        self.tell(&looked.metadata);
         looked.findings.into_iter().for_each(|finding| self.found_in_chunk(finding));
         self.summary.arrays = self.summary.arrays.saturating_add(looked.summary.arrays);
         self.summary.chunks = self.summary.chunks.saturating_add(looked.summary.chunks);
@@ -76,10 +78,10 @@ fn look(store: &Hierarchy, options: &CheckOptions, prefix: &Prefix) -> Option<Ah
     }
     let mut findings = Vec::new();
     let mut report = |finding| findings.push(finding);
-    let mut walk = Walk::new(store, options, &mut report, None);
-    let result = walk.of_version_3(prefix, &key, array);
+    let mut walk = Walk::new(store, options, &mut report, CheckWatch::default());
+    let result = walk.of_version_3(prefix, &key, array.clone());
     let summary = walk.summary;
-    Some(Ahead::Array(Looked { findings, summary, result }))
+    Some(Ahead::Array(Looked { metadata: array, findings, summary, result }))
 }
 
 /// Whether each chunk takes only a part of this memory, whatever is stored.

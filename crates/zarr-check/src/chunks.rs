@@ -54,7 +54,9 @@ impl Walk<'_> {
         });
         let owned = owned.transpose()?;
         let data = match array.filter(|_| self.options.data) {
-            Some(array) => Some(Decoder::new(array, self.options, self.progress, owned.as_ref())?),
+            Some(array) => {
+                Some(Decoder::new(array, self.options, self.watch.progress, owned.as_ref())?)
+            }
             None => None,
         };
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();

@@ -18,7 +18,7 @@ use crate::finding::{
     foreign, is_of_one_object, rule_of_document, rule_of_grid,
 };
 use crate::options::CheckOptions;
-use crate::summary::{Report, Summary};
+use crate::summary::{CheckWatch, Summary};
 
 /// What is looked into for nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +39,7 @@ pub(crate) enum Ahead {
 
 /// What was found in an array.
 pub(crate) struct Looked {
+    pub(crate) metadata: ArrayMetadata,
     pub(crate) findings: Vec<Finding>,
     pub(crate) summary: Summary,
     pub(crate) result: Result<(), ArrayError>,
@@ -49,8 +50,7 @@ pub(crate) struct Walk<'a> {
     pub(crate) store: &'a Hierarchy,
     pub(crate) options: &'a CheckOptions,
     report: &'a mut dyn FnMut(Finding),
-    /// Receives the progress of an array's chunks, if requested.
-    pub(crate) progress: Option<Report<'a>>,
+    pub(crate) watch: CheckWatch<'a>,
     pub(crate) summary: Summary,
     /// The groups above the current node that have consolidated metadata, and the paths of the
     /// nodes listed in it.
@@ -64,10 +64,10 @@ impl<'a> Walk<'a> {
         store: &'a Hierarchy,
         options: &'a CheckOptions,
         report: &'a mut dyn FnMut(Finding),
-        progress: Option<Report<'a>>,
+        watch: CheckWatch<'a>,
     ) -> Self {
         let (summary, consolidated, looked) = (Summary::default(), Vec::new(), HashMap::new());
-        Self { store, options, report, progress, summary, consolidated, looked }
+        Self { store, options, report, watch, summary, consolidated, looked }
     }
 
     /// Reports what is found in documents and keys, which the first of several parts does.
@@ -161,8 +161,16 @@ impl<'a> Walk<'a> {
         array: ArrayMetadata,
     ) -> Result<(), ArrayError> {
         self.summary.arrays = self.summary.arrays.saturating_add(1);
+        self.tell(&array);
         self.findings(key, array.findings());
         self.array(prefix, key, array)
+    }
+
+    /// Tells of the document of an array.
+    pub(crate) fn tell(&mut self, array: &ArrayMetadata) {
+        if let Some(tell) = &mut self.watch.arrays {
+            tell(array);
+        }
     }
 
     fn findings(&mut self, key: &Key, findings: &[Finding]) {

@@ -37,6 +37,7 @@ mod finding;
 mod hierarchy;
 mod leftovers;
 mod members;
+mod next_step;
 mod options;
 mod rearranging;
 mod summary;
@@ -45,10 +46,12 @@ mod version_2;
 
 pub use finding::{Finding, Rule, Severity, explanation, rules};
 pub use leftovers::leftovers;
+pub use next_step::{CheckedPlace, next_step, region_in_words};
 pub use options::CheckOptions;
-pub use summary::{CheckProgress, Summary};
+pub use summary::{CheckProgress, CheckWatch, Summary};
 
 use zarr_array::{ArrayError, Hierarchy};
+use zarr_metadata::ArrayMetadata;
 use zarr_store::Prefix;
 
 /// Checks the node at `prefix` and everything below it, and reports findings in the order of keys
@@ -68,22 +71,29 @@ pub fn check(
     options: &CheckOptions,
     report: &mut dyn FnMut(Finding),
 ) -> Result<Summary, ArrayError> {
-    hierarchy::Walk::new(&store.into(), options, report, None).run(prefix)
+    hierarchy::Walk::new(&store.into(), options, report, CheckWatch::default()).run(prefix)
 }
 
-/// As [`check`], and reports the progress after each decoded chunk. The chunks of each array are
-/// counted first, which takes one more listing.
+/// As [`check`], and tells what is watched.
 ///
 /// # Errors
 /// As [`check`].
-pub fn check_with_progress(
+pub fn check_watched(
     store: impl Into<Hierarchy>,
     prefix: &Prefix,
     options: &CheckOptions,
     report: &mut dyn FnMut(Finding),
-    progress: &(dyn Fn(&Prefix, CheckProgress) + Sync),
+    watch: CheckWatch<'_>,
 ) -> Result<Summary, ArrayError> {
-    hierarchy::Walk::new(&store.into(), options, report, Some(progress)).run(prefix)
+    let (store, CheckWatch { progress, mut arrays }) = (store.into(), watch);
+    let mut tell = |array: &ArrayMetadata| {
+        if let Some(arrays) = &mut arrays {
+            arrays(array);
+        }
+    };
+    // One that lives as long as the store.
+    let watch = CheckWatch { progress, arrays: Some(&mut tell) };
+    hierarchy::Walk::new(&store, options, report, watch).run(prefix)
 }
 
 /// The README's example, run as a test.

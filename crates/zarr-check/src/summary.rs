@@ -1,5 +1,6 @@
 //! What a check counts, during it and at the end.
 
+use zarr_metadata::ArrayMetadata;
 use zarr_store::Prefix;
 
 /// What a check examined.
@@ -32,6 +33,16 @@ pub struct CheckProgress {
     pub total: u64,
     /// Bytes of the chunks that have been read.
     pub bytes: u64,
+}
+
+/// What is told during a check, besides findings.
+#[derive(Default)]
+pub struct CheckWatch<'a> {
+    /// Receives the progress of the array at a prefix after each decoded chunk, from several threads at
+    /// once. The chunks of each array are counted first, which takes one more listing.
+    pub progress: Option<Report<'a>>,
+    /// Receives the document of each array of version 3, which the check has read.
+    pub arrays: Option<&'a mut dyn FnMut(&ArrayMetadata)>,
 }
 
 /// Receives the progress of the array at a prefix, from several threads at once.

@@ -8,6 +8,7 @@
 //! | --- | --- |
 //! | [`info`] | what an array is: shape, type, grid, codecs, stored chunks |
 //! | [`readers`] | which other programs read an array as it is |
+//! | [`labels`] | indices in the words of coordinate arrays |
 //! | [`stats`] | number, range, mean and histogram of elements |
 //! | [`advise`] | codec chains tried on sampled chunks: sizes, speeds, which is smallest |
 //! | [`diff`] | differences between two nodes and all nodes below them |
@@ -42,6 +43,7 @@ pub mod draw;
 mod error;
 pub mod format;
 pub mod info;
+pub mod labels;
 mod numbers;
 pub mod readers;
 pub mod stats;

@@ -51,7 +51,7 @@ pub use self::addresses::options::StoreOptions;
 pub use self::addresses::place::{Place, PlaceKind, archive_of, open_url};
 pub use self::addresses::scheme::scheme;
 pub use self::addresses::shown::{shown_url, without_secrets};
-pub use self::addresses::url_names::{names_in, place_below};
+pub use self::addresses::url_names::{names_in, place_below, place_beside};
 pub use self::buffer::reserve;
 pub use self::document::DocumentLimit;
 pub use self::errors::error::{ModifiedObject, Operation, StoreError};

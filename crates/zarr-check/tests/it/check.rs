@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Selection};
-use zarr_check::{CheckOptions, CheckProgress, Severity, check, check_with_progress, rules};
+use zarr_check::{CheckOptions, CheckProgress, CheckWatch, Severity, check, check_watched, rules};
 
 /// The folder of fixtures.
 fn root() -> PathBuf {
@@ -387,15 +387,18 @@ fn progress_reaches_all_chunks() {
         Arc::new(LocalStore::open(root().join("seattle-weather.zarr")).expect("the fixture"));
     let options = CheckOptions::new().data(true);
     let last = Mutex::new(std::collections::BTreeMap::<String, CheckProgress>::new());
-    let summary =
-        check_with_progress(&store, &Prefix::root(), &options, &mut |_| {}, &|prefix, progress| {
-            let mut last = last.lock().expect("no panic");
-            let known = last.entry(prefix.to_string()).or_default();
-            if progress.done > known.done {
-                *known = progress;
-            }
-        })
-        .expect("checks");
+    let progress = |prefix: &Prefix, progress: CheckProgress| {
+        let mut last = last.lock().expect("no panic");
+        let known = last.entry(prefix.to_string()).or_default();
+        if progress.done > known.done {
+            *known = progress;
+        }
+    };
+    let mut arrays = 0;
+    let watch = CheckWatch { progress: Some(&progress), arrays: Some(&mut |_| arrays += 1) };
+    let summary = check_watched(&store, &Prefix::root(), &options, &mut |_| {}, watch);
+    let summary = summary.expect("checks");
+    assert_eq!(arrays, summary.arrays);
     let last = last.into_inner().expect("no panic");
     assert_eq!(last.len(), 10);
     assert!(last.values().all(|progress| progress.done == progress.total));

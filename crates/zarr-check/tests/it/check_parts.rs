@@ -4,7 +4,7 @@ use std::sync::Mutex;
 
 use zarr_array::Part;
 use zarr_array::store::Prefix;
-use zarr_check::{CheckOptions, CheckProgress, check, check_with_progress};
+use zarr_check::{CheckOptions, CheckProgress, CheckWatch, check, check_watched};
 
 use crate::check::{BYTES, GROUP, array, memory};
 
@@ -38,15 +38,16 @@ fn parts_find_together_what_the_whole_finds() {
         for number in (1..=of).rev() {
             let part = options.clone().part(Part::new(number, of).expect("a part"));
             let progress = Mutex::new(CheckProgress::default());
-            let one = check_with_progress(
+            let told = |_: &Prefix, now: CheckProgress| {
+                assert!(now.done <= now.total, "{now:?}");
+                *progress.lock().expect("no panic") = now;
+            };
+            let one = check_watched(
                 &store,
                 &root,
                 &part,
                 &mut |finding| found.push(finding.to_string()),
-                &|_, now| {
-                    assert!(now.done <= now.total, "{now:?}");
-                    *progress.lock().expect("no panic") = now;
-                },
+                CheckWatch { progress: Some(&told), arrays: None },
             )
             .expect("checks");
             let numbers = [

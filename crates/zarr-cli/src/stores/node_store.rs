@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions};
 use zarr_kit::array::{ChunkLayout, Hierarchy, open_node, refresh_consolidated};
+use zarr_kit::check::CheckedPlace;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store as _};
 
@@ -92,28 +93,26 @@ impl NodeStore {
     /// The path of the node with this name in the same group. `None` if no node can have the name,
     /// or if nothing is known to be around this one.
     pub(crate) fn beside(&self, name: &str) -> Option<String> {
-        // The name comes from a store: it must not lead elsewhere.
-        if name.contains('/') || Prefix::new(name).is_err() || name.is_empty() {
-            return None;
-        }
-        let (parent, last) = match self.path.rsplit_once('/') {
-            Some((parent, last)) => (Some(parent), last),
-            None => (None, self.path.as_str()),
-        };
-        if let (Some(folder), "" | "." | "..") = (&self.folder, last) {
+        let beside = store::place_beside(&self.path, name)?;
+        if let (Some(folder), "" | "." | "..") = (&self.folder, self.name()) {
             let folder = folder.canonicalize().ok()?;
             return folder.parent()?.join(name).to_str().map(str::to_owned);
         }
-        // What is after a ? is for the whole URL, and a server has nothing beside it.
-        match parent {
-            Some(parent)
-                if parent.ends_with('/')
-                    || self.path.contains("://") && self.path.contains(['?', '#']) =>
-            {
-                None
-            }
-            Some(parent) => Some(store::place_below(parent, name)),
-            None => Some(name.to_owned()),
+        Some(beside)
+    }
+
+    /// The array with this name in the same group, if there is one.
+    pub(crate) fn coordinate(&self, name: &str) -> Option<Array> {
+        Self::open(&self.beside(name)?).ok()?.array().ok()
+    }
+
+    /// What was checked, for next steps.
+    pub(crate) fn checked(&self) -> CheckedPlace<'_> {
+        CheckedPlace {
+            url: &self.path,
+            path: "",
+            folder: self.folder.as_deref(),
+            is_virtual_join: self.is_virtual_join(),
         }
     }
 
@@ -221,9 +220,9 @@ impl NodeStore {
         virtual_join::is_virtual_join(&self.path)
     }
 
-    /// Whether it is the node with this name in its group.
-    pub(crate) fn is_named(&self, name: &str) -> bool {
-        self.path.trim_end_matches('/').rsplit('/').next() == Some(name)
+    /// The name of the node in its group.
+    pub(crate) fn name(&self) -> &str {
+        self.path.trim_end_matches('/').rsplit('/').next().unwrap_or_default()
     }
 
     /// The place of a node below it, as the user would write it.

@@ -34,6 +34,11 @@ class Finding:
     array, region
         The path of the array in the store, and the elements of the chunk as slices, to be used as
         ``a[region]``; None if the finding is not about a chunk.
+    labels
+        The labels of these elements on axes with a coordinate array, such as
+        ``time=2012-03-01:2012-03-31``; None if no axis has one.
+    next
+        What to do, with the command; None if nothing is to be done.
     """
 
     id: str
@@ -44,11 +49,17 @@ class Finding:
     rule: str
     array: str | None = None
     region: tuple[slice, ...] | None = None
+    labels: str | None = None
+    next: str | None = None
 
     def __str__(self) -> str:
         key = "" if self.key is None else f"{self.key}: "
         path = "" if self.path in (None, "$") else f"{self.path}: "
-        return f"{self.severity}: {key}{path}{self.message} [{self.id}]"
+        text = f"{self.severity}: {key}{path}{self.message} [{self.id}]"
+        if not self.region or self.severity == "note":
+            return text
+        region = ",".join(f"{axis.start}:{axis.stop}" for axis in self.region)
+        return f"{text} (region {region}{'' if self.labels is None else f'; {self.labels}'})"
 
 
 class Report(Sequence[Finding]):
@@ -161,12 +172,12 @@ def _finding(
     message: str,
     rule: str,
     at: tuple[str, list[tuple[int, int]]] | None,
+    labels: str | None,
+    next: str | None,
 ) -> Finding:
-    if at is None:
-        return Finding(id, severity, key, path, message, rule)
-    array, axes = at
-    region = tuple(slice(start, stop) for start, stop in axes)
-    return Finding(id, severity, key, path, message, rule, array, region)
+    array, axes = at or (None, None)
+    region = None if axes is None else tuple(slice(start, stop) for start, stop in axes)
+    return Finding(id, severity, key, path, message, rule, array, region, labels, next)
 
 
 def parsed_bytes(size: int | str) -> int:

@@ -2,22 +2,39 @@
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::check::{CheckOptions, Finding, check_with_progress};
+use zarr_kit::array::Hierarchy;
+use zarr_kit::array::store::{Place, StoreOptions};
+use zarr_kit::check::{
+    CheckOptions, CheckProgress, CheckWatch, CheckedPlace, Finding, check_watched, next_step,
+};
 use zarr_kit::metadata::{ChunkGrid, FillValue};
+use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::readers::Readers;
-use zarr_kit::{ArrayBuilder, ArrayMetadata, Codec, DataType};
+use zarr_kit::virtual_join::is_virtual_join;
+use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
 
 use crate::conversion::error::{Done, Raised};
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
 use crate::stores::node::At;
+use crate::stores::node_store::NodeStore;
 
 /// The path of an array, and first and last index plus one of elements on each of its axes.
 type Region = (String, Vec<(u64, u64)>);
 
-/// Id, severity, key, JSON path, message, the rule that is broken, and the elements.
-type FindingTuple =
-    (String, String, Option<String>, Option<String>, String, String, Option<Region>);
+/// Id, severity, key, JSON path, message, the rule that is broken; the elements, and their labels; and
+/// what to do.
+type FindingTuple = (
+    String,
+    String,
+    Option<String>,
+    Option<String>,
+    String,
+    String,
+    Option<Region>,
+    Option<String>,
+    Option<String>,
+);
 
 /// Groups, arrays, chunks, bytes.
 type Checked = (u64, u64, u64, u64);
@@ -37,21 +54,62 @@ pub(crate) fn check(
     if let Some(threads) = place.handling.threads {
         options = options.threads(threads);
     }
-    let mut found = Vec::new();
-    let summary = py.detach(|| {
+    py.detach(|| {
         Signals::during(|signals| {
             let store = signals.guard_all(&place.reading());
             let progress = Progress::new(progress, signals);
-            let report = &mut |finding: Finding| found.push(of_finding(&finding));
-            check_with_progress(&store, &prefix, &options, report, &|array, at| {
+            let told = |array: &Prefix, at: CheckProgress| {
                 progress.tell(array.as_str(), at.done, Some(at.total));
-            })
+            };
+            let mut found = Vec::new();
+            let watch = CheckWatch { progress: Some(&told), arrays: None };
+            let mut report = |finding| found.push(finding);
+            let seen = check_watched(&store, &prefix, &options, &mut report, watch)?;
+            let mut known = None;
+            let found = found.iter().map(|finding| {
+                let labels = labels(&place, &store, finding, &mut known);
+                of_finding(finding, labels, next(&place, &prefix, finding))
+            });
+            Ok::<_, Raised>((found.collect(), (seen.groups, seen.arrays, seen.chunks, seen.bytes)))
         })
-    })?;
-    Ok((found, (summary.groups, summary.arrays, summary.chunks, summary.bytes)))
+    })
 }
 
-fn of_finding(finding: &Finding) -> FindingTuple {
+/// The labels of the elements. Findings come array by array: `known` are those of the last one, by its
+/// path.
+fn labels(
+    place: &NodeStore,
+    store: &Hierarchy,
+    finding: &Finding,
+    known: &mut Option<(String, ArrayLabels)>,
+) -> Option<String> {
+    let (path, region) = finding.region()?;
+    if known.as_ref().is_none_or(|(last, _)| last != path) {
+        let prefix = Prefix::new(path).ok()?;
+        let labels = Array::open(store.clone(), &prefix).map(|array| {
+            let name = place.url_of(&prefix);
+            let name = name.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+            let coordinate = |name: &str| place.beside(store, &prefix, name);
+            ArrayLabels::of(array.metadata(), name, coordinate)
+        });
+        *known = Some((path.to_owned(), labels.unwrap_or_default()));
+    }
+    known.as_ref()?.1.region(region)
+}
+
+/// What to do about a finding; nothing of a store in memory, which no command opens.
+fn next(place: &NodeStore, prefix: &Prefix, finding: &Finding) -> Option<String> {
+    let parsed = Place::parse(&place.url, &StoreOptions::new()).ok();
+    let checked = CheckedPlace {
+        url: &place.given,
+        path: prefix.as_str(),
+        folder: parsed.as_ref().and_then(Place::folder),
+        is_virtual_join: is_virtual_join(&place.url),
+    };
+    (!place.is_memory()).then(|| next_step(finding, &checked))?
+}
+
+fn of_finding(finding: &Finding, labels: Option<String>, next: Option<String>) -> FindingTuple {
     let region = finding.region().map(|(array, region)| {
         (array.to_owned(), region.iter().map(|axis| (axis.start, axis.end)).collect())
     });
@@ -63,6 +121,8 @@ fn of_finding(finding: &Finding) -> FindingTuple {
         finding.message().to_string(),
         finding.rule().text().to_owned(),
         region,
+        labels,
+        next,
     )
 }
 

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{
     Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions, place_below,
-    scheme, shown_url,
+    place_beside, scheme, shown_url,
 };
 use zarr_kit::array::{Hierarchy, UnlistedStore};
 use zarr_kit::metadata::Printable;
@@ -192,6 +192,17 @@ impl NodeStore {
     /// The URL of a node. It may hold a password.
     pub(crate) fn url_of(&self, prefix: &Prefix) -> String {
         below(self.url.clone(), prefix)
+    }
+
+    /// The array with this name in the group of the one at `prefix`, which may be outside of the store.
+    pub(crate) fn beside(&self, store: &Hierarchy, prefix: &Prefix, name: &str) -> Option<Array> {
+        if let Some(parent) = prefix.parent() {
+            return Array::open(store.clone(), &parent.join(name).ok()?).ok();
+        }
+        let url = place_beside(&self.url, name).filter(|_| !self.is_memory())?;
+        let (store, members) = options(&self.settings).ok()?;
+        let options = OpenOptions::new().store(store).allowed_members(members);
+        Array::open(virtual_join::open_store(&url, &options).ok()?, &Prefix::root()).ok()
     }
 
     /// The result, whose error names the node.

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use crate::addresses::scheme::{percent_decoded_leniently, scheme_of};
-use crate::{StoreError, shown_url};
+use crate::{Prefix, StoreError, shown_url};
 
 /// The path or URL of what `names`, separated by `/`, lead to from the path or URL `place`.
 ///
@@ -35,6 +35,30 @@ pub fn place_below(place: &str, names: &str) -> String {
         }
     }
     all
+}
+
+/// The path or URL of what has this name beside the path or URL `place`. `None` if nothing can have the
+/// name, or if nothing is known to be beside the place.
+///
+/// # Examples
+/// ```
+/// use zarr_store::place_beside;
+///
+/// assert_eq!(place_beside("data/rain", "time").as_deref(), Some("data/time"));
+/// assert_eq!(place_beside("rain", "time").as_deref(), Some("time"));
+/// assert_eq!(place_beside("data/rain", "../time"), None);
+/// assert_eq!(place_beside("s3://bucket", "time"), None);
+/// ```
+#[must_use]
+pub fn place_beside(place: &str, name: &str) -> Option<String> {
+    // The name may come from a store: it must not lead elsewhere.
+    if name.contains('/') || Prefix::new(name).is_err() || name.is_empty() {
+        return None;
+    }
+    let Some((parent, _)) = place.rsplit_once('/') else { return Some(name.to_owned()) };
+    // What is after a ? is for the whole URL, and a server has nothing beside it.
+    let is_whole = place.contains("://") && place.contains(['?', '#']);
+    (!parent.ends_with('/') && !is_whole).then(|| place_below(parent, name))
 }
 
 /// The names that `part`, a part of the path or URL `place`, stands for: in a URL, percent encodings

@@ -4,8 +4,7 @@ use serde_json::json;
 use zarr_kit::array::store::{Links, LocalStore, StoreExt as _};
 use zarr_kit::array::unfinished::REARRANGE_MARKER;
 use zarr_kit::array::{Part, open_node};
-use zarr_kit::check::{self, CheckOptions, Finding};
-use zarr_kit::copy::{Endpoint, source_arrays};
+use zarr_kit::check::{self, CheckOptions, CheckProgress, CheckWatch, Finding};
 use zarr_kit::join::rearrange::{Repair, repair as repair_array, repair_group};
 use zarr_kit::metadata::{NodeMetadata, Printable};
 use zarr_kit::report::readers::Readers;
@@ -51,7 +50,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     let places = Places::new(&place);
     let mut report = |finding: Finding| {
         if !ids.iter().any(|(id, _)| *id == finding.id()) {
-            ids.push((finding.id(), places.next(&finding)));
+            ids.push((finding.id(), check::next_step(&finding, &place.checked())));
         }
         if args.json {
             found.push(finding);
@@ -66,15 +65,16 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
         }
     };
     let root = Prefix::root();
-    let summary = match args.data && bar.is_shown() {
-        true => {
-            check::check_with_progress(&place.store, &root, &options, &mut report, &|array, at| {
-                let name = if array.is_root() { "checking" } else { array.as_str() };
-                bar.chunks(name, at.done, at.total, at.bytes);
-            })
-        }
-        false => check::check(&place.store, &root, &options, &mut report),
+    let told = |array: &Prefix, at: CheckProgress| {
+        let name = if array.is_root() { "checking" } else { array.as_str() };
+        bar.chunks(name, at.done, at.total, at.bytes);
     };
+    let mut readers = None;
+    let watch = CheckWatch {
+        progress: (args.data && bar.is_shown()).then_some(&told),
+        arrays: Some(&mut |metadata| Readers::add_to(&mut readers, metadata)),
+    };
+    let summary = check::check_watched(&place.store, &root, &options, &mut report, watch);
     let mut summary = summary.map_err(|cause| place.failed(cause))?;
     if let Some(folder) = place.folder.as_ref().filter(|_| is_first) {
         let store = LocalStore::open(folder).map_err(|cause| place.failed(cause))?;
@@ -98,8 +98,8 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
                     "id": finding.id(), "severity": finding.severity().to_string(),
                     "key": finding.key(), "path": finding.path(), "message": finding.message(),
                     "rule": finding.rule().text(),
-                    "region": Places::region(finding), "labels": places.labels(finding),
-                    "next": places.next(finding),
+                    "region": check::region_in_words(finding), "labels": places.labels(finding),
+                    "next": check::next_step(finding, &place.checked()),
                     "help": format!("zarr-kit check --explain {}", finding.id()),
                 })
             })
@@ -145,12 +145,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
             }
             _ => note("`zarr-kit check --explain ID` says what an [id] means"),
         }
-        // Of groups on servers this would ask for each document again.
-        let is_array = matches!(place.node(), Ok(NodeMetadata::Array(_)));
-        if (place.is_quick || is_array) && !place.is_virtual_join() {
-            let mut readers = None;
-            let arrays = source_arrays(Endpoint::in_hierarchy(&place.store, &root));
-            arrays.flatten().for_each(|(_, metadata)| Readers::add_to(&mut readers, &metadata));
+        if !place.is_virtual_join() {
             readers.iter().for_each(|readers| print::readers(readers, false));
         }
     }

@@ -1,15 +1,15 @@
 //! `zarr-kit draw`.
 
+use zarr_kit::ArrayMetadata;
 use zarr_kit::report::draw::{
     Axes, ChunkPicture, ChunksToDraw, ROWS, SVG_CELLS, ValuePicture, columns_for, divided_axes,
 };
+use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::words;
-use zarr_kit::{ArrayMetadata, AxisSelection};
 
 use crate::args::Draw;
 use crate::error::CliError;
 use crate::notation::chunks::axis_of;
-use crate::notation::labels::Labels;
 use crate::notation::region::region;
 use crate::output::print::{Out, note, screen};
 use crate::output::progress::Bar;
@@ -112,18 +112,8 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
 
 /// Looks up the labels of an axis by its name.
 fn labels(place: &NodeStore, metadata: &ArrayMetadata) -> impl Fn(&str, u64) -> Option<String> {
-    let names = metadata.dimension_names().unwrap_or_default().iter().zip(metadata.shape());
-    let labels: Vec<(String, Labels)> = names
-        .filter_map(|(name, length)| {
-            let name = name.clone()?;
-            let labels = Labels::beside(place, &name, *length).ok()?;
-            Some((name, labels))
-        })
-        .collect();
-    move |name, index| {
-        let (_, labels) = labels.iter().find(|(known, _)| known == name)?;
-        labels.texts(&AxisSelection::Index(index)).ok()?.pop()
-    }
+    let labels = ArrayLabels::of(metadata, "", |name| place.coordinate(name));
+    move |name, index| labels.text(name, index)
 }
 
 /// The axes that the user asked for.

@@ -2,54 +2,31 @@
 
 use std::cmp::Ordering;
 
-use zarr_kit::metadata::cf::{TimeAxis, text};
-use zarr_kit::metadata::{format_element, parse_element};
-use zarr_kit::report::Numbers;
+use zarr_kit::metadata::parse_element;
 use zarr_kit::report::format::element;
 use zarr_kit::report::format::quoted::quoted;
-use zarr_kit::report::words;
-use zarr_kit::{Array, AxisSelection, DataType, Selection};
+use zarr_kit::report::labels::{Label, LabelKind, Labels};
+use zarr_kit::{Array, AxisSelection, Selection};
 
 use crate::error::CliError;
 use crate::error::nearest;
 use crate::notation::size::PIECE;
 use crate::stores::node_store::NodeStore;
 
-/// A label as a number of the coordinate's type: integers exactly, all others rounded to it.
-#[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
-pub(super) enum Key {
-    Whole(i128),
-    Real(f64),
-}
-
-impl Key {
-    /// The distance between two labels of one type.
-    #[expect(clippy::cast_precision_loss, reason = "distances are compared, and need no exactness")]
-    pub(super) fn far_from(self, other: Self) -> f64 {
-        match (self, other) {
-            (Self::Whole(one), Self::Whole(other)) => one.abs_diff(other) as f64,
-            (Self::Real(one), Self::Real(other)) => (one - other).abs(),
-            _ => f64::INFINITY,
-        }
+/// The distance between two labels of one type.
+#[expect(clippy::cast_precision_loss, reason = "distances are compared, and need no exactness")]
+pub(super) fn distance(one: Label, other: Label) -> f64 {
+    match (one, other) {
+        (Label::Whole(one), Label::Whole(other)) => one.abs_diff(other) as f64,
+        (Label::Real(one), Label::Real(other)) => (one - other).abs(),
+        _ => f64::INFINITY,
     }
-}
-
-/// What the labels are.
-pub(super) enum Kind {
-    /// Numbers; `time` if they are times.
-    Whole { time: Option<TimeAxis> },
-    /// Numbers with a fraction, of 32 bits or not.
-    Real { time: Option<TimeAxis>, single: bool },
-    /// Texts.
-    Text,
 }
 
 /// An opened coordinate array.
 pub(crate) struct Coordinate {
     place: NodeStore,
-    array: Array,
-    numbers: Option<Numbers>,
-    pub(super) kind: Kind,
+    labels: Labels,
     /// Whether a label that is not there stands for the one nearest to it.
     pub(super) is_nearest: bool,
 }
@@ -65,44 +42,17 @@ impl Coordinate {
                 Ok((place, array))
             })
             .map_err(|cause| cause.to_string())?;
-        let shape = array.shape();
-        if shape != [length] {
-            return Err(format!(
-                "{}: the shape {} is not that of an axis of length {}",
-                place.shown,
-                words::shape(shape),
-                words::count(length)
-            ));
-        }
-        let data_type = array.data_type();
-        let numbers = Numbers::of(data_type);
-        let within = |reason: String| format!("{}: {reason}", place.shown);
-        if ["scale_factor", "add_offset"]
-            .iter()
-            .any(|name| array.metadata().attribute(name).is_some())
-        {
-            let reason = "labels with a scale_factor or add_offset are not looked up here";
-            return Err(within(reason.to_owned()));
-        }
-        let text = |name: &str| text(array.metadata(), name);
-        let time = || match text("units") {
-            Some(units) => TimeAxis::cf(&units, text("calendar").as_deref()).map_err(within),
-            None => Ok(None),
-        };
-        let unsuited = || within(format!("labels of type {data_type} are not looked up here"));
-        let kind = match (data_type, &numbers) {
-            (DataType::String | DataType::FixedLengthUtf32(_), _) => Kind::Text,
-            (DataType::NumpyDatetime64(step), _) => {
-                Kind::Whole { time: Some(TimeAxis::numpy(*step).ok_or_else(unsuited)?) }
-            }
-            (DataType::NumpyTimedelta64(_) | DataType::Bool, _) | (_, None) => {
-                return Err(unsuited());
-            }
-            (_, Some(numbers)) if numbers.are_whole() => Kind::Whole { time: time()? },
-            (DataType::Float32, _) => Kind::Real { time: time()?, single: true },
-            _ => Kind::Real { time: time()?, single: false },
-        };
-        Ok(Self { place, array, numbers, kind, is_nearest: false })
+        let labels =
+            Labels::of(array, length).map_err(|reason| format!("{}: {reason}", place.shown))?;
+        Ok(Self { place, labels, is_nearest: false })
+    }
+
+    pub(super) fn kind(&self) -> &LabelKind {
+        self.labels.kind()
+    }
+
+    fn array(&self) -> &Array {
+        self.labels.array()
     }
 
     /// Its place, for messages.
@@ -111,43 +61,19 @@ impl Coordinate {
     }
 
     pub(super) fn length(&self) -> u64 {
-        self.array.shape().first().copied().unwrap_or(0)
+        self.array().shape().first().copied().unwrap_or(0)
     }
 
     /// The labels of what is selected, in words.
     pub(crate) fn texts(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
-        let failed = |cause| self.place.failed(cause);
-        // As an array of one axis, also of one index.
-        let selected = match selected {
-            AxisSelection::Index(index) => AxisSelection::from(*index..index.saturating_add(1)),
-            other => other.clone(),
-        };
-        let region = Selection::new(vec![selected]);
-        if !matches!(self.kind, Kind::Text) {
-            return Ok(self.read(region)?.into_iter().map(|key| self.shown(key)).collect());
-        }
-        let data_type = self.array.data_type();
-        let text = |element: &[u8]| {
-            let mut text = String::new();
-            format_element(data_type, element, &mut text).map_err(CliError::from)?;
-            Ok(serde_json::from_str(&text).unwrap_or(text))
-        };
-        if data_type.is_variable_length() {
-            let elements = self.array.read_as::<Vec<u8>>(&region).map_err(failed)?;
-            return Ok(elements
-                .iter()
-                .map(|text| String::from_utf8_lossy(text).into_owned())
-                .collect());
-        }
-        let elements = self.array.read(&region).map_err(failed)?;
-        elements.chunks_exact(self.array.element_size().max(1)).map(text).collect()
+        self.labels.texts(selected).map_err(|cause| self.place.not_reported(cause))
     }
 
     /// The labels, of which those of a coordinate of more than [`PIECE`] bytes are not read yet.
     pub(super) fn keys(&self) -> Result<Keys<'_>, CliError> {
-        let size = u64::try_from(self.array.element_size()).unwrap_or(u64::MAX);
+        let size = u64::try_from(self.array().element_size()).unwrap_or(u64::MAX);
         let read = match self.length().checked_mul(size) {
-            Some(..=PIECE) => Some(self.read(Selection::whole(self.array.shape()))?),
+            Some(..=PIECE) => Some(self.read(Selection::whole(self.array().shape()))?),
             _ => None,
         };
         Ok(Keys { of: self, read })
@@ -155,10 +81,10 @@ impl Coordinate {
 
     /// The first two neighbours that are not in order, of a coordinate that memory may have no room
     /// for. Chunks that are not stored hold one value, so the time follows those that are.
-    fn unsorted(&self, is_ascending: bool) -> Result<Option<(Key, Key)>, CliError> {
+    fn unsorted(&self, is_ascending: bool) -> Result<Option<(Label, Label)>, CliError> {
         let failed = |cause| self.place.failed(cause);
-        let axis = self.array.grid().axes().first();
-        let stored = self.array.stored_chunks().map(|chunk| {
+        let axis = self.array().grid().axes().first();
+        let stored = self.array().stored_chunks().map(|chunk| {
             let index = chunk.map_err(failed)?.index;
             let range = axis.zip(index.first()).and_then(|(axis, chunk)| axis.clipped(*chunk));
             Ok(range.unwrap_or_default())
@@ -176,7 +102,7 @@ impl Coordinate {
                 return Ok(Some(wrong));
             }
             next = range.end;
-            let pieces = self.array.batches(range, PIECE).map_err(failed)?;
+            let pieces = self.array().batches(range, PIECE).map_err(failed)?;
             for piece in pieces {
                 if let Some(wrong) = order.continued(&self.read(piece)?) {
                     return Ok(Some(wrong));
@@ -186,43 +112,18 @@ impl Coordinate {
         Ok(None)
     }
 
-    fn read(&self, region: Selection) -> Result<Vec<Key>, CliError> {
-        let elements = self.array.read(region).map_err(|cause| self.place.failed(cause))?;
-        let Some(numbers) = &self.numbers else { return Ok(Vec::new()) };
-        if !numbers.are_whole() {
-            let mut reals = Vec::new();
-            numbers.list(&elements, &mut reals);
-            return Ok(reals.into_iter().map(Key::Real).collect());
-        }
-        let signed = numbers.are_signed();
-        let whole = |bytes: &[u8]| {
-            let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
-            let mut wide = [if negative { 0xff } else { 0 }; 16];
-            wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            Key::Whole(i128::from_le_bytes(wide))
-        };
-        Ok(elements.chunks_exact(numbers.size()).map(whole).collect())
+    fn read(&self, region: Selection) -> Result<Vec<Label>, CliError> {
+        self.labels.read(region).map_err(|cause| self.place.failed(cause))
     }
 
     /// A label in words.
-    pub(super) fn shown(&self, key: Key) -> String {
-        match (key, &self.kind) {
-            // numpy's "not a time".
-            (Key::Whole(key), Kind::Whole { time: Some(_) }) if key == i64::MIN.into() => {
-                "NaT".to_owned()
-            }
-            (Key::Whole(key), Kind::Whole { time: Some(time) }) => time.shown_whole(key),
-            (Key::Real(key), Kind::Real { time: Some(time), .. }) => time.shown(key),
-            #[expect(clippy::cast_possible_truncation, reason = "it was made of 32 bits")]
-            (Key::Real(key), Kind::Real { single: true, .. }) => format!("{:?}", key as f32),
-            (Key::Real(key), _) => format!("{key:?}"),
-            (Key::Whole(key), _) => key.to_string(),
-        }
+    pub(super) fn shown(&self, label: Label) -> String {
+        self.labels.shown(label)
     }
 
     /// The first index of each of these texts.
     pub(super) fn find(&self, texts: &[&str]) -> Result<Vec<u64>, Unfound> {
-        let data_type = self.array.data_type().clone();
+        let data_type = self.array().data_type().clone();
         let elements = texts.iter().map(|text| {
             let mut element = Vec::new();
             let json = serde_json::Value::from(*text).to_string();
@@ -253,13 +154,13 @@ impl Coordinate {
             index = index.saturating_add(1);
         };
         let failed = |cause| Unfound::Failed(self.place.failed(cause));
-        let whole = Selection::whole(self.array.shape());
-        for piece in self.array.batches(whole, PIECE).map_err(failed)? {
+        let whole = Selection::whole(self.array().shape());
+        for piece in self.array().batches(whole, PIECE).map_err(failed)? {
             if data_type.is_variable_length() {
-                self.array.read_as::<Vec<u8>>(piece).map_err(failed)?.iter().for_each(&mut look);
+                self.array().read_as::<Vec<u8>>(piece).map_err(failed)?.iter().for_each(&mut look);
             } else {
-                let elements = self.array.read(piece).map_err(failed)?;
-                elements.chunks_exact(self.array.element_size().max(1)).for_each(&mut look);
+                let elements = self.array().read(piece).map_err(failed)?;
+                elements.chunks_exact(self.array().element_size().max(1)).for_each(&mut look);
             }
         }
         let found = found.into_iter().zip(texts).map(|(found, text)| {
@@ -285,18 +186,18 @@ pub(crate) enum Unfound {
 pub(super) struct Keys<'a> {
     of: &'a Coordinate,
     /// All of them, if they are few enough.
-    read: Option<Vec<Key>>,
+    read: Option<Vec<Label>>,
 }
 
 /// The order of labels that are read piece by piece.
 struct Order {
     is_ascending: bool,
-    last: Option<Key>,
+    last: Option<Label>,
 }
 
 impl Order {
     /// The first two neighbours that are not in order, where these keys follow.
-    fn continued(&mut self, keys: &[Key]) -> Option<(Key, Key)> {
+    fn continued(&mut self, keys: &[Label]) -> Option<(Label, Label)> {
         let before = self.last.into_iter().chain(keys.iter().copied());
         self.last = keys.last().copied().or(self.last);
         let after = before.clone().skip(1);
@@ -313,7 +214,7 @@ impl Order {
 
 impl Keys<'_> {
     /// The first two neighbours that are not in order.
-    pub(super) fn unsorted(&self, is_ascending: bool) -> Result<Option<(Key, Key)>, CliError> {
+    pub(super) fn unsorted(&self, is_ascending: bool) -> Result<Option<(Label, Label)>, CliError> {
         match &self.read {
             Some(keys) => Ok(Order { is_ascending, last: None }.continued(keys)),
             None => self.of.unsorted(is_ascending),
@@ -321,15 +222,15 @@ impl Keys<'_> {
     }
 
     /// Whether all of them were read.
-    pub(super) fn all(&self) -> Option<&[Key]> {
+    pub(super) fn all(&self) -> Option<&[Label]> {
         self.read.as_deref()
     }
 
-    pub(super) fn get(&self, index: u64) -> Result<Key, CliError> {
+    pub(super) fn get(&self, index: u64) -> Result<Label, CliError> {
         let read = match &self.read {
             Some(read) => usize::try_from(index).ok().and_then(|index| read.get(index)).copied(),
             None => self.of.read((index..index.saturating_add(1)).into())?.first().copied(),
         };
-        Ok(read.unwrap_or(Key::Real(f64::NAN)))
+        Ok(read.unwrap_or(Label::Real(f64::NAN)))
     }
 }

@@ -14,16 +14,15 @@ use std::ops::Range;
 
 use zarr_kit::AxisSelection;
 use zarr_kit::metadata::cf::{Moment, TimeAxis};
+pub(crate) use zarr_kit::report::labels::MARK;
+use zarr_kit::report::labels::{Label, LabelKind};
 use zarr_kit::report::words;
 
-use self::coordinate::{Coordinate, Key, Keys, Kind};
-pub(crate) use self::coordinate::{Coordinate as Labels, Unfound};
+pub(crate) use self::coordinate::Unfound;
+use self::coordinate::{Coordinate, Keys, distance};
 use crate::error::CliError;
 use crate::output::print;
 use crate::stores::node_store::NodeStore;
-
-/// Marks a label that could be an index.
-pub(crate) const MARK: char = '@';
 
 /// Marks a label that need not be there: the one nearest to it is taken.
 const NEAREST: char = '~';
@@ -103,29 +102,20 @@ impl From<CliError> for Unfound {
 /// What a label stands for: the numbers from `start` up to `end`, exclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
-    start: Key,
-    end: Key,
+    start: Label,
+    end: Label,
     /// Whether it is a single number, so that it selects one index.
     is_point: bool,
 }
 
 impl Coordinate {
-    /// The labels of what is selected, as an entry of a region takes them.
-    pub(crate) fn marked(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
-        let mark = |text: String| match text.parse::<i128>() {
-            Ok(_) => format!("{MARK}{text}"),
-            Err(_) => text,
-        };
-        Ok(self.texts(selected)?.into_iter().map(mark).collect())
-    }
-
     fn is_of_numbers(&self) -> bool {
-        matches!(self.kind, Kind::Whole { time: None } | Kind::Real { time: None, .. })
+        matches!(self.kind(), LabelKind::Whole { time: None } | LabelKind::Real { time: None, .. })
     }
 
     fn list(&self, list: &str) -> Result<AxisSelection, Unfound> {
         let entries: Vec<&str> = list.split(',').map(str::trim).collect();
-        if let Kind::Text = self.kind {
+        if let LabelKind::Text = self.kind() {
             return Ok(self.find(&entries)?.into());
         }
         let keys = self.keys()?;
@@ -143,7 +133,7 @@ impl Coordinate {
     }
 
     fn one_or_range(&self, text: &str) -> Result<AxisSelection, Unfound> {
-        if let Kind::Text = self.kind {
+        if let LabelKind::Text = self.kind() {
             return Ok(AxisSelection::Index(self.find(&[text])?.first().copied().unwrap_or(0)));
         }
         let not_one = match self.span(text) {
@@ -193,16 +183,16 @@ impl Coordinate {
     }
 
     /// Numbers below and above all labels.
-    fn limits(&self) -> (Key, Key) {
-        match self.kind {
-            Kind::Whole { .. } => (Key::Whole(i128::MIN), Key::Whole(i128::MAX)),
-            _ => (Key::Real(f64::NEG_INFINITY), Key::Real(f64::INFINITY)),
+    fn limits(&self) -> (Label, Label) {
+        match self.kind() {
+            LabelKind::Whole { .. } => (Label::Whole(i128::MIN), Label::Whole(i128::MAX)),
+            _ => (Label::Real(f64::NEG_INFINITY), Label::Real(f64::INFINITY)),
         }
     }
 
     fn examples_of_ranges(&self) -> &'static str {
-        match self.kind {
-            Kind::Whole { time: Some(_) } | Kind::Real { time: Some(_), .. } => {
+        match self.kind() {
+            LabelKind::Whole { time: Some(_) } | LabelKind::Real { time: Some(_), .. } => {
                 "2015-03:2015-04, 2015-03-01T06:2015-03-02 and 2015-03:"
             }
             _ => "40.5:50.0 and 40.5:",
@@ -211,30 +201,32 @@ impl Coordinate {
 
     /// What one label stands for.
     fn span(&self, text: &str) -> Result<Span, Unfound> {
-        let span = match &self.kind {
-            Kind::Whole { time: Some(time) } => moment(text, time).map(|(start, end)| {
+        let span = match self.kind() {
+            LabelKind::Whole { time: Some(time) } => moment(text, time).map(|(start, end)| {
                 let from = time.whole_from(start);
                 // The next instant, for a time that is one.
                 let to = time.whole_from(end.unwrap_or(start + 1));
                 let is_point = end.is_none() || to - from <= 1;
-                Span { start: Key::Whole(from), end: Key::Whole(to), is_point }
+                Span { start: Label::Whole(from), end: Label::Whole(to), is_point }
             }),
-            Kind::Real { time: Some(time), single } => moment(text, time).map(|(start, end)| {
-                let from = rounded(time.number(start), *single);
-                match end {
-                    Some(end) => {
-                        let to = rounded(time.number(end), *single);
-                        Span { start: Key::Real(from), end: Key::Real(to), is_point: false }
+            LabelKind::Real { time: Some(time), single } => {
+                moment(text, time).map(|(start, end)| {
+                    let from = rounded(time.number(start), *single);
+                    match end {
+                        Some(end) => {
+                            let to = rounded(time.number(end), *single);
+                            Span { start: Label::Real(from), end: Label::Real(to), is_point: false }
+                        }
+                        None => point(from),
                     }
-                    None => point(from),
-                }
-            }),
-            Kind::Whole { time: None } => whole(text),
-            Kind::Real { time: None, single } => real(text, *single),
-            Kind::Text => None,
+                })
+            }
+            LabelKind::Whole { time: None } => whole(text),
+            LabelKind::Real { time: None, single } => real(text, *single),
+            LabelKind::Text => None,
         };
-        let allowed = match self.kind {
-            Kind::Whole { time: Some(_) } | Kind::Real { time: Some(_), .. } => {
+        let allowed = match self.kind() {
+            LabelKind::Whole { time: Some(_) } | LabelKind::Real { time: Some(_), .. } => {
                 "a date such as 2015, 2015-03 or 2015-03-01, or a time such as 2015-03-01T06:30"
             }
             _ => "a number",
@@ -252,7 +244,7 @@ impl Coordinate {
         let Some(last) = self.length().checked_sub(1) else {
             return Err(missing(": it is empty".to_owned()));
         };
-        let within = |key: Key| span.start <= key && key < span.end;
+        let within = |key: Label| span.start <= key && key < span.end;
         let is_ascending = keys.get(0)? <= keys.get(last)?;
         if let Some((before, after)) = keys.unsorted(is_ascending)? {
             // A single label needs no order.
@@ -285,7 +277,7 @@ impl Coordinate {
         if self.is_nearest {
             let mut nearest: Option<(f64, u64)> = None;
             for index in around.into_iter().flatten() {
-                let far = keys.get(index)?.far_from(span.start);
+                let far = distance(keys.get(index)?, span.start);
                 if nearest.is_none_or(|(least, _)| far < least) {
                     nearest = Some((far, index));
                 }
@@ -312,7 +304,7 @@ impl Coordinate {
 
     /// The first index whose label satisfies the predicate. Labels are sorted: all labels after it
     /// satisfy it, too.
-    fn first(&self, keys: &Keys<'_>, is_so: impl Fn(Key) -> bool) -> Result<u64, CliError> {
+    fn first(&self, keys: &Keys<'_>, is_so: impl Fn(Label) -> bool) -> Result<u64, CliError> {
         let (mut low, mut high) = (0, self.length());
         while low < high {
             let middle = low + (high - low) / 2;
@@ -325,11 +317,11 @@ impl Coordinate {
     }
 }
 
-fn least(one: Key, other: Key) -> Key {
+fn least(one: Label, other: Label) -> Label {
     if other < one { other } else { one }
 }
 
-fn most(one: Key, other: Key) -> Key {
+fn most(one: Label, other: Label) -> Label {
     if other > one { other } else { one }
 }
 
@@ -340,7 +332,7 @@ fn moment(text: &str, time: &TimeAxis) -> Option<(i128, Option<i128>)> {
 }
 
 fn point(number: f64) -> Span {
-    let (start, end) = (Key::Real(number), Key::Real(number.next_up()));
+    let (start, end) = (Label::Real(number), Label::Real(number.next_up()));
     Span { start, end, is_point: true }
 }
 
@@ -363,11 +355,11 @@ fn real(text: &str, single: bool) -> Option<Span> {
 fn whole(text: &str) -> Option<Span> {
     if let Ok(number) = text.parse::<i64>().map(i128::from).or(text.parse::<u64>().map(i128::from))
     {
-        let (start, end) = (Key::Whole(number), Key::Whole(number + 1));
+        let (start, end) = (Label::Whole(number), Label::Whole(number + 1));
         return Some(Span { start, end, is_point: true });
     }
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
     #[expect(clippy::cast_possible_truncation, reason = "it saturates, and no label is beyond")]
     let (start, end) = (number.ceil() as i128, (number.floor() as i128).saturating_add(1));
-    Some(Span { start: Key::Whole(start), end: Key::Whole(end), is_point: true })
+    Some(Span { start: Label::Whole(start), end: Label::Whole(end), is_point: true })
 }
