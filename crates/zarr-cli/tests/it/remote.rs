@@ -162,6 +162,8 @@ fn names_in_urls_are_percent_encoded() {
         // The consolidated metadata were changed with it.
         let text = zarr_kit(&["check", group]);
         assert!(text.contains("6 arrays") && text.contains(" 0 errors, 0 warnings"), "{text}");
+        // Documents that the check has read say it, without another request.
+        assert!(text.contains("read by zarr-python, Xarray, zarrs, TensorStore, GDAL"), "{text}");
         assert!(zarr_kit(&["check", &place]).contains("1 array, "));
     }
     for (name, encoded) in ODD {
