@@ -10,6 +10,7 @@ use crate::CopyOptions;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source, target};
 use crate::marker::{Marker, Step, TargetState};
+use crate::tasks::intermediate_place::INTERMEDIATE;
 
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
@@ -166,7 +167,7 @@ fn is_of_store(cause: &ArrayError) -> bool {
 /// What is at a target that has neither a document nor a marker.
 pub(crate) enum TargetContent {
     Nothing,
-    /// Only chunks of an earlier array. This is one of them.
+    /// Only chunks of an earlier array, or of an intermediate of its copy. This is one of them.
     Chunk(Key),
     Other(Key),
 }
@@ -177,8 +178,11 @@ pub(crate) fn content_of_target(
 ) -> Result<TargetContent, TransferError> {
     let is_chunk = |key: &Key| {
         let name = to.prefix.strip(key).unwrap_or_default();
+        // An interrupted deletion of an unfinished copy leaves chunks of its intermediate, too.
+        let is_between = name.split('/').next() == Some(INTERMEDIATE);
         metadata.is_some_and(|metadata| {
-            metadata.chunk_key_encoding().decode(name, metadata.shape().len()).is_some()
+            let keys = metadata.chunk_key_encoding();
+            is_between || keys.decode(name, metadata.shape().len()).is_some()
         })
     };
     let mut found = TargetContent::Nothing;
