@@ -81,7 +81,7 @@ fn look(store: &Hierarchy, options: &CheckOptions, prefix: &Prefix) -> Option<Ah
     let mut walk = Walk::new(store, options, &mut report, CheckWatch::default());
     let result = walk.of_version_3(prefix, &key, array.clone());
     let summary = walk.summary;
-    Some(Ahead::Array(Looked { metadata: array, findings, summary, result }))
+    Some(Ahead::Array(Box::new(Looked { metadata: array, findings, summary, result })))
 }
 
 /// Whether each chunk takes only a part of this memory, whatever is stored.

@@ -32,7 +32,7 @@ pub(crate) enum Parent {
 
 /// What was seen of a node before its turn.
 pub(crate) enum Ahead {
-    Array(Looked),
+    Array(Box<Looked>),
     /// The document of another node.
     Document(Vec<u8>),
 }
@@ -125,7 +125,7 @@ impl<'a> Walk<'a> {
         let document = match self.ahead(prefix, waiting) {
             Some(Ahead::Array(looked)) => {
                 self.listed(prefix);
-                return self.add(looked);
+                return self.add(*looked);
             }
             Some(Ahead::Document(document)) => Some(document),
             None => self.store.read(&key)?,

@@ -20,12 +20,14 @@ pub(crate) fn reported<T>(done: Result<T, ReportError>) -> Result<Done<T>, Array
     }
 }
 
-/// The values of a selection, and numpy's name of their type; `None` if they are the elements
-/// themselves.
+/// Values, and numpy's name of their type.
+type Values = (Vec<u8>, &'static str);
+
+/// The values of a selection; `None` if they are the elements themselves.
 pub(crate) fn decoded(
     array: &Array,
     selection: &Selection,
-) -> Result<Done<Option<(Vec<u8>, &'static str)>>, ArrayError> {
+) -> Result<Done<Option<Values>>, ArrayError> {
     let decoded = match Decoded::of(array.metadata()) {
         Ok(decoded) if decoded.why_plain().is_some() => return Ok(Ok(None)),
         decoded => decoded,

@@ -62,11 +62,12 @@ impl CopyArguments {
     }
 }
 
+/// The numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of objects
+/// that belong to no node; the names that no copy can have; and the number of arrays that were copied
+/// in two passes.
+type Did = (u64, u64, u64, u64, u64, Vec<String>, u64);
+
 /// Copies a node and everything below it.
-///
-/// Returns the numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of
-/// objects that belong to no node; the names that no copy can have; and the number of arrays that were
-/// copied in two passes.
 #[pyfunction]
 pub(crate) fn copy(
     py: Python<'_>,
@@ -74,7 +75,7 @@ pub(crate) fn copy(
     target: At<'_>,
     arguments: CopyArguments,
     progress: Option<Py<PyAny>>,
-) -> Done<(u64, u64, u64, u64, u64, Vec<String>, u64)> {
+) -> Done<Did> {
     let options = arguments.options(py)?;
     let (from, source) = source.place(py, false)?;
     let (to, target) = target.place(py, true)?;
