@@ -40,7 +40,7 @@ mod transfer;
 
 pub use array::{
     Array, Boxes, ChunkOf, ChunksOf, Destination, Element, Input, LimitedStrings, ReadAs, Source,
-    StoredChunk, WriteAs,
+    StoredChunk, StoredTasks, WriteAs,
 };
 pub use change::{
     Extent, LockedDocument, Truncation, delete_node, refresh_consolidated, refresh_consolidated_of,

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_array::node::{self, METADATA_KEY};
-use zarr_array::{Array, ArrayError, LimitedStrings, Selection};
+use zarr_array::{Array, ArrayError, LimitedStrings, Selection, StoredTasks};
 use zarr_grid::{AxisPart, Grid};
 use zarr_metadata::ArrayMetadata;
 use zarr_store::{Prefix, Store};
@@ -14,7 +14,7 @@ use crate::error::{TransferError, grid_error, source, target};
 use crate::marker::TargetState;
 use crate::parts::Share;
 use crate::tasks::budget::{Budget, tasks};
-use crate::tasks::sparse::{StoredTasks, common, small_tasks};
+use crate::tasks::sparse::{common, small_tasks};
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
 /// The copy of one array's elements, checked as far as possible before anything is written.
@@ -162,20 +162,11 @@ impl Copy<'_> {
         };
         let tasks = tasks.map_err(|error| grid_error(to, error))?;
         let most = usize::try_from(self.budget.bytes / BYTES_PER_TASK).unwrap_or(usize::MAX);
-        let stored = StoredTasks { from, to, tasks: &tasks, most: most.max(FEWEST_TASKS) };
         let mut running = self.start(&regions, progress);
-        let mut last: Option<Vec<u64>> = None;
-        loop {
-            let found = stored.after(last.as_deref())?;
-            for task in &found {
-                let region = stored.region(task);
-                for ranges in regions.iter().filter_map(|owned| common(owned, &region)) {
-                    self.step(&ranges, &mut running)?;
-                }
-            }
-            match found.len() < stored.most {
-                true => break,
-                false => last = found.into_iter().next_back(),
+        for task in StoredTasks::new(from, tasks, most.max(FEWEST_TASKS)) {
+            let (_, region) = task.map_err(source)?;
+            for ranges in regions.iter().filter_map(|owned| common(owned, &region)) {
+                self.step(&ranges, &mut running)?;
             }
         }
         // What is not stored is the same in the target.

@@ -28,6 +28,15 @@ pub enum ReportError {
         /// Why not.
         reason: String,
     },
+    /// More elements than a count of 64 bits holds.
+    #[error(
+        "a region of the shape {shape:?} has more than {} elements: give a smaller one",
+        u64::MAX
+    )]
+    TooMany {
+        /// The shape of the region.
+        shape: Vec<u64>,
+    },
     /// A picture of values needs a region with two axes.
     #[error(
         "values are drawn of two axes, and the selection has {axes}: give one index of the others"

@@ -45,6 +45,7 @@ pub mod format;
 pub mod info;
 pub mod labels;
 mod numbers;
+mod pieces;
 pub mod readers;
 pub mod stats;
 mod table;

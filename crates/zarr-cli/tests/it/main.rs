@@ -57,6 +57,7 @@ mod resize;
 mod schemas;
 #[cfg(test)]
 mod secrets;
+mod sparse;
 #[cfg(test)]
 mod strings;
 #[cfg(test)]

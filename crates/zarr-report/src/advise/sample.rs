@@ -1,6 +1,8 @@
 //! Chunks of an array that stand for all.
 
-use zarr_array::{Array, AxisSelection, Selection};
+use std::ops::Range;
+
+use zarr_array::{Array, ArrayError, AxisSelection, Selection, StoredTasks};
 use zarr_metadata::{ChunkGrid, DataType};
 
 use crate::ReportError;
@@ -81,11 +83,30 @@ impl Sample {
         };
         let size = u64::try_from(array.element_size().max(1)).unwrap_or(u64::MAX);
         let mut read = 0_u64;
-        for number in order(of).take(usize::try_from(MOST * LOOKED_AT).unwrap_or(usize::MAX)) {
-            let Some(chunk) = plan.chunks(number..number.saturating_add(1))?.pop() else {
-                continue;
+        let most = usize::try_from(MOST * LOOKED_AT).unwrap_or(usize::MAX);
+        let chunks: Box<dyn Iterator<Item = Result<Vec<u64>, ArrayError>>> =
+            match array.is_sparse(of) {
+                // Hardly a chunk all over the region is stored.
+                true => {
+                    let bounds = region.bounds();
+                    let stored = StoredTasks::new(array, array.grid().clone(), most);
+                    let is_within = move |elements: &[Range<u64>]| {
+                        let mut axes = elements.iter().zip(&bounds);
+                        axes.all(|(a, b)| a.start < b.end && b.start < a.end)
+                    };
+                    Box::new(stored.filter_map(move |task| match task {
+                        Ok((chunk, elements)) => is_within(&elements).then_some(Ok(chunk)),
+                        Err(error) => Some(Err(error)),
+                    }))
+                }
+                false => Box::new(order(of).filter_map(|number| {
+                    let planned = plan.chunks(number..number.saturating_add(1));
+                    planned.map(|mut chunks| Some(chunks.pop()?.chunk)).transpose()
+                })),
             };
-            let axes = array.grid().axes().iter().zip(&chunk.chunk);
+        for chunk in chunks.take(most) {
+            let chunk = chunk?;
+            let axes = array.grid().axes().iter().zip(&chunk);
             let mut region: Vec<_> =
                 axes.filter_map(|(axis, chunk)| axis.clipped(*chunk)).collect();
             let elements =

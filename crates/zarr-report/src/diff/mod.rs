@@ -338,7 +338,9 @@ impl Comparison<'_> {
                 Ok(self.found(path, DifferenceKind::Values(values)))
             }
             Ok(ControlFlow::Break(())) => Ok(ControlFlow::Break(())),
-            Err(error) if matches!(error.cause, ReportError::Array(_)) => {
+            Err(error)
+                if matches!(error.cause, ReportError::Array(_) | ReportError::TooMany { .. }) =>
+            {
                 Ok(self.not_compared(path, error))
             }
             Err(error) => Err(error),

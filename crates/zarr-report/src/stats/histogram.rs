@@ -98,13 +98,13 @@ impl Histogram {
         Self { counts: vec![0; self.counts.len()], ..*self }
     }
 
-    /// Counts a number of the covered range.
-    pub(super) fn count(&mut self, number: f64) {
+    /// Counts a number of the covered range so many times.
+    pub(super) fn count(&mut self, number: f64, times: u64) {
         let at = bin(number, self.power).saturating_sub(self.first);
         let place = usize::try_from(at).ok().and_then(|at| self.counts.get_mut(at));
         debug_assert!(place.is_some(), "{number} is not covered by {self:?}");
         if let Some(place) = place {
-            *place += 1;
+            *place = place.saturating_add(times);
         }
     }
 
@@ -163,7 +163,7 @@ mod tests {
         let mut histogram = Histogram::new(numbers[0], numbers[0], false);
         for number in numbers {
             histogram.cover(*number, *number);
-            histogram.count(*number);
+            histogram.count(*number, 1);
         }
         histogram
     }
@@ -223,7 +223,7 @@ mod tests {
     #[test]
     fn whole_numbers_have_no_bins_between_them() {
         let mut histogram = Histogram::new(0.0, 1.0, true);
-        [0.0, 1.0, 1.0].iter().for_each(|number| histogram.count(*number));
+        [0.0, 1.0, 1.0].iter().for_each(|number| histogram.count(*number, 1));
         assert_eq!(histogram.rows(20), [(0.0, 1.0, 1), (1.0, 2.0, 2)]);
     }
 

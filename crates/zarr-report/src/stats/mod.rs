@@ -12,12 +12,14 @@ use zarr_metadata::{ArrayMetadata, DataType};
 use self::summary::{Apart, Extreme, Summary, Totals};
 use crate::bits::Bits;
 use crate::format::{element, value};
-use crate::{Numbers, PIECE, Progress, ReportError, Table, words};
+use crate::pieces::{elements, pieces};
+use crate::{Numbers, Progress, ReportError, Table, words};
 
 /// The most rows of the histogram.
 const ROWS: u64 = 20;
 
-/// Statistics of elements of one array, read in pieces of 64 MiB.
+/// Statistics of elements of one array, read in pieces of 64 MiB. Of an array that stores few of its
+/// chunks, only these are read.
 ///
 /// Missing values, as attributes declare them, NaN and NaT are counted and left out of range, mean,
 /// deviation and histogram.
@@ -75,19 +77,30 @@ impl Stats {
     /// Adds the elements of a region. `progress` is called with the bytes added so far by all calls.
     ///
     /// # Errors
-    /// The array's error while it is read.
+    /// The array's error while it is read; [`ReportError::TooMany`].
     pub fn add(
         &mut self,
         array: &Array,
         region: &Selection,
         progress: Progress<'_>,
     ) -> Result<(), ReportError> {
-        for piece in array.batches(region, PIECE)? {
-            let elements = array.read(&piece)?;
-            self.summary.add(&elements);
-            let read = u64::try_from(elements.len()).unwrap_or(u64::MAX);
-            self.bytes = self.bytes.saturating_add(read);
+        let mut left = elements(region)?;
+        let mut count = |elements: u64| {
+            left = left.saturating_sub(elements);
+            let size = u64::try_from(array.element_size()).unwrap_or(u64::MAX);
+            self.bytes = self.bytes.saturating_add(elements.saturating_mul(size));
             progress(self.bytes);
+            left
+        };
+        for piece in pieces(array, region)? {
+            let piece = piece?;
+            self.summary.add(&array.read(&piece)?);
+            count(elements(&piece)?);
+        }
+        let absent = count(0);
+        if absent > 0 {
+            self.summary.add_repeated(array.fill(), absent);
+            count(absent);
         }
         Ok(())
     }

@@ -97,6 +97,10 @@ impl Moments {
         if count == 0.0 {
             return self;
         }
+        // From the mean of most: beside a weight of nearly 1 the digits of a small mean are lost.
+        if other.count > self.count {
+            return other.join(self);
+        }
         let apart = other.mean - self.mean;
         let weight = other.count / count;
         Self {
@@ -117,6 +121,23 @@ impl Totals {
     pub(super) fn deviation(&self) -> Option<f64> {
         let moments = &self.moments;
         (moments.count > 0.0).then(|| (moments.squares / moments.count).sqrt())
+    }
+
+    /// Of one element, what so many of it have.
+    #[expect(clippy::cast_precision_loss, reason = "the weight in a mean")]
+    fn repeated(mut self, times: u64) -> Self {
+        let counts = [
+            &mut self.elements,
+            &mut self.fill,
+            &mut self.missing,
+            &mut self.nan,
+            &mut self.infinite,
+        ];
+        for count in counts {
+            *count = count.saturating_mul(times);
+        }
+        self.moments.count *= times as f64;
+        self
     }
 
     fn join(&mut self, other: Self, numbers: &Numbers) {
@@ -167,6 +188,23 @@ impl Summary {
         }
     }
 
+    /// Adds one element so many times.
+    pub(super) fn add_repeated(&mut self, element: &[u8], times: u64) {
+        if let Some(bits) = &mut self.bits {
+            bits.add(element);
+        }
+        let mut list = Vec::new();
+        let totals = totals(&self.numbers, &self.apart, element, &mut list).repeated(times);
+        if let Some((number, _)) = totals.finite {
+            let is_whole = self.numbers.are_whole();
+            let histogram =
+                self.histogram.get_or_insert_with(|| Histogram::new(number, number, is_whole));
+            histogram.cover(number, number);
+            histogram.count(number, times);
+        }
+        self.totals.join(totals, &self.numbers);
+    }
+
     /// Adds elements.
     pub(super) fn add(&mut self, elements: &[u8]) {
         let threads = thread::available_parallelism().map_or(1, usize::from);
@@ -203,7 +241,7 @@ impl Summary {
             for block in part.chunks(block) {
                 present(numbers, apart, block, &mut list);
                 for number in list.iter().filter(|number| number.is_finite()) {
-                    counts.count(*number);
+                    counts.count(*number, 1);
                 }
             }
             counts
