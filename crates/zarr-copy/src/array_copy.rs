@@ -139,7 +139,12 @@ impl<'a> ArrayCopy<'a> {
         match &self.elements {
             None => {
                 let owned = share.objects_of(&self.metadata, self.to.prefix);
-                copy_objects(self.from, self.to, (&renamed, &owned), found, options, progress)
+                // What chunks may have is known if the codecs are.
+                let (store, codecs) = (self.from.hierarchy(), options.source_options());
+                let (prefix, metadata) = (self.from.prefix, self.metadata.clone());
+                let array = Array::with_metadata(store, prefix, metadata, codecs).ok();
+                let of = (&renamed, array.as_ref(), &owned);
+                copy_objects(self.from, self.to, of, found, options, progress)
             }
             Some((array, prepared)) => {
                 let mut summary = run(prepared, array, found, share, options, progress)?;

@@ -82,7 +82,7 @@ fn is_document(name: &str) -> bool {
 pub(crate) fn copy_objects(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
-    (renamed, owned): (&Renamed, &OwnedObjects<'_>),
+    (renamed, array, owned): (&Renamed, Option<&Array>, &OwnedObjects<'_>),
     found: TargetState,
     options: &CopyOptions,
     progress: &mut dyn FnMut(CopyProgress),
@@ -90,7 +90,7 @@ pub(crate) fn copy_objects(
     let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
     progress(CopyProgress::default());
     let interrupted = found == TargetState::Interrupted;
-    let batch = Batch { from, to, renamed: Some(renamed), interrupted, options };
+    let batch = Batch { from, to, renamed: Some(renamed), array, interrupted, options };
     let (mut chunks, mut others) = (Vec::new(), Vec::new());
     let mut copy = |chunks: &mut Vec<Listed>, others: &mut Vec<Key>| {
         owned.check()?;
@@ -136,7 +136,7 @@ pub(crate) fn copy_others(
         return Ok(CopySummary { left_out: count, ..CopySummary::default() });
     }
     let interrupted = target != TargetState::Fresh;
-    let batch = Batch { from, to, renamed: None, interrupted, options };
+    let batch = Batch { from, to, renamed: None, array: None, interrupted, options };
     let mut summary = CopySummary { others: count, ..CopySummary::default() };
     for keys in keys.chunks(BATCH) {
         owned.check()?;
@@ -155,7 +155,7 @@ pub(crate) fn copy_below(
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
     let interrupted = target != TargetState::Fresh;
-    let batch = Batch { from, to, renamed: None, interrupted, options };
+    let batch = Batch { from, to, renamed: None, array: None, interrupted, options };
     let mut summary = CopySummary::default();
     let mut keys = Vec::new();
     for listed in from.store.list_sized(from.prefix) {
@@ -244,6 +244,8 @@ struct Batch<'a> {
     to: Endpoint<'a>,
     /// How chunks are called in the copy; `None` for objects that are no chunks.
     renamed: Option<&'a Renamed>,
+    /// The source, if its codecs tell what its chunks may have.
+    array: Option<&'a Array>,
     interrupted: bool,
     options: &'a CopyOptions,
 }
@@ -339,6 +341,9 @@ impl Batch<'_> {
             && self.to.store.size(&target)? == Some(size)
         {
             return Ok(Some(CopySummary { bytes: size, skipped: 1, ..CopySummary::default() }));
+        }
+        if let Some(array) = self.array {
+            array.refuse_inflated(key).map_err(source)?;
         }
         if !self.from.store.read_into(key, bytes).map_err(source)? {
             return Ok(None);

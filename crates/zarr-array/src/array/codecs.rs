@@ -8,6 +8,7 @@ use zarr_metadata::Codec;
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::hierarchy::node;
+use crate::store::Key;
 
 /// The cache of compiled codecs holds at most this many distinct chunk shapes.
 const CODEC_CACHE: usize = 1024;
@@ -49,6 +50,25 @@ impl Array {
         }
         codecs.insert(chunk_shape.into(), codec.clone());
         Ok(codec)
+    }
+
+    /// Refuses the object of a chunk whose few stored bytes stand for more than the metadata allows, as
+    /// [`Store::refuse_inflated`](crate::store::Store::refuse_inflated) does: for those who read it
+    /// whole. Other keys pass. So do chunks of variable length, which have no bound: the metadata does
+    /// not say how long elements are.
+    ///
+    /// # Errors
+    /// [`ArrayError::Store`] for such an object, or if the store fails.
+    pub fn refuse_inflated(&self, key: &Key) -> Result<(), ArrayError> {
+        let Some(chunk) = self.layout().chunk_of_key(key) else { return Ok(()) };
+        let shape = self.layout().chunk_shape(&chunk);
+        let shape = shape.map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
+        match self.chunk_codec(&shape)? {
+            AnyChunkCodec::Fixed(codec) => {
+                Ok(self.store().refuse_inflated(key, codec.ordinary_encoded())?)
+            }
+            AnyChunkCodec::Variable(_) => Ok(()),
+        }
     }
 
     /// As [`chunk_codec`](Self::chunk_codec), for elements of one size.

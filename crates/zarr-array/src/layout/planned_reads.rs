@@ -75,6 +75,7 @@ impl PlannedChunk {
         };
         let mut index = None;
         if needs.is_index() {
+            array.refuse_inflated(&key)?;
             let mut bytes = Vec::new();
             if array.store().get(&key, range, &mut bytes)?.is_none() {
                 return Ok(Some(whole()));

@@ -11,6 +11,7 @@ use zarr_zip::ZipStore;
 
 use super::{BYTES, INDEX, ONE, checked, document, key, peak, regular};
 use zarr_check::CheckOptions;
+use zarr_metadata::ArrayMetadata;
 
 /// An archive of deflated entries, as PKWARE's APPNOTE 6.3.10 lays it out.
 fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
@@ -64,6 +65,22 @@ fn chunks_do_not_inflate_beyond_what_the_metadata_allows() {
             assert!(error.contains("bytes stand for 268435456"), "{error}");
             assert!(used < 4 << 20, "{codecs}: {used}");
         }
+        // A plan reads the index of a shard, and a copy of unchanged chunks the whole.
+        let plan = array.layout().plan(1..2).expect("within").chunks(0..1).expect("one");
+        let (used, planned) = peak(|| plan[0].reads(&array));
+        assert_eq!(planned.is_err(), codecs.contains("sharding"), "{codecs}: {planned:?}");
+        assert!(used < 4 << 20, "{codecs}: {used}");
+        let copy: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let root = Prefix::root();
+        let ends = [&archive, &copy].map(|store| zarr_copy::Endpoint::new(store, &root));
+        let options = zarr_copy::CopyOptions::new();
+        let (used, copied) = peak(|| {
+            let mut same = |_: &Prefix, metadata: &ArrayMetadata| Ok(metadata.clone());
+            zarr_copy::copy_tree(ends[0], ends[1], &mut same, &options, &mut |_, _| {})
+        });
+        let error = copied.expect_err("too long").to_string();
+        assert!(error.contains("bytes stand for 268435456"), "{error}");
+        assert!(used < 8 << 20, "{codecs}: {used}");
         let (used, findings) = checked(&archive, &CheckOptions::default().data(true));
         let named = |finding: &String| finding.contains("bytes stand for 268435456");
         assert!(findings.iter().any(named), "{findings:?}");

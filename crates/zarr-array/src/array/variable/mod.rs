@@ -256,6 +256,7 @@ impl Array {
             let elements = Moves::new(part, shape).in_chunk;
             return self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker);
         }
+        // Not bounded where archives deflate: no document says how long elements are.
         if !self.store().read_into(&key, &mut worker.encoded)? {
             return Ok(None);
         }
