@@ -228,7 +228,8 @@ impl VariableChunkCodec {
             ShapedCodec::Vlen => {
                 let elements = Elements::parse(&bytes, self.elements, self.bound.text)
                     .map_err(|kind| self.failed(kind))?;
-                self.collect(positions.map(|at| elements.get(at).unwrap_or_default()))
+                let mut cursor = elements.cursor();
+                self.collect(positions.map(move |at| cursor.get(at).unwrap_or_default()))
             }
             ShapedCodec::Json => {
                 let elements = json2_elements(&bytes, self.transform.stored_shape())

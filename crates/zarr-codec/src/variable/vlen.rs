@@ -6,8 +6,6 @@
 //!
 //! A list can be written in only one way, so equal elements have equal bytes.
 
-use std::ops::Range;
-
 use crate::bytes_to_bytes::reserve;
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
@@ -15,10 +13,14 @@ use crate::length::widen;
 /// Bytes of a number: of the count, and of each length.
 const NUMBER: usize = 4;
 
+/// Elements of which one place is kept: a number for each would take more than short elements do.
+const STRIDE: usize = 8;
+
 /// The elements of a decompressed chunk.
 pub(super) struct Elements<'a> {
     bytes: &'a [u8],
-    /// The start of each element's bytes, and the start of one element past the last.
+    elements: usize,
+    /// Where the first of each stride of elements begins, with its length.
     starts: Vec<usize>,
 }
 
@@ -46,9 +48,10 @@ impl<'a> Elements<'a> {
             return Err(too_short(least));
         }
         let mut starts = Vec::new();
-        starts.try_reserve_exact(elements.saturating_add(1)).map_err(|_| {
-            ChunkErrorKind::OutOfMemory { bytes: widen(elements).saturating_mul(8) }
-        })?;
+        let strides = elements.div_ceil(STRIDE);
+        starts
+            .try_reserve_exact(strides)
+            .map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(strides).saturating_mul(8) })?;
         let mut at = NUMBER;
         for element in 0..elements {
             let rest = bytes.get(at..).unwrap_or_default();
@@ -71,24 +74,54 @@ impl<'a> Elements<'a> {
                 let (element, byte) = (widen(element), widen(error.valid_up_to()));
                 return Err(ChunkErrorKind::Utf8 { element, byte });
             }
-            let start = at.saturating_add(NUMBER);
-            starts.push(start);
-            at = start.saturating_add(bytes.len());
+            if element % STRIDE == 0 {
+                starts.push(at);
+            }
+            at = at.saturating_add(NUMBER).saturating_add(bytes.len());
         }
         if at != bytes.len() {
             let count = widen(bytes.len().saturating_sub(at));
             return Err(ChunkErrorKind::TrailingBytes { count });
         }
-        starts.push(at.saturating_add(NUMBER));
-        Ok(Self { bytes, starts })
+        Ok(Self { bytes, elements, starts })
     }
 
-    /// The element with this number.
-    pub(super) fn get(&self, element: usize) -> Option<&'a [u8]> {
-        let end = self.starts.get(element.checked_add(1)?)?.checked_sub(NUMBER)?;
-        let range: Range<usize> = *self.starts.get(element)?..end;
-        self.bytes.get(range)
+    /// A reader of elements.
+    pub(super) fn cursor(&self) -> Cursor<'_> {
+        Cursor { bytes: self.bytes, starts: &self.starts, next: self.elements, rest: &[] }
     }
+}
+
+/// Reads elements by their numbers, fastest in their order.
+#[derive(Clone)]
+pub(super) struct Cursor<'e> {
+    bytes: &'e [u8],
+    starts: &'e [usize],
+    /// The number of the element that begins `rest`, which has that one and all later ones.
+    next: usize,
+    rest: &'e [u8],
+}
+
+impl<'e> Cursor<'e> {
+    /// The element with this number.
+    pub(super) fn get(&mut self, element: usize) -> Option<&'e [u8]> {
+        let mut rest = self.rest;
+        if element != self.next {
+            rest = self.bytes.get(*self.starts.get(element / STRIDE)?..)?;
+            for _before in 0..element % STRIDE {
+                rest = first(rest)?.1;
+            }
+        }
+        let (found, rest) = first(rest)?;
+        (self.next, self.rest) = (element.checked_add(1)?, rest);
+        Some(found)
+    }
+}
+
+/// The first element of these bytes, and what follows it.
+fn first(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let (length, rest) = bytes.split_first_chunk()?;
+    rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)
 }
 
 /// Encodes elements into `out`, which is emptied first.
@@ -109,4 +142,26 @@ pub(super) fn encode(elements: &[&[u8]], out: &mut Vec<u8>) -> Result<(), ChunkE
         out.extend_from_slice(element);
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Elements, encode};
+
+    /// Forwards, backwards, again and past the end.
+    #[test]
+    fn elements_are_found_in_any_order() {
+        for count in [0_usize, 1, 7, 8, 9, 16, 20] {
+            let texts: Vec<String> = (0..count).map(|n| "a".repeat(n * 5 % 7)).collect();
+            let given: Vec<&[u8]> = texts.iter().map(|text| text.as_bytes()).collect();
+            let mut encoded = Vec::new();
+            encode(&given, &mut encoded).expect("fits");
+            let elements = Elements::parse(&encoded, count, true).expect("valid");
+            let mut cursor = elements.cursor();
+            let orders = (0..count + 12).chain((0..count + 12).rev());
+            for at in orders.chain([3, 3, 4, 40, 4, 5, 0, 1]) {
+                assert_eq!(cursor.get(at), given.get(at).copied(), "{at} of {count}");
+            }
+        }
+    }
 }

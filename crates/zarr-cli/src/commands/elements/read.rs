@@ -25,6 +25,10 @@ use zarr_kit::{Array, ArrayMetadata, AxisSelection, DataType, Selection};
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
 
+/// The most elements of variable length that are held at a time, although their chunk is decoded again
+/// for the next ones: a chunk of a few bytes may have any number of empty strings.
+const STRINGS: u64 = 1 << 24;
+
 /// How many bytes of text are collected before they are printed.
 const BLOCK: usize = 1 << 16;
 
@@ -161,6 +165,35 @@ fn decoding(
     Ok(decoded)
 }
 
+/// Calls `visit` for parts of at most so many elements, which together are a selection in C order.
+fn in_parts(
+    part: &Selection,
+    most: u64,
+    visit: &mut dyn FnMut(&Selection) -> Result<(), CliError>,
+) -> Result<(), CliError> {
+    let elements = part.elements().unwrap_or(u64::MAX);
+    let lengths = || part.axes().iter().map(AxisSelection::len);
+    let Some((cut, length)) = lengths().enumerate().find(|(_, length)| *length > 1) else {
+        return visit(part);
+    };
+    if elements <= most {
+        return visit(part);
+    }
+    let rows = most.checked_div(elements / length).unwrap_or(0).max(1);
+    let mut start = 0_u64;
+    while start < length {
+        let end = start.saturating_add(rows).min(length);
+        let axes = part.axes().iter().enumerate();
+        let few = axes.map(|(number, axis)| match number == cut {
+            true => axis.slice(start..end),
+            false => axis.clone(),
+        });
+        in_parts(&few.collect(), most, visit)?;
+        start = end;
+    }
+    Ok(())
+}
+
 /// Reads a part of an array and visits its elements in C order; returns how many bytes they have.
 fn each(
     place: &NodeStore,
@@ -171,9 +204,13 @@ fn each(
 ) -> Result<usize, CliError> {
     let (data_type, failed) = (decoding.data_type(), |cause| place.failed(cause));
     if data_type.is_variable_length() {
-        let elements = array.read_as::<Vec<u8>>(part).map_err(failed)?;
-        elements.iter().try_for_each(|element| visit(data_type, element))?;
-        return Ok(elements.bytes().len());
+        let mut bytes = 0_usize;
+        in_parts(part, STRINGS, &mut |few| {
+            let elements = array.read_as::<Vec<u8>>(few).map_err(failed)?;
+            bytes = bytes.saturating_add(elements.bytes().len());
+            elements.iter().try_for_each(|element| visit(data_type, element))
+        })?;
+        return Ok(bytes);
     }
     let elements = array.read(part).map_err(failed)?;
     let size = data_type.size().unwrap_or(1).max(1);
@@ -278,5 +315,34 @@ fn format_of(chosen: Option<ReadFormat>, output: Option<&Path>) -> Result<ReadFo
             ))
         }
         (Some(chosen), _) => Ok(chosen),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{AxisSelection, Selection, in_parts};
+
+    /// The indices of a selection of two axes in C order.
+    fn indices(part: &Selection) -> Vec<(u64, u64)> {
+        let all = |axis: &AxisSelection| (0..axis.len()).filter_map(|at| axis.get(at));
+        let [rows, columns] = part.axes() else { unreachable!("two axes") };
+        all(rows).flat_map(|row| all(columns).map(move |column| (row, column))).collect()
+    }
+
+    #[test]
+    fn parts_are_the_selection_in_c_order() {
+        for text in ["3:9,:", "::-2,[5, 1, 1, 0]", "4,1:", "5:5,:", "7,3", "8:10,2:3"] {
+            let whole = Selection::parse(text, &[10, 7]).expect("valid");
+            for most in [1, 2, 3, 6, 7, 20, 1000] {
+                let mut found = Vec::new();
+                in_parts(&whole, most, &mut |part| {
+                    assert!(part.elements().is_some_and(|count| count <= most), "{text} {most}");
+                    found.extend(indices(part));
+                    Ok(())
+                })
+                .expect("visits");
+                assert_eq!(found, indices(&whole), "{text} {most}");
+            }
+        }
     }
 }
