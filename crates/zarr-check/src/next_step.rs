@@ -101,7 +101,8 @@ fn is_linked(folder: Option<&Path>, key: &str) -> bool {
     {
         use std::os::unix::fs::MetadataExt as _;
         let file = folder.map(|folder| folder.join(key));
-        file.and_then(|file| file.metadata().ok()).is_some_and(|file| file.nlink() > 1)
+        file.and_then(|file| file.metadata().ok())
+            .is_some_and(|file| file.is_file() && file.nlink() > 1)
     }
     #[cfg(not(unix))]
     {

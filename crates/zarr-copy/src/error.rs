@@ -183,9 +183,11 @@ pub enum TransferError {
         /// Bytes allowed.
         limit: u64,
     },
-    /// Something in the source is listed, but is not an object: a link that leads out of the store.
+    /// Something in the source is listed, but is not an object: a link that leads out of the store, or
+    /// back to a folder around it.
     #[error(
-        "{}: this is not an object but a link that leads out of the store, or it was just removed",
+        "{}: this is not an object but a link that leads out of the store or back to a folder around \
+         it, or it was just removed",
         Printable(key)
     )]
     NoObject {

@@ -61,7 +61,8 @@ pub(crate) struct Consolidate {
 /// Delete an array, or a group and everything below it.
 ///
 /// Asks first, unless --yes is given. Each node is deleted document first, so that no reader sees
-/// half of one; an interrupted deletion is completed by the same command.
+/// half of one; an interrupted deletion is completed by the same command. Of a symbolic link, only the
+/// link is deleted: what it leads to stays.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

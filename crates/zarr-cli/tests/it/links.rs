@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 
-use crate::support::{run, session, stdout, succeed};
+use crate::support::{file, run, session, stdout, succeed};
 
 const ARRAY: [&str; 9] =
     ["create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "2", "--json"];
@@ -96,6 +97,7 @@ fn a_link_to_itself_hides_no_other_node() {
     }
     std::fs::create_dir(at.join("g.zarr/loop")).expect("makes");
     symlink("zarr.json", at.join("g.zarr/loop/zarr.json")).expect("links");
+    symlink("gone", at.join("g.zarr/a/nowhere")).expect("links");
     insta::assert_snapshot!(session(
         at,
         &[
@@ -105,6 +107,71 @@ fn a_link_to_itself_hides_no_other_node() {
             &["copy", "g.zarr", "h.zarr"],
             &["delete", "g.zarr/loop", "--yes"],
             &["tree", "g.zarr"],
+            &["delete", "g.zarr", "--yes"],
         ]
     ));
+    assert_eq!(std::fs::read_dir(at.join("g.zarr")).map(Iterator::count).unwrap_or(0), 0);
+}
+
+/// A link is removed, wherever it leads to, and never what is there.
+#[test]
+fn links_are_deleted_and_their_targets_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let all = || {
+        let listed = |folder: &Path| std::fs::read_dir(at.join(folder)).expect("lists");
+        let names = ["", "g.zarr", "g.zarr/a", "g.zarr/a/c", "plain"].map(|folder| {
+            let names = listed(Path::new(folder)).map(|entry| entry.expect("an entry").path());
+            names.collect::<std::collections::BTreeSet<_>>()
+        });
+        names.into_iter().flatten().collect::<std::collections::BTreeSet<_>>()
+    };
+    succeed(at, &["create", "g.zarr", "--group"]);
+    succeed(at, &["create", "g.zarr/a", "--shape", "4", "--dtype", "int8", "--fill", "1"]);
+    file(at, "elements.json", "[1, 2, 3, 4]");
+    succeed(at, &["write", "g.zarr/a", "--from", "elements.json"]);
+    file(at, "plain/file", "");
+    let before = all();
+    for (link, target) in [
+        ("g.zarr/loop", "."),
+        ("g.zarr/up", "../g.zarr"),
+        ("g.zarr/itself", "itself"),
+        ("g.zarr/nowhere", "gone"),
+        ("g.zarr/b", "a"),
+        ("alias", "g.zarr"),
+        ("alias-of-array", "g.zarr/a"),
+    ] {
+        symlink(target, at.join(link)).expect("links");
+        let output = run(at, &["delete", &format!("{link}/"), "--yes"]);
+        let said = String::from_utf8(output.stderr).expect("UTF-8");
+        assert!(said.contains("a symbolic link; what it leads to stays"), "{link}: {said}");
+        assert_eq!(all(), before, "{link}");
+    }
+    // What is no node is not deleted, and neither is a link to it.
+    for (link, target) in [("to-plain", "plain"), ("to-nothing", "gone"), ("itself", "itself")] {
+        symlink(target, at.join(link)).expect("links");
+        let output = run(at, &["delete", link, "--yes"]);
+        assert_eq!(output.status.code(), Some(2), "{link}");
+        std::fs::remove_file(at.join(link)).expect("is still there");
+        assert_eq!(all(), before, "{link}");
+    }
+    // A copy names the link that it cannot follow to an end.
+    symlink(".", at.join("g.zarr/loop")).expect("links");
+    insta::assert_snapshot!(session(
+        at,
+        &[&["copy", "g.zarr", "h.zarr"], &["copy", "g.zarr", "h.zarr", "--nodes-only"]]
+    ));
+}
+
+/// The folders in a folder count as its links, but it is not the chunk of a member.
+#[test]
+fn a_folder_in_the_place_of_a_chunk_is_no_hard_link() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    succeed(at, &["create", "a", "--shape", "4", "--dtype", "int8"]);
+    file(at, "a/c/0/below/file", "");
+    let output = run(at, &["check", "a", "--complete"]);
+    let said = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(said.contains("next, for missing-chunk"), "{said}");
+    assert!(!said.contains("hard link"), "{said}");
 }

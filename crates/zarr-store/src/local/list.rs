@@ -14,6 +14,8 @@ use crate::{DirEntry, Key, Links, Listing, Operation, Prefix, StoreError};
 pub(super) enum Step {
     /// A file, or a link that the walk does not follow.
     Object(Key),
+    /// A link that leads to no file and no folder: nothing to read, but something to delete.
+    Dangling(Key, PathBuf),
     /// Something that is not an object.
     Other(PathBuf),
     /// A folder below the start whose contents have all been walked.
@@ -92,6 +94,9 @@ impl<'s> Walk<'s> {
                     self.folders.extend(Folder::open(path, Prefix::from(key), linked)?);
                 }
                 Some(Kind::Object) => return Ok(Some(Step::Object(key))),
+                Some(Kind::Other) if path.is_symlink() => {
+                    return Ok(Some(Step::Dangling(key, path)));
+                }
                 Some(Kind::Other) => return Ok(Some(Step::Other(path))),
             }
         }
@@ -175,8 +180,9 @@ pub(super) fn list<'s>(store: &'s LocalStore, prefix: &Prefix, links: Links) -> 
             Err(error) => return failed_listing(error),
         }
     }
-    Box::new(Walk::new(store, prefix, links).filter_map(|step| match step {
+    Box::new(Walk::new(store, prefix, links).filter_map(move |step| match step {
         Ok(Step::Object(key)) => Some(Ok(key)),
+        Ok(Step::Dangling(key, _)) => (links == Links::AsObjects).then_some(Ok(key)),
         Ok(Step::Other(_) | Step::FolderEnd(_)) => None,
         Err(error) => Some(Err(error)),
     }))

@@ -162,7 +162,7 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
         let mut removed = false;
         for step in Walk::new(store, prefix, Links::AsObjects) {
             match step? {
-                Step::Object(key) => {
+                Step::Object(key) | Step::Dangling(key, _) => {
                     delete(store, &key)?;
                     removed = true;
                 }

@@ -2,30 +2,31 @@
 
 use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use zarr_kit::Prefix;
-use zarr_kit::array::store::{Links, Store};
-use zarr_kit::array::{ArrayError, delete_node, open_node};
+use zarr_kit::array::store::{Links, Place, Store, shown_url};
+use zarr_kit::array::{ArrayError, delete_node, open_node, refresh_consolidated};
 use zarr_kit::copy;
 use zarr_kit::report::words;
 
 use crate::args::Delete;
 use crate::error::CliError;
 use crate::output::print::{done, note};
-use crate::stores::node_store::{Around, NodeStore};
+use crate::stores::access::store_options;
+use crate::stores::node_store::{Around, NodeStore, around};
 
 pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
+    if let Some(link) = link_at(&args.path) {
+        return delete_link(args, &link);
+    }
     let place = NodeStore::open(&args.path)?;
     let failed = |cause: ArrayError| place.failed(cause);
+    let found = count(&*place.store).map_err(failed)?;
     // Never a folder that is not a node: it may be anything. An invalid document, and the remains of an
     // unfinished copy, can be deleted.
-    let is_node = ["zarr.json", copy::MARKER].into_iter().map(|name| {
-        let key = Prefix::root().key(name).map_err(ArrayError::from)?;
-        Ok::<_, ArrayError>(place.store.head(&key)?.is_some())
-    });
-    let is_node = is_node.collect::<Result<Vec<_>, _>>().map_err(failed)?;
-    if !is_node.contains(&true) {
+    if !found.is_node {
         // Says why a node of version 2 is not deleted.
         if let Ok(node) = open_node(&place.store, &Prefix::root())
             && node.is_version_2()
@@ -34,7 +35,6 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         }
         return Err(failed(ArrayError::NotFound { path: place.shown.clone() }));
     }
-    let found = count(&*place.store).map_err(failed)?;
     let what = format!(
         "{}: {}, {}",
         place.shown,
@@ -65,17 +65,56 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     )
 }
 
+/// The symbolic link that this path is.
+fn link_at(path: &str) -> Option<PathBuf> {
+    let place = Place::parse(path.trim_end_matches('/'), &store_options()).ok()?;
+    let folder = place.folder()?;
+    folder.symlink_metadata().is_ok_and(|found| found.is_symlink()).then(|| folder.to_owned())
+}
+
+/// Deletes a link that leads to a node, or that leads nowhere and is in a group.
+fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
+    let around = around(&args.path)?;
+    if around.is_none() || link.metadata().is_ok() {
+        let place = NodeStore::open(&args.path)?;
+        if !count(&*place.store).map_err(|cause| place.failed(cause))?.is_node {
+            return Err(place.failed(ArrayError::NotFound { path: place.shown.clone() }));
+        }
+    }
+    let shown = shown_url(&args.path);
+    let what = format!("{shown}: a symbolic link; what it leads to stays");
+    if !args.yes && !asked(&what)? {
+        note("nothing was deleted");
+        return Ok(());
+    }
+    let failed = |cause| CliError::File { path: link.to_owned(), cause };
+    fs::remove_file(link).map_err(failed)?;
+    if let Some(Around { top, prefix }) = around {
+        refresh_consolidated(&top.store, &prefix).map_err(|cause| top.failed(cause))?;
+        top.finish()?;
+    }
+    done(
+        args.json,
+        format_args!("deleted {what}"),
+        || json!({"path": shown, "nodes": 0, "objects": 1}),
+    )
+}
+
 /// What a hierarchy has.
 struct Contents {
     nodes: u64,
     objects: u64,
+    /// Whether its root has a document, or is an unfinished copy.
+    is_node: bool,
 }
 
 fn count(store: &dyn Store) -> Result<Contents, ArrayError> {
-    let mut found = Contents { nodes: 0, objects: 0 };
+    let mut found = Contents { nodes: 0, objects: 0, is_node: false };
     for key in store.list(&Prefix::root(), Links::AsObjects) {
+        let key = key?;
         found.objects += 1;
-        found.nodes += u64::from(key?.name() == "zarr.json");
+        found.nodes += u64::from(key.name() == "zarr.json");
+        found.is_node |= ["zarr.json", copy::MARKER].contains(&key.as_str());
     }
     Ok(found)
 }
