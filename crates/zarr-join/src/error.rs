@@ -91,6 +91,24 @@ pub enum JoinError {
         /// The number of axes that the members have.
         rank: usize,
     },
+    /// There is no axis of this number.
+    #[error("along: {number}; the arrays have {rank} axes")]
+    AxisNumber {
+        /// The number.
+        number: i64,
+        /// The number of axes that the members have.
+        rank: usize,
+    },
+    /// The members cannot be arranged as people name it.
+    #[error("{argument}: {found:?}; {reason}")]
+    Argument {
+        /// The member of [`NamedArrangement`](crate::NamedArrangement): `along` or `grid`.
+        argument: &'static str,
+        /// What it says.
+        found: String,
+        /// Why that does not fit.
+        reason: String,
+    },
     /// The numbers of tiles do not multiply to the number of members, or are not one per axis.
     #[error("a grid of {tiles:?} tiles does not fit {members} members of {rank} axes")]
     TileCount {
@@ -269,6 +287,14 @@ pub enum JoinError {
 }
 
 impl JoinError {
+    pub(crate) fn argument(
+        argument: &'static str,
+        found: String,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self::Argument { argument, found, reason: reason.into() }
+    }
+
     pub(crate) fn changed(member: &str, key: &Key) -> Self {
         Self::Changed { member: member.into(), key: key.as_str().into() }
     }

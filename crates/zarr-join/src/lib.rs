@@ -15,6 +15,7 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+mod arrangement;
 mod attributes;
 mod chain;
 mod decode;
@@ -33,6 +34,7 @@ pub mod rearrange;
 mod tiles;
 mod times;
 
+pub use arrangement::{AxisName, MemberGrid, NamedArrangement};
 pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};
 pub use error::JoinError;
 pub use execute::{JoinOptions, JoinProgress, JoinSummary};

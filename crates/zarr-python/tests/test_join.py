@@ -90,7 +90,7 @@ def test_tiles(tmp_path):
     sources = [tmp_path / f"{number}.zarr" for number in range(6)]
     zarr_kit.join(sources, tmp_path / "all.zarr", along=[0, 1], grid=(2, 3))
     np.testing.assert_array_equal(zarr_kit.open(tmp_path / "all.zarr")[...], values)
-    with pytest.raises(ValueError, match=r"grid: \[2, 3\], but along has 1 axes"):
+    with pytest.raises(ValueError, match="along: \"0\"; the grid has 2 axes, and each needs a name here"):
         zarr_kit.join(sources, tmp_path / "b.zarr", along=0, grid=(2, 3))
     with pytest.raises(ValueError, match="in their order"):
         zarr_kit.join(sources, tmp_path / "b.zarr", along=[1, 0], grid=(2, 3))
@@ -148,7 +148,7 @@ def test_groups_are_joined_by_the_paths_of_their_arrays(tmp_path):
     zarr_kit.join(parts[::-1], tmp_path / "b-a.zarr", along="day", any_order=True)
     zarr_kit.join(parts[::-1], tmp_path / "sorted.zarr", along=["day"], grid="auto")
     assert zarr_kit.open_group(tmp_path / "sorted.zarr")["day"][:].tolist() == list(range(59))
-    with pytest.raises(ValueError, match="along: 0; arrays of groups are joined along a dimension's name"):
+    with pytest.raises(ValueError, match='along: "0"; arrays of groups are joined along a dimension.s name'):
         zarr_kit.join(parts, tmp_path / "c.zarr", along=0)
     with pytest.raises(ValueError, match="chunks have 1 axes, the shape has 2"):
         zarr_kit.join(parts, tmp_path / "c.zarr", along="day", chunks=[10])
@@ -179,10 +179,10 @@ def test_what_does_not_fit_is_named(months, tmp_path):
     other = zarr_kit.create(tmp_path / "other.zarr", shape=(5, 4), dtype="i4", dimension_names=["day", "x"])
     cases = [
         (paths + [other], {"along": "day"}, ValueError, "other.zarr: axis 1 has length 4, but 3 in"),
-        (paths, {"along": "time"}, ValueError, r'along: "time"; the arrays have the axes \["day", "x"\]'),
+        (paths, {"along": "time"}, ValueError, 'along: "time"; the arrays have the axes day, x'),
         (paths, {"along": 2}, IndexError, "along: 2; the arrays have 2 axes"),
         (paths, {"along": -3}, IndexError, "along: -3"),
-        (paths, {"along": ["day", "x"]}, ValueError, "one axis is joined without grid"),
+        (paths, {"along": ["day", "x"]}, ValueError, "one axis is joined without a grid"),
         ([], {"along": "day"}, ValueError, "nothing to join"),
         (paths + [str(tmp_path / "no.zarr")], {"along": "day"}, FileNotFoundError, "no.zarr"),
         (paths + [str(tmp_path)], {"along": "day"}, FileNotFoundError, str(tmp_path)),

@@ -1,5 +1,6 @@
 //! Tests of joins.
 
+mod arrangement;
 mod attributes;
 mod cases;
 mod changes;

@@ -163,7 +163,7 @@ fn of_array(error: &ArrayError, text: String) -> PyErr {
 fn of_join(error: &JoinError, text: String) -> PyErr {
     match error {
         JoinError::Member { cause, .. } | JoinError::Target(cause) => of_array(cause, text),
-        JoinError::Axis { .. } => PyIndexError::new_err(text),
+        JoinError::Axis { .. } | JoinError::AxisNumber { .. } => PyIndexError::new_err(text),
         JoinError::Changed { .. } | JoinError::ChunksChanged { .. } => ConflictError::new_err(text),
         _ => PyValueError::new_err(text),
     }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use pyo3::exceptions::{PyIndexError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{
-    Arrangement, CombineAttributes, GroupArrangement, GroupMember, Join, JoinError, JoinGroups,
-    JoinOptions, JoinPlan, JoinProgress, JoinSummary, Member, NodeMember, NodeMembers, NodePlan,
+    AxisName, CombineAttributes, GroupMember, Join, JoinError, JoinGroups, JoinOptions, JoinPlan,
+    JoinProgress, JoinSummary, Member, MemberGrid, NamedArrangement, NodeMember, NodeMembers,
+    NodePlan,
 };
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::virtual_join::{Document, Missing};
@@ -23,7 +24,7 @@ use crate::stores::node_store::{NodeStore, State, absolute, options};
 
 /// An axis by name or number; negative numbers count from the last.
 #[derive(FromPyObject)]
-enum AxisName {
+enum Axis {
     Number(i64),
     Name(String),
 }
@@ -38,7 +39,7 @@ enum Tiles {
 /// The arguments of a join.
 #[derive(FromPyObject)]
 pub(crate) struct JoinArguments {
-    along: Vec<AxisName>,
+    along: Vec<Axis>,
     new_axis: Option<String>,
     grid: Option<Tiles>,
     /// A function that returns the JSON of the chunk grid for the document of a joined array, or `None`
@@ -216,7 +217,7 @@ fn plan(members: NodeMembers, arguments: &JoinArguments) -> Done<NodePlan> {
 }
 
 fn of_arrays(members: Vec<Member>, arguments: &JoinArguments) -> Done<Join> {
-    let arrangement = arrangement(arguments, &members)?;
+    let arrangement = named(arguments)?.of_arrays(&members)?;
     let mut join = Join::new(members, arrangement).attributes(arguments.combine()?);
     if let Some(name) = &arguments.new_axis {
         join = join.new_axis_name(name.clone());
@@ -225,124 +226,28 @@ fn of_arrays(members: Vec<Member>, arguments: &JoinArguments) -> Done<Join> {
 }
 
 fn of_groups(members: Vec<GroupMember>, arguments: &JoinArguments) -> Done<JoinGroups> {
-    Ok(JoinGroups::new(members, group_arrangement(arguments)?)
+    Ok(JoinGroups::new(members, named(arguments)?.of_groups()?)
         .attributes(arguments.combine()?)
         .check_coordinates(!arguments.any_order))
 }
 
-/// One axis, if there is no grid.
-fn only(along: &[AxisName]) -> PyResult<&AxisName> {
-    match along {
-        [axis] => Ok(axis),
-        _ => Err(PyValueError::new_err(
-            "along: one axis is joined without grid; with it, one per number of members",
-        )),
-    }
-}
-
-/// The number of members along each axis of the grid, each of which has a name.
-fn counted<'a>(along: &'a [AxisName], counts: &[u64]) -> PyResult<Vec<(&'a AxisName, u64)>> {
-    if along.len() != counts.len() || counts.contains(&0) {
-        return Err(PyValueError::new_err(format!(
-            "grid: {counts:?}, but along has {} axes: a number of members for each",
-            along.len()
-        )));
-    }
-    Ok(along.iter().zip(counts.iter().copied()).collect())
-}
-
-fn is_auto(text: &str) -> PyResult<()> {
-    match text {
-        "auto" => Ok(()),
-        _ => Err(PyValueError::new_err(format!("grid: {text:?}, not numbers or \"auto\""))),
-    }
-}
-
-fn arrangement(arguments: &JoinArguments, members: &[Member]) -> PyResult<Arrangement> {
-    if arguments.new_axis.is_some() {
-        return Ok(Arrangement::NewAxis(0));
-    }
-    let along = &arguments.along;
-    let Some(first) = members.first() else { return Ok(Arrangement::Along(0)) };
-    let metadata = first.array().metadata();
-    let counts = match &arguments.grid {
-        None => return Ok(Arrangement::Along(axis(only(along)?, metadata)?)),
+/// The arrangement that the arguments name.
+fn named(arguments: &JoinArguments) -> PyResult<NamedArrangement> {
+    let axis = |axis: &Axis| match axis {
+        Axis::Number(number) => AxisName::Number(*number),
+        Axis::Name(name) => AxisName::Text(name.clone()),
+    };
+    let grid = match &arguments.grid {
+        None => None,
+        Some(Tiles::Counts(counts)) => Some(MemberGrid::Counts(counts.clone())),
+        Some(Tiles::Auto(text)) if text == "auto" => Some(MemberGrid::Auto),
         Some(Tiles::Auto(text)) => {
-            is_auto(text)?;
-            let message = "grid=\"auto\": only groups have coordinates; give numbers of members";
+            let message = format!("grid: {text:?}, not numbers or \"auto\"");
             return Err(PyValueError::new_err(message));
         }
-        Some(Tiles::Counts(counts)) => counts,
     };
-    let mut tiles = vec![1; metadata.shape().len()];
-    let mut before = None;
-    for (name, count) in counted(along, counts)? {
-        let axis = axis(name, metadata)?;
-        if before.is_some_and(|before| before >= axis) {
-            let message = "along: with grid, the axes of arrays are named in their order";
-            return Err(PyValueError::new_err(message));
-        }
-        before = Some(axis);
-        if let Some(tile) = tiles.get_mut(axis) {
-            *tile = count;
-        }
-    }
-    Ok(Arrangement::Tiles(tiles))
-}
-
-fn group_arrangement(arguments: &JoinArguments) -> PyResult<GroupArrangement> {
-    if let Some(name) = &arguments.new_axis {
-        return Ok(GroupArrangement::NewDimension(name.clone()));
-    }
-    let name = |axis: &AxisName| match axis {
-        AxisName::Name(name) => Ok(name.clone()),
-        AxisName::Number(number) => Err(PyValueError::new_err(format!(
-            "along: {number}; arrays of groups are joined along a dimension's name"
-        ))),
-    };
-    let along = &arguments.along;
-    Ok(match &arguments.grid {
-        None => GroupArrangement::Along(name(only(along)?)?),
-        Some(Tiles::Auto(text)) => {
-            is_auto(text)?;
-            GroupArrangement::ByCoordinates(along.iter().map(name).collect::<PyResult<_>>()?)
-        }
-        Some(Tiles::Counts(counts)) => {
-            let tile = |(axis, count): (&AxisName, u64)| {
-                Ok((name(axis)?, usize::try_from(count).unwrap_or(usize::MAX)))
-            };
-            let tiles = counted(along, counts)?.into_iter().map(tile);
-            GroupArrangement::Tiles(tiles.collect::<PyResult<_>>()?)
-        }
-    })
-}
-
-/// The number of an axis.
-fn axis(axis: &AxisName, metadata: &ArrayMetadata) -> PyResult<usize> {
-    let rank = metadata.shape().len();
-    let names = metadata.dimension_names().unwrap_or_default();
-    match axis {
-        AxisName::Number(number) => {
-            let wide = i64::try_from(rank).unwrap_or(i64::MAX);
-            let from_start = if *number < 0 { number.saturating_add(wide) } else { *number };
-            let found = usize::try_from(from_start).ok().filter(|axis| *axis < rank);
-            found.ok_or_else(|| {
-                PyIndexError::new_err(format!("along: {number}; the arrays have {rank} axes"))
-            })
-        }
-        AxisName::Name(text) => {
-            let found = names.iter().position(|name| name.as_ref() == Some(text));
-            found.ok_or_else(|| {
-                let known: Vec<&str> = names.iter().flatten().map(String::as_str).collect();
-                PyValueError::new_err(match known.is_empty() {
-                    true => format!(
-                        "along: {text:?}; the arrays have {rank} axes without names: give a number"
-                    ),
-                    false => format!("along: {text:?}; the arrays have the axes {known:?}"),
-                })
-            })
-        }
-    }
+    let along = arguments.along.iter().map(axis).collect();
+    Ok(NamedArrangement { along, new_axis: arguments.new_axis.clone(), grid })
 }
 
 fn of(path: &str, plan: &JoinPlan) -> PlannedArray {

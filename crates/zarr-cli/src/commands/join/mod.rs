@@ -100,7 +100,8 @@ fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
     let combine = arrange::combine(args.combine_attrs);
     let planned = match members {
         NodeMembers::Arrays(members) => {
-            let arrangement = arrange::arrays(args, &members)?;
+            let arrangement =
+                arrange::named(args)?.of_arrays(&members).map_err(arrange::refused)?;
             let mut join = Join::new(members, arrangement).attributes(combine);
             if let Some(name) = &args.new_axis {
                 join = join.new_axis_name(name.clone());
@@ -110,7 +111,8 @@ fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
         NodeMembers::Groups(members) => {
             let mut unused: Vec<&str> =
                 args.chunks.iter().flat_map(|text| chunks::names(text)).collect();
-            let join = JoinGroups::new(members, arrange::groups(args)?).attributes(combine);
+            let arrangement = arrange::named(args)?.of_groups().map_err(arrange::refused)?;
+            let join = JoinGroups::new(members, arrangement).attributes(combine);
             let plan = join.check_coordinates(!args.any_order).plan_with(|_, metadata| {
                 let names = metadata.dimension_names().unwrap_or_default();
                 let rank = metadata.shape().len();
@@ -189,12 +191,11 @@ fn in_words(plan: &NodePlan) -> String {
             *reasons.entry(reason).or_insert(0) += count;
         }
     }
-    let wide = |count: usize| u64::try_from(count).unwrap_or(u64::MAX);
     let mut text = format!(
         "{} moved unchanged ({}), {} decoded and written",
-        counted(wide(moved), "chunk"),
+        counted(moved, "chunk"),
         bytes(moved_bytes.into()),
-        wide(written)
+        written
     );
     if written > 0 {
         let _infallible = write!(text, " ({})", bytes(written_bytes.into()));
@@ -209,7 +210,6 @@ fn in_words(plan: &NodePlan) -> String {
 
 fn did_in_words(members: usize, plan: &NodePlan, target: &str, did: &JoinSummary) -> String {
     let what = if matches!(plan, NodePlan::Array(_)) { "array" } else { "group" };
-    let members = u64::try_from(members).unwrap_or(u64::MAX);
     let mut text = format!("joined {} into {target}", counted(members, what));
     let mut separator = ": ";
     let mut say = |count: u64, how: &str| {
@@ -262,7 +262,7 @@ fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliErr
             "{name}{} [{}]: {} moved, {} decoded",
             plan.metadata().data_type(),
             shape.join(", "),
-            counted(u64::try_from(plan.moved_chunks()).unwrap_or(u64::MAX), "chunk"),
+            counted(plan.moved_chunks(), "chunk"),
             plan.written_chunks()
         );
     }

@@ -16,9 +16,11 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
     let output = args.output.as_deref().unwrap_or_default();
     let missing = if args.fill_missing { Missing::Fill } else { Missing::Error };
     let combine = arrange::combine(args.combine_attrs);
+    let named = arrange::named(args)?;
     let (count, kind, document) = match members {
         NodeMembers::Arrays(members) => {
-            let (count, arrangement) = (members.len(), arrange::arrays(args, &members)?);
+            let arrangement = named.of_arrays(&members).map_err(arrange::refused)?;
+            let count = members.len();
             let mut join = Join::new(members, arrangement).attributes(combine);
             if let Some(name) = &args.new_axis {
                 join = join.new_axis_name(name.clone());
@@ -26,7 +28,8 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
             (count, "array", Document::of_join(join, output, missing))
         }
         NodeMembers::Groups(members) => {
-            let (count, arrangement) = (members.len(), arrange::groups(args)?);
+            let (count, arrangement) =
+                (members.len(), named.of_groups().map_err(arrange::refused)?);
             let join = JoinGroups::new(members, arrangement).attributes(combine);
             (
                 count,
@@ -35,7 +38,6 @@ pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliErro
             )
         }
     };
-    let count = u64::try_from(count).unwrap_or(u64::MAX);
     let mut document = document.map_err(failed)?;
     if args.chunks_may_change {
         document = document.chunks_may_change();
