@@ -2,13 +2,13 @@
 
 use zarr_array::Array;
 
-use crate::attributes::{self, Attributes};
-use crate::equal::check_equal;
 use crate::error::JoinError;
-use crate::member::Member;
+use crate::members::member::Member;
 use crate::members::{Arrangement, Members};
 use crate::rearrange::GroupRearrangement;
-use crate::times::in_units_of;
+use crate::values::attributes::{self, Attributes};
+use crate::values::equal::check_equal;
+use crate::values::times::in_units_of;
 
 /// Checks that an array may be put between the chunks of another along an axis: rank, data type,
 /// dimension names and lengths on the other axes are equal, and so are the attributes that say what

@@ -15,37 +15,27 @@
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-mod arrangement;
-mod attributes;
-mod chain;
-mod decode;
-mod equal;
 mod error;
-mod execute;
-mod grid;
 mod group;
 mod insert;
 mod join;
-mod join_plan;
-mod member;
 mod members;
 mod nodes;
 pub mod rearrange;
-mod tiles;
-mod times;
+mod values;
 
-pub use arrangement::{AxisName, MemberGrid, NamedArrangement};
-pub use attributes::{CombineAttributes, VALUE_ATTRIBUTES};
 pub use error::JoinError;
-pub use execute::{JoinOptions, JoinProgress, JoinSummary};
 pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGroups};
 pub use insert::{check_group_insertion, check_insertion, check_member, check_unjoined};
 pub use join::Join;
-pub use join_plan::{JoinPlan, Reason};
-pub use member::Member;
+pub use join::execute::{JoinOptions, JoinProgress, JoinSummary};
+pub use join::plan::{JoinPlan, Reason};
+pub use members::arrangement::{AxisName, MemberGrid, NamedArrangement};
+pub use members::member::Member;
+pub use members::tiles::Tiles;
 pub use members::{Arrangement, Members};
 pub use nodes::{NodeMember, NodeMembers, NodePlan};
-pub use tiles::Tiles;
+pub use values::attributes::{CombineAttributes, VALUE_ATTRIBUTES};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -8,10 +8,10 @@ use zarr_codec::Options;
 use zarr_metadata::NodeMetadata;
 
 use crate::error::JoinError;
-use crate::execute::{JoinOptions, JoinProgress, JoinSummary};
 use crate::group::{GroupJoinPlan, GroupMember};
-use crate::join_plan::JoinPlan;
-use crate::member::Member;
+use crate::join::execute::{JoinOptions, JoinProgress, JoinSummary};
+use crate::join::plan::JoinPlan;
+use crate::members::member::Member;
 
 /// An array or a group that is to be joined.
 #[derive(Clone, Debug)]

@@ -7,12 +7,12 @@ use zarr_metadata::GroupMetadata;
 
 use super::coordinates::is_coordinate;
 use super::tree::GroupTree;
-use crate::attributes::{self, Attributes, CombineAttributes};
 use crate::error::JoinError;
 use crate::insert::check_unjoined;
 use crate::join::Join;
-use crate::member::Member;
 use crate::members::Arrangement;
+use crate::members::member::Member;
+use crate::values::attributes::{self, Attributes, CombineAttributes};
 
 /// Where members lie.
 pub(super) struct Places {

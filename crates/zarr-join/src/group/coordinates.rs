@@ -6,10 +6,10 @@ use zarr_array::Array;
 use zarr_metadata::{DataType, ElementLayout};
 
 use super::tree::GroupTree;
-use crate::attributes;
 use crate::error::JoinError;
-use crate::member::Member;
-use crate::times::{Conversion, values_in_common_units};
+use crate::members::member::Member;
+use crate::values::attributes;
+use crate::values::times::{Conversion, values_in_common_units};
 
 /// A value of a coordinate, comparable with others of the same type.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -10,7 +10,7 @@ use zarr_metadata::NodeMetadata;
 
 use super::group_plan::GroupJoinPlan;
 use crate::error::JoinError;
-use crate::execute::{JoinOptions, JoinProgress, JoinSummary, make};
+use crate::join::execute::{JoinOptions, JoinProgress, JoinSummary, make};
 
 impl GroupJoinPlan {
     /// Makes the joined group at `prefix` in `store`, each document after everything below it; see

@@ -7,10 +7,10 @@ use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 use super::arranged::{ArrangedGroups, Places, check_count, number_of};
 use super::coordinates::{check_order, places};
 use super::tree::{GroupMember, GroupTree};
-use crate::attributes::CombineAttributes;
 use crate::error::JoinError;
 use crate::join::Join;
-use crate::join_plan::JoinPlan;
+use crate::join::plan::JoinPlan;
+use crate::values::attributes::CombineAttributes;
 
 /// How groups lie in the joined group.
 #[derive(Clone, Debug, PartialEq, Eq)]

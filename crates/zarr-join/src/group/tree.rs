@@ -7,8 +7,8 @@ use zarr_array::{Array, ArrayError, Group};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
 use crate::error::JoinError;
-use crate::member::Member;
-use crate::times::coordinate_of;
+use crate::members::member::Member;
+use crate::values::times::coordinate_of;
 
 /// One group that is to be joined.
 #[derive(Clone, Debug)]

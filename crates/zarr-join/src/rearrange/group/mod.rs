@@ -21,9 +21,9 @@ use zarr_metadata::NodeMetadata;
 
 use self::recorded_plan::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
-use crate::member::Member;
+use crate::members::member::Member;
 use crate::rearrange::error::{RearrangeError, refused};
-use crate::times::{coordinate_of, in_units_of};
+use crate::values::times::{coordinate_of, in_units_of};
 
 pub(super) use self::group_marker::GroupMarker;
 pub use self::repair::repair_group;

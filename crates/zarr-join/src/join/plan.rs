@@ -10,10 +10,10 @@ use zarr_codec::Options;
 use zarr_copy::ContentDigest;
 use zarr_metadata::ArrayMetadata;
 
-use crate::chain::with_axis;
 use crate::error::JoinError;
-use crate::member::Member;
+use crate::join::chain::with_axis;
 use crate::members::Members;
+use crate::members::member::Member;
 
 /// Why a chunk of the joined array is written from decoded elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

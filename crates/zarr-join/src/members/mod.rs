@@ -1,13 +1,17 @@
 //! The arrays that are joined, and the checks that all joins make first.
 
+pub(crate) mod arrangement;
+pub(crate) mod member;
+pub(crate) mod tiles;
+
 use std::ops::Range;
 
 use zarr_array::{Array, Selection};
 
 use crate::error::JoinError;
-use crate::member::Member;
-use crate::tiles::Tiles;
-use crate::times::{Conversion, PIECE};
+use crate::members::member::Member;
+use crate::members::tiles::Tiles;
+use crate::values::times::{Conversion, PIECE};
 
 /// How members lie in the joined array.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -229,7 +233,7 @@ fn lay(members: &[Member], shapes: &[Vec<u64>], counts: &[usize]) -> Result<Tile
         .into_iter()
         .map(|axis| axis.into_iter().flatten().map(|(length, _)| length).collect())
         .collect();
-    let first_of = |error: crate::tiles::TooLong| {
+    let first_of = |error: crate::members::tiles::TooLong| {
         let mut place = vec![0; counts.len()];
         place.iter_mut().skip(error.axis).take(1).for_each(|at| *at = error.tile);
         name(numbering.tile(&place)).into()

@@ -10,10 +10,10 @@ use zarr_array::{Array, ArrayError, open_node, parallel};
 use zarr_copy::{ContentDigest, CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_metadata::NodeMetadata;
 
-use crate::decode::write_chunk;
 use crate::error::JoinError;
-use crate::join_plan::{JoinPlan, Moved, Source, options_of};
-use crate::member::Member;
+use crate::join::decode::write_chunk;
+use crate::join::plan::{JoinPlan, Moved, Source, options_of};
+use crate::members::member::Member;
 
 /// How a join is carried out.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

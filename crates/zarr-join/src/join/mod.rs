@@ -1,15 +1,21 @@
 //! What the joined array is: its document, and by which steps it is planned.
 
+mod chain;
+mod decode;
+pub(crate) mod execute;
+mod grid;
+pub(crate) mod plan;
+
 use zarr_array::chunk_grid_of;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid};
 
-use crate::attributes::{self, CombineAttributes};
-use crate::chain::with_axis;
 use crate::error::JoinError;
-use crate::join_plan::JoinPlan;
-use crate::member::Member;
+use crate::join::chain::with_axis;
+use crate::join::plan::JoinPlan;
+use crate::members::member::Member;
 use crate::members::{Arrangement, Members};
-use crate::times::values_in_common_units;
+use crate::values::attributes::{self, CombineAttributes};
+use crate::values::times::values_in_common_units;
 
 /// A join of arrays, to be planned and then executed.
 ///

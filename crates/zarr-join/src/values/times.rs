@@ -7,9 +7,9 @@ use zarr_array::{Array, Selection};
 use zarr_metadata::cf::{self, Rebase, TimeAxis};
 use zarr_metadata::{ArrayMetadata, DataType, Printable};
 
-use crate::attributes::{self, Attributes};
 use crate::error::JoinError;
-use crate::member::Member;
+use crate::members::member::Member;
+use crate::values::attributes::{self, Attributes};
 
 /// The most bytes of elements that are converted together.
 pub(crate) const PIECE: u64 = 16 << 20;

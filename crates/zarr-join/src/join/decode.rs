@@ -7,9 +7,9 @@ use zarr_grid::AxisSelection;
 use zarr_view::{CopyElement, CopyError, View};
 
 use crate::error::JoinError;
-use crate::join_plan::{JoinPlan, Written, product};
-use crate::member::Member;
-use crate::times::Conversion;
+use crate::join::plan::{JoinPlan, Written, product};
+use crate::members::member::Member;
+use crate::values::times::Conversion;
 
 /// Writes one chunk, in one step: a chunk that is stored is complete.
 pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Result<(), JoinError> {
