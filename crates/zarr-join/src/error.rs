@@ -287,6 +287,14 @@ pub enum JoinError {
 }
 
 impl JoinError {
+    pub(crate) fn member(name: &str, cause: impl Into<ArrayError>) -> Self {
+        Self::Member { member: name.into(), cause: Box::new(cause.into()) }
+    }
+
+    pub(crate) fn target(cause: impl Into<ArrayError>) -> Self {
+        Self::Target(Box::new(cause.into()))
+    }
+
     pub(crate) fn argument(
         argument: &'static str,
         found: String,

@@ -91,10 +91,7 @@ fn ends(
     }
     let read = |at: u64| {
         let read = array.read(at..at.saturating_add(1));
-        let mut value = read.map_err(|cause| JoinError::Member {
-            member: tree.name.as_ref().into(),
-            cause: Box::new(cause),
-        })?;
+        let mut value = read.map_err(|cause| JoinError::member(&tree.name, cause))?;
         if let Some(conversion) = &conversion {
             conversion.apply(&mut value)?;
         }

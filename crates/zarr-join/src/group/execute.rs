@@ -39,7 +39,7 @@ impl GroupJoinPlan {
             work.fill("", prefix, node, &mut summary)
         })?;
         let opened = Group::open(store.clone(), prefix);
-        Ok((opened.map_err(|cause| JoinError::Target(Box::new(cause)))?, summary))
+        Ok((opened.map_err(JoinError::target)?, summary))
     }
 
     /// The members, each with its document.
@@ -75,7 +75,7 @@ impl Work<'_> {
         }
         let place = |name: &str| {
             let place = prefix.join(name);
-            place.map_err(|cause| JoinError::Target(Box::new(ArrayError::Path(cause))))
+            place.map_err(|cause| JoinError::target(ArrayError::Path(cause)))
         };
         for (below, plan) in self.plan.arrays() {
             let Some(name) = child(path, below) else { continue };

@@ -63,10 +63,7 @@ impl GroupTree {
         };
         tree.groups.insert(String::new(), member.group.metadata().clone());
         let mut waiting = vec![(String::new(), member.group.clone())];
-        let failed = |cause| JoinError::Member {
-            member: member.name.as_str().into(),
-            cause: Box::new(cause),
-        };
+        let failed = |cause| JoinError::member(&member.name, cause);
         while let Some((path, group)) = waiting.pop() {
             for (child, node) in group.nodes().map_err(failed)? {
                 let below = if path.is_empty() { child.clone() } else { format!("{path}/{child}") };

@@ -16,7 +16,7 @@ pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Resul
     let region = to
         .layout()
         .chunk_region(&chunk.to)
-        .map_err(|cause| JoinError::Target(Box::new(ArrayError::Selection { cause })))?;
+        .map_err(|cause| JoinError::target(ArrayError::Selection { cause }))?;
     let parts = parts(plan, &region);
     let written = match to.element_size() {
         0 => {
@@ -30,7 +30,7 @@ pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Resul
             to.write(region.as_slice(), &elements)
         }
     };
-    written.map_err(|cause| JoinError::Target(Box::new(cause)))
+    written.map_err(JoinError::target)
 }
 
 /// Refuses sources that are no longer what the plan found: what was just read may then be of two
@@ -39,16 +39,12 @@ fn check_sources(plan: &JoinPlan, chunk: &Written) -> Result<(), JoinError> {
     for source in &chunk.sources {
         let Some(member) = plan.member(source) else { continue };
         let found = member.array().store().head(&source.key);
-        let found = found.map_err(|cause| failed(member, cause.into()))?;
+        let found = found.map_err(|cause| JoinError::member(member.name(), cause))?;
         if found.as_ref() != Some(&source.meta) {
             return Err(JoinError::changed(member.name(), &source.key));
         }
     }
     Ok(())
-}
-
-fn failed(member: &Member, cause: ArrayError) -> JoinError {
-    JoinError::Member { member: member.name().into(), cause: Box::new(cause) }
 }
 
 /// The part of a region that is of one member.
@@ -103,7 +99,7 @@ fn bytes(
     let read = |part: &MemberPart<'_>| {
         let array = part.member.array().clone().with_threads(std::num::NonZeroUsize::MIN);
         let read = array.read(part.selection.clone());
-        let mut elements = read.map_err(|cause| failed(part.member, cause))?;
+        let mut elements = read.map_err(|cause| JoinError::member(part.member.name(), cause))?;
         if let Some(conversion) = part.conversion {
             conversion.apply(&mut elements)?;
         }
@@ -112,14 +108,13 @@ fn bytes(
     if let [part] = parts {
         return read(part);
     }
-    let target = |cause: CopyError| JoinError::Target(Box::new(cause.into()));
     let narrow = |range: &Range<u64>| {
         usize::try_from(range.end.saturating_sub(range.start)).unwrap_or(usize::MAX)
     };
     let shape: Vec<usize> = region.iter().map(narrow).collect();
     let length = shape.iter().fold(size, |bytes, length| bytes.saturating_mul(*length));
-    let mut out = zarr_view::zeroed(length).map_err(target)?;
-    let element = CopyElement::try_from(size).map_err(target)?;
+    let mut out = zarr_view::zeroed(length).map_err(JoinError::target)?;
+    let element = CopyElement::try_from(size).map_err(JoinError::target)?;
     for part in parts {
         let elements = read(part)?;
         let cut = part.within.iter().map(|range| {
@@ -129,11 +124,12 @@ fn bytes(
         let cut: Vec<Range<usize>> = cut.collect();
         let lengths: Vec<usize> = part.within.iter().map(narrow).collect();
         let view = |shape: &[usize]| View::contiguous(shape).map_err(CopyError::from);
-        let from = view(&lengths).map_err(target)?;
+        let from = view(&lengths).map_err(JoinError::target)?;
         let to = view(&shape)
             .and_then(|view| view.shrink(&cut).map_err(CopyError::from))
-            .map_err(target)?;
-        zarr_view::copy(&from, &elements, &to, &mut out, element, &[]).map_err(target)?;
+            .map_err(JoinError::target)?;
+        zarr_view::copy(&from, &elements, &to, &mut out, element, &[])
+            .map_err(JoinError::target)?;
     }
     Ok(out)
 }
@@ -145,7 +141,7 @@ fn strings(region: &[Range<u64>], parts: &[MemberPart<'_>]) -> Result<Vec<Vec<u8
     let mut out = vec![Vec::new(); usize::try_from(count).unwrap_or(usize::MAX)];
     for part in parts {
         let read = part.member.array().read_as::<Vec<u8>>(part.selection.clone());
-        let read = read.map_err(|cause| failed(part.member, cause))?;
+        let read = read.map_err(|cause| JoinError::member(part.member.name(), cause))?;
         for (index, element) in product(&part.within).iter().zip(read.iter()) {
             let at = index.iter().zip(&lengths).fold(0_u64, |at, (index, length)| {
                 at.saturating_mul(*length).saturating_add(*index)

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, open_node, parallel};
@@ -163,18 +162,17 @@ impl JoinPlan {
         options: &JoinOptions,
         progress: &(dyn Fn(JoinProgress) + Sync),
     ) -> Result<(Array, JoinSummary), JoinError> {
-        let target = |cause| JoinError::Target(Box::new(cause));
         let metadata = self.metadata.clone();
         let array =
             Array::with_metadata(store.clone(), prefix, metadata, options_of(&self.members))
-                .map_err(target)?;
+                .map_err(JoinError::target)?;
         if node.is_finished() {
             return Ok((array, JoinSummary::default()));
         }
         let mut stored = HashSet::new();
         if node.is_resumed() {
             for chunk in array.stored_chunks() {
-                stored.insert(chunk.map_err(target)?.index);
+                stored.insert(chunk.map_err(JoinError::target)?.index);
             }
         }
         let work = Work {
@@ -182,7 +180,7 @@ impl JoinPlan {
             array: &array.clone().with_threads(NonZeroUsize::MIN),
             options,
             stored: &stored,
-            counts: Counts::default(),
+            did: Mutex::default(),
             progress,
         };
         let threads = options.threads.unwrap_or_else(|| parallel::requests(&**store));
@@ -193,30 +191,26 @@ impl JoinPlan {
                 return Ok::<(), JoinError>(());
             }
             write_chunk(self, work.array, written)?;
-            work.did(&work.counts.written);
+            work.did(|did| &mut did.written);
             Ok::<(), JoinError>(())
         })?;
         self.check_unchanged()?;
-        Ok((array, work.counts.summary()))
+        Ok((array, work.did.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 
     /// Refuses members whose document has changed since the plan, or that have other chunks.
     fn check_unchanged(&self) -> Result<(), JoinError> {
         for (member, stored) in self.members.members().iter().zip(&self.stored) {
             let array = member.array();
-            let failed = |cause: zarr_array::store::StoreError| JoinError::Member {
-                member: member.name().into(),
-                cause: Box::new(cause.into()),
-            };
             let name = if array.metadata().is_version_2() { ".zarray" } else { "zarr.json" };
-            let document = array.prefix().key(name).map_err(|cause| JoinError::Member {
-                member: member.name().into(),
-                cause: Box::new(cause.into()),
-            })?;
+            let document = array.prefix().key(name);
+            let document = document.map_err(|cause| JoinError::member(member.name(), cause))?;
             // A node of version 2 has several documents, so their translation is compared.
             let same = match open_node(array.store(), array.prefix()) {
                 Ok(NodeMetadata::Array(found)) => found.json() == array.metadata().json(),
-                Err(ArrayError::Store(cause)) => return Err(failed(cause)),
+                Err(ArrayError::Store(cause)) => {
+                    return Err(JoinError::member(member.name(), cause));
+                }
                 Ok(NodeMetadata::Group(_)) | Err(_) => false,
             };
             if !same {
@@ -228,10 +222,7 @@ impl JoinPlan {
             });
             let mut count = 0_usize;
             for chunk in occupied {
-                chunk.map_err(|cause| JoinError::Member {
-                    member: member.name().into(),
-                    cause: Box::new(cause),
-                })?;
+                chunk.map_err(|cause| JoinError::member(member.name(), cause))?;
                 count = count.saturating_add(1);
             }
             if count != stored.count {
@@ -275,37 +266,12 @@ pub(crate) fn make<T>(
     }
 }
 
-#[derive(Debug, Default)]
-struct Counts {
-    linked: AtomicU64,
-    reflinked: AtomicU64,
-    copied: AtomicU64,
-    copied_bytes: AtomicU64,
-    written: AtomicU64,
-    skipped: AtomicU64,
-    done: AtomicU64,
-}
-
-impl Counts {
-    fn summary(&self) -> JoinSummary {
-        let of = |count: &AtomicU64| count.load(Ordering::Relaxed);
-        JoinSummary {
-            linked: of(&self.linked),
-            reflinked: of(&self.reflinked),
-            copied: of(&self.copied),
-            copied_bytes: of(&self.copied_bytes),
-            written: of(&self.written),
-            skipped: of(&self.skipped),
-        }
-    }
-}
-
 struct Work<'a> {
     plan: &'a JoinPlan,
     array: &'a Array,
     options: &'a JoinOptions,
     stored: &'a HashSet<Vec<u64>>,
-    counts: Counts,
+    did: Mutex<JoinSummary>,
     progress: &'a (dyn Fn(JoinProgress) + Sync),
 }
 
@@ -316,55 +282,55 @@ impl Work<'_> {
             return Ok(());
         }
         let Some(member) = self.plan.member(&moved.source) else { return Ok(()) };
-        let target =
-            |cause: zarr_array::store::StoreError| JoinError::Target(Box::new(cause.into()));
         let Source { key: from, meta, .. } = &moved.source;
-        let to = self
-            .array
-            .layout()
-            .key(&moved.to)
-            .map_err(|cause| JoinError::Target(Box::new(cause.into())))?;
+        let to = self.array.layout().key(&moved.to).map_err(JoinError::target)?;
         let (source, store) = (&**member.array().store(), self.array.store());
         let sharing = if self.options.link { Sharing::HardLink } else { Sharing::Never };
-        let count = match store.put_from(&to, source, from, meta, sharing).map_err(target)? {
-            PutFrom::Linked => &self.counts.linked,
-            PutFrom::Reflinked => &self.counts.reflinked,
-            PutFrom::Copied => {
-                self.counts.copied_bytes.fetch_add(meta.size, Ordering::Relaxed);
-                &self.counts.copied
-            }
+        let put = store.put_from(&to, source, from, meta, sharing).map_err(JoinError::target)?;
+        match put {
+            PutFrom::Linked => self.did(|did| &mut did.linked),
+            PutFrom::Reflinked => self.did(|did| &mut did.reflinked),
+            PutFrom::Copied => self.copied(meta.size),
             PutFrom::Changed => return Err(JoinError::changed(member.name(), from)),
             _ => {
                 let mut bytes = Vec::new();
                 let read = source.get(from, zarr_array::store::ReadRange::All, &mut bytes);
-                let found = read.map_err(|cause| JoinError::Member {
-                    member: member.name().into(),
-                    cause: Box::new(cause.into()),
-                })?;
+                let found = read.map_err(|cause| JoinError::member(member.name(), cause))?;
                 if found.as_ref() != Some(meta) {
                     return Err(JoinError::changed(member.name(), from));
                 }
-                store.put(&to, &bytes).map_err(target)?;
-                self.counts.copied_bytes.fetch_add(meta.size, Ordering::Relaxed);
-                &self.counts.copied
+                store.put(&to, &bytes).map_err(JoinError::target)?;
+                self.copied(meta.size);
             }
-        };
-        self.did(count);
+        }
         Ok(())
+    }
+
+    fn copied(&self, bytes: u64) {
+        self.did(|did| {
+            did.copied_bytes = did.copied_bytes.saturating_add(bytes);
+            &mut did.copied
+        });
     }
 
     /// Whether an interrupted run has made the chunk.
     fn is_stored(&self, chunk: &[u64]) -> bool {
         let stored = self.stored.contains(chunk);
         if stored {
-            self.did(&self.counts.skipped);
+            self.did(|did| &mut did.skipped);
         }
         stored
     }
 
-    fn did(&self, count: &AtomicU64) {
-        count.fetch_add(1, Ordering::Relaxed);
-        let done = self.counts.done.fetch_add(1, Ordering::Relaxed).saturating_add(1);
+    /// Counts a chunk.
+    fn did(&self, count: impl FnOnce(&mut JoinSummary) -> &mut u64) {
+        let done = {
+            let mut did = self.did.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = count(&mut did);
+            *count = count.saturating_add(1);
+            [did.linked, did.reflinked, did.copied, did.written, did.skipped]
+        };
+        let done = done.into_iter().fold(0, u64::saturating_add);
         (self.progress)(JoinProgress { done, total: self.plan.chunks() });
     }
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store};
-use zarr_array::{Array, parallel};
+use zarr_array::{Array, ArrayError, parallel};
 use zarr_codec::Options;
 use zarr_copy::ContentDigest;
 use zarr_metadata::ArrayMetadata;
@@ -103,7 +103,7 @@ impl JoinPlan {
         let options = options_of(&members);
         let nowhere: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let target = Array::with_metadata(nowhere, &Prefix::root(), metadata.clone(), options)
-            .map_err(|cause| JoinError::Target(Box::new(cause)))?;
+            .map_err(JoinError::target)?;
         let mut plan =
             Self { members, metadata, moved: Vec::new(), written: Vec::new(), stored: Vec::new() };
         let mut written = BTreeMap::new();
@@ -236,7 +236,7 @@ pub(crate) fn stored_chunks(
     member: &Member,
 ) -> Result<Vec<(Vec<u64>, Key, ObjectMeta)>, JoinError> {
     let array = member.array();
-    let failed = |cause| JoinError::Member { member: member.name().into(), cause: Box::new(cause) };
+    let failed = |cause: ArrayError| JoinError::member(member.name(), cause);
     let listed =
         array.stored_chunks().filter(|chunk| !matches!(chunk, Ok(chunk) if !chunk.occupied));
     let listed: Vec<_> = listed.collect::<Result<_, _>>().map_err(failed)?;

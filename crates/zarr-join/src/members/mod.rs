@@ -106,8 +106,7 @@ impl Members {
     pub(crate) fn check_conversions(&self) -> Result<(), JoinError> {
         for (member, conversion) in self.members.iter().zip(&self.conversions) {
             let Some(conversion) = conversion else { continue };
-            let failed =
-                |cause| JoinError::Member { member: member.name().into(), cause: Box::new(cause) };
+            let failed = |cause| JoinError::member(member.name(), cause);
             let array = member.array();
             for piece in array.batches(Selection::whole(array.shape()), PIECE).map_err(failed)? {
                 conversion.apply(&mut array.read(piece).map_err(failed)?)?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix};
-use zarr_array::{Array, Selection};
+use zarr_array::{Array, ArrayError, Selection};
 use zarr_metadata::cf::{self, Rebase, TimeAxis};
 use zarr_metadata::{ArrayMetadata, DataType, Printable};
 
@@ -266,7 +266,7 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
     let Some(conversion) = conversion.filter(|_| !array.metadata().is_version_2()) else {
         return Ok(None);
     };
-    let failed = |cause| JoinError::Member { member: member.name().into(), cause: Box::new(cause) };
+    let failed = |cause: ArrayError| JoinError::member(member.name(), cause);
     let both = [first.clone(), member.clone()];
     let values = values_in_common_units(&both).pop();
     let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
