@@ -1,11 +1,14 @@
 //! How the arguments arrange the members.
 
-use zarr_kit::join::{AxisName, CombineAttributes, JoinError, MemberGrid, NamedArrangement};
+use zarr_kit::join::{
+    self, AxisName, CombineAttributes, GroupMember, JoinError, JoinGroups, Member, MemberGrid,
+    NamedArrangement,
+};
 
 use crate::args::{Combine, Join};
 use crate::error::CliError;
 
-pub(super) fn combine(rule: Combine) -> CombineAttributes {
+fn combine(rule: Combine) -> CombineAttributes {
     match rule {
         Combine::Override => CombineAttributes::Override,
         Combine::DropConflicts => CombineAttributes::DropConflicts,
@@ -15,8 +18,25 @@ pub(super) fn combine(rule: Combine) -> CombineAttributes {
     }
 }
 
+/// The join of arrays that is asked for.
+pub(super) fn arrays(args: &Join, members: Vec<Member>) -> Result<join::Join, CliError> {
+    let arrangement = named(args)?.of_arrays(&members).map_err(refused)?;
+    let join = join::Join::new(members, arrangement).attributes(combine(args.combine_attrs));
+    Ok(match &args.new_axis {
+        Some(name) => join.new_axis_name(name.clone()),
+        None => join,
+    })
+}
+
+/// The join of groups that is asked for.
+pub(super) fn groups(args: &Join, members: Vec<GroupMember>) -> Result<JoinGroups, CliError> {
+    let arrangement = named(args)?.of_groups().map_err(refused)?;
+    let join = JoinGroups::new(members, arrangement).attributes(combine(args.combine_attrs));
+    Ok(join.check_coordinates(!args.any_order))
+}
+
 /// What `--along`, `--new-axis` and `--grid` say.
-pub(super) fn named(args: &Join) -> Result<NamedArrangement, CliError> {
+fn named(args: &Join) -> Result<NamedArrangement, CliError> {
     let along = args.along.as_deref().unwrap_or_default();
     let along = along.split(',').map(str::trim).filter(|name| !name.is_empty());
     Ok(NamedArrangement {
@@ -40,7 +60,7 @@ fn grid(text: &str) -> Result<MemberGrid, CliError> {
 }
 
 /// The error, with the argument as it is written.
-pub(super) fn refused(error: JoinError) -> CliError {
+fn refused(error: JoinError) -> CliError {
     match error {
         JoinError::Argument { argument: "grid", found, reason } => {
             CliError::argument("--grid", &found, reason)

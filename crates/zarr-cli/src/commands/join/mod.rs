@@ -9,9 +9,7 @@ use std::fmt::Write as _;
 use serde_json::{Value, json};
 use zarr_kit::array::store::shown_url;
 use zarr_kit::copy::TransferError;
-use zarr_kit::join::{
-    Join, JoinError, JoinGroups, JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan,
-};
+use zarr_kit::join::{JoinError, JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words::{bytes, counted};
@@ -97,23 +95,15 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
 }
 
 fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
-    let combine = arrange::combine(args.combine_attrs);
     let planned = match members {
         NodeMembers::Arrays(members) => {
-            let arrangement =
-                arrange::named(args)?.of_arrays(&members).map_err(arrange::refused)?;
-            let mut join = Join::new(members, arrangement).attributes(combine);
-            if let Some(name) = &args.new_axis {
-                join = join.new_axis_name(name.clone());
-            }
+            let join = arrange::arrays(args, members)?;
             join.plan_with(|metadata| chosen(args, metadata, true)).map(NodePlan::from)
         }
         NodeMembers::Groups(members) => {
             let mut unused: Vec<&str> =
                 args.chunks.iter().flat_map(|text| chunks::names(text)).collect();
-            let arrangement = arrange::named(args)?.of_groups().map_err(arrange::refused)?;
-            let join = JoinGroups::new(members, arrangement).attributes(combine);
-            let plan = join.check_coordinates(!args.any_order).plan_with(|_, metadata| {
+            let plan = arrange::groups(args, members)?.plan_with(|_, metadata| {
                 let names = metadata.dimension_names().unwrap_or_default();
                 let rank = metadata.shape().len();
                 unused.retain(|name| chunks::axis_of(name, rank, names).is_err());

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 use zarr_kit::array::store::shown_url;
-use zarr_kit::join::{Join, JoinGroups, NodeMembers};
+use zarr_kit::join::NodeMembers;
 use zarr_kit::report::words::counted;
 use zarr_kit::virtual_join::{Document, Missing, VirtualJoinError};
 
@@ -15,27 +15,14 @@ use crate::stores::access::{outside_members, store_options};
 pub(super) fn run(args: &args::Join, members: NodeMembers) -> Result<(), CliError> {
     let output = args.output.as_deref().unwrap_or_default();
     let missing = if args.fill_missing { Missing::Fill } else { Missing::Error };
-    let combine = arrange::combine(args.combine_attrs);
-    let named = arrange::named(args)?;
     let (count, kind, document) = match members {
         NodeMembers::Arrays(members) => {
-            let arrangement = named.of_arrays(&members).map_err(arrange::refused)?;
             let count = members.len();
-            let mut join = Join::new(members, arrangement).attributes(combine);
-            if let Some(name) = &args.new_axis {
-                join = join.new_axis_name(name.clone());
-            }
-            (count, "array", Document::of_join(join, output, missing))
+            (count, "array", Document::of_join(arrange::arrays(args, members)?, output, missing))
         }
         NodeMembers::Groups(members) => {
-            let (count, arrangement) =
-                (members.len(), named.of_groups().map_err(arrange::refused)?);
-            let join = JoinGroups::new(members, arrangement).attributes(combine);
-            (
-                count,
-                "group",
-                Document::of_groups(&join.check_coordinates(!args.any_order), output, missing),
-            )
+            let count = members.len();
+            (count, "group", Document::of_groups(&arrange::groups(args, members)?, output, missing))
         }
     };
     let mut document = document.map_err(failed)?;
