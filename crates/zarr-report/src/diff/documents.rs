@@ -1,7 +1,7 @@
 //! Differences between two metadata documents: of what an array or group is, and of how it is
 //! stored.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use serde_json::Value;
 use zarr_metadata::ArrayMetadata;
@@ -46,8 +46,7 @@ pub(super) fn short(text: &str) -> String {
 
 pub(super) fn groups(one: &GroupMetadata, other: &GroupMetadata) -> Vec<Change> {
     let mut changes = Vec::new();
-    let names = [one.attribute_names(), other.attribute_names()];
-    attributes(names, |name| [one.attribute(name), other.attribute(name)], &mut changes);
+    attributes([one.attribute_texts(), other.attribute_texts()], &mut changes);
     changes
 }
 
@@ -76,8 +75,7 @@ pub(super) fn arrays(one: &ArrayMetadata, other: &ArrayMetadata) -> Vec<Change> 
         let (fill, other_fill) = (fill.json().to_owned(), other_fill.json().to_owned());
         changes.push(Change::content("fill_value", fill, other_fill));
     }
-    let names = [one.attribute_names(), other.attribute_names()];
-    attributes(names, |name| [one.attribute(name), other.attribute(name)], &mut changes);
+    attributes([one.attribute_texts(), other.attribute_texts()], &mut changes);
     let (one, other) = (without_attributes(one), without_attributes(other));
     for name in ["chunk_grid", "chunk_key_encoding", "codecs", "storage_transformers"] {
         let member = |document: &Value| match document.get(name) {
@@ -100,17 +98,13 @@ fn without_attributes(array: &ArrayMetadata) -> Value {
     document.ok().and_then(|array| serde_json::from_str(array.json()).ok()).unwrap_or_default()
 }
 
-/// One change per attribute, so that a long document does not hide which one it is. `both` gives
-/// the JSON text of an attribute in either document.
-fn attributes<'a>(
-    [ours, theirs]: [Vec<String>; 2],
-    both: impl Fn(&str) -> [Option<&'a str>; 2],
-    changes: &mut Vec<Change>,
-) {
-    let known: HashSet<&String> = ours.iter().collect();
-    let more = theirs.iter().filter(|name| !known.contains(name));
-    for name in ours.iter().chain(more) {
-        let [a, b] = both(name);
+/// One change per attribute, so that a long document does not hide which one it is.
+fn attributes([ours, theirs]: [Vec<(String, &str)>; 2], changes: &mut Vec<Change>) {
+    let [our_texts, their_texts] = [&ours, &theirs]
+        .map(|all| all.iter().map(|(name, json)| (name, *json)).collect::<HashMap<_, _>>());
+    let more = theirs.iter().filter(|(name, _)| !our_texts.contains_key(name));
+    for (name, _) in ours.iter().chain(more) {
+        let (a, b) = (our_texts.get(name).copied(), their_texts.get(name).copied());
         let is_same = match (a, b) {
             (Some(a), Some(b)) => same_value(a, b),
             (a, b) => a.is_none() && b.is_none(),

@@ -324,7 +324,9 @@ mod tests {
 
     /// The indices of a selection of two axes in C order.
     fn indices(part: &Selection) -> Vec<(u64, u64)> {
-        let all = |axis: &AxisSelection| (0..axis.len()).filter_map(|at| axis.get(at));
+        fn all(axis: &AxisSelection) -> impl Iterator<Item = u64> + '_ {
+            (0..axis.len()).filter_map(|at| axis.get(at))
+        }
         let [rows, columns] = part.axes() else { unreachable!("two axes") };
         all(rows).flat_map(|row| all(columns).map(move |column| (row, column))).collect()
     }
