@@ -13,7 +13,7 @@ use crate::selection::Selection;
 use crate::selection::gather::{Gather, slice_around};
 use crate::selection::index_moves::{IndexMoves, Pair};
 
-/// Refuses a buffer whose length differs from that of its elements.
+/// Refuses a buffer whose length differs from its elements'.
 pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayError> {
     if found == expected {
         return Ok(());
@@ -150,7 +150,7 @@ impl<'a> Selected<'a> {
     /// the elements, for which there must be room.
     pub(crate) fn order(&self) -> Option<IndexMoves> {
         let axes = self.chunks.axes().iter();
-        // No memory for indices of axes without lists: it would be many times that of the elements.
+        // No memory for indices of axes without lists: it would be many times the memory of the elements.
         if self.length == 0 || !axes.clone().any(is_list) {
             return None;
         }

@@ -1,5 +1,5 @@
 //! Arrays that are looked into before it is their turn, several at once: most of the time of a check
-//! of many small arrays is that of waiting for answers.
+//! of many small arrays is the time of waiting for answers.
 
 use std::convert::Infallible;
 use std::iter;
@@ -66,7 +66,7 @@ impl Walk<'_> {
     }
 }
 
-/// Errors are those of the node's turn, when it is read again.
+/// Errors are reported at the node's turn, when it is read again.
 fn look(store: &Hierarchy, options: &CheckOptions, prefix: &Prefix) -> Option<Ahead> {
     let key = prefix.key(METADATA_KEY).ok()?;
     let document = store.read(&key).ok()??;

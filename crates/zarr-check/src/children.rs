@@ -12,7 +12,7 @@ use crate::finding::{Finding, NODE_NAME, STRAY, UNEXAMINED, VERSION_2, is_of_one
 use crate::hierarchy::{Parent, Walk, unfinished};
 use crate::rearranging;
 
-/// What a folder is.
+/// Kinds of folders.
 enum Place {
     /// A node, or the place of an unfinished one.
     Node,

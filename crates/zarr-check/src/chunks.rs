@@ -31,7 +31,7 @@ use crate::variable::examine_variable;
 const BATCH: usize = 4096;
 
 impl Walk<'_> {
-    /// Checks all objects in this store of the array with this layout, and returns what is found. If the
+    /// Checks all objects in this store of the array with this layout, and returns the findings. If the
     /// array is not open, because its elements cannot be read, only the keys are checked.
     pub(crate) fn chunks(
         &mut self,

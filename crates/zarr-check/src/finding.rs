@@ -1,4 +1,4 @@
-//! The rules for objects of a store, in addition to those of documents, and the rule that an
+//! The rules for objects of a store, in addition to the rules for documents, and the rule that an
 //! error breaks.
 
 use zarr_codec::ChunkErrorKind;
@@ -83,12 +83,12 @@ pub(crate) fn foreign(name: String) -> Finding {
     Finding::new(FOREIGN, message).with_key(name)
 }
 
-/// Every rule of a check: those of documents, [`Rule::ALL`], and those of chunks and keys.
+/// Every rule of a check: the rules for documents, [`Rule::ALL`], and the rules for chunks and keys.
 pub fn rules() -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().chain(OF_OBJECTS).copied()
 }
 
-/// What is to be known of a rule, by its id: the rule's severity, what it means, what causes it, and
+/// The explanation of a rule, by its id: the rule's severity, its meaning, its causes, and
 /// what to do. Markdown, without a heading; `None` if no rule has the id.
 ///
 /// # Examples

@@ -74,7 +74,7 @@ pub fn check(
     hierarchy::Walk::new(&store.into(), options, report, CheckWatch::default()).run(prefix)
 }
 
-/// As [`check`], and tells what is watched.
+/// As [`check`], and reports the watched events.
 ///
 /// # Errors
 /// As [`check`].

@@ -75,8 +75,8 @@ impl CheckOptions {
     }
 
     /// Checks one part, while other processes check the others: each reads its chunks of every
-    /// array, and the first part also checks everything else. So each finding is that of one part,
-    /// and the numbers of the summaries add up to those of the whole.
+    /// array, and the first part also checks everything else. So each finding is in one part,
+    /// and the numbers of the summaries add up to the whole's.
     #[must_use]
     pub fn part(mut self, part: Part) -> Self {
         self.part = Some(part);

@@ -1,4 +1,4 @@
-//! What an interrupted rearrangement has left.
+//! The remains of an interrupted rearrangement.
 
 use zarr_array::ArrayError;
 use zarr_array::ChunkLayout;

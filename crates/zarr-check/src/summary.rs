@@ -1,9 +1,9 @@
-//! What a check counts, during it and at the end.
+//! The counts of a check, during it and at the end.
 
 use zarr_metadata::ArrayMetadata;
 use zarr_store::Prefix;
 
-/// What a check examined.
+/// The objects that a check examined.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Summary {
@@ -35,7 +35,7 @@ pub struct CheckProgress {
     pub bytes: u64,
 }
 
-/// What is told during a check, besides findings.
+/// Events of a check, besides findings.
 #[derive(Default)]
 pub struct CheckWatch<'a> {
     /// Receives the progress of the array at a prefix after each decoded chunk, from several threads at

@@ -11,7 +11,7 @@ use crate::finding::{
     CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, shows_again, unexamined,
 };
 
-/// Examines a chunk of this codec, of which the part `clipped` lies within the array.
+/// Examines a chunk of this codec. Its part `clipped` lies within the array.
 ///
 /// A list of elements can be written in only one way, so a chunk that decodes is the one that a
 /// writer should leave.

@@ -55,7 +55,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// What the documents of a node of version 2 say.
+    /// The content of the documents of a node of version 2.
     pub(crate) fn own_of_version_2(
         &self,
         prefix: &Prefix,

@@ -164,7 +164,7 @@ impl AnyChunkCodec {
     }
 
     /// The bytes of an encoded chunk that a read of `region` requests. Nothing is decoded but the
-    /// index of a shard. `range_cost` is that of [`ChunkCodec::reader`].
+    /// index of a shard. For `range_cost`, see [`ChunkCodec::reader`].
     ///
     /// # Errors
     /// [`ChunkError`] if the region does not lie within the chunk.

@@ -23,7 +23,7 @@ use core::num::NonZero;
 
 use crate::error::ChainErrorKind;
 
-/// What a chain needs of the edges of one grid axis's occupied chunks.
+/// The condition of a chain on the edges of one grid axis's occupied chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AxisEdges {
     min: u64,

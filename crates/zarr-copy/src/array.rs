@@ -21,7 +21,7 @@ use crate::{CopyOptions, CopyProgress, CopySummary};
 
 /// Copies the elements of `from` to a new array with this metadata.
 ///
-/// Shape and data type must be those of the source. Chunks, codecs, fill value and the rest of
+/// Shape and data type must equal the source's. Chunks, codecs, fill value and the rest of
 /// the document may differ.
 ///
 /// # Errors

@@ -18,7 +18,7 @@ use crate::plan::CopyPlan;
 use crate::prepared::Prepared;
 use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 
-/// Makes the metadata of an array's copy from that of the source.
+/// Makes the metadata of an array's copy from the source's.
 pub(crate) type Change<'a> =
     dyn FnMut(&Prefix, &ArrayMetadata) -> Result<ArrayMetadata, Box<dyn Error + Send + Sync>> + 'a;
 

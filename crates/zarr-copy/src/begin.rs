@@ -15,7 +15,7 @@ use crate::tasks::intermediate_place::INTERMEDIATE;
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
 ///
-/// `from` are the nodes of which the target is made: one, unless it joins several. `metadata` is
+/// `from` are the source nodes of the target: one, unless it joins several. `metadata` is
 /// that of the target, if it is an array. `look` is called before anything is written or removed,
 /// to refuse what can be refused.
 ///
@@ -164,7 +164,7 @@ fn is_of_store(cause: &ArrayError) -> bool {
     }
 }
 
-/// What is at a target that has neither a document nor a marker.
+/// The contents of a target that has neither a document nor a marker.
 pub(crate) enum TargetContent {
     Nothing,
     /// Only chunks of an earlier array, or of an intermediate of its copy. This is one of them.

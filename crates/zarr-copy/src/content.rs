@@ -1,4 +1,4 @@
-//! What the objects of a source are when its copy begins: a resume compares it, so that no copy has
+//! The objects of a source when its copy begins: a resume compares them, so that no copy has
 //! objects of two states.
 
 use std::hash::{Hash as _, Hasher as _};

@@ -10,7 +10,7 @@ use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, StoreExt as
 
 use crate::error::{TransferError, source};
 
-/// What is directly in a group or folder.
+/// The direct children of a group or folder.
 #[derive(Debug, Default)]
 pub(crate) struct Content {
     /// The names of nodes and of folders without a document, each with whether it is a node.
@@ -89,7 +89,7 @@ impl<'a> Endpoint<'a> {
         self.store.clean(self.prefix, &mut |_| {})
     }
 
-    /// What is directly in a group, or in a folder without a document if `is_group` is false.
+    /// The direct children of a group, or of a folder without a document if `is_group` is false.
     ///
     /// # Errors
     /// [`TransferError::UnfinishedSource`] if it contains an unfinished copy, which is not a node yet.
@@ -112,7 +112,7 @@ impl<'a> Endpoint<'a> {
                 Ok(DirEntry::Object(key)) => {
                     content.others.extend(Some(key).filter(|key| !is_document(key)));
                 }
-                // The nodes are those of consolidated metadata, and nothing else is known.
+                // The nodes come from consolidated metadata, and nothing else is known.
                 Err(error) if is_group && error.cannot_list() => {
                     let names = self.children()?;
                     let members = names.into_iter().map(|name| (name, true)).collect();

@@ -126,7 +126,7 @@ pub enum TransferError {
         /// The number of its parts; `None` if one process makes it.
         of: Option<u32>,
     },
-    /// The target of a copy in parts is gone, or is that of another copy now.
+    /// The target of a copy in parts is gone, or belongs to another copy now.
     #[error("{}: the unfinished copy was removed while a part was copied", Node("target", path))]
     Removed {
         /// The target's path.

@@ -64,7 +64,7 @@ impl<'p> Intermediate<'p> {
         Endpoint::new(self.array.store(), self.array.prefix())
     }
 
-    /// The first pass, or what is left to do of it.
+    /// The first pass, or the rest of it.
     ///
     /// `found` is the state of the target: what lies here of another copy is removed.
     pub(crate) fn fill(
@@ -101,7 +101,7 @@ impl<'p> Intermediate<'p> {
         marker.finish(found, || first.copy(from, found, &all, options, false, progress))
     }
 
-    /// Removes what is here, and begins.
+    /// Removes the intermediate, and begins.
     fn anew(
         &self,
         marker: &Marker<'_>,
@@ -112,7 +112,7 @@ impl<'p> Intermediate<'p> {
         begin(marker, &[], Some(self.array.metadata()), &options, &mut || Ok(()))
     }
 
-    /// Continues the pass that left what is here, if it was the same.
+    /// Continues the pass that left the intermediate, if it was the same.
     fn resumed(
         &self,
         marker: &Marker<'_>,

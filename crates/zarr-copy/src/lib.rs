@@ -190,8 +190,8 @@ impl CopyOptions {
     /// All parts are the same copy: of the same source, to the same target, with the same metadata,
     /// number of parts, and [`nodes_only`](Self::nodes_only). A part refuses to take part in
     /// another. The parts may run in any order, twice, at the same time, and be killed; a part that
-    /// runs again skips what it has done. The one that ends last completes the copy, which is then
-    /// byte for byte that of one process. [`CopySummary::part`] says whether it did. Until then the
+    /// runs again skips what it has done. The last one to end completes the copy, which is then
+    /// byte for byte the copy of one process. [`CopySummary::part`] says whether it did. Until then the
     /// target is no node, and [`ArrayError::Unfinished`](zarr_array::ArrayError::Unfinished) has the
     /// parts that are missing.
     ///
@@ -254,7 +254,7 @@ impl CopyOptions {
         self
     }
 
-    /// What the marker of a copy says of the place of its intermediates.
+    /// The place of a copy's intermediates, as its marker records it.
     fn place_of_intermediates(&self) -> Option<String> {
         let Place(store) = self.intermediates.as_ref()?;
         let location = store.linking().and_then(|linking| linking.location(&Prefix::root()));
@@ -296,7 +296,7 @@ pub struct CopyProgress {
 }
 
 impl CopyProgress {
-    /// The progress of one of two passes, `0` and `1`, as that of the whole.
+    /// The progress of one of two passes, `0` and `1`, as progress of the whole.
     fn of_pass(self, pass: u64) -> Self {
         let before = self.total.unwrap_or(0).saturating_mul(pass);
         Self { done: before.saturating_add(self.done) / 2, ..self }
@@ -319,7 +319,7 @@ impl UnfitArray {
     }
 }
 
-/// What a copy did.
+/// The result of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopySummary {

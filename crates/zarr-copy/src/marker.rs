@@ -48,7 +48,7 @@ pub(crate) struct Marker<'a> {
     work: UnfinishedWork,
     /// The place of the source, its document, and the target's document, each as a hash.
     identity: [u64; 3],
-    /// What the objects of the source were, if that is known: of the root of a copy.
+    /// The digest of the objects of the source, if it is known: of the root of a copy.
     content: Option<ContentDigest>,
     /// The number of parts, if it is a copy in parts.
     parts: Option<u32>,
@@ -329,7 +329,7 @@ fn intermediates(text: &[u8]) -> Option<String> {
     Some(json.get("unfinished_copy")?.get("intermediates")?.as_str()?.to_owned())
 }
 
-/// What a marker says of which copy it is, whatever the objects of the source are.
+/// The identity of a copy in its marker, whatever the objects of the source are.
 fn without_content(text: &[u8]) -> Value {
     let mut json: Value = serde_json::from_slice(text).unwrap_or_default();
     if let Some(members) = json.get_mut("unfinished_copy").and_then(Value::as_object_mut) {

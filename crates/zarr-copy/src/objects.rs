@@ -46,7 +46,7 @@ impl Renamed {
         self.from.decode(name, self.rank).is_some()
     }
 
-    /// What the object of this name is called in the copy.
+    /// The name in the copy of the object with this name.
     fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match self.from.decode(name, self.rank).filter(|_| self.from != self.to) {
             Some(index) => Cow::Owned(self.to.encode(&index)),
@@ -180,7 +180,7 @@ pub(crate) fn copy_below(
 }
 
 /// The documents at and below a node whose own is not valid, each with its key in the copy: members
-/// before their groups. A copy in parts puts them as those of other nodes, when all parts are done.
+/// before their groups. A copy in parts puts them like other documents, when all parts are done.
 pub(crate) fn documents_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,

@@ -69,7 +69,7 @@ impl<'a> PartRun<'a> {
         Self { marker, part }
     }
 
-    /// Begins the copy, or joins those who did. `metadata` is that of the target, if it is an
+    /// Begins the copy, or joins parts that began it. `metadata` is the target's, if it is an
     /// array.
     pub(crate) fn join(
         &self,
@@ -284,7 +284,7 @@ impl<'a> PartRun<'a> {
     }
 }
 
-/// Copies a part of one array, whose copy has this marker; `metadata` is that of the target.
+/// Copies a part of one array, whose copy has this marker; `metadata` is the target's.
 pub(crate) fn copy_part_of_array(
     marker: Marker<'_>,
     part: Part,

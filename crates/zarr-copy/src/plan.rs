@@ -1,4 +1,4 @@
-//! What a copy of one array reads, known before a byte is moved.
+//! The reads of a copy of one array, planned before a byte is moved.
 
 use zarr_array::Array;
 use zarr_codec::Slice;
@@ -14,14 +14,14 @@ use crate::tasks::passes::Passes;
 use crate::tasks::route::{Route, Why};
 use crate::tasks::sparse::is_sparse;
 
-/// What a further object costs, in bytes that could be read meanwhile.
+/// The cost of a further object, in bytes that could be read meanwhile.
 const BYTES_PER_OBJECT: u64 = 64 << 10;
 
-/// What a copy of one array will read, and in how much memory: see [`plan_tree`](crate::plan_tree).
+/// The reads and the memory of a copy of one array: see [`plan_tree`](crate::plan_tree).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopyPlan {
-    /// Bytes of all elements; those of variable length count as 64 each.
+    /// Bytes of all elements; elements of variable length count as 64 each.
     pub bytes: u64,
     /// What is decoded as a whole in the source: its chunks, or the inner chunks of shards. Elements,
     /// if the codecs find each of them.

@@ -113,13 +113,13 @@ struct Copy<'a> {
     to: &'a Array,
     /// Chunks of the target that exist already.
     done: HashSet<Vec<u64>>,
-    /// What is to be copied.
+    /// The share of the copy.
     share: &'a Share<'a>,
     budget: Budget,
     verify: bool,
 }
 
-/// What a copy of elements has done, and the buffers that it keeps from task to task.
+/// The counts of a copy of elements, and the buffers that it keeps from task to task.
 struct Running<'p> {
     summary: CopySummary,
     total: Option<u64>,
@@ -169,7 +169,7 @@ impl Copy<'_> {
                 self.step(&ranges, &mut running)?;
             }
         }
-        // What is not stored is the same in the target.
+        // An absent chunk is absent in the target.
         let Running { mut summary, total, progress, .. } = running;
         summary.bytes = total.unwrap_or(summary.bytes);
         progress(CopyProgress { done: summary.bytes, total, ..CopyProgress::default() });

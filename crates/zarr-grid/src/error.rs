@@ -16,7 +16,7 @@ impl GridError {
         self.axis
     }
 
-    /// What is wrong.
+    /// The kind of fault.
     #[must_use]
     pub fn kind(&self) -> &GridErrorKind {
         &self.kind
@@ -46,7 +46,7 @@ impl fmt::Display for GridError {
 
 impl core::error::Error for GridError {}
 
-/// What is wrong; see [`GridError`].
+/// Kinds of faults; see [`GridError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum GridErrorKind {
@@ -78,7 +78,7 @@ pub enum GridErrorKind {
     /// A slice does not have one entry for each axis.
     #[error("got {found} {what}, the grid has rank {rank}")]
     Rank {
-        /// What the slice holds, in the plural.
+        /// The items of the slice, in the plural.
         what: &'static str,
         /// Its length.
         found: usize,
@@ -125,7 +125,7 @@ pub enum GridErrorKind {
     /// Two slices that go together are not equally long.
     #[error("got {found} {what}, {expected} are needed")]
     Length {
-        /// What the slice holds, in the plural.
+        /// The items of the slice, in the plural.
         what: &'static str,
         /// Its length.
         found: usize,

@@ -57,9 +57,9 @@ pub enum JoinError {
         member: Box<str>,
         /// The property, such as "data type".
         what: &'static str,
-        /// What the member has.
+        /// The value of the member.
         found: Box<str>,
-        /// What the other member has.
+        /// The value of the other member.
         expected: Box<str>,
         /// The name of the other member.
         first: Box<str>,

@@ -32,7 +32,7 @@ pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result
 }
 
 /// As [`check_insertion`] for each array of a group that is rearranged, and each group that is
-/// inserted. Their names begin with those of the groups.
+/// inserted. Their names begin with the groups' names.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the inserted array.
@@ -68,7 +68,7 @@ pub fn check_member(
     check_values(array, inserted)
 }
 
-/// Checks that an array that is not joined is equal to that of the other group. Reads both.
+/// Checks that an array that is not joined equals the other group's. Reads both.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the other array.

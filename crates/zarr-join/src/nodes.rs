@@ -1,4 +1,4 @@
-//! Members of which only their documents say whether they are arrays or groups.
+//! Members before their documents say whether they are arrays or groups.
 
 use std::sync::Arc;
 

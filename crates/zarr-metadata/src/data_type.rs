@@ -48,7 +48,7 @@ const BFLOAT16: Component = small(8, 7, 127, FloatSpecials::Ieee);
 /// The data types of fixed size, from one table: variant, name, component, components.
 macro_rules! data_types {
     ($($variant:ident $name:literal $component:expr, $components:literal;)*) => {
-        /// What the elements of an array are.
+        /// The data type of the elements.
         ///
         /// # Examples
         /// ```
@@ -108,7 +108,7 @@ macro_rules! data_types {
                 }
             }
 
-            /// What an element is; `None` for types that are not interpreted.
+            /// The kind of an element; `None` for types that are not interpreted.
             pub(crate) fn kind(&self) -> Option<Kind<'_>> {
                 Some(match self {
                     $(DataType::$variant => {

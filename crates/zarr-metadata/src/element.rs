@@ -271,7 +271,7 @@ fn read_integer(bits: u32, signed: bool, raw: Raw<'_>) -> Option<u64> {
     }
 }
 
-/// What the strings among fill values stand for.
+/// The values of the strings among fill values.
 enum Word {
     Nan,
     Infinity { negative: bool },

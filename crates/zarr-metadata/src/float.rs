@@ -41,15 +41,15 @@ pub enum FloatSpecials {
 pub struct FloatFormat {
     /// Bits of the exponent.
     pub exponent_bits: u32,
-    /// Bits of the mantissa, without the leading one that is not stored.
+    /// Bits of the mantissa, without the leading bit, which is not stored.
     pub mantissa_bits: u32,
-    /// What the exponent of 1.0 is stored as.
+    /// The stored exponent of 1.0.
     pub bias: i32,
     /// Where infinity and NaN are, if there are any. `Power` has no sign.
     pub specials: FloatSpecials,
 }
 
-/// What a code stands for.
+/// The value of a code.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value {
     Finite(f64),

@@ -1,4 +1,4 @@
-//! What a packing leaves to choose: the orders of bits and bytes, where padding is counted, the kernel.
+//! The choices of a packing: the orders of bits and bytes, the count of padding bits, the kernel.
 
 use core::fmt;
 

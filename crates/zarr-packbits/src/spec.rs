@@ -115,7 +115,7 @@ impl PackingBuilder {
     /// let src: Vec<u8> = [0x123_u16, 0xabc].iter().flat_map(|v| v.to_be_bytes()).collect();
     /// let mut packed = [0; 3];
     /// builder.byte_order(ByteOrder::BigEndian).build()?.pack(&src, &mut packed)?;
-    /// // The packed bits are those of little-endian memory.
+    /// // The packed bits are in the order of little-endian memory.
     /// assert_eq!(packed, [0x23, 0xc1, 0xab]);
     /// # Ok::<(), zarr_packbits::Error>(())
     /// ```

@@ -18,7 +18,7 @@
 
 use crate::field::Field;
 
-/// What a kernel gathers while it packs. It is a constant, so loops that gather nothing lose no
+/// The statistics that a kernel gathers while it packs. It is a constant, so loops that gather nothing lose no
 /// speed.
 pub(crate) type Watch = u8;
 
@@ -44,7 +44,7 @@ pub(crate) struct UsedBits<const WATCH: Watch>(pub(crate) u64);
 
 impl<const WATCH: Watch> UsedBits<WATCH> {
     /// Looks at whole components. The loops have no branch, so that they become vector
-    /// instructions: those of the function into which this is compiled.
+    /// instructions of the function into which this is compiled.
     #[inline(always)]
     pub(crate) fn look(&mut self, field: &Field, components: &[u8]) {
         macro_rules! sums {

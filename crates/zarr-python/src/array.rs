@@ -376,7 +376,7 @@ impl PyArray {
         Ok(self.array.layout().plan(&selection(py, axes)?)?.len())
     }
 
-    /// What a read of a selection does with the chunks of these numbers.
+    /// The reads of the chunks with these numbers by a selection.
     fn plan(
         &self,
         py: Python<'_>,
@@ -472,7 +472,7 @@ impl PyArray {
     }
 }
 
-/// What a read does with one chunk.
+/// The read of one chunk.
 fn planned(array: &Array, chunk: PlannedChunk) -> Result<PlannedTuple, ArrayError> {
     let (stored, ranges) = match chunk.reads(array)? {
         Some(reads) => {

@@ -53,7 +53,7 @@ impl PyGroup {
         self.group.clone().with_store(Arc::clone(&self.place.reading()))
     }
 
-    /// Changes the group or what is in it.
+    /// Changes the group or its children.
     fn change<T: Send>(
         &self,
         py: Python<'_>,

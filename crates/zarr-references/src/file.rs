@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use zarr_store::Key;
 
-/// What a key stands for.
+/// The target of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
     /// These bytes.

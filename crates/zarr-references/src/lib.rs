@@ -2,7 +2,7 @@
 //!
 //! [`ReferenceStore`] opens a reference file. [`ReferenceOpener`] opens it by path or URL:
 //! `refs.json/group`, and with the feature `parquet` also a folder of tables, `refs.parq/group`. [`export`] writes the
-//! references of a store, such as those of a virtual join.
+//! references of a store, such as a virtual join's.
 //!
 //! # Non-goals
 //! References are not generated from a rule (`gen`). The formats of the files that

@@ -1,4 +1,4 @@
-//! What the pages of a column claim to have.
+//! The sizes that the pages of a column claim.
 //!
 //! The reader of the crate `parquet` makes room for what the header of a page claims: up to 2 GiB of
 //! decompressed bytes, which compressed zeros fill, and for as many values. So the headers are looked
@@ -19,7 +19,7 @@ const STRUCT: u8 = 12;
 /// The deepest nesting of structs in a header; the format needs three levels.
 const DEPTH: usize = 8;
 
-/// What the header of a page claims.
+/// The sizes that the header of a page claims.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Header {
     decompressed: u64,
@@ -110,7 +110,7 @@ impl Bytes<'_> {
             return Some(0);
         }
         *field = match byte >> 4 {
-            // The number itself follows, of which the lowest bit is the sign.
+            // The number itself follows. Its lowest bit is the sign.
             0 => i64::try_from(self.number()? >> 1).ok()?,
             step => field.checked_add(step.into())?,
         };

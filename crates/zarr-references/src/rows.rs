@@ -25,7 +25,7 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    /// What a row stands for; `None` for a chunk that is not there.
+    /// The target of a row; `None` for an absent chunk.
     pub(super) fn get(&self, row: u64) -> Option<&Reference> {
         let row = u32::try_from(row).ok()?;
         let at = self.found.binary_search_by_key(&row, |(own, _)| *own).ok()?;

@@ -157,7 +157,7 @@ impl ReferenceStore {
         }
     }
 
-    /// What a key stands for, if there is such an object.
+    /// The target of a key, if there is such an object.
     fn find(&self, key: &Key) -> Result<Option<Reference>, StoreError> {
         match &self.0.index {
             Index::File(keys, _) => Ok(keys.get(key.as_str()).cloned()),

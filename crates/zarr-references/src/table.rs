@@ -83,7 +83,7 @@ impl Table {
         Ok(Self { folder, documents, without_key, arrays, record_size, files: Mutex::default() })
     }
 
-    /// What a key stands for.
+    /// The target of a key.
     pub(super) fn find(
         &self,
         key: &Key,

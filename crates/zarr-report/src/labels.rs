@@ -111,7 +111,7 @@ impl Labels {
         &self.array
     }
 
-    /// What the labels are.
+    /// The kind of the labels.
     #[must_use]
     pub fn kind(&self) -> &LabelKind {
         &self.kind
@@ -160,7 +160,7 @@ impl Labels {
         }
     }
 
-    /// The labels of what is selected, in words.
+    /// The labels of the selection, in words.
     ///
     /// # Errors
     /// [`ReportError::Array`] if they cannot be read, [`ReportError::Element`] if one is not valid.

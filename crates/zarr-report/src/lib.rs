@@ -58,7 +58,7 @@ pub use table::{Table, wrapped};
 /// Bytes of elements that a report reads at a time.
 const PIECE: u64 = 64 << 20;
 
-/// What is called with the number of bytes read so far.
+/// A callback that gets the number of bytes read so far.
 type Progress<'a> = &'a mut dyn FnMut(u64);
 
 /// The README's example, run as a test.

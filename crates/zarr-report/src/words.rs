@@ -118,7 +118,7 @@ pub fn data_type(data_type: &DataType) -> String {
     }
 }
 
-/// The fields of a record, with those of nested records joined by a dot: `point.x`, `float32 (4
+/// The fields of a record, with fields of nested records joined by a dot: `point.x`, `float32 (4
 /// bytes)`. Returns at most `most` fields, and their total number.
 pub fn fields(data_type: &DataType, most: usize) -> (Vec<(String, String)>, usize) {
     fn gather(

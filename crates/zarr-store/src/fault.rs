@@ -34,7 +34,7 @@ pub enum Fault {
 
 /// A store for tests: another store, with faults at chosen operations or keys.
 ///
-/// Only for tests, also for those of other crates that must survive failures. Which operations a
+/// Only for tests, also for tests of other crates that must survive failures. Which operations a
 /// piece of work takes, and so their numbers, may differ between versions.
 ///
 /// Operations that access storage are numbered from 0: calls of the methods of [`Store`],

@@ -22,7 +22,7 @@ pub enum UpdatePolicy {
     AcceptSingleProcess,
 }
 
-/// What an update does with an object.
+/// The change that an update makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
     /// Leave it as it is.

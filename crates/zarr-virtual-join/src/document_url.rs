@@ -23,7 +23,7 @@ pub(crate) struct DocumentUrl {
 }
 
 impl DocumentUrl {
-    /// `None` if no name in it ends as those of documents do, or if that is a folder.
+    /// `None` if no name in it ends like a document's, or if a folder has the name.
     pub(crate) fn of(url: &str) -> Option<Self> {
         let url = url.trim_end_matches('/');
         let mut start = 0_usize;

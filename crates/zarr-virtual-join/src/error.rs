@@ -20,7 +20,7 @@ pub enum VirtualJoinError {
         place: String,
         /// Where in it, as a JSON path.
         path: String,
-        /// What was found, and what is allowed.
+        /// The value found, and the values allowed.
         reason: String,
     },
     /// There is no document at this path or URL.
@@ -46,7 +46,7 @@ pub enum VirtualJoinError {
     Reference {
         /// The location that the document names.
         location: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// Documents refer to each other, or are nested too deeply.

@@ -11,7 +11,7 @@ impl Document {
     /// The names of the members must be the paths or URLs of their stores.
     ///
     /// Of an array that is equal in all members, the document names the first. There is no
-    /// consolidated metadata, since the document has that of all nodes.
+    /// consolidated metadata, since the document has the metadata of all nodes.
     ///
     /// # Errors
     /// [`VirtualJoinError`] with the name of the first member that does not fit or cannot be looked up.

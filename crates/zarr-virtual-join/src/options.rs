@@ -38,7 +38,7 @@ impl OpenOptions {
         Self::default()
     }
 
-    /// Sets the options of the stores, which are those of the document's and of all members.
+    /// Sets the options of the document's store and of all members' stores.
     #[must_use]
     pub fn store(mut self, options: StoreOptions) -> Self {
         self.store = options;

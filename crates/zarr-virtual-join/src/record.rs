@@ -99,7 +99,7 @@ impl Document {
     }
 }
 
-/// What a document says of a member.
+/// A document's record of a member.
 pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, VirtualJoinError> {
     let array = member.array();
     let failed = |cause: ArrayError| {
@@ -132,7 +132,7 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
     })
 }
 
-/// The document with other codecs if its own do not fit the chunks, as those of shards may not.
+/// The document with other codecs if its own do not fit the chunks, as shards may not.
 pub(crate) fn with_fitting_codecs(
     metadata: ArrayMetadata,
 ) -> Result<ArrayMetadata, VirtualJoinError> {

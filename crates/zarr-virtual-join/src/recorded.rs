@@ -1,4 +1,4 @@
-//! What is known of a member's document, to tell whether it is the same as when it was joined.
+//! The record of a member's document, which shows whether it has changed since the join.
 
 use std::path::Path;
 

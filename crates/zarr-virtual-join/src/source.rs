@@ -56,7 +56,7 @@ impl Source {
             false => member.path.segments().fold(file.clone(), |path, name| path.join(name)),
         });
         let Some((key, meta, document)) = document(&*found.store, &prefix)? else {
-            // A file is a member of a kind that nobody knows, not one that is missing.
+            // A file is a member of an unknown kind, not a missing member.
             let is_file = found.is_folder
                 && folder.as_deref().is_some_and(|folder| folder.ancestors().any(Path::is_file));
             return match self.missing {

@@ -251,7 +251,7 @@ impl Joined {
             && Some(of.array.fill()) == self.metadata.fill_value().bytes()
     }
 
-    /// The keys of the chunks of which members have stored something.
+    /// The keys of the chunks that members have stored.
     fn chunk_keys(&self) -> impl Iterator<Item = Result<Key, ArrayError>> + Send + '_ {
         let count = self.members.grid().occupied_chunks().unwrap_or(u64::MAX);
         (0..count).flat_map(|number| {

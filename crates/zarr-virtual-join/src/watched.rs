@@ -205,7 +205,7 @@ impl Linking for Watched {
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
-        // Of an object that is the one that was joined.
+        // The object is the joined one.
         let Some(linking) = self.inner.linking() else { return Ok(None) };
         match self.head(key)? {
             Some(_) => linking.source(key),

@@ -1,4 +1,4 @@
-//! What an archive holds: its entries by key.
+//! The entries of an archive, by key.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _, Seek as _, SeekFrom};

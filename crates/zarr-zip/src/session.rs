@@ -55,7 +55,7 @@ impl Drop for Ending {
 impl Drop for ZipSession {
     fn drop(&mut self) {
         if self.process != process::id() {
-            // The file and the lock are those of another process.
+            // The file and the lock belong to another process.
             let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
             mem::forget(mem::replace(state, State::Ended));
         }

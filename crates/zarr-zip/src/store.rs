@@ -1,4 +1,4 @@
-//! What a store in an archive does.
+//! The store in an archive.
 
 use std::io::IoSlice;
 use std::iter;

@@ -21,7 +21,7 @@ use super::archive::{Archive, store_error};
 /// Sizes from here on need the fields of zip64.
 const ZIP64: u64 = u32::MAX as u64;
 
-/// An archive that is being written, beside the one that it will replace.
+/// An archive that is being written, beside the archive that it will replace.
 pub(super) struct Draft {
     /// `None` once it has been finished.
     zip: Option<ZipWriter<Sink>>,

@@ -95,7 +95,7 @@ impl Array {
     }
 }
 
-/// How many numbers the compiled codec of one chunk shape holds: those of the document.
+/// How many numbers the compiled codec of one chunk shape holds.
 fn numbers(codecs: &[Codec]) -> usize {
     codecs.iter().fold(0, |sum: usize, codec| {
         let own = match codec {

@@ -90,7 +90,7 @@ pub struct Array {
     hierarchy: Hierarchy,
     shared: Arc<Shared>,
     policy: UpdatePolicy,
-    /// What the user has set, if anything.
+    /// The user's setting, if any.
     threads: Option<NonZeroUsize>,
     #[cfg(feature = "async")]
     in_flight: Option<NonZeroUsize>,
@@ -110,7 +110,7 @@ struct Shared {
     members: Option<Arc<Members>>,
 }
 
-/// What is made of the document alone, for all arrays that have an equal one.
+/// Values computed from the document alone, shared by all arrays with equal documents.
 struct Compiled {
     metadata: ArrayMetadata,
     /// Bound to the grid's chunk shapes.

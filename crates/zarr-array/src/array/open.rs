@@ -94,7 +94,7 @@ impl Array {
 }
 
 /// Refuses to create an array whose codecs cannot write, or would change its fill value (SD-49).
-/// `key` is that of its document, for the message.
+/// `key` is the key of its document, for the message.
 ///
 /// # Errors
 /// [`ArrayError::Chain`] that names the codec; [`ArrayError::FillValue`].

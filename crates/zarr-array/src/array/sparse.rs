@@ -89,7 +89,7 @@ pub struct StoredTasks<'a> {
 }
 
 impl<'a> StoredTasks<'a> {
-    /// Of these tasks, of which at most `most`, or one, are known at a time.
+    /// An iterator over these tasks. At most `most`, or one, are known at a time.
     #[must_use]
     pub fn new(array: &'a Array, tasks: Grid, most: usize) -> Self {
         let found = BTreeSet::new().into_iter();

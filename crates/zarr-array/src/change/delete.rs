@@ -13,7 +13,7 @@ use crate::store::{Links, Prefix, Store, UpdatePolicy, remove};
 ///
 /// # Steps
 /// 1. Lists all objects below `prefix`, and removes the documents among them: first the node's own,
-///    after which no reader sees a node, and those of groups before those of their members.
+///    after which no reader sees a node. Documents of groups go before documents of their members.
 /// 2. Removes all other objects, in no particular order.
 ///
 /// So each node exists with all its chunks, or not at all. An interruption leaves objects that

@@ -32,7 +32,7 @@ pub struct LockedDocument<'a> {
     key: Key,
     /// The document as it is stored.
     current: ArrayMetadata,
-    /// What a conditional put must expect; `None` under a lock that works between processes.
+    /// The version that a conditional put expects; `None` under a lock that works between processes.
     expected: Option<Version>,
     _guard: Arc<LockGuard>,
 }

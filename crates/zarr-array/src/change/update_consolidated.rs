@@ -38,7 +38,7 @@ pub(crate) fn update_consolidated(
 /// Updates the consolidated metadata of the groups above `prefix` from the node there and the nodes
 /// below it. If there is no node any more, its entries are removed.
 ///
-/// For changes that this library could not follow: those of other programs, and those by a handle
+/// For changes that this library could not follow: changes by other programs, and changes by a handle
 /// whose store begins below the groups. Groups without consolidated metadata stay as they are.
 ///
 /// # Errors

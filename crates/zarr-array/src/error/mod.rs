@@ -67,7 +67,7 @@ pub enum ArrayError {
         path: String,
         /// The source, if the copy's marker names it.
         from: Option<String>,
-        /// What is unfinished.
+        /// The unfinished work.
         work: UnfinishedWork,
         /// Whether it can be resumed: not the creation of an array, nor a copy whose marker is
         /// damaged or not a marker.
@@ -98,7 +98,7 @@ pub enum ArrayError {
         path: String,
         /// The name.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: &'static str,
     },
     /// A group has no consolidated metadata although it was to be trusted.
@@ -181,7 +181,7 @@ pub enum ArrayError {
     Member {
         /// The member's name.
         member: String,
-        /// What is wrong with it.
+        /// The fault.
         cause: Box<ArrayError>,
     },
     /// An array is not what it was when others were joined with it.
@@ -223,7 +223,7 @@ pub enum ArrayError {
     Metadata {
         /// The document's key.
         key: String,
-        /// What is wrong with it, and where.
+        /// The fault and its place.
         cause: MetadataError,
     },
     /// Edges are not a valid grid.
@@ -231,7 +231,7 @@ pub enum ArrayError {
     Grid {
         /// The document's key.
         key: String,
-        /// What is wrong with the edges.
+        /// The fault of the edges.
         cause: GridError,
     },
     /// A codec chain does not fit.
@@ -239,7 +239,7 @@ pub enum ArrayError {
     Chain {
         /// The document's key.
         key: String,
-        /// What is wrong with it, and where.
+        /// The fault and its place.
         cause: ChainError,
     },
     /// A chunk does not decode, or cannot be encoded.
@@ -247,7 +247,7 @@ pub enum ArrayError {
     Chunk {
         /// The chunk's key.
         key: String,
-        /// What is wrong with it.
+        /// The fault.
         cause: ChunkError,
     },
     /// A chunk was replaced by others again and again while it was read in parts.
@@ -264,13 +264,13 @@ pub enum ArrayError {
     /// A selection outside the array.
     #[error("selection: {cause}")]
     Selection {
-        /// What is wrong with it, and on which axis.
+        /// The fault and its axis.
         cause: GridError,
     },
     /// A view of the caller does not fit the selection.
     #[error(transparent)]
     Copy(#[from] zarr_view::CopyError),
-    /// The length of a buffer differs from that of the selection.
+    /// The length of a buffer differs from the selection's.
     #[error("buffer of {found} bytes, but the selection has {expected}")]
     BufferLength {
         /// Bytes given.
@@ -278,7 +278,7 @@ pub enum ArrayError {
         /// Bytes of the selection's elements.
         expected: u64,
     },
-    /// The shape of an array differs from that of the selection.
+    /// The shape of an array differs from the selection's.
     #[error("elements of shape {found:?}, but the selection has shape {expected:?}")]
     Shape {
         /// The shape given.
@@ -294,7 +294,7 @@ pub enum ArrayError {
         /// Axes of the type.
         requested: usize,
     },
-    /// The number of elements differs from that of the selection.
+    /// The number of elements differs from the selection's.
     #[error("{found} element{}, but the selection has shape {expected:?}", if *.found == 1 { "" } else { "s" })]
     ElementCount {
         /// Elements given.

@@ -158,7 +158,7 @@ impl Members {
     ///
     /// # Errors
     /// [`ArrayError::Member`] with the member's name, and why it cannot be opened; also if its
-    /// shape or data type is not that of its place.
+    /// shape or data type does not fit its place.
     pub fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
         let number = self.number(member);
         if let Some(open) = number.and_then(|number| self.opened().get(&number).cloned()) {

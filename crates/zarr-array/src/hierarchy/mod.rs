@@ -29,7 +29,7 @@ pub trait JoinedNodes: fmt::Debug + Send + Sync {
     fn members(&self, prefix: &Prefix) -> Option<Arc<Members>>;
 }
 
-/// A store, and the [members](Members) of those of its arrays that have some.
+/// A store, and the [members](Members) of its joined arrays.
 ///
 /// Made of a store alone wherever one is taken, and can be used like a pointer to the store.
 ///

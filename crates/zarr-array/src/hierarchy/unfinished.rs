@@ -151,7 +151,7 @@ pub enum Kind {
     Group,
 }
 
-/// What is unfinished.
+/// The unfinished work.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum UnfinishedWork {

@@ -45,7 +45,7 @@ pub struct UnlistedStore {
 struct Shared {
     told: Box<dyn Fn() + Send + Sync>,
     once: Once,
-    /// What the metadata tells, once a listing has failed.
+    /// The contents by metadata, once a listing has failed.
     nodes: OnceLock<Arc<Nodes>>,
 }
 
@@ -66,7 +66,7 @@ impl UnlistedStore {
         Self { store, shared: Arc::new(Shared { told, once, nodes }) }
     }
 
-    /// What the metadata tells instead of a listing that failed with `error`.
+    /// The contents by metadata, in place of a listing that failed with `error`.
     fn nodes(&self, prefix: &Prefix, error: StoreError) -> Result<Arc<Nodes>, StoreError> {
         if !error.cannot_list() {
             return Err(error);

@@ -62,7 +62,7 @@ pub fn is_array(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> 
 /// Whether there is a node of version 2 at `prefix`.
 pub fn is_at(store: &dyn Store, prefix: &Prefix) -> Result<bool, ArrayError> {
     for name in DOCUMENTS {
-        // A key that is too long is that of no object.
+        // No object has a key that is too long.
         let Ok(key) = prefix.key(name) else { return Ok(false) };
         if store.head(&key)?.is_some() {
             return Ok(true);

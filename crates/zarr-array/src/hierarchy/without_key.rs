@@ -1,4 +1,4 @@
-//! What a store has that is no object, so that no listing shows it.
+//! Entries of a store that are no objects, so that no listing shows them.
 
 use crate::store::{Prefix, Store, StoreError, StoreExt as _};
 

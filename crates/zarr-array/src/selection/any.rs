@@ -16,7 +16,7 @@ pub enum AnySelection {
 }
 
 impl AnySelection {
-    /// The shape of the elements: that of the [selection](Selection::shape), or the number of points.
+    /// The shape of the elements: the [selection's](Selection::shape), or the number of points.
     #[must_use]
     pub fn shape(&self) -> Vec<u64> {
         match self {

@@ -152,7 +152,7 @@ impl<const RANK: usize, const LEN: usize> From<[[u64; LEN]; RANK]> for Points {
 
 /// Points in groups; each group lies in one chunk.
 pub(crate) struct Groups {
-    /// Positions of points in the caller's lists: those of one group together, in their order.
+    /// Positions of points in the caller's lists: each group's together, in their order.
     order: Vec<usize>,
     /// Where each group ends in `order`.
     ends: Vec<usize>,

@@ -88,7 +88,7 @@ impl Rules {
         self.rules.iter().any(|rule| matches!(rule.codecs, Some(Chosen::Preset(_))))
     }
 
-    /// Patterns and names of axes, none of which an array has needed yet.
+    /// Patterns and names of axes that no array has needed yet.
     pub(crate) fn unused(&self) -> Unused<'_> {
         let texts = self.rules.iter().filter_map(|rule| rule.chunks.as_deref());
         let axes = texts.flat_map(|text| chunks::names(text).map(move |name| (name, text)));

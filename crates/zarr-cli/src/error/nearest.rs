@@ -6,7 +6,7 @@ use std::path::Path;
 /// The most neighbours of a missing folder that are compared.
 const LOOKED_AT: usize = 10_000;
 
-/// The neighbour of a missing folder whose name is nearest, if one that is `wanted` is near enough.
+/// The wanted neighbour of a missing folder with the nearest name, if it is near enough.
 pub(crate) fn neighbour(path: &str, wanted: impl Fn(&Path) -> bool) -> Option<String> {
     let path = Path::new(path);
     let name = path.file_name()?.to_str()?;

@@ -1,4 +1,4 @@
-//! Mistakes in the arguments, as one line of our own: what was written, what is allowed, and a
+//! Mistakes in the arguments, as one line of our own: the argument, the allowed values, and a
 //! suggestion.
 
 use clap::CommandFactory;
@@ -41,7 +41,7 @@ fn clap_says(error: &clap::Error) -> String {
     message
 }
 
-/// The command whose help explains more: the one that was given, if it exists.
+/// The command whose help explains more: the given one, if it exists.
 fn command(arguments: &[String]) -> String {
     match arguments.first() {
         Some(given) if commands().contains(given) => format!("zarr-kit {given}"),

@@ -41,7 +41,7 @@ pub(crate) enum Codecs {
 pub(crate) enum Short {
     /// The axes in reverse order.
     Transpose,
-    /// In this byte order, or in that of the data type's name.
+    /// In this byte order, or in the byte order of the data type's name.
     Bytes(Option<Endian>),
     /// The differences of neighbours.
     Delta,

@@ -113,7 +113,7 @@ fn with_length(name: &str) -> Option<DataType> {
     }
 }
 
-/// The unit in brackets of a name that is that of times or of durations.
+/// The unit in brackets of the name of a type of times or durations.
 fn unit(name: &str) -> Option<&str> {
     ["M8", "datetime64", "m8", "timedelta64"].iter().find_map(|known| name.strip_prefix(known))
 }

@@ -54,7 +54,7 @@ pub(crate) fn by_names(
     axes.collect::<Result<Vec<_>, _>>().map(Selection::new)
 }
 
-/// An axis, of which an option selects indices or labels.
+/// An axis for which an option selects indices or labels.
 pub(crate) struct NamedAxis<'a> {
     /// The array beside which its labels are.
     pub(crate) place: &'a NodeStore,
@@ -67,7 +67,7 @@ pub(crate) struct NamedAxis<'a> {
 }
 
 impl NamedAxis<'_> {
-    /// What an entry selects.
+    /// The selection of an entry.
     pub(crate) fn select(&self, entry: &str) -> Result<AxisSelection, CliError> {
         let (place, length) = (self.place, self.length);
         let refused = |reason: String| CliError::argument(self.option, self.text, reason);

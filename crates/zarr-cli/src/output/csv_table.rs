@@ -28,7 +28,7 @@ pub(crate) struct Csv<'a> {
     columns: u64,
     row: u64,
     column: u64,
-    /// What is before each row.
+    /// The cells before each row.
     labels: Vec<String>,
     writer: csv::Writer<Out>,
 }

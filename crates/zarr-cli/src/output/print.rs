@@ -253,7 +253,7 @@ pub(crate) fn screen() -> Screen {
 /// Characters per line if neither the terminal nor `COLUMNS` tells.
 const COLUMNS: usize = 80;
 
-/// The width of a picture: that of the terminal, or `COLUMNS`.
+/// The width of a picture: the terminal's, or `COLUMNS`.
 pub(crate) fn columns() -> usize {
     let said = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let terminal = || {

@@ -110,7 +110,7 @@ pub(crate) struct Moved {
     bytes: AtomicU64,
 }
 
-/// What is shown.
+/// The state that is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Work {
     /// Bytes that are read. How many there will be is not known.

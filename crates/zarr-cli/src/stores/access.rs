@@ -20,7 +20,7 @@ thread_local! {
     static CURRENT: RefCell<Access> = RefCell::default();
 }
 
-/// What the arguments of a call allow, and what it has told.
+/// What the arguments of a call allow, and the notes that it printed.
 #[derive(Clone, Default)]
 pub(crate) struct Access {
     /// The timeout for servers that do not answer, if not the library's default.
@@ -104,7 +104,7 @@ pub(crate) fn join_options(options: StoreOptions) -> OpenOptions {
     OpenOptions::new().store(options).allowed_members(members)
 }
 
-/// The store of a server, whose nodes are those of its metadata if it does not list.
+/// The store of a server. If it does not list, its nodes come from its metadata.
 pub(crate) fn unlisted(store: Arc<dyn Store>) -> Arc<dyn Store> {
     let told = CURRENT.with_borrow(|access| Arc::clone(&access.told));
     Arc::new(UnlistedStore::new(store, move || {

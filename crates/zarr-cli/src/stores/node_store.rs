@@ -337,7 +337,7 @@ impl NodeStore {
     }
 }
 
-/// The documents that make a folder a node: that of version 3, and those of version 2.
+/// The documents that make a folder a node: one in version 3, several in version 2.
 pub(crate) const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
 /// Whether a folder has a document of a node.
@@ -456,7 +456,7 @@ fn listable(path: &str, store: Hierarchy) -> Hierarchy {
     }
 }
 
-/// Whether a URL is one that a build with the feature `remote` opens.
+/// Whether a build with the feature `remote` opens a URL.
 fn is_remote(path: &str) -> bool {
     const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
     store::scheme(path).is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))

@@ -1,4 +1,4 @@
-//! A store that tells what is read from another and written to it: for measurements and progress.
+//! A store that reports reads and writes of another store: for measurements and progress.
 
 use std::fmt::Debug;
 use std::io::IoSlice;
@@ -22,7 +22,7 @@ pub(crate) trait Watch: Debug + Send + Sync {
     fn deleted(&self, _key: &Key) {}
 }
 
-/// What is told is done here; all else passes.
+/// The reported methods are here; all others pass through.
 #[derive(Debug)]
 pub(crate) struct WatchedStore {
     pub(crate) inner: Arc<dyn Store>,

@@ -40,7 +40,7 @@ impl ChunkError {
         &self.inner.0.codec
     }
 
-    /// What is wrong.
+    /// The kind of fault.
     #[must_use]
     pub fn kind(&self) -> &ChunkErrorKind {
         &self.inner.0.kind
@@ -67,11 +67,11 @@ impl fmt::Display for ChunkError {
 
 impl std::error::Error for ChunkError {}
 
-/// What is wrong with a chunk.
+/// Kinds of faults of chunks.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChunkErrorKind {
-    /// The decoded length differs from that of the metadata.
+    /// The decoded length differs from the metadata's.
     #[error("decoded to {found} byte{}, expected {expected}", s(*found == 1))]
     DecodedLength {
         /// Bytes decoded.
@@ -171,7 +171,7 @@ pub enum ChunkErrorKind {
         element: u64,
         /// Its bits, hexadecimal.
         value: String,
-        /// What is wrong with it.
+        /// The fault.
         reason: String,
     },
     /// A view or buffer of the caller does not fit the chunk.
@@ -235,7 +235,7 @@ pub enum ChunkErrorKind {
         /// inner chunk, or those that were fetched.
         stored: u64,
     },
-    /// The number of elements of variable length differs from that of the chunk's shape.
+    /// The number of elements of variable length differs from the chunk's shape.
     #[error("{found} element{}, expected {expected}", s(*found == 1))]
     ElementCount {
         /// Elements that the chunk states, or that were given.

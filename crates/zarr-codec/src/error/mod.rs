@@ -48,7 +48,7 @@ impl ChainError {
         &self.inner.codec
     }
 
-    /// What is wrong.
+    /// The kind of fault.
     #[must_use]
     pub fn kind(&self) -> &ChainErrorKind {
         &self.inner.kind
@@ -64,7 +64,7 @@ impl fmt::Display for ChainError {
 
 impl std::error::Error for ChainError {}
 
-/// What is wrong with a chain.
+/// Kinds of faults of chains.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChainErrorKind {
@@ -80,7 +80,7 @@ pub enum ChainErrorKind {
     /// The codec is known, but not all of its options are supported.
     #[error("{what} is not supported here")]
     NotHere {
-        /// What is not supported.
+        /// The unsupported feature.
         what: String,
     },
     /// A codec of another author that refuses its configuration or its data type.
@@ -176,7 +176,7 @@ pub enum ChainErrorKind {
         /// The product of the input dimensions.
         elements: String,
     },
-    /// The position of an entry does not match that of its input dimensions (SD-20).
+    /// The position of an entry does not match its input dimensions (SD-20).
     #[error(
         "the sizes {side} shape[{axis}] multiply to {output}, but the input dimensions {side} \
              {input_dim} multiply to {input}"
@@ -199,7 +199,7 @@ pub enum ChainErrorKind {
         /// The longest edge of each axis.
         shape: Vec<u64>,
     },
-    /// The rank of an inner chunk shape differs from that of the array that reaches the codec.
+    /// The rank of an inner chunk shape differs from the rank of the array that reaches the codec.
     #[error("chunk_shape has {found} dimension{}, but the array that reaches the codec has {rank}", s(*found == 1))]
     ShardRank {
         /// Dimensions of `chunk_shape`.
@@ -252,7 +252,7 @@ pub enum ChainErrorKind {
 }
 
 impl ChainErrorKind {
-    /// What a codec of another author says.
+    /// The message of a codec of another author.
     pub(crate) fn other(error: CodecError) -> Self {
         Self::Other { reason: in_full(&*error) }
     }

@@ -1,4 +1,4 @@
-//! What a reader of a part of a chunk asks its caller for.
+//! The requests of a reader of a part of a chunk to its caller.
 
 use std::ops::Range;
 

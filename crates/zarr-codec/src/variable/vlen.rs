@@ -13,7 +13,7 @@ use crate::length::widen;
 /// Bytes of a number: of the count, and of each length.
 const NUMBER: usize = 4;
 
-/// Elements of which one place is kept: a number for each would take more than short elements do.
+/// Elements per recorded place: a number for each would take more than short elements do.
 const STRIDE: usize = 8;
 
 /// The elements of a decompressed chunk.

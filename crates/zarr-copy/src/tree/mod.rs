@@ -26,7 +26,7 @@ use crate::tree::walk::{Step, Visit, Walk};
 use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
-/// `change` makes from that of the source.
+/// `change` makes from the source's.
 ///
 /// Arrays whose metadata does not change are copied object by object, even if their elements
 /// cannot be read. Nodes in folders without a document are copied too, and so are objects that belong
@@ -84,7 +84,7 @@ pub fn copy_tree(
     Ok(CopySummary { without_key, ..summary })
 }
 
-/// Copies what is at `from`, an array or a group.
+/// Copies the array or group at `from`.
 fn copy_node(
     from: Endpoint<'_>,
     to: Endpoint<'_>,

@@ -21,11 +21,11 @@ pub(crate) struct Step {
     pub(crate) prefix: Prefix,
     /// The prefix in the target.
     pub(crate) new: Prefix,
-    /// What is there.
+    /// The kind of node.
     pub(crate) visit: Visit,
 }
 
-/// What a walk visits.
+/// A step of a walk.
 pub(crate) enum Visit {
     Array(Box<ArrayMetadata>),
     /// A node whose document is not valid, and why.
@@ -40,12 +40,12 @@ pub(crate) enum Visit {
     Others(Vec<Key>),
 }
 
-/// What a walk has yet to visit: prefixes in the source and in the target.
+/// The steps that a walk has yet to visit: prefixes in the source and in the target.
 enum Ahead {
     Node(Prefix, Prefix),
     /// A folder without a document, which may contain nodes.
     Folder(Prefix, Prefix),
-    /// What is in a group.
+    /// The children of a group.
     Content {
         prefix: Prefix,
         new: Prefix,

@@ -307,7 +307,7 @@ fn shared(left: Progression, right: Progression) -> (u64, u64, u64) {
     let least = distance * inverse % u128::from(modulus);
     let step = edge * u128::from(modulus);
     let bound = u128::from(left.first) + least * edge;
-    // The first one that is not before either's first.
+    // The first that is not before either's first.
     let behind = u128::from(from).saturating_sub(bound);
     let bound = bound.saturating_add(behind.div_ceil(step).saturating_mul(step));
     match (u64::try_from(bound), u64::try_from(step)) {
@@ -344,7 +344,7 @@ fn merge(
     right: Progression,
     limit: u64,
 ) -> Result<(), GridError> {
-    // The larger edge is walked; between its boundaries those of the smaller go in at once.
+    // The larger edge is walked; between its boundaries the smaller edge's go in at once.
     let (large, mut small) = if left.edge >= right.edge { (left, right) } else { (right, left) };
     let offset = large.first.abs_diff(small.first);
     if large.count == 0 || small.count == 0 {

@@ -11,7 +11,7 @@ use crate::selection::indices::Listed;
 use crate::selection::strided::Strided;
 use crate::selection::{AxisSelection, selected};
 
-/// What is selected along one axis, sorted by chunk; see [`Axis::select`].
+/// The selection along one axis, sorted by chunk; see [`Axis::select`].
 #[derive(Debug, Clone)]
 pub struct SelectedAxis<'g>(Sorted<'g>);
 
@@ -146,7 +146,7 @@ impl SelectedAxis<'_> {
         matches!(&self.0, Sorted::Strided(strided) if strided.is_reversed())
     }
 
-    /// What is selected in each chunk, in order of the chunks.
+    /// The selection in each chunk, in order of the chunks.
     pub fn parts(&self) -> AxisParts<'_> {
         AxisParts(match &self.0 {
             Sorted::Strided(strided) => Rest::Strided(strided.clone()),
@@ -155,7 +155,7 @@ impl SelectedAxis<'_> {
     }
 }
 
-/// What is selected in each chunk along one axis, in order of the chunks; see
+/// The selections in the chunks along one axis, in order of the chunks; see
 /// [`SelectedAxis::parts`].
 ///
 /// A step takes constant time, and so does skipping ahead with `nth`, but for a look-up or, where

@@ -55,7 +55,7 @@ impl<'s> ChunkPart<'s> {
         &self.chunk_shape
     }
 
-    /// What is selected along each axis.
+    /// The selection along each axis.
     #[inline]
     #[must_use]
     pub fn axes(&self) -> &[AxisPart<'s>] {
@@ -231,7 +231,7 @@ impl<'s> Iterator for ChunkParts<'s> {
 
 impl core::iter::FusedIterator for ChunkParts<'_> {}
 
-/// What is selected on each axis, sorted by chunk; see [`Grid::select`].
+/// The selection on each axis, sorted by chunk; see [`Grid::select`].
 #[derive(Debug, Clone)]
 pub struct SelectedChunks<'g> {
     axes: Vec<SelectedAxis<'g>>,
@@ -332,7 +332,7 @@ impl SelectedChunks<'_> {
         self.len == 0
     }
 
-    /// What is selected on each axis; [`parts`](SelectedChunks::parts) is the product of these.
+    /// The selections on the axes; [`parts`](SelectedChunks::parts) is their product.
     #[must_use]
     pub fn axes(&self) -> &[SelectedAxis<'_>] {
         &self.axes

@@ -98,7 +98,7 @@ impl Work<'_> {
             let place = place(name)?;
             let to = Endpoint::new(self.store, &place);
             let Some(document) = self.plan.document(below) else { continue };
-            // The groups of the members are those of their roots, by which they are known.
+            // The members' groups are their roots, by which they are known.
             let group = node.within(&[], to, &document)?;
             self.fill(below, &place, &group, summary)?;
             group.finish()?;

@@ -66,7 +66,7 @@ impl JoinOptions {
     }
 }
 
-/// What a join did.
+/// The result of a join.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinSummary {

@@ -1,4 +1,4 @@
-//! What the joined array is: its document, and by which steps it is planned.
+//! The joined array: its document, and the steps of its plan.
 
 mod chain;
 mod decode;

@@ -70,7 +70,7 @@ pub(crate) struct Written {
     pub(crate) reason: Reason,
     /// The stored chunks that it is made of; those that are not stored hold the fill value.
     pub(crate) sources: Vec<Source>,
-    /// Bytes of its elements within the array; 0 for those of variable length.
+    /// Bytes of its elements within the array; 0 for elements of variable length.
     pub(crate) bytes: u64,
 }
 

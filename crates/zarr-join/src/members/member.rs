@@ -22,7 +22,7 @@ impl Member {
         Self { name: name.into(), store: None, array, coordinate: None }
     }
 
-    /// The array at `path` in a member that is a group, whose name is also that of the store.
+    /// The array at `path` in a member that is a group. The group's name is also the store's.
     #[must_use]
     pub fn in_group(group: &Arc<str>, path: &str, array: Array) -> Self {
         Self {

@@ -34,7 +34,7 @@ pub struct Members {
     members: Vec<Member>,
     arrangement: Arrangement,
     tiles: Tiles,
-    /// Of members whose times are in other units than those of the first.
+    /// Of members whose times are in other units than the first member's.
     conversions: Vec<Option<Conversion>>,
 }
 
@@ -87,7 +87,7 @@ impl Members {
         Ok(Self { members, arrangement, tiles, conversions })
     }
 
-    /// How the times of a member become those of the first, if its units are others.
+    /// How the times of a member are converted to the first member's units, if they differ.
     pub(crate) fn conversion(&self, member: usize) -> Option<&Conversion> {
         self.conversions.get(member)?.as_ref()
     }

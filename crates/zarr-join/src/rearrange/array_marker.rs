@@ -13,7 +13,7 @@ use super::marker_json::{Members, marker_at, string};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Step {
     /// The chunks are being copied to other keys. While the document names the array's own keys, it
-    /// is that of the old array.
+    /// belongs to the old array.
     Leaving,
     /// The document has named the other keys. When it names the array's own keys again, it is that
     /// of the new array.

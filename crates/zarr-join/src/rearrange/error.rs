@@ -74,9 +74,9 @@ pub enum RearrangeError {
     Inserted {
         /// What differs.
         what: &'static str,
-        /// What the inserted array has.
+        /// The value of the inserted array.
         found: String,
-        /// What the array has.
+        /// The value of the array.
         expected: String,
     },
     /// Inserted times that have no exact number in the units of the group's own.
@@ -165,7 +165,7 @@ pub enum RearrangeError {
     /// An inserted group with other arrays.
     #[error("the inserted group {what} an array {} with this dimension", Printable(path))]
     InsertedPaths {
-        /// Whether it is the one that lacks it.
+        /// Whether the inserted group lacks the array.
         what: &'static str,
         /// The path of the array in the group.
         path: String,

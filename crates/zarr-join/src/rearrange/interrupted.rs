@@ -1,4 +1,4 @@
-//! What an interrupted rearrangement has left, for reports.
+//! The remains of an interrupted rearrangement, for reports.
 
 use zarr_array::store::{Prefix, Store};
 use zarr_array::{ArrayError, ChunkLayout};
@@ -7,7 +7,7 @@ use zarr_metadata::ChunkKeyEncoding;
 use super::array_marker::{ArrayMarker, Step, away};
 use super::group::GroupMarker;
 
-/// What an interrupted rearrangement has left of an array that has the marker
+/// The remains of an interrupted rearrangement in an array that has the marker
 /// [`REARRANGE_MARKER`](zarr_array::unfinished::REARRANGE_MARKER).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -55,7 +55,7 @@ impl Interrupted {
     }
 }
 
-/// What an interrupted rearrangement has left of the arrays of a group that has the marker.
+/// The remains of an interrupted rearrangement in the arrays of a group that has the marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterruptedGroup {

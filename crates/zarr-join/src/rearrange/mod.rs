@@ -50,7 +50,7 @@ pub struct Rearrangement {
 /// Chunks of one array that lie next to each other on the axis, before and after.
 #[derive(Clone, Debug)]
 struct Placed {
-    /// The array, unless it is the one that is rearranged.
+    /// The array, unless it is the rearranged one.
     inserted: Option<Array>,
     /// Their numbers on the axis.
     chunks: Range<u64>,
@@ -64,7 +64,7 @@ impl Placed {
     }
 }
 
-/// What a rearrangement does with the stored chunks.
+/// The moves of the stored chunks in a rearrangement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RearrangeCounts {

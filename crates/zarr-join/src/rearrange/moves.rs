@@ -111,7 +111,7 @@ impl Rearrangement {
         Ok(moves)
     }
 
-    /// The numbers of a chunk of which the first on the axis moves from `start` to `at`.
+    /// The numbers of a chunk whose first number on the axis moves from `start` to `at`.
     fn moved(&self, mut index: Vec<u64>, start: u64, at: u64) -> Vec<u64> {
         // The sum is less than the number of chunks, which was checked.
         let slot = index.iter_mut().skip(self.axis).take(1);

@@ -1,4 +1,4 @@
-//! What is to be done about a rearrangement that was interrupted.
+//! The repair of an interrupted rearrangement.
 
 use zarr_array::Array;
 use zarr_array::ArrayError;

@@ -35,7 +35,7 @@ pub const VALUE_ATTRIBUTES: [&str; 6] =
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CombineAttributes {
-    /// All attributes are those of the first member.
+    /// All attributes come from the first member.
     #[default]
     Override,
     /// Attributes with different values are left out; those that only some members have are kept.

@@ -1,4 +1,4 @@
-//! What the values of members mean and whether they are equal: attributes, times, elements.
+//! The meaning of the members' values, and whether they are equal: attributes, times, elements.
 
 pub(crate) mod attributes;
 pub(crate) mod equal;

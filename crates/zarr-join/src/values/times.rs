@@ -1,4 +1,4 @@
-//! Times of members whose units differ from those of the first: their numbers in its units, exactly.
+//! Times of members whose units differ from the first member's: their numbers in its units, exactly.
 
 use std::sync::Arc;
 
@@ -205,7 +205,7 @@ impl Conversion {
         })
     }
 
-    /// The units, and why they cannot be those of the first member.
+    /// The units, and why they cannot become the first member's.
     pub(crate) fn refused(&self, reason: impl Into<Box<str>>) -> JoinError {
         JoinError::Times {
             member: self.member.clone(),

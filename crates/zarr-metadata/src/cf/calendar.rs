@@ -48,7 +48,7 @@ impl Calendar {
     }
 
     /// The number of a date, counted from a day that depends on the calendar. Months after the
-    /// twelfth are those of the next year.
+    /// twelfth belong to the next year.
     #[must_use]
     pub fn day(self, (year, month, day): Date) -> i128 {
         let (year, month) = (year + (month - 1).div_euclid(12), (month - 1).rem_euclid(12) + 1);

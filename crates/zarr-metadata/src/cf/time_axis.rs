@@ -174,7 +174,7 @@ fn reference(words: &[&str]) -> Option<Moment> {
     if !zone.iter().all(|zone| UNIVERSAL.contains(zone)) || zone.len() > 1 {
         return None;
     }
-    // Parts may have one digit here, which those of labels may not.
+    // Parts may have one digit here; parts of labels may not.
     let (sign, date) = match date.strip_prefix('-') {
         Some(date) => ("-", date),
         None => ("", date),

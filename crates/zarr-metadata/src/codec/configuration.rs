@@ -30,7 +30,7 @@ pub(super) trait Configuration {
         true
     }
 
-    /// What an array-to-array codec makes of its input.
+    /// The output of an array-to-array codec.
     fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {
         input
     }

@@ -106,7 +106,7 @@ macro_rules! codecs {
                 }
             }
 
-            /// What the codec takes and what it gives; `None` if it is not known.
+            /// The codec's input and output; `None` if they are not known.
             #[must_use]
             pub fn kind(&self) -> Option<CodecKind> {
                 match self {

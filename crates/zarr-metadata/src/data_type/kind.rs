@@ -1,9 +1,9 @@
-//! What an element is: numbers, bytes, text, a time or a record.
+//! Kinds of elements: numbers, bytes, text, times and records.
 
 use super::Struct;
 use super::element_layout::{Component, ElementLayout};
 
-/// What an element is.
+/// The kind of an element.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Kind<'t> {
     Numbers {

@@ -54,7 +54,7 @@ impl Field {
         &self.name
     }
 
-    /// What the field holds: a type of fixed size, perhaps another record.
+    /// The field's data type: a type of fixed size, perhaps another record.
     #[must_use]
     pub fn data_type(&self) -> &DataType {
         &self.data_type

@@ -286,7 +286,7 @@ impl ArrayMetadata {
         &self.shape
     }
 
-    /// What the elements are.
+    /// The data type of the elements.
     #[must_use]
     pub fn data_type(&self) -> &DataType {
         &self.data_type

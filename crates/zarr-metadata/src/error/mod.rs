@@ -1,4 +1,4 @@
-//! The one error type: where in the document, what was found, what is allowed.
+//! The one error type: the place in the document, the value found, the values allowed.
 
 pub(crate) mod finding;
 pub(crate) mod printable;
@@ -14,7 +14,7 @@ use crate::json::write_string;
 
 /// A document, or a part of one, that breaks the specification.
 ///
-/// The message is one line: the JSON path, what was found there and what is allowed.
+/// The message is one line: the JSON path, the value found there and the values allowed.
 ///
 /// ```
 /// use zarr_metadata::Codec;

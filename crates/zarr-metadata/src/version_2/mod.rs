@@ -43,7 +43,7 @@ impl Version2Error {
         self.document
     }
 
-    /// What is wrong with it, and where.
+    /// The fault and its place.
     #[must_use]
     pub fn cause(&self) -> &MetadataError {
         &self.cause

@@ -50,7 +50,7 @@ impl Memory {
         Ok(Self { buffer, view, first, len })
     }
 
-    /// Refuses elements with gaps between them, or in another order than that of their memory.
+    /// Refuses elements with gaps between them, or in another order than their memory's.
     pub(crate) fn check_in_order(&self) -> PyResult<()> {
         match self.view.is_contiguous() {
             true => Ok(()),
@@ -160,7 +160,7 @@ impl Memory {
     }
 }
 
-/// Elements in memory of which others may write what is between them.
+/// Elements in memory. Others may write the bytes between them.
 #[derive(Debug)]
 struct Elements<'m> {
     /// The lowest byte of any element, and the bytes from it to the end of the last one.
@@ -234,7 +234,7 @@ impl Boxes for Elements<'_> {
     }
 
     fn copy(&self, ranges: &[Range<usize>], out: &mut [u8]) {
-        // The position of each element is that of an index of the view: a box outside has none.
+        // Each element's position belongs to an index of the view: a box outside has none.
         if self.view.shrink(ranges).is_ok() {
             self.gather(0, self.view.offset(), ranges, out);
         }

@@ -21,7 +21,7 @@ use crate::process::signals::Signals;
 use crate::stores::node::At;
 use crate::stores::node_store::{NodeStore, State};
 
-/// What a copy is to do.
+/// The settings of a copy.
 #[derive(FromPyObject)]
 pub(crate) struct CopyArguments {
     /// A function that gets the path and document of each array, and returns the JSON of its chunk grid
@@ -109,7 +109,7 @@ type PlannedCopy = (String, Option<PlannedReads>);
 /// and why chunks are read many times.
 type PlannedReads = (&'static str, [u64; 5], Option<(u64, u64)>, Option<String>);
 
-/// What a copy would read of each array: nothing is written.
+/// The reads of a copy from each array: nothing is written.
 #[pyfunction]
 pub(crate) fn plan_copy(
     py: Python<'_>,

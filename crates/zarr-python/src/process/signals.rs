@@ -26,7 +26,7 @@ const PAUSE: Duration = Duration::from_millis(20);
 
 /// The exception that a signal handler has raised during one operation.
 pub(crate) struct Signals {
-    /// The thread that began the operation: the only one that can be the main thread.
+    /// The thread that began the operation: only it can be the main thread.
     thread: ThreadId,
     asked: Mutex<Instant>,
     is_raised: AtomicBool,

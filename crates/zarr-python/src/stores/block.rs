@@ -1,4 +1,4 @@
-//! `with` blocks of a node's store: what is written in one takes effect together.
+//! `with` blocks of a node's store: all writes of a block take effect together.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 

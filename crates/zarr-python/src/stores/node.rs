@@ -8,7 +8,7 @@ use crate::conversion::error::Done;
 use crate::group::PyGroup;
 use crate::stores::node_store::{NodeStore, State};
 
-/// A node: an open one, or the place of one that exists or will be made.
+/// A node: an open one, or the place of an existing or a new one.
 #[derive(FromPyObject)]
 pub(crate) enum At<'py> {
     Array(PyRef<'py, PyArray>),

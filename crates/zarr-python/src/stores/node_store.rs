@@ -33,7 +33,7 @@ const TARGETS: &str = "targets";
 /// The setting with which nothing is written.
 const READ_ONLY: &str = "read_only";
 
-/// The documents of a node: that of version 3, and those of version 2.
+/// The documents of a node: one in version 3, several in version 2.
 const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
 /// The setting with the MiB that a document in an archive may have.
@@ -97,7 +97,7 @@ impl NodeStore {
         let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
         let store = py.detach(|| virtual_join::open_store(&url, &options))?;
         let store = match scheme(&url).as_deref() {
-            // Most servers do not list: nodes are then those of the consolidated metadata.
+            // Most servers do not list: nodes then come from the consolidated metadata.
             Some("http" | "https") => {
                 let unlisted = UnlistedStore::new(Arc::clone(&store), || ());
                 store.with_store(Arc::new(unlisted))

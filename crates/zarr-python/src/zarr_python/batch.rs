@@ -109,7 +109,7 @@ struct Shapes<'a, 'py> {
 }
 
 impl<'py> Shapes<'_, 'py> {
-    /// The first index and the shape of a chunk; none if those of the opened array differ.
+    /// The first index and the shape of a chunk; none if the opened array's differ.
     ///
     /// Chunks of a regular grid may lie past its end: zarr-python does not tell a pipeline of a new
     /// shape.

@@ -1,4 +1,4 @@
-//! What the codec pipeline for zarr-python calls.
+//! The functions that the codec pipeline for zarr-python calls.
 
 mod batch;
 pub(crate) mod codec;

@@ -12,7 +12,7 @@ use crate::process::writes::Counted;
 use crate::stores::node_store::{NodeStore, Settings};
 use crate::zarr_python::batch::{self, Steps};
 
-/// An array of which zarr-python has the document.
+/// An array whose document zarr-python has.
 #[pyclass(frozen, name = "Opened", module = "zarr_kit._native")]
 pub(crate) struct PyOpened {
     array: Array,

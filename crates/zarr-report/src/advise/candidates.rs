@@ -22,7 +22,7 @@ pub(super) fn of(metadata: &ArrayMetadata, bits: Option<&Bits>, goal: Goal) -> V
     chains
 }
 
-/// The same shards, of which inner chunks are encoded by this chain.
+/// The same shards with inner chunks encoded by this chain.
 fn in_shards(codecs: &[Codec], chain: Vec<Codec>) -> Vec<Codec> {
     let Some(at) = codecs.iter().position(|codec| matches!(codec, Codec::ShardingIndexed(_)))
     else {

@@ -175,7 +175,7 @@ fn the_smallest_chain_of_a_sample_is_about_the_smallest_of_all() {
     }
 }
 
-/// Of a sample that is the whole array, sizes are those of the store.
+/// Of a sample that is the whole array, sizes are the store's.
 #[test]
 fn sizes_are_exact() {
     for (name, array) in arrays() {

@@ -1,6 +1,6 @@
 //! What chains are judged by.
 
-/// What the chains are judged by.
+/// The measure that ranks the chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Goal {

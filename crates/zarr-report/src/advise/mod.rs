@@ -1,7 +1,7 @@
 //! Which codecs store an array best: chains are tried on sampled chunks, and nothing is taken from a
 //! table of names.
 //!
-//! Sizes are exact for the sample. Speeds are those of one thread of this machine at this moment. A
+//! Sizes are exact for the sample. Speeds are measured on one thread of this machine at this moment. A
 //! chain that needs fewer bits than the type has is tried with the bits that the sample needs; a
 //! value elsewhere that needs more is refused when it is written.
 
@@ -110,7 +110,7 @@ pub struct Advice {
 
 impl Advice {
     /// Tries chains on sampled chunks of a region. `progress` is called with the bytes
-    /// tried so far and those of all chains.
+    /// tried so far and the number of all chains.
     ///
     /// # Errors
     /// [`ReportError::Nothing`] if the region has no elements, or no chunk other than of fill values;
@@ -167,7 +167,7 @@ impl Advice {
         &self.trials[0]
     }
 
-    /// The chain that stores the fewest bytes, the one that encodes fastest and the one that decodes
+    /// The chain that stores the fewest bytes, the chain that encodes fastest and the chain that decodes
     /// fastest.
     fn first_by<T: PartialOrd>(&self, of: impl Fn(&Trial) -> T) -> usize {
         let numbered = self.trials.iter().enumerate();
@@ -175,7 +175,7 @@ impl Advice {
         least.map_or(0, |(at, _)| at)
     }
 
-    /// What is known of the sample: chunks, bits, distinct values.
+    /// Facts about the sample: chunks, bits, distinct values.
     #[must_use]
     pub fn evidence(&self) -> Table {
         let mut table = Table::default();

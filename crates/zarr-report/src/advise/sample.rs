@@ -189,7 +189,7 @@ fn order(count: u64) -> impl Iterator<Item = u64> {
     })
 }
 
-/// The lengths of inner chunks of shards, of which a part of a chunk must have whole ones.
+/// The lengths of inner chunks of shards. A part of a chunk must have whole ones.
 fn inner_lengths(codecs: &[zarr_metadata::Codec], rank: usize) -> Vec<u64> {
     match codecs.first() {
         Some(zarr_metadata::Codec::ShardingIndexed(sharding)) => sharding.chunk_shape.clone(),

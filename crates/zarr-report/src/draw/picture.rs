@@ -1,4 +1,4 @@
-//! What a picture of the chunks shows, whatever it is drawn with.
+//! The content of a picture of the chunks, for all ways to draw it.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -140,7 +140,7 @@ pub struct ChunkPicture {
     pub(super) stored: Vec<u64>,
     /// The number of chunks on the axes that are not drawn, for each chunk that is.
     behind: u128,
-    /// Notes on what is not drawn.
+    /// Notes on parts that are not drawn.
     pub(super) notes: Vec<String>,
 }
 
@@ -263,7 +263,7 @@ pub fn divided_axes(layout: &ChunkLayout) -> Axes {
     (cut.next(), across)
 }
 
-/// The shape of the inner chunks of shards, if the axes of the array are those of the shard.
+/// The shape of the inner chunks of shards, if the axes of the array are the shard's.
 fn inner_shape(metadata: &ArrayMetadata) -> Option<Vec<u64>> {
     match metadata.codecs().first()? {
         Codec::ShardingIndexed(sharding) => Some(sharding.chunk_shape.clone()),

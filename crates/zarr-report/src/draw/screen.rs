@@ -1,6 +1,6 @@
 //! The abilities of a terminal.
 
-/// What a terminal can show.
+/// The abilities of a terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
     /// Characters per line.

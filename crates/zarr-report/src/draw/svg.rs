@@ -94,7 +94,7 @@ fn draw(picture: &ChunkPicture, labels: &AxisLabels<'_>) -> String {
             line(format!("<rect {} fill=\"{fill}\"/>", rectangle(&x, &range, &y, rows)));
         }
     }
-    // Outlines of chunks are drawn over those of inner chunks.
+    // Outlines of chunks are drawn over outlines of inner chunks.
     for text in inner_lines(picture, &x, &y).into_iter().chain(outlines(picture, &x, &y)) {
         line(text);
     }

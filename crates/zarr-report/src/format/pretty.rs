@@ -1,5 +1,5 @@
 //! JSON over several lines, with every token unchanged: the spelling of numbers and the order of
-//! members are those of the store.
+//! members are the store's.
 
 use std::iter::Peekable;
 

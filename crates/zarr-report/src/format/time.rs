@@ -32,14 +32,14 @@ pub(super) fn format(step: TimeStep, count: i64, out: &mut String) {
     };
 }
 
-/// What a unit counts, and how much of a time it shows.
+/// The span of a unit, and the part of a time that it shows.
 enum Parts {
     Count,
     Years,
     Months,
     /// Units of this many days.
     Days(i128),
-    /// Units of which a day has `per_day`: which of hours, minutes and seconds are shown, and the
+    /// Units, `per_day` to a day: which of hours, minutes and seconds are shown, and the
     /// digits of a second.
     Clock {
         per_day: i128,

@@ -1,4 +1,4 @@
-//! What an array is: shape, size, type, grid, codecs, attributes and stored chunks.
+//! The description of an array: shape, size, type, grid, codecs, attributes and stored chunks.
 
 mod json;
 mod stored;
@@ -23,7 +23,7 @@ use crate::{Table, words};
 /// The most fields of a record that are listed.
 const FIELDS: usize = 50;
 
-/// What an array is: its document in words, what its codecs compile to, and its stored chunks.
+/// The description of an array: its document in words, its compiled codecs, and its stored chunks.
 pub struct ArrayInfo {
     metadata: ArrayMetadata,
     bound: Result<Array, ArrayError>,
@@ -140,7 +140,7 @@ fn size(
 ) -> Option<String> {
     let of_one = metadata.data_type().size().and_then(|size| u128::try_from(size).ok());
     let whole = of_one.map(|size| elements.saturating_mul(size));
-    // The chunks of a virtual join are those of others.
+    // The chunks of a virtual join belong to other arrays.
     let stored = stored.filter(|_| array.is_none_or(|array| array.members().is_none()));
     let taken = stored.and_then(|stored| Some((stored, stored.bytes?[0])));
     let taken = taken.filter(|(_, bytes)| *bytes > 0);

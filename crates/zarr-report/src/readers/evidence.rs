@@ -16,7 +16,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(format!("{ROOT}/{path}")).expect(path)
 }
 
-/// What a case of the manifest needs.
+/// The features that a case of the manifest needs.
 fn needs(case: &Value) -> Needs {
     let mut needs = Needs {
         grid: if case["chunk_grid"] == "rectilinear" { "rectilinear" } else { "regular" },

@@ -65,11 +65,11 @@ const RECTILINEAR: &str = "rectilinear";
 const AFTER_SHARDS: &str = "codecs after shards";
 const SNAPPY: &str = "snappy";
 
-/// What an array needs of its readers.
+/// The features that an array needs of its readers.
 struct Needs {
     grid: &'static str,
     data_type: String,
-    /// Whether the type is one that this project does not know, so that it knows of no reader.
+    /// Whether this project does not know the type, and so knows no reader.
     is_unknown: bool,
     codecs: Vec<String>,
     /// Others, by the names of the table.
@@ -154,13 +154,13 @@ pub struct Readers {
     verdicts: Vec<Verdict>,
 }
 
-/// What a program makes of the arrays.
+/// The outcome of a program's reads.
 #[derive(Debug, Clone)]
 struct Verdict {
     program: &'static Program,
     setting: Option<&'static str>,
     instead: Option<&'static str>,
-    /// A feature of which it does not read all arrays right.
+    /// A feature with arrays that it does not read right.
     faulty: Option<String>,
     lacking: Vec<String>,
 }
@@ -193,7 +193,7 @@ impl Readers {
         readers
     }
 
-    /// Adds an array to those of a group. Of Zarr version 2 the table says nothing.
+    /// Adds an array to the group's. The table says nothing of Zarr version 2.
     pub fn add_to(readers: &mut Option<Self>, metadata: &ArrayMetadata) {
         if !metadata.is_version_2() {
             readers.get_or_insert_default().add(metadata);

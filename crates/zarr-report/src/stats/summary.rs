@@ -252,7 +252,7 @@ impl Summary {
     }
 }
 
-/// The range of two ranges, of which each may be missing.
+/// The range of two ranges. Each may be missing.
 fn both(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> Option<(f64, f64)> {
     match (one, other) {
         (Some((low, high)), Some((l, h))) => Some((low.min(l), high.max(h))),

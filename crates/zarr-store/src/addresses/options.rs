@@ -137,7 +137,7 @@ impl StoreOptions {
     /// How long after its start a request to a remote store is retried; 3 minutes by default. No
     /// single attempt lasts longer than that, nor longer than 30 s unless the
     /// [setting](StoreOptions::setting) `timeout` says otherwise: a request to a server that
-    /// accepts and never responds fails after this time plus that of the last attempt.
+    /// accepts and never responds fails after this time plus the time of the last attempt.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.retry_timeout = timeout;

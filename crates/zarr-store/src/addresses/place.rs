@@ -37,7 +37,7 @@ pub struct Place {
     in_file: Option<InFile>,
 }
 
-/// What a path or URL names, by its scheme alone.
+/// The kind of place that a path or URL names, by its scheme alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PlaceKind {
@@ -109,7 +109,7 @@ impl Place {
     /// Opens the store.
     ///
     /// # Errors
-    /// [`StoreError::Url`] if this build has no client for it; otherwise those of the store.
+    /// [`StoreError::Url`] if this build has no client for it; otherwise the errors of the store.
     pub fn open(&self, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
         if let Some(found) = &self.in_file
             && let Some(store) = found.open(options)?

@@ -56,7 +56,7 @@ pub fn reads(store: &dyn Store, objects: &BTreeMap<String, Vec<u8>>) {
     }
 }
 
-/// Ranges of an object are those of its bytes.
+/// Ranges of an object are ranges of its bytes.
 fn parts_of(store: &dyn Store, a: &Key, bytes: &[u8]) {
     let mut out = Vec::new();
     let (meta, len) = (found("head", store.head(a)), bytes.len() as u64);

@@ -11,7 +11,7 @@ use crate::KeyError;
 use crate::errors::full_message::FullMessage;
 use crate::errors::utc::Utc;
 
-/// What a store was asked to do.
+/// An operation of a store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operation {
@@ -58,21 +58,21 @@ pub enum StoreError {
     /// The operating system refused the operation: full disk, no permission, and the like.
     #[error("cannot {operation} {key:?}: {}", FullMessage(cause))]
     Io {
-        /// What the store was asked to do.
+        /// The operation.
         operation: Operation,
         /// Key, prefix or path that it concerned.
         key: String,
-        /// What the system said.
+        /// The error of the system.
         cause: io::Error,
     },
     /// A remote store failed the operation, after its retries.
     #[error("cannot {operation} {key:?}: {}", FullMessage(cause.as_ref()))]
     Remote {
-        /// What the store was asked to do.
+        /// The operation.
         operation: Operation,
         /// Key, prefix or URL that it concerned.
         key: String,
-        /// What the client library said.
+        /// The error of the client library.
         cause: Box<dyn Error + Send + Sync>,
     },
     /// A byte range ends beyond the object: the object is truncated, or the range is wrong.
@@ -127,11 +127,11 @@ pub enum StoreError {
     /// The store cannot do this at all.
     #[error("cannot {operation} {key:?}: this store has no {missing}")]
     Unsupported {
-        /// What the store was asked to do.
+        /// The operation.
         operation: Operation,
         /// Key that it concerned.
         key: String,
-        /// What the store lacks.
+        /// The method that the store lacks.
         missing: &'static str,
     },
     /// An update was refused because the store cannot exclude other processes, which could
@@ -156,7 +156,7 @@ pub enum StoreError {
     /// be recreated.
     #[error("cannot {operation} {key:?}: {reason}")]
     Forked {
-        /// What the store was asked to do.
+        /// The operation.
         operation: Operation,
         /// Key or prefix that it concerned.
         key: String,
@@ -175,7 +175,7 @@ pub enum StoreError {
     /// holds the object in a form that is not read.
     #[error("cannot {operation} {key:?}: {reason}")]
     Container {
-        /// What the store was asked to do.
+        /// The operation.
         operation: Operation,
         /// The archive, or the object in it.
         key: String,
@@ -204,7 +204,7 @@ pub enum StoreError {
     Utc(*latest)
 )]
 pub struct ModifiedObject {
-    /// What the store was asked to do.
+    /// The operation.
     pub operation: Operation,
     /// The object.
     pub key: String,

@@ -1,6 +1,6 @@
 //! Making the entries of folders survive a power failure.
 //!
-//! A flushed file is still lost if its name, or that of a folder above it, is not on the device. So
+//! A flushed file is still lost if its name, or the name of a folder above it, is not on the device. So
 //! a write flushes the object's own folder and, the first time that this store writes there, all
 //! folders above it: their creators may not have flushed them yet. For the same reason `list` and
 //! `head` flush the folders of the objects that they find: a writer that was killed between the rename

@@ -50,7 +50,7 @@ impl Folder {
     }
 }
 
-/// What an entry of a folder is to a store.
+/// The kind of an entry of a folder.
 enum Kind {
     Folder { linked: bool },
     Object,

@@ -29,7 +29,7 @@ pub(super) fn get(
         ReadRange::Ranges(ranges) => {
             let mut rest = out.as_mut_slice();
             for range in ranges {
-                // The lengths sum to that of the buffer, so the split always succeeds.
+                // The lengths sum to the buffer's, so the split always succeeds.
                 let len = range.end.saturating_sub(range.start) as usize;
                 let Some((part, after)) = rest.split_at_mut_checked(len) else { break };
                 read(part, range.start)?;

@@ -9,7 +9,7 @@ use super::write::{finish, in_folder};
 use super::{LocalStore, names, read};
 use crate::{Key, ObjectFile, ObjectMeta, PutFrom, Sharing, Store, StoreError};
 
-/// See [`Linking::put_from`](crate::Linking::put_from). Bytes go to a temporary file that is renamed, as those of a
+/// See [`Linking::put_from`](crate::Linking::put_from). Bytes go to a temporary file that is renamed, as in a
 /// [put](super::write::put).
 pub(super) fn put_from(
     store: &LocalStore,

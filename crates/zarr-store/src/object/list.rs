@@ -93,7 +93,7 @@ fn one_by_one<T: Send + 'static>(
     }))
 }
 
-/// Each page is requested when the one before has been used up: memory is that of one page. A page
+/// Each page is requested when the previous one has been used up, so memory holds one page. A page
 /// whose answer is lost is requested again, by the same token.
 fn in_pages(
     client: Client,

@@ -219,7 +219,7 @@ impl Client {
     }
 }
 
-/// What a conditional put finds after it failed.
+/// The state that a conditional put finds after it failed.
 enum Stored {
     /// The bytes that it was to write.
     Ours,

@@ -19,7 +19,7 @@ pub(super) const QUIET: Duration = Duration::from_secs(5);
 /// The pause before the first retry, on average; doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// The most retries of an operation whose response was lost, in addition to those of single requests
+/// The most retries of an operation whose response was lost, in addition to retries of single requests
 /// by the backend.
 const MAX_REPETITIONS: usize = 3;
 

@@ -86,7 +86,7 @@ mod tests {
 
     #[test]
     fn work_that_waits_for_more_work_is_done() {
-        // More than run at once, each of which waits for one more.
+        // More than run at once; each waits for one more.
         let run = |number| {
             run_blocking(Operation::Get, "a", move || {
                 block_on(run_blocking(Operation::Get, "b", move || number)).expect("runs")

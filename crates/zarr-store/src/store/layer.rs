@@ -111,10 +111,10 @@ pub trait Layer: fmt::Debug + Send + Sync {
         work()
     }
 
-    /// Every listing passes here; `list` begins that of the inner store.
+    /// Every listing passes here; `list` begins the inner store's.
     ///
     /// # Errors
-    /// As the last item, those of `list`, or the layer's own.
+    /// As the last item, the errors of `list`, or the layer's own.
     fn pass_listing<'s, T: Send + 's>(
         &'s self,
         prefix: &Prefix,

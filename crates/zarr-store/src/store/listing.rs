@@ -1,4 +1,4 @@
-//! What a listing gives back.
+//! The result of a listing.
 
 use std::iter;
 

@@ -1,4 +1,4 @@
-//! What the methods of a store take and give.
+//! The arguments and results of a store's methods.
 
 use std::fmt;
 use std::num::NonZeroUsize;
@@ -81,7 +81,7 @@ pub enum GetInto {
     Unsupported,
     /// There is no such object.
     Missing,
-    /// The bytes are those of one version of the object, all of them: of this one.
+    /// All bytes belong to this one version of the object.
     Read(ObjectMeta),
 }
 

@@ -72,7 +72,7 @@ pub(crate) struct JoinedArray {
     pub(crate) members: Vec<Option<MemberReference>>,
 }
 
-/// What a member that is not there reads as.
+/// The elements of a missing member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
@@ -114,7 +114,7 @@ impl Document {
         Self { nodes: BTreeMap::from([(String::new(), Node::Group(metadata))]) }
     }
 
-    /// Adds a group, which is in one that was added before.
+    /// Adds a group below a group that was added before.
     ///
     /// # Errors
     /// [`VirtualJoinError::Document`] if there is a node at `path` already, or if there is no group above

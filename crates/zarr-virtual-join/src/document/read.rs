@@ -115,13 +115,13 @@ fn members_of_whole_chunks(members: &Grid, metadata: &ArrayMetadata) -> Result<(
     Ok(())
 }
 
-/// The grid of which each chunk is a member, from the same notation as that of `rectilinear` grids.
+/// The grid with one member per chunk, in the notation of `rectilinear` grids.
 fn member_grid(shapes: &Value<'_>, shape: &[u64]) -> Result<Grid, VirtualJoinError> {
     let text = format!(
         r#"{{"name": "rectilinear", "configuration": {{"kind": "inline", "chunk_shapes": {}}}}}"#,
         shapes.text()
     );
-    // Its paths are those of a document that does not exist.
+    // Its paths belong to a document that does not exist.
     let grid = ChunkGrid::from_json(text.as_bytes()).map_err(|_| {
         shapes.wrong(
             "expected the lengths of the members for each axis, each at least 1, such as \

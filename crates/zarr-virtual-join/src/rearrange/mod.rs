@@ -36,19 +36,19 @@ pub enum MemberSpan {
     Inserted(NodeMember),
 }
 
-/// A span, with all nodes of what is inserted.
+/// A span, with all inserted nodes.
 enum Looked<'a> {
     Kept(Range<u64>),
     Array(&'a Member),
     Group(GroupTree),
 }
 
-/// What is rearranged.
+/// The rearranged node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AxisOf<'a> {
     /// An axis of the one array, by its number.
     Number(usize),
-    /// The axes of this name: that of the one array, or of all arrays of a group that have it.
+    /// The axes of this name: of the one array, or of all arrays of a group that have it.
     Named(&'a str),
 }
 
@@ -140,7 +140,7 @@ pub struct RearrangedMembers {
 impl StoredDocument {
     /// Reads the document that a path or URL names, with or without the path of a node in it.
     ///
-    /// The options are those of [`open_store`]: a group that is inserted is compared with members.
+    /// For the options, see [`open_store`]: a group that is inserted is compared with members.
     ///
     /// # Errors
     /// [`VirtualJoinError`] if there is none, if it is not valid, or if it has no such node.
@@ -365,7 +365,7 @@ impl StoredDocument {
         Ok(GroupTree::of(&GroupMember::new(shown, group))?)
     }
 
-    /// The path of a node below the one that was named.
+    /// The path of a node below the named one.
     fn below_named<'a>(&self, path: &'a str) -> &'a str {
         path.strip_prefix(self.inner.as_str()).unwrap_or(path).trim_start_matches('/')
     }
@@ -389,7 +389,7 @@ impl MemberRearrangement<'_> {
         &self.to
     }
 
-    /// Writes the document in place of the one that was read, in one step.
+    /// Replaces the document that was read, in one step.
     ///
     /// Programs that have the old one open go on with it.
     ///

@@ -108,7 +108,7 @@ pub(super) struct PendingRead {
     place: OwnedOutput,
 }
 
-/// What a pending read has become.
+/// The state of a pending read.
 pub(super) enum Begun {
     ChunkRead(Box<ChunkRead>, Arc<dyn AsyncStore>),
     /// It has been read.

@@ -160,7 +160,7 @@ fn a_panic_goes_on_in_whoever_waits() {
 
 #[test]
 fn what_waits_on_a_thread_of_the_pool_for_another_is_done_there() {
-    // As many as there are threads, each of which waits for one more.
+    // As many as there are threads; each waits for one more.
     let work = (0..2 * cores().get()).map(|number| {
         FAST.run(move || {
             let more = FAST.run(move || number);

@@ -25,13 +25,13 @@ pub use typed::Element;
 ///
 /// | type | data types | [gives](Self::Output) |
 /// | --- | --- | --- |
-/// | an [`Element`](crate::Element), as `f32` | those of a fixed size that it matches | `Vec<f32>` |
+/// | an [`Element`](crate::Element), as `f32` | types of a fixed size that it matches | `Vec<f32>` |
 /// | `String` | `string` | [`Strings`](crate::Strings) |
 /// | `Vec<u8>` | `bytes`, `string` and `zarrs.optional` | [`ByteStrings`](crate::ByteStrings) |
 /// | `Option` of an `Element` | `zarrs.optional` of such a type | a `Vec` of it |
 /// | `Option<jiff::Timestamp>` (feature `jiff`) | `numpy.datetime64` | a `Vec` of it |
 /// | `Option<jiff::SignedDuration>` (feature `jiff`) | `numpy.timedelta64` | a `Vec` of it |
-/// | `ndarray::Array<T, D>` (feature `ndarray`) | those of `T` | itself |
+/// | `ndarray::Array<T, D>` (feature `ndarray`) | the types of `T` | itself |
 ///
 /// The byte string of a `string` is its UTF-8, and that of an element that may be missing is the
 /// byte 0, or the bytes of the value and then the byte 1. "NaT" is `None`.
@@ -42,7 +42,7 @@ pub trait ReadAs: sealed::Read<<Self as ReadAs>::Output> {
     type Output: Send + 'static;
 }
 
-/// A Rust type from which elements are written: those of [`ReadAs`], and for `string` also other
+/// A Rust type from which elements are written: the types of [`ReadAs`], and for `string` also other
 /// types of text (`&str`, `Cow<str>`, `Box<str>`, `Arc<str>`), for `bytes` other types of bytes.
 ///
 /// The trait is sealed: types of your own implement [`Element`](crate::Element).
@@ -101,7 +101,7 @@ pub trait Source<T> {
         self.as_slice().map(<[T]>::to_vec).unwrap_or_default()
     }
 
-    /// Their shape, which must be that of the selection; `None` if they are a list.
+    /// Their shape, which must be the selection's; `None` if they are a list.
     fn shape(&self) -> Option<&[usize]> {
         None
     }

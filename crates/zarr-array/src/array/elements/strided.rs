@@ -84,7 +84,7 @@ pub(in crate::array) enum Content<'a> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub trait Boxes: Debug + Sync {
-    /// The shape of all elements, which is that of the selection.
+    /// The shape of all elements, which is the selection's.
     fn shape(&self) -> &[usize];
 
     /// Copies the elements at these indices, a range for each axis, in C order. Threads ask at the
@@ -251,7 +251,7 @@ impl Array {
         Ok(out)
     }
 
-    /// Copies elements from the positions of one view to those of another.
+    /// Copies elements from the positions of one view to the positions of another.
     pub(in crate::array) fn copy_elements(
         &self,
         source: &View,

@@ -29,7 +29,7 @@ pub(crate) fn read_range(need: Need<'_>) -> Option<ReadRange<'_>> {
     }
 }
 
-/// What a store answered to one of the requests of a read.
+/// A store's answer to one request of a read.
 pub(in crate::array) enum Answer {
     /// The bytes are of the version that the others were of.
     Found(ObjectMeta),

@@ -1,4 +1,4 @@
-//! Counts what is read from a store, and the time that takes.
+//! Counts the bytes read from a store, and the time.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;

@@ -97,7 +97,7 @@ pub(super) fn run(args: &Bench) -> Result<(), CliError> {
     out.finish()
 }
 
-/// What the codecs have done since an earlier time.
+/// The work of the codecs since an earlier time.
 fn since(before: &[Metered], mut now: Vec<Metered>) -> Vec<Metered> {
     for (now, before) in now.iter_mut().zip(before) {
         now.time = now.time.saturating_sub(before.time);

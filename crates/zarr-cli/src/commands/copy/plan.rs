@@ -64,7 +64,7 @@ fn times(times: u64) -> String {
     if times == 1 { "once".to_owned() } else { format!("{} times", words::count(times)) }
 }
 
-/// What is said before a copy that reads its source many times.
+/// The note before a copy that reads its source many times.
 pub(super) fn warning(route: Route, read: u64) -> Option<String> {
     let Route::Repeated(why) = route else { return None };
     let advice = match why {

@@ -313,7 +313,7 @@ pub(crate) fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec
     Ok(out)
 }
 
-/// Counts what is read.
+/// Counts the bytes read.
 struct Counting<R> {
     inner: R,
     count: u64,

@@ -226,7 +226,7 @@ fn repair(place: &NodeStore, as_json: bool, out: &mut Out) -> Result<Vec<String>
     Ok(removed)
 }
 
-/// Prints what is to be known of an id.
+/// Prints the explanation of an id.
 fn explain(id: &str) -> Result<u8, CliError> {
     let Some(text) = check::explanation(id) else {
         let ids: Vec<&str> = check::rules().map(|rule| rule.id()).collect();

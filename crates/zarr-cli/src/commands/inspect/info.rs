@@ -29,7 +29,7 @@ pub(crate) fn run(args: &Info) -> Result<(), CliError> {
     }
 }
 
-/// What a node is, in headings.
+/// The kind of a node, in headings.
 fn kind(kind: &str, is_version_2: bool) -> String {
     match is_version_2 {
         true => format!("{kind} of Zarr version 2"),

@@ -176,7 +176,7 @@ impl Target {
     }
 }
 
-/// What is printed of an element in no member.
+/// The output for an element in no member.
 fn no_member(args: &Locate, index: &[u64], members: &[(String, Vec<u64>)]) -> Result<(), CliError> {
     let mut out = Out::stdout();
     if args.json {

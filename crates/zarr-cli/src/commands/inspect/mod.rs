@@ -1,4 +1,4 @@
-//! Commands that describe what is stored and change nothing.
+//! Commands that describe nodes and change nothing.
 
 pub(super) mod advise;
 pub(super) mod check;

@@ -100,7 +100,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     )
 }
 
-/// What a hierarchy has.
+/// The counts of a hierarchy.
 struct Contents {
     nodes: u64,
     objects: u64,

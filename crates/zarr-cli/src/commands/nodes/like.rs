@@ -31,12 +31,12 @@ impl Like {
         let file = file.map_err(|cause| CliError::File { path: path.clone(), cause })?;
         let (shape, name) = npy::read_shape(&mut io::BufReader::new(file))
             .map_err(|reason| CliError::Input { path: path.clone(), reason })?;
-        // Another type may be given. The byte order is that of the file, not of the array.
+        // Another type may be given. The byte order is the file's, not the array's.
         let data_type = name.and_then(|name| Some(data_type::of_numpy(&name)?.data_type));
         Ok(Self { shape, data_type, metadata: None })
     }
 
-    /// The codecs of an array of this type and number of axes, if they are those of the other array.
+    /// The other array's codecs, if they fit this type and number of axes.
     pub(super) fn codecs(&self, data_type: &DataType, rank: usize) -> Option<&[Codec]> {
         let same = self.shape.len() == rank && self.data_type.as_ref() == Some(data_type);
         self.metadata.as_ref().filter(|_| same).map(ArrayMetadata::codecs)

@@ -1,4 +1,4 @@
-//! What the arguments of `rearrange` ask for.
+//! The rearrangement that the arguments ask for.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use crate::error::CliError;
 use crate::notation::region::NamedAxis;
 use crate::stores::node_store::NodeStore;
 
-/// What the arguments ask for.
+/// The rearrangement that the arguments ask for.
 pub(super) enum Asked<'a> {
     /// These ranges, in this order.
     Kept(Vec<Range<u64>>),

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     if let NodeMetadata::Group(_) = place.node()? {
         return group::run(args, &place);
     }
-    // Says what is not an array, and where.
+    // Names the node that is no array.
     place.array()?;
     // Groups above must follow before old chunks are removed, and not at the end.
     let Around { top, prefix } = place.hierarchy()?;

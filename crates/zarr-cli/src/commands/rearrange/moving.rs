@@ -1,4 +1,4 @@
-//! Moving the chunks, with a progress bar and what is said of an interruption.
+//! Moving the chunks, with a progress bar and the message about an interruption.
 
 use zarr_kit::array::unfinished::REARRANGE_MARKER;
 use zarr_kit::join::rearrange::RearrangeProgress;
@@ -13,13 +13,13 @@ use crate::output::print::note;
 use crate::output::progress::Bar;
 use crate::stores::node_store::NodeStore;
 
-/// What is said when chunks could not all be moved.
+/// The message when chunks could not all be moved.
 pub(super) struct Said {
     pub(super) interrupted: &'static str,
     pub(super) unfinished: &'static str,
 }
 
-/// Moves the chunks of the node at `prefix` below `top`, and says what is left if that fails.
+/// Moves the chunks of the node at `prefix` below `top`, and names the remains if that fails.
 pub(super) fn execute(
     place: &NodeStore,
     top: &NodeStore,

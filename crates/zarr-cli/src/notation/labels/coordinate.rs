@@ -64,12 +64,12 @@ impl Coordinate {
         self.array().shape().first().copied().unwrap_or(0)
     }
 
-    /// The labels of what is selected, in words.
+    /// The labels of the selection, in words.
     pub(crate) fn texts(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
         self.labels.texts(selected).map_err(|cause| self.place.not_reported(cause))
     }
 
-    /// The labels, of which those of a coordinate of more than [`PIECE`] bytes are not read yet.
+    /// The labels. A coordinate of more than [`PIECE`] bytes is not read yet.
     pub(super) fn keys(&self) -> Result<Keys<'_>, CliError> {
         let size = u64::try_from(self.array().element_size()).unwrap_or(u64::MAX);
         let read = match self.length().checked_mul(size) {
@@ -173,7 +173,7 @@ impl Coordinate {
     }
 }
 
-/// The most texts that are compared with one that is not found.
+/// The most texts that are compared with a text that is not found.
 const LOOKED_AT: usize = 10_000;
 
 /// Why a text has no index.

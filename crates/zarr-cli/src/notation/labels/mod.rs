@@ -62,7 +62,7 @@ pub(crate) fn is_like_one(text: &str) -> bool {
     Moment::parse(first).is_some() || first.parse::<f64>().is_ok()
 }
 
-/// The labels of what is selected of an axis, or the indices where it has no coordinate array.
+/// The labels of the selection on an axis, or the indices where it has no coordinate array.
 pub(crate) fn shown(
     place: &NodeStore,
     name: Option<&str>,
@@ -99,7 +99,7 @@ impl From<CliError> for Unfound {
     }
 }
 
-/// What a label stands for: the numbers from `start` up to `end`, exclusive.
+/// The numbers of a label, from `start` up to `end`, exclusive.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
     start: Label,

@@ -95,7 +95,7 @@ impl InnerAxisPart {
     }
 
     /// The elements of an inner chunk, in C order, from the first to the last of those selected:
-    /// `before` are those of the outer dimensions. A dimension has at least one index selected.
+    /// `before` are the selections of the outer dimensions. A dimension has at least one index selected.
     fn elements(before: Range<usize>, (axis_part, size): (&Self, &usize)) -> Range<usize> {
         let Slice { start, count, step } = axis_part.indices;
         let reach = count.saturating_sub(1).saturating_mul(step);

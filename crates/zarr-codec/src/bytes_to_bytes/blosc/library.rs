@@ -12,7 +12,7 @@ pub(super) const LONGEST: usize = 0x7fff_ffff - HEADER;
 /// The longest output that the library can count.
 const MOST: usize = 0x7fff_ffff;
 
-/// What the library is asked to do when it compresses.
+/// The parameters of a compression by the library.
 #[derive(Debug)]
 pub(super) struct Settings {
     pub(super) compressor: &'static std::ffi::CStr,
@@ -34,7 +34,7 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
         return None;
     }
     #[expect(unsafe_code, reason = "a call of the C library")]
-    // SAFETY: `encoded` is readable for its length, which is at least that of the header and equals
+    // SAFETY: `encoded` is readable for its length, which is at least the header's and equals
     // the encoded length in it, the bound of all that the library reads: it refuses block starts
     // and block lengths that lead past it. `out` is writable for the length that is passed, and
     // the library refuses decoded lengths and block sizes above it; that length fits an `int`. The

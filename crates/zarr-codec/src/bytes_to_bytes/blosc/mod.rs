@@ -1,6 +1,6 @@
 //! `blosc`: blocks of shuffled and compressed bytes after a header of 16 bytes.
 //!
-//! The header is not trusted: its lengths are compared with those of the input and of the expected
+//! The header is not trusted: its lengths are compared with the lengths of the input and of the expected
 //! output before the library is called; its own checks then stay within them.
 
 mod library;

@@ -53,7 +53,7 @@ impl BytesToBytes for Zstd {
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         let frame = compress_to_vec(decoded, CompressionLevel::Fastest);
         let failed = |reason: &str| ChunkErrorKind::Encode { reason: reason.to_owned() };
-        // What the compressor writes: no content size, a window, a checksum.
+        // The compressor writes no content size, a window and a checksum.
         let Some((&[0x28, 0xb5, 0x2f, 0xfd, CHECKSUM, window], rest)) = frame.split_first_chunk()
         else {
             return Err(failed("the compressor wrote a frame of another form"));

@@ -1,4 +1,4 @@
-//! What an array has to do in a rearrangement of its group, as its marker records it.
+//! The part of an array in the rearrangement of its group, as its marker records it.
 
 use std::fmt::Write as _;
 use std::ops::Range;

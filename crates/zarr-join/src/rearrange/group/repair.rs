@@ -1,4 +1,4 @@
-//! What is to be done about the arrays of a group whose rearrangement was interrupted.
+//! The repair of a group's interrupted rearrangement.
 
 use std::sync::Arc;
 

@@ -16,7 +16,7 @@ use crate::json::{Object, Raw, read_elements};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CastValue {
-    /// What is stored.
+    /// The stored data type.
     pub data_type: DataType,
     /// How values are rounded that the type does not have.
     pub rounding: Rounding,

@@ -83,7 +83,7 @@ impl Configuration for Checksum {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct JenkinsLookup3 {
-    /// What the hash starts with.
+    /// The start value of the hash.
     pub initval: u32,
 }
 

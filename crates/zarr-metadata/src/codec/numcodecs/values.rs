@@ -13,9 +13,9 @@ use crate::json::{JsonType, Object, Raw, write_string};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delta {
-    /// What is given.
+    /// The decoded data type.
     pub dtype: DataType,
-    /// What is stored; `None` is the same.
+    /// The stored data type; `None` is the same.
     pub astype: Option<DataType>,
 }
 
@@ -58,9 +58,9 @@ pub struct FixedScaleOffset {
     pub offset: Box<str>,
     /// The JSON number that the difference is multiplied with.
     pub scale: Box<str>,
-    /// What is given; `None` is what reaches the codec.
+    /// The decoded data type; `None` is the codec's input.
     pub dtype: Option<DataType>,
-    /// What is stored; `None` is the same.
+    /// The stored data type; `None` is the same.
     pub astype: Option<DataType>,
 }
 
@@ -101,7 +101,7 @@ impl Configuration for FixedScaleOffset {
 pub struct Quantize {
     /// The decimal digits after the point that are kept.
     pub digits: i64,
-    /// What is given; `None` is what reaches the codec.
+    /// The decoded data type; `None` is the codec's input.
     pub dtype: Option<DataType>,
 }
 
@@ -144,9 +144,9 @@ impl Configuration for Quantize {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AsType {
-    /// What is stored.
+    /// The stored data type.
     pub encode_dtype: DataType,
-    /// What is given; `None` is what reaches the codec.
+    /// The decoded data type; `None` is the codec's input.
     pub decode_dtype: Option<DataType>,
 }
 

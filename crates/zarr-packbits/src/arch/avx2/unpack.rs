@@ -17,7 +17,7 @@ fn shift_down<const SIZE: usize, const SIGNED: bool>(x: __m256i, by: __m128i) ->
     }
 }
 
-/// Whether two fields span at most the 16 bytes of a lane: those of 63 bits may span 17.
+/// Whether two fields span at most the 16 bytes of a lane: fields of 63 bits may span 17.
 pub(in crate::arch) fn can_unpack(field: &Field) -> bool {
     field.bits != 63
 }

@@ -10,7 +10,7 @@ use crate::arch::stream;
 use crate::{BitOrder, field::Field};
 
 /// Whether a vector of fields from bit `bit` of a byte on lies in 64 packed bytes. That is so for
-/// all except those of full width that do not start at a byte.
+/// all except fields of full width that do not start at a byte.
 pub(in crate::arch) fn can_unpack(field: &Field, bit: usize) -> bool {
     bit + VECTOR / field.size * field.bits as usize <= 8 * VECTOR
 }
@@ -115,7 +115,7 @@ fn unpack_loop<const SIZE: usize, const WIDE: bool, const SIGNED: bool>(
     }
 }
 
-/// Fills vectors, each from packed bytes `step` after those of the one before.
+/// Fills vectors, each from packed bytes `step` after the previous vector's.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
 fn unpack_vectors<V>(

@@ -149,7 +149,7 @@ impl Products for Ssse3 {
     #[inline(always)]
     fn multiply_words(self, x: __m128i, factors: __m128i) -> __m128i {
         let mut words = x;
-        // The compiler would merge the mask of `x` with the one that the instruction implies,
+        // The compiler would merge the mask of `x` with the mask that the instruction implies,
         // forget that the upper halves are zero, and multiply these, too, with four instructions.
         // SAFETY: this is no instruction; it only hides where `words` comes from.
         unsafe {

@@ -1,8 +1,8 @@
 //! The values of a plane of an array as a picture, in characters or as PNG.
 //!
-//! Of long axes every n-th index is read: a strided read, whose memory is that of the picture and of
+//! Of long axes every n-th index is read: a strided read, which takes the memory of the picture and of
 //! the chunks being decoded. Colours go from the least value that was read to the greatest. What is
-//! missing is transparent: elements equal to the fill value or to one that the attributes declare as
+//! missing is transparent: elements equal to the fill value or to a value that the attributes declare as
 //! missing, and NaN.
 
 mod canvas;
@@ -20,7 +20,7 @@ use super::screen::Screen;
 use super::svg::AxisLabels;
 use crate::{ReportError, words};
 
-/// The most pixels on a side of a PNG picture, and of one that is made larger.
+/// The most pixels on a side of a PNG picture, and of an enlarged one.
 const SIDE: u64 = 1024;
 const ENLARGED: u64 = 512;
 
@@ -29,9 +29,9 @@ const LARGEST: usize = 8;
 
 /// The values of a plane of an array as a picture.
 ///
-/// Of long axes every n-th index is read: a strided read, whose memory is that of the picture and of
+/// Of long axes every n-th index is read: a strided read, which takes the memory of the picture and of
 /// the chunks being decoded. Colours go from the least value that was read to the greatest. Missing
-/// values are transparent: elements equal to the fill value or to one that the attributes declare as
+/// values are transparent: elements equal to the fill value or to a value that the attributes declare as
 /// missing, and NaN.
 pub struct ValuePicture {
     plane: Plane,

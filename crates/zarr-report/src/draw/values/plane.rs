@@ -13,9 +13,9 @@ const NARROW: u64 = 64;
 /// Values as shares of their range.
 pub(super) struct Plane {
     pub(super) width: usize,
-    /// Row by row: 0 to 1, `None` for what is missing.
+    /// Row by row: 0 to 1, `None` for missing values.
     pub(super) cells: Vec<Option<f64>>,
-    /// What the colours stand for; `None` if there is no value.
+    /// The values of the colours; `None` if there is no value.
     pub(super) colors: Option<Colors>,
     /// What else is to be said.
     pub(super) words: Vec<String>,

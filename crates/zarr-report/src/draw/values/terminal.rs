@@ -73,7 +73,7 @@ pub(super) fn draw(plane: &Plane, (down, across): (usize, usize), screen: Screen
     picture
 }
 
-/// The character of two values, of which either may be missing.
+/// The character of two values. Either may be missing.
 fn shade(upper: Option<f64>, lower: Option<f64>) -> char {
     let share = match (upper, lower) {
         (Some(upper), Some(lower)) => f64::midpoint(upper, lower),

@@ -47,7 +47,7 @@ fn alike(letter: char) -> char {
     if get_raster(letter, WEIGHT, SIZE).is_some() { letter } else { '?' }
 }
 
-/// The digit of a raised or lowered one, whose numbers follow that of 0.
+/// The digit of a raised or lowered digit, whose code points follow the code point of 0.
 fn digit(letter: char, zero: char) -> char {
     let value = u32::from(letter).saturating_sub(u32::from(zero));
     char::from_digit(value, 10).unwrap_or('?')
@@ -58,7 +58,7 @@ pub(super) fn width(text: &[char]) -> usize {
     text.len() * get_raster_width(WEIGHT, SIZE)
 }
 
-/// Draws a text in black on what is there, with its upper left corner at a place.
+/// Draws a text in black over the picture, with its upper left corner at a place.
 pub(super) fn draw(canvas: &mut Canvas, (top, left): (usize, usize), text: &[char]) {
     for (at, letter) in text.iter().enumerate() {
         let Some(raster) = get_raster(*letter, WEIGHT, SIZE) else { continue };

@@ -105,7 +105,7 @@ pub(super) unsafe fn stream_lanes(src: *const u8, dst: *mut u8, bytes: usize) {
 /// How many bytes of rows are prefetched before they are written.
 const AHEAD: usize = 1024;
 
-/// Rows of a destination that lie apart, as those of a chunk within a larger array do.
+/// Rows of a destination that lie apart, like the rows of a chunk within a larger array.
 ///
 /// Each then begins in lines that are in no cache, and perhaps in a page of its own. Stores are
 /// completed in order, so that each would wait for its line, and the processor cannot predict

@@ -101,7 +101,7 @@ enum Pattern {
     Plane,
     /// The last two, transposed in one block.
     Block,
-    /// The last two, of which one is short.
+    /// The last two loops. One is short.
     Weave(Weave),
 }
 
@@ -330,7 +330,7 @@ impl Kernel {
         }
     }
 
-    /// Runs all loops, of which the last two are woven. Not inlined: the tables are kilobytes, and
+    /// Runs all loops and weaves the last two. Not inlined: the tables are kilobytes, and
     /// other copies need no stack space for them.
     ///
     /// # Safety

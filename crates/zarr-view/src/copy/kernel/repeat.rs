@@ -44,7 +44,7 @@ pub(super) fn is_repeated(line: &Loop, size: usize) -> bool {
 }
 
 impl Repeat {
-    /// Runs all loops, of which the last [`is_repeated`].
+    /// Runs all loops. The last one [`is_repeated`].
     ///
     /// # Safety
     /// The elements of the loops are valid for reads from `src` and for writes from `dst`.

@@ -202,7 +202,7 @@ pub(super) unsafe fn plane<const N: usize>(
     }
 }
 
-/// Moves the elements of two loops, of which the last has few.
+/// Moves the elements of two loops. The last has few.
 ///
 /// # Safety
 /// They are valid for reads from `src` and for writes from `dst`; `unit` divides `N`.

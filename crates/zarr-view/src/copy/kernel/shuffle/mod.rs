@@ -289,7 +289,7 @@ impl Shuffles {
         }
     }
 
-    /// Moves the blocks of one vector, of which each writes one lane.
+    /// Moves the blocks of one vector. Each writes one lane.
     ///
     /// # Safety
     /// The lanes of the blocks are valid for reads from `from` and for writes from `to`, and the

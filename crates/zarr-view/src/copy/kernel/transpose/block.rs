@@ -103,7 +103,7 @@ impl Block {
         }
     }
 
-    /// Bytes, of which eight fit both ways, but no lane.
+    /// Bytes. Eight fit both ways, but no lane does.
     ///
     /// # Safety
     /// As [`run`](Self::run), and eight bytes fit both ways.

@@ -343,7 +343,7 @@ mod tests {
             check::<N>(&case([across, mid, along], size, 0, 0, false), size, 1, true);
             check::<N>(&case([across, mid, along], size, 0, 3, false), size, 1, true);
         }
-        // Rows that follow their columns in the destination, as those of pixels do.
+        // Rows that follow their columns in the destination, like rows of pixels.
         for (across, along, margin) in [(64, 16, 0), (37, 5, 3), (200, 3, 64)] {
             let mid = layout([across, 1 << 20, along]).mids * 2 + 1;
             let pixels = |mid: usize, skip| {

@@ -15,10 +15,10 @@ pub(super) const LANE: usize = 16;
 /// Bytes of a word, half a lane.
 pub(super) const WORD: usize = 8;
 
-/// The vectors of a processor that has no others than those of one lane.
+/// The vectors of a processor that has only vectors of one lane.
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 pub(super) type OneLane = core::arch::aarch64::uint8x16_t;
-/// The vectors of a processor that has no others than those of one lane.
+/// The vectors of a processor that has only vectors of one lane.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 pub(super) type OneLane = core::arch::wasm32::v128;
 
