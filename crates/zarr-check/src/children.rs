@@ -62,8 +62,7 @@ impl Walk<'_> {
                             continue;
                         }
                         Ok(Place::TooLong) => {
-                            let message =
-                                "not examined: a key of what is in it is longer than keys are";
+                            let message = "not examined: a key below it is longer than keys may be";
                             self.found(
                                 Finding::new(UNEXAMINED, message)
                                     .with_key(format!("{}/", child.as_str())),

@@ -177,7 +177,7 @@ fn long_keys(layout: &ChunkLayout) -> Option<Finding> {
     let slash = usize::from(!layout.prefix().is_root());
     let length = layout.prefix().as_str().len().saturating_add(slash).saturating_add(name.len());
     let message = format!(
-        "keys of chunks have up to {length} bytes; those of more than {MAX_KEY_LEN} are not looked at"
+        "keys of chunks have up to {length} bytes; keys longer than {MAX_KEY_LEN} are not examined"
     );
     let finding = Finding::new(UNEXAMINED, message).with_key(node::metadata_key(layout.prefix()));
     (length > MAX_KEY_LEN).then_some(finding)

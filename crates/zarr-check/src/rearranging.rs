@@ -22,7 +22,7 @@ pub(crate) fn array_of(
     let message = match state {
         Interrupted::Before(_) => {
             zarr_store::reached!("check: an array before its rearrangement");
-            "the array is as it was before, and --repair removes what is left over"
+            "the array is as it was before, and --repair removes the leftovers"
         }
         Interrupted::InGroup(_) => {
             zarr_store::reached!("check: an array that a group rearranges");
@@ -31,7 +31,7 @@ pub(crate) fn array_of(
         }
         Interrupted::After(_) => {
             zarr_store::reached!("check: an array after its rearrangement");
-            "the array is rearranged, and --repair removes what is left over"
+            "the array is rearranged, and --repair removes the leftovers"
         }
         Interrupted::Away(_) => {
             zarr_store::reached!("check: an array with keys of another encoding");
@@ -52,7 +52,7 @@ pub(crate) fn group_of(
     let (rule, message) = match InterruptedGroup::of(store, prefix)? {
         InterruptedGroup::Before => {
             zarr_store::reached!("check: a group before its rearrangement");
-            (REARRANGING, "all are as they were before, and --repair removes what is left over")
+            (REARRANGING, "all are as they were before, and --repair removes the leftovers")
         }
         InterruptedGroup::Half => {
             zarr_store::reached!("check: a half rearranged group");
@@ -60,7 +60,7 @@ pub(crate) fn group_of(
         }
         InterruptedGroup::After => {
             zarr_store::reached!("check: a group after its rearrangement");
-            (REARRANGING, "all are rearranged, and --repair removes what is left")
+            (REARRANGING, "all are rearranged, and --repair removes the leftovers")
         }
         _ => (REARRANGING, NOT_UNDERSTOOD),
     };

@@ -46,7 +46,7 @@ pub enum TransferError {
     /// There is no node at the target, but there are other objects, which are not removed: an
     /// overwrite removes only a node, or chunks that are left of an array.
     #[error(
-        "{}: there is no node here, but {}: remove what is here first",
+        "{}: there is no node here, but {}: remove the objects here first",
         Node("target", path),
         Printable(key)
     )]

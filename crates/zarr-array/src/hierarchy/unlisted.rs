@@ -20,7 +20,7 @@ use crate::store::{
 
 /// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
 ///
-/// The nodes are those of the consolidated metadata of the group at the root, in Zarr version 2 its
+/// The nodes come from the consolidated metadata of the group at the root, in Zarr version 2 its
 /// `.zmetadata`; or the root is an array. The keys of an array are its documents and those chunks of
 /// its grid that exist: each is looked up, as many at once as the store allows requests in flight.
 /// Objects that belong to no node are not listed. If the store can list, its own listings are used.

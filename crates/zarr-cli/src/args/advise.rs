@@ -10,8 +10,8 @@ use crate::notation::size;
 ///
 /// Chains of packbits with the bits that are used, shuffle, delta, zstd, gzip, blosc and pcodec, as
 /// far as this build has them, are run on chunks from all over the array. Sizes are exact for the
-/// sample; speeds are those of one thread of this machine. Those of a sharded array are tried in its
-/// inner chunks.
+/// sample; speeds are measured on one thread of this machine. Chains for a sharded array are tried
+/// in its inner chunks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

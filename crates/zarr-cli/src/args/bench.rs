@@ -8,12 +8,12 @@ use super::shared::{REGION, value};
 ///
 /// Reads the array, or a region of it, three times, each for --seconds at most: the first time as it
 /// comes, again for what the system then has in memory, and once more on one thread, whose time is
-/// divided: fetching bytes from the store, decoding with each codec, and what is left, unpacking
+/// divided: fetching bytes from the store, decoding with each codec, and the rest: unpacking
 /// elements and moving them to their places. Whether the first read finds files in the memory of the
 /// system, from an earlier read or write, is up to the system.
 ///
-/// Memory is that of 16 MiB of elements, or of one chunk, and what decoding takes. Chunks of which
-/// the region has more than 1 GiB are refused.
+/// This takes the memory of 16 MiB of elements, or of one chunk, and of decoding. A chunk with more
+/// than 1 GiB in the region is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -42,7 +42,7 @@ pub(crate) struct Attrs {
 /// Write the metadata of all nodes below a group into the group's own.
 ///
 /// Readers that use it open a whole hierarchy with one request. Changes by zarr-kit keep it up to
-/// date from then on; after changes by others, `check` says what is out of date.
+/// date from then on; after changes by others, `check` names outdated metadata.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

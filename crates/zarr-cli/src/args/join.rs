@@ -11,7 +11,7 @@ use super::shared::value;
 /// A chunk of a member becomes a chunk of the joined array as it is: its object is cloned by the
 /// file system where that can, else copied; --link makes hard links. Only chunks that must change
 /// are decoded: the padded last chunk of a member with chunks of one length, and members whose
-/// codecs or fill value are not those of the first. All members are looked at before anything is
+/// codecs or fill value differ from the first member's. All members are checked before anything is
 /// written.
 ///
 /// Arrays of groups are matched by name. Those without the joined dimension must be equal in all
@@ -52,8 +52,8 @@ pub(crate) struct Join {
     /// members' are decoded and written; --dry-run says how many.
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
-    /// Refuse a result that another program does not read. --chunks with one length makes one that
-    /// all read.
+    /// Refuse a result that another program does not read. --chunks with one length makes a
+    /// result that all programs read.
     #[arg(long, conflicts_with = "only_document")]
     pub(crate) portable: bool,
     /// What becomes of attributes that differ. units, calendar, scale_factor, add_offset,

@@ -132,9 +132,9 @@ pub(crate) struct Info {
 Regions are written as in numpy, without brackets around them: 0:10,5,::2. A list in brackets
 selects its indices: [0,3,5],1:4. Axes left out are read whole.
 
-With the name of an axis, what is no index is a label of its coordinate array, the array beside it
-with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its days,
-lat=40.5:50.0 what is between the two in either order, station=KSEA one text. Whole numbers are
+With the name of an axis, text that is no index is a label of its coordinate array, the array
+beside it with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its days,
+lat=40.5:50.0 all between the two in either order, station=KSEA one text. Whole numbers are
 indices; @ makes them labels: year=@2015, lat=@40:50. ~ takes the nearest label: lat=~51.3.
 
 Formats:
@@ -161,8 +161,8 @@ pub(crate) struct Read {
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// In CSV, begin with a line of names, and each row with its label: that of its coordinate array,
-    /// or its index.
+    /// In CSV, begin with a line of names, and each row with its label from the coordinate array, or
+    /// its index.
     #[arg(long)]
     pub(crate) header: bool,
     /// Show what the attributes mean: scale_factor, add_offset and missing values as float64, `days
@@ -280,7 +280,7 @@ pub(crate) struct Create {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
         "preset", "fill", "dims", "attributes", "like"])]
     pub(crate) metadata: Option<PathBuf>,
-    /// What is not given is as in this: the shape and type of a .npy file, or all metadata of another
+    /// Take omitted options from this: the shape and type of a .npy file, or all metadata of another
     /// array. Codecs are its own unless the type or the number of axes is another.
     #[arg(long, value_name = "FILE|ARRAY")]
     pub(crate) like: Option<String>,

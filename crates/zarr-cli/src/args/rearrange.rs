@@ -9,7 +9,7 @@ use super::shared::value;
 /// length stay so if they can; otherwise the grid becomes rectilinear.
 ///
 /// Readers that open the array find the old one or the new one at every moment, also if this is
-/// killed; `check --repair` then removes what is left over, or completes it. Programs that have the
+/// killed; `check --repair` then removes the leftovers, or completes it. Programs that have the
 /// array open must open it again, and nobody may write to it meanwhile.
 ///
 /// In a group, all arrays that have the dimension named by --axis are rearranged together. If this is

@@ -170,11 +170,11 @@ impl clap::Args for Rules {
                     .value_name("CHUNKS")
                     .allow_hyphen_values(true)
                     .value_parser(value)
-                    .help("The lengths of the target's chunks [default: those of the source]"),
+                    .help("The lengths of the target's chunks [default: the source's]"),
             )
             .arg(arg("codecs").value_name("CODECS").help(
                 "The target's codec chain: transpose,packbits:12,zstd:3, or the JSON list of \
-                 zarr.json [default: that of the source]",
+                 zarr.json [default: the source's]",
             ))
             .arg(
                 arg("preset")

@@ -110,7 +110,7 @@ pub(crate) fn unlisted(store: Arc<dyn Store>) -> Arc<dyn Store> {
     Arc::new(UnlistedStore::new(store, move || {
         if !told.swap(true, Ordering::Relaxed) {
             print::note(
-                "the server does not list: nodes are those of the consolidated metadata, and \
+                "the server does not list: nodes come from the consolidated metadata, and \
                  chunks are looked up one by one",
             );
         }

@@ -93,7 +93,7 @@ fn arrays_are_created_and_written_in_an_archive() {
     let again = run_with(&root(), &["write", &array, "--from", "-"], &[5, 6, 7, 8]);
     let stderr = String::from_utf8(again.stderr).expect("UTF-8");
     assert_eq!(again.status.code(), Some(2), "{stderr}");
-    assert!(stderr.contains("no way to replace what is in a zip archive"), "{stderr}");
+    assert!(stderr.contains("no way to replace entries of a zip archive"), "{stderr}");
     assert_eq!(fs::read(&archive).expect("reads"), old);
 }
 

@@ -54,7 +54,7 @@ impl BytesToBytes for Lz4 {
         let length = u32::try_from(decoded.len()).ok().filter(|_| decoded.len() <= LONGEST);
         let Some(length) = length else {
             let length = decoded.len();
-            let reason = format!("{length} bytes, of which lz4 takes at most {LONGEST}");
+            let reason = format!("{length} bytes; lz4 takes at most {LONGEST}");
             return Err(ChunkErrorKind::Encode { reason });
         };
         let most = get_maximum_output_size(decoded.len()).saturating_add(HEADER);

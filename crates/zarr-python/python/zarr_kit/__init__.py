@@ -57,7 +57,7 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """What is public, for completion: the names above, and the submodules that were imported."""
+    """The public names, for completion: the names above, and the submodules that were imported."""
     submodules = ("codecs", "dask", "pipeline", "store", "xarray")
     return sorted([*__all__, *(name for name in submodules if name in globals())])
 
@@ -71,7 +71,7 @@ def open(
     write_empty_chunks: bool = False,
     mode: Literal["r", "r+"] = "r+",
 ) -> Array | Group:
-    """Opens what is at a place: an array or a group.
+    """Opens the array or group at a place.
 
     Parameters
     ----------
@@ -155,8 +155,8 @@ def create(
     dtype
         A numpy dtype, or the name of a Zarr data type such as ``"int4"``. ``"string"``, `str` and
         ``StringDType()`` are strings of any length, ``"bytes"`` and `bytes` byte strings. The byte
-        order of a numpy dtype is that of memory: what is stored is little-endian unless ``codecs``
-        say otherwise.
+        order of a numpy dtype is the order in memory: stored elements are little-endian unless
+        ``codecs`` say otherwise.
     chunks
         For each axis the length of every chunk, or a list of all lengths (``[(31, 28, 31), 100]``),
         which makes the grid ``rectilinear`` unless they are equal. An int applies to all axes;

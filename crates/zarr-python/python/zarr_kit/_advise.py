@@ -22,7 +22,7 @@ def advise(
 ) -> dict[str, Any]:
     """Tries codecs on sampled chunks, as ``zarr-kit advise --json``.
 
-    Sizes are exact for the sample; times are those of one thread of this machine. Chains of a
+    Sizes are exact for the sample; times are measured on one thread of this machine. Chains of a
     sharded array are tried in its inner chunks.
 
     Parameters

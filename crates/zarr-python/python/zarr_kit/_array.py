@@ -386,7 +386,7 @@ class Array(Node[_native.Array]):
 
     @property
     def info(self) -> _describe.Info:
-        """What is stored, as text and numbers: the output of ``zarr-kit info``.
+        """The stored array, as text and numbers: the output of ``zarr-kit info``.
 
         Lists the stored chunks.
         """
@@ -454,7 +454,7 @@ class Array(Node[_native.Array]):
             Where to write it as well.
         values
             Whether the values of a plane of numbers or times are drawn, as ``zarr-kit draw --values``
-            does. Of axes with more than 1,024 indices every n-th is read. What is missing and the
+            does. Of axes with more than 1,024 indices every n-th is read. Missing values and the
             fill value are transparent. Below is a colour bar with the range and the unit of the values.
             The picture is `bytes` that a notebook shows; its ``notes`` tell the same in words.
 
@@ -516,7 +516,7 @@ class Array(Node[_native.Array]):
         memory: int | str = _check.MEMORY,
         progress: Progress = False,
     ) -> _check.Report:
-        """Checks what is stored against the specifications.
+        """Checks the stored array against the specifications.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Checks of what is stored against the specifications."""
+"""Checks of stores against the specifications."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def check(
     progress: Progress = False,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Report:
-    """Checks what is stored at a place, also nodes that are too damaged to be opened.
+    """Checks the nodes at a place, also nodes that are too damaged to be opened.
 
     Parameters
     ----------

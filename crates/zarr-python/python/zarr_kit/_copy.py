@@ -30,8 +30,8 @@ class Copied:
     others
         How many objects that belong to no array or group were copied too, such as a README.
     without_key
-        What is in the source and in no copy, because it is no object: files whose name no key can
-        have, links that lead nowhere. The logger ``zarr_kit`` warns of them, too.
+        Entries of the source that no copy has, because they are no objects: files whose name no key
+        can have, links that lead nowhere. The logger ``zarr_kit`` warns of them, too.
     in_two_passes
         How many arrays were copied by way of an intermediate.
     """
@@ -113,10 +113,10 @@ def copy(
     target
         A folder or URL that contains nothing.
     chunks
-        The chunks of the arrays in the target, as for `create`; None for those of the source. For
+        The chunks of the arrays in the target, as for `create`; None for the source's. For
         a group, one length or shape for all arrays, or a dict with the paths of arrays as keys.
     codecs
-        The codecs of the arrays in the target; None for those of the source.
+        The codecs of the arrays in the target; None for the source's.
     portable
         Whether the target is read by other programs without a setting: chunks of one length, and
         codecs that all have, take the place of others.

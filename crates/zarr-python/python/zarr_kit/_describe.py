@@ -92,8 +92,8 @@ class Picture(bytes):
     Attributes
     ----------
     notes
-        What is to be said of it: the range of the colours, what is transparent, and which indices
-        are left out.
+        Notes on the picture: the range of the colours, which elements are transparent, and which
+        indices are left out.
     """
 
     notes: tuple[str, ...]

@@ -17,7 +17,7 @@ def export(
 ) -> dict[str, Any]:
     """Writes references to the chunks of a virtual join, or of any store, for other programs.
 
-    Nothing is copied: what is written leads to the chunks where they are. Local files are named by
+    Nothing is copied: the references lead to the chunks in their places. Local files are named by
     absolute paths. fsspec, and so zarr-python and Xarray, read a file of references; Icechunk keeps them
     in versions.
 

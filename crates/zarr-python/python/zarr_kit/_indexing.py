@@ -23,8 +23,8 @@ Axis = Steps | NDArray[np.int64]
 class Selection:
     """The elements that an index expression selects.
 
-    ``axes`` has one entry per axis of the array; ``shape`` is the shape of the result, whose
-    elements are those of the axes in C order.
+    ``axes`` has one entry per axis of the array; ``shape`` is the shape of the result, with
+    the elements of the axes in C order.
     """
 
     axes: tuple[Axis, ...]

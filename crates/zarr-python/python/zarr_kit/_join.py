@@ -23,7 +23,7 @@ Along = str | int | Sequence[str | int]
 
 @dataclass(frozen=True, slots=True)
 class JoinedArray:
-    """What is planned for one array of a join.
+    """The plan of one array of a join.
 
     Attributes
     ----------
@@ -191,9 +191,9 @@ def join(
     """Joins arrays, or groups, into one, without decoding chunks that fit.
 
     A chunk of a member becomes a chunk of the joined array as it is. Only chunks that must change
-    are decoded: the padded last chunk of a member with chunks of one length, and those of members
-    whose codecs or fill value are not those of the first. All members are looked at before anything
-    is written. Until a join is finished, there is no node at the target.
+    are decoded: the padded last chunk of a member with chunks of one length, and chunks of
+    members whose codecs or fill value differ from the first member's. All members are checked before
+    anything is written. Until a join is finished, there is no node at the target.
 
     Arrays of groups are matched by their paths. Those without the joined dimension must be equal in
     all members.
@@ -213,7 +213,7 @@ def join(
         How many members lie along each axis of ``along``, the last one varying fastest; or
         ``"auto"``, which finds their places by the members' coordinates (groups only).
     chunks
-        The chunks of the joined array, as for `create`; None for those of the members. For groups a
+        The chunks of the joined array, as for `create`; None for the members'. For groups a
         dict with the names of dimensions as keys, such as ``{"time": 365}``: it changes all arrays
         with such a dimension. Chunks that fit are still moved, and others are decoded.
     combine_attrs
@@ -223,7 +223,7 @@ def join(
         Whether groups whose coordinates overlap or go backwards are joined too.
     portable
         Whether a result is refused that another program does not read, or only with a setting:
-        ``chunks`` of one length make one that all read.
+        ``chunks`` of one length make a result that all programs read.
     link
         Whether chunks are hard links to the members' files. A program that writes into such a file
         in place, as zarr-kit never does, then changes the member too.

@@ -11,7 +11,7 @@ State = tuple[str, str, dict[str, str | list[str]], int | None, bool]
 """URL, path, settings, threads, and whether chunks of only the fill value are stored."""
 
 NodeOrState: TypeAlias = "Array | Group | State"
-"""A node: open, or what is needed to open it."""
+"""A node: open, or the arguments that open it."""
 
 _Axis = tuple[int, int, int] | NDArray[Any]
 Steps = tuple[int, int, int]

@@ -47,7 +47,7 @@ class Node(Generic[_Native]):
         return self._url
 
     def refresh(self) -> Self:
-        """Reads the document again, so that the node shows what is stored now.
+        """Reads the document again, so that the node shows its present state.
 
         Returns
         -------

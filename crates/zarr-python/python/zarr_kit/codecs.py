@@ -38,7 +38,7 @@ __all__ = ["PackBits", "Reshape"]
 
 
 def __dir__() -> list[str]:
-    """What is public, for completion."""
+    """The public names, for completion."""
     return sorted(__all__)
 
 

@@ -30,7 +30,7 @@ __all__ = ["aligned_chunks", "from_array", "from_zarr", "to_zarr"]
 
 
 def __dir__() -> list[str]:
-    """What is public, for completion."""
+    """The public names, for completion."""
     return sorted(__all__)
 
 
@@ -53,9 +53,9 @@ def from_zarr(
         about that many bytes; or any chunks that `dask.array.from_array` accepts.
     name
         As for `dask.array.from_array`. By default, arrays of the same elements have the same name,
-        so that Dask computes them once: the name changes with the array's document, with what is
+        so that Dask computes them once: the name changes with the array's document, with the node
         in its place, and with every write of this process. It does not change with writes of other
-        processes, such as those of a delayed store on a cluster: after these, give False, which
+        processes, such as a delayed store on a cluster: after these, give False, which
         makes a new name.
 
     Returns

@@ -57,7 +57,7 @@ __all__ = ["ZarrKitCodecPipeline"]
 
 
 def __dir__() -> list[str]:
-    """What is public, for completion."""
+    """The public names, for completion."""
     return sorted(__all__)
 
 

@@ -24,7 +24,7 @@ class ZarrKitStore(Store):
     """The documents and chunks of a place that zarr-kit opens, as a store of zarr-python.
 
     It is read only. Of a virtual join, each chunk is the chunk of a member: its members must agree
-    in codecs, fill value and chunks with the joined array, or reading the chunk of one that does not is
+    in codecs, fill value and chunks with the joined array, or reading a chunk of another member is
     an OSError. Joined chunks mostly have several lengths: set zarr-python's configuration
     ``array.rectilinear_chunks``.
 

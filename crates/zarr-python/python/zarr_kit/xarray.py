@@ -24,5 +24,5 @@ __all__ = ["Backend", "from_array", "to_zarr"]
 
 
 def __dir__() -> list[str]:
-    """What is public, for completion."""
+    """The public names, for completion."""
     return sorted(__all__)

@@ -89,7 +89,7 @@ fn append(
     if let Some(header) = &header {
         if header.shape != shape {
             return Err(input.wrong(format!(
-                "an array of shape {:?}, but what is appended to {} has the shape {shape:?}",
+                "an array of shape {:?}, but the data appended to {} has the shape {shape:?}",
                 header.shape,
                 words::shape(array.shape())
             )));

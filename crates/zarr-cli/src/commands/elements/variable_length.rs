@@ -128,7 +128,7 @@ pub(super) fn append(
         && shape != expected
     {
         return Err(wrong(format!(
-            "an array of shape {shape:?}, but what is appended to {} has the shape {expected:?}",
+            "an array of shape {shape:?}, but the data appended to {} has the shape {expected:?}",
             words::shape(array.shape())
         )));
     }

@@ -99,7 +99,7 @@ pub(crate) fn best_like(
     };
     if array.data_type() != data_type {
         let reason =
-            format!("its elements are {}, and those of the array {data_type}", array.data_type());
+            format!("its elements are {}, and the array's are {data_type}", array.data_type());
         return Err(CliError::argument("--preset", path, reason));
     }
     best(&array, goal).map_err(|cause| CliError::Report { place: shown_url(path), cause })

@@ -20,7 +20,7 @@ pub(crate) fn run(args: &Draw) -> Result<(), CliError> {
         true => ("png", "pictures of values are PNG; use a name that ends in .png"),
         false => (
             "svg",
-            "pictures of chunks are SVG, those of --values PNG; use a name that ends in .svg",
+            "pictures of chunks are SVG, pictures of --values are PNG; use a name that ends in .svg",
         ),
     };
     if let Some(path) = &args.output

@@ -98,7 +98,7 @@ impl BytesToBytes for Blosc {
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
         if decoded.len() > LONGEST {
             let (length, most) = (decoded.len(), LONGEST);
-            let reason = format!("{length} bytes, of which blosc takes at most {most}");
+            let reason = format!("{length} bytes; blosc takes at most {most}");
             return Err(ChunkErrorKind::Encode { reason });
         }
         let mut most = decoded.len().saturating_add(HEADER);

@@ -22,7 +22,7 @@ def stored(array: Array, dims: tuple[Hashable, ...]) -> dict[str, Any]:
     """The entries of ``encoding`` that describe how an array is stored.
 
     ``chunks`` and ``shards`` have one entry per axis: the length of every chunk, or a tuple of
-    all lengths. ``codecs`` are those of ``zarr.json``; with ``shards``, those within the shards.
+    all lengths. ``codecs`` are as in ``zarr.json``; with ``shards``, the codecs within the shards.
     """
     document = array._document
     grid = chunks_of(array)

@@ -61,7 +61,7 @@ def to_zarr(
     group
         The path of the group in the store; missing groups above it are created.
     mode
-        ``"w-"`` creates a new group; ``"w"`` first deletes what is in its place; ``"a"`` creates it
+        ``"w-"`` creates a new group; ``"w"`` first deletes the node in its place; ``"a"`` creates it
         or adds to it, and overwrites its variables; ``"a-"`` is ``"a"``, but of the stored
         variables only those with ``append_dim`` are written; ``"r+"`` writes only to stored
         variables. By default ``"a"`` with ``append_dim``, ``"r+"`` with ``region``, else ``"w-"``.
@@ -81,7 +81,7 @@ def to_zarr(
         given are those that a variable remembers from where it was read, unless they do not fit:
         the chunks of a Dask array take precedence over chunks that its blocks would divide.
     append_dim
-        The dimension at whose end the data is added. If its chunk lengths are listed, those of the
+        The dimension at whose end the data is added. If its chunk lengths are listed, the lengths of the
         Dask array's blocks are added to the list.
     region
         The part of the stored variables to write: for each dimension a slice, or ``"auto"``, which
