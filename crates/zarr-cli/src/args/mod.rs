@@ -133,8 +133,8 @@ Regions are written as in numpy, without brackets around them: 0:10,5,::2. A lis
 selects its indices: [0,3,5],1:4. Axes left out are read whole.
 
 With the name of an axis, text that is no index is a label of its coordinate array, the array
-beside it with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its days,
-lat=40.5:50.0 all between the two in either order, station=KSEA one text. Whole numbers are
+beside it with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its
+days, lat=40.5:50.0 all between the two in either order, station=KSEA one text. Whole numbers are
 indices; @ makes them labels: year=@2015, lat=@40:50. ~ takes the nearest label: lat=~51.3.
 
 Formats:
