@@ -71,7 +71,7 @@ pub fn check(
     options: &CheckOptions,
     report: &mut dyn FnMut(Finding),
 ) -> Result<Summary, ArrayError> {
-    hierarchy::Walk::new(&store.into(), options, report, CheckWatch::default()).run(prefix)
+    check_watched(store, prefix, options, report, CheckWatch::default())
 }
 
 /// As [`check`], and reports the watched events.
@@ -85,15 +85,10 @@ pub fn check_watched(
     report: &mut dyn FnMut(Finding),
     watch: CheckWatch<'_>,
 ) -> Result<Summary, ArrayError> {
-    let (store, CheckWatch { progress, mut arrays }) = (store.into(), watch);
-    let mut tell = |array: &ArrayMetadata| {
-        if let Some(arrays) = &mut arrays {
-            arrays(array);
-        }
-    };
-    // One that lives as long as the store.
-    let watch = CheckWatch { progress, arrays: Some(&mut tell) };
-    hierarchy::Walk::new(&store, options, report, watch).run(prefix)
+    let (store, CheckWatch { progress, arrays }) = (store.into(), watch);
+    // The function lives longer than the store here.
+    let arrays = arrays.map(|arrays| -> &mut dyn FnMut(&ArrayMetadata) { arrays });
+    hierarchy::Walk::new(&store, options, report, CheckWatch { progress, arrays }).run(prefix)
 }
 
 /// The README's example, run as a test.

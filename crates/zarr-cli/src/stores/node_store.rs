@@ -152,17 +152,11 @@ impl NodeStore {
         // Completion in a shell leads to a trailing `zarr.json`.
         let document = path.rsplit_once('/').filter(|(_, name)| DOCUMENTS.contains(name));
         let path = document.map_or(path, |(path, _)| path);
-        let is_missing = |folder: &Path| folder.try_exists().is_ok_and(|is| !is);
         let shown = store::shown_url(path);
         let place = store::Place::parse(path, &store_options()).ok();
-        let folder = place.as_ref().and_then(|place| Some(place.folder()?.to_owned()));
-        let folder = folder.filter(|_| !virtual_join::is_virtual_join(path));
-        let made: Vec<PathBuf> = folder
-            .iter()
-            .flat_map(|folder| folder.ancestors())
-            .take_while(|folder| *folder != Path::new("") && is_missing(folder))
-            .map(PathBuf::from)
-            .collect();
+        let local = place.as_ref().filter(|_| !virtual_join::is_virtual_join(path));
+        let folder = local.and_then(|place| Some(place.folder()?.to_owned()));
+        let made = local.map_or_else(Vec::new, store::Place::missing_folders);
         let cause = match virtual_join::open_store(path, &join_options(options)) {
             Ok(store) => {
                 let store = listable(path, store);

@@ -1,7 +1,6 @@
 //! Copies of arrays and hierarchies.
 
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -119,10 +118,11 @@ pub(crate) fn plan_copy(
 ) -> Done<Vec<PlannedCopy>> {
     let options = arguments.options(py)?;
     let (from, source) = source.place(py, false)?;
-    let made = match &target {
-        At::State((url, ..)) => missing_folders(url),
-        _ => Vec::new(),
+    let place = match &target {
+        At::State((url, ..)) => Place::parse(url, &StoreOptions::new()).ok(),
+        _ => None,
     };
+    let made = place.as_ref().map_or_else(Vec::new, Place::missing_folders);
     let (to, target) = target.place(py, true)?;
     let plans = py.detach(|| {
         Signals::during(|signals| {
@@ -156,15 +156,6 @@ pub(crate) fn plan_copy(
         (prefix.to_string(), plan)
     };
     Ok(plans?.into_iter().map(planned).collect())
-}
-
-/// The folders that opening a place to write in it makes, the innermost first.
-fn missing_folders(url: &str) -> Vec<PathBuf> {
-    let place = Place::parse(url, &StoreOptions::new()).ok();
-    let folder = place.as_ref().and_then(Place::folder);
-    let all = folder.iter().flat_map(|folder| folder.ancestors());
-    let missing = all.take_while(|folder| folder.try_exists().is_ok_and(|exists| !exists));
-    missing.filter(|folder| *folder != Path::new("")).map(PathBuf::from).collect()
 }
 
 /// The metadata that an array has in the target.

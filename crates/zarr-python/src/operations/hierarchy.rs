@@ -65,10 +65,19 @@ pub(crate) fn check(
             let watch = CheckWatch { progress: Some(&told), arrays: None };
             let mut report = |finding| found.push(finding);
             let seen = check_watched(&store, &prefix, &options, &mut report, watch)?;
+            let parsed = Place::parse(&place.url, &StoreOptions::new()).ok();
+            let checked = CheckedPlace {
+                url: &place.given,
+                path: prefix.as_str(),
+                folder: parsed.as_ref().and_then(Place::folder),
+                is_virtual_join: is_virtual_join(&place.url),
+            };
+            // No command opens a store in memory.
+            let checked = Some(checked).filter(|_| !place.is_memory());
             let mut known = None;
             let found = found.iter().map(|finding| {
-                let labels = labels(&place, &store, finding, &mut known);
-                of_finding(finding, labels, next(&place, &prefix, finding))
+                let next = checked.as_ref().and_then(|checked| next_step(finding, checked));
+                of_finding(finding, labels(&place, &store, finding, &mut known), next)
             });
             Ok::<_, Raised>((found.collect(), (seen.groups, seen.arrays, seen.chunks, seen.bytes)))
         })
@@ -95,18 +104,6 @@ fn labels(
         *known = Some((path.to_owned(), labels.unwrap_or_default()));
     }
     known.as_ref()?.1.region(region)
-}
-
-/// What to do about a finding; nothing of a store in memory, which no command opens.
-fn next(place: &NodeStore, prefix: &Prefix, finding: &Finding) -> Option<String> {
-    let parsed = Place::parse(&place.url, &StoreOptions::new()).ok();
-    let checked = CheckedPlace {
-        url: &place.given,
-        path: prefix.as_str(),
-        folder: parsed.as_ref().and_then(Place::folder),
-        is_virtual_join: is_virtual_join(&place.url),
-    };
-    (!place.is_memory()).then(|| next_step(finding, &checked))?
 }
 
 fn of_finding(finding: &Finding, labels: Option<String>, next: Option<String>) -> FindingTuple {

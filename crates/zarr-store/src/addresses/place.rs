@@ -100,6 +100,17 @@ impl Place {
         }
     }
 
+    /// The folders on the way to it that do not exist, the innermost first: opening it with
+    /// [`create`](StoreOptions::create) makes them. None if the store is not a folder.
+    #[must_use]
+    pub fn missing_folders(&self) -> Vec<PathBuf> {
+        let all = self.folder().into_iter().flat_map(Path::ancestors);
+        let is_missing = |folder: &&Path| {
+            **folder != *Path::new("") && folder.try_exists().is_ok_and(|exists| !exists)
+        };
+        all.take_while(is_missing).map(PathBuf::from).collect()
+    }
+
     /// Whether it leads to or into a file that holds a store.
     #[must_use]
     pub fn is_in_file(&self) -> bool {

@@ -23,10 +23,9 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     }
     let place = NodeStore::open(&args.path)?;
     let failed = |cause: ArrayError| place.failed(cause);
-    let found = count(&*place.store).map_err(failed)?;
     // Never a folder that is not a node: it may be anything. An invalid document, and the remains of an
     // unfinished copy, can be deleted.
-    if !found.is_node {
+    if !is_node(&place).map_err(failed)? {
         // Says why a node of version 2 is not deleted.
         if let Ok(node) = open_node(&place.store, &Prefix::root())
             && node.is_version_2()
@@ -35,6 +34,7 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         }
         return Err(failed(ArrayError::NotFound { path: place.shown.clone() }));
     }
+    let found = count(&*place.store).map_err(failed)?;
     let what = format!(
         "{}: {}, {}",
         place.shown,
@@ -77,7 +77,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     let around = around(&args.path)?;
     if around.is_none() || link.metadata().is_ok() {
         let place = NodeStore::open(&args.path)?;
-        if !count(&*place.store).map_err(|cause| place.failed(cause))?.is_node {
+        if !is_node(&place).map_err(|cause| place.failed(cause))? {
             return Err(place.failed(ArrayError::NotFound { path: place.shown.clone() }));
         }
     }
@@ -100,21 +100,29 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     )
 }
 
+/// Whether the root has a document, or is an unfinished copy.
+fn is_node(place: &NodeStore) -> Result<bool, ArrayError> {
+    for name in ["zarr.json", copy::MARKER] {
+        // A link is there also if it leads to itself.
+        let is_link = place.folder.as_ref().is_some_and(|folder| folder.join(name).is_symlink());
+        if is_link || place.store.head(&Prefix::root().key(name)?)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
 /// The counts of a hierarchy.
 struct Contents {
     nodes: u64,
     objects: u64,
-    /// Whether its root has a document, or is an unfinished copy.
-    is_node: bool,
 }
 
 fn count(store: &dyn Store) -> Result<Contents, ArrayError> {
-    let mut found = Contents { nodes: 0, objects: 0, is_node: false };
+    let mut found = Contents { nodes: 0, objects: 0 };
     for key in store.list(&Prefix::root(), Links::AsObjects) {
-        let key = key?;
         found.objects += 1;
-        found.nodes += u64::from(key.name() == "zarr.json");
-        found.is_node |= ["zarr.json", copy::MARKER].contains(&key.as_str());
+        found.nodes += u64::from(key?.name() == "zarr.json");
     }
     Ok(found)
 }
