@@ -1,8 +1,9 @@
 //! The operations that access a store, without blocking the thread.
 //!
-//! [`Array::asynchronous`] and [`Group::asynchronous`] are handles whose methods have the names of
-//! the blocking ones, take owned elements, and return futures; the functions here are those of the
-//! crate's root. The futures borrow nothing, so they can be spawned, and run on any executor.
+//! [`Array::asynchronous`] and [`Group::asynchronous`] return handles. Their methods have the names
+//! of the blocking methods, take owned elements, and return futures. The functions here have the
+//! names of the functions in the crate's root. The futures borrow nothing, so they can be spawned,
+//! and run on any executor.
 //!
 //! # Examples
 //! ```
@@ -36,8 +37,8 @@ use crate::hierarchy::{Group, Hierarchy, node, parents};
 use crate::store::{Prefix, Store};
 use crate::threads::{self, ArrayFuture};
 
-/// Runs what asks a store where blocking is allowed. Dropping the future cancels it unless it has
-/// begun.
+/// Runs requests to a store on a thread where blocking is allowed. Dropping the future cancels it
+/// unless it has begun.
 fn run<T: Send + 'static>(
     store: Arc<dyn Store>,
     work: impl FnOnce() -> Result<T, ArrayError> + Send + 'static,

@@ -92,7 +92,7 @@ pub fn each<I: Sync, E: Send>(
     )
 }
 
-/// What `work` makes of each item, in their order.
+/// The result of `work` for each item, in the order of the items.
 ///
 /// # Errors
 /// The first.

@@ -42,8 +42,8 @@ pub(crate) fn is_far(store: &dyn Store) -> bool {
     store.asynchronous().is_some() || store.capabilities().requests_in_flight > cores()
 }
 
-/// Runs `work`, which waits for `store`, where it blocks nothing else: on a thread of [`FAST`]
-/// or, for a remote store, on a thread that may wait for long.
+/// Runs `work`, which waits for `store`, without blocking other work: on a thread of [`FAST`] or,
+/// for a remote store, on a thread that may wait for long.
 ///
 /// Dropping the future cancels work that has not begun. A panic in it continues in the awaiting
 /// task.
@@ -59,10 +59,10 @@ pub(crate) async fn run_blocking<T: Send + 'static>(
 
 /// Runs a change of documents, which waits for their locks, where waiting blocks nothing else.
 ///
-/// A thread makes the change from the first lock to the last. A future that held a lock between
-/// two steps would keep it while it is not polled, or forever if it is forgotten. Threads of
-/// [`FAST`] would not do: as many changes as cores could wait there for a lock that another
-/// process holds, and reads would wait behind them.
+/// A thread makes the change from the first lock to the last. A future that held a lock between two
+/// steps would keep it while it is not polled, or forever if it is forgotten. Threads of [`FAST`]
+/// are no solution: as many changes as cores could wait there for a lock of another process, and
+/// reads would wait behind them.
 ///
 /// Dropping the future cancels a change that has not begun. A panic in it continues in the
 /// awaiting task.
@@ -97,7 +97,7 @@ impl Pool {
     /// panic in it continues in the awaiting task.
     ///
     /// On a thread of a pool `work` runs at once: a store may itself wait for an operation on
-    /// another array, on what may be the pool's only thread.
+    /// another array, and this may be the pool's only thread.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,

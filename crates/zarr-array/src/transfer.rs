@@ -13,7 +13,7 @@ use crate::selection::Selection;
 use crate::selection::gather::{Gather, slice_around};
 use crate::selection::index_moves::{IndexMoves, Pair};
 
-/// Refuses a buffer whose length differs from its elements'.
+/// Refuses a buffer with another length than its elements.
 pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayError> {
     if found == expected {
         return Ok(());
@@ -33,7 +33,7 @@ pub(crate) struct ChunkRegion<'a> {
     pub(crate) in_chunk: &'a [Slice],
     /// The part's place in the caller's elements: a box of [`Transfer::view`].
     pub(crate) place: &'a [Range<usize>],
-    /// Number of the part on each axis, among those of the selection.
+    /// Number of the part on each axis, among the parts of the selection.
     pub(crate) number: &'a [usize],
     /// Whether the part covers all of the chunk within the array.
     pub(crate) is_whole: bool,
@@ -84,8 +84,8 @@ impl Boxes {
     ) -> ChunkRegion<'a> {
         self.in_chunk.clear();
         self.place.clear();
-        // All numbers are within the caller's buffer or the chunk, whose codec checks that the
-        // address space holds it.
+        // All numbers are within the caller's buffer or the chunk; the chunk's codec checks that it
+        // fits the address space.
         let all = transfer.selected.shape.iter().zip(&transfer.list_cuts);
         for ((axis, (size, cuts)), number) in part.axes().iter().zip(all).zip(number) {
             let start = match axis.indices {
@@ -127,7 +127,7 @@ pub(crate) struct Selected<'a> {
 impl<'a> Selected<'a> {
     /// Memory is proportional to the selection's own lists.
     ///
-    /// Refuses arrays whose elements have no fixed size.
+    /// Refuses arrays with elements of no fixed size.
     pub(crate) fn new(array: &'a Array, selection: &Selection) -> Result<Self, ArrayError> {
         array.fixed_chain()?;
         let chunks = array.layout().select(selection)?;
@@ -224,8 +224,8 @@ impl<'a> Transfer<'a> {
         &self.view
     }
 
-    /// What a part needs of the caller's elements, a range of indices for each axis that they have,
-    /// and the view by which these, in C order, are in the direction of the array.
+    /// The caller's elements for a part: a range of indices for each of their axes, and the view
+    /// that turns these, in C order, to the direction of the array.
     pub(crate) fn asked(
         &self,
         selection: &Selection,
@@ -254,8 +254,8 @@ impl<'a> Transfer<'a> {
         self.has_lists
     }
 
-    /// For lists, the moves from the elements of the whole selection to those of a part's chunk, both
-    /// in C order.
+    /// For lists, the moves from the elements of the whole selection to the elements of a part's
+    /// chunk, both in C order.
     pub(crate) fn scatter(
         &self,
         part: &ChunkRegion<'_>,
@@ -274,12 +274,12 @@ impl<'a> Transfer<'a> {
         self.selected.chunks.len()
     }
 
-    /// The start of each axis's parts in the selection, except the first. There are no more than the
-    /// elements, whose memory exists.
+    /// The start of each axis's parts in the selection, except the first. There are no more starts
+    /// than elements, and the elements are in memory.
     fn cuts(&self) -> PerAxis<Vec<usize>> {
         let axes = self.selected.chunks.axes().iter();
         match self.parts() {
-            // An axis without elements leaves the others without parts.
+            // If an axis has no elements, the other axes have no parts.
             0 => axes.map(|_| Vec::new()).collect(),
             _ => axes.map(cuts).collect(),
         }

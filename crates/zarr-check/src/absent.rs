@@ -1,4 +1,4 @@
-//! Chunks that are not stored, and those whose size alone shows that they are damaged.
+//! Chunks that are not stored, and chunks whose size alone shows damage.
 
 use std::collections::HashMap;
 
@@ -34,7 +34,7 @@ impl<'a> Stored<'a> {
         self.numbers.push(number);
     }
 
-    /// What is to be said of those that are missing: each, or a note if they are few.
+    /// The findings for missing chunks: each, or one note if they are few.
     pub(crate) fn findings(mut self, complete: bool) -> Vec<Finding> {
         let Some(total) = self.total else { return Vec::new() };
         self.numbers.sort_unstable();
@@ -109,8 +109,8 @@ impl<'a> Stored<'a> {
     }
 }
 
-/// Compares the sizes of chunks with those that the codecs make, where these are the same for all
-/// chunks of a shape, without reading them.
+/// Compares the sizes of chunks with the encoded length that the codecs give, if this is the same
+/// for all chunks of a shape. Does not read them.
 pub(crate) struct Sizes<'a> {
     array: &'a Array,
     /// By the shape of the chunk.
@@ -122,7 +122,7 @@ impl<'a> Sizes<'a> {
         Self { array, known: HashMap::new() }
     }
 
-    /// What is wrong with the size of a chunk; if the listing did not tell it, the store is asked.
+    /// The finding about the size of a chunk. If the listing has no size, the store is asked.
     pub(crate) fn check(
         &mut self,
         store: &dyn Store,
@@ -146,7 +146,7 @@ impl<'a> Sizes<'a> {
         let asked = || match store.head(key) {
             Ok(found) => Ok(found.map(|found| found.size)),
             Err(error @ StoreError::Modified(_)) => Err(error),
-            // What cannot be asked for is found when it is read.
+            // If the store cannot tell, the fault is found when the chunk is read.
             Err(_) => Ok(None),
         };
         let size = match size.map_or_else(asked, |size| Ok(Some(size))) {

@@ -1,5 +1,5 @@
-//! Arrays that are looked into before it is their turn, several at once: most of the time of a check
-//! of many small arrays is the time of waiting for answers.
+//! Prefetch of arrays: several are examined at once, ahead of the walk. A check of many small
+//! arrays otherwise mostly waits for responses.
 
 use std::convert::Infallible;
 use std::iter;
@@ -21,15 +21,16 @@ const MOST: usize = 256;
 /// The most of them at once, each on its own thread.
 const AT_ONCE: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 
-/// The most at once whose chunks are decoded, each by as many threads as the store answers requests.
+/// The most arrays at once if chunks are decoded, each by as many threads as the store answers
+/// requests.
 const AT_ONCE_DECODED: NonZeroUsize = NonZeroUsize::MIN.saturating_add(15);
 
 impl Walk<'_> {
-    /// What was seen of the node at `prefix`, which is looked at now with those after it unless it was
-    /// before. `None` where there was no document.
+    /// The prefetched node at `prefix`. Unless it was fetched before, it is fetched now, together
+    /// with the nodes after it. `None` if there was no document.
     ///
-    /// Where chunks are decoded, arrays share the memory: those whose chunks may need more of it wait
-    /// for their turn.
+    /// If chunks are decoded, arrays share the memory. An array with chunks that may need more is
+    /// not prefetched.
     pub(crate) fn ahead(&mut self, prefix: &Prefix, waiting: &[Prefix]) -> Option<Ahead> {
         let threads = match self.options.data {
             true => self.store.capabilities().requests_in_flight.min(AT_ONCE_DECODED),
@@ -55,7 +56,7 @@ impl Walk<'_> {
         self.looked.remove(prefix)
     }
 
-    /// Reports what was found in an array.
+    /// Reports the findings in an array.
     pub(crate) fn add(&mut self, looked: Looked) -> Result<(), ArrayError> {
         self.tell(&looked.metadata);
         looked.findings.into_iter().for_each(|finding| self.found_in_chunk(finding));

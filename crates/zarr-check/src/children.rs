@@ -1,4 +1,4 @@
-//! What lies directly in a group or folder: nodes, and objects that belong to none.
+//! The direct children of a group or folder: nodes, and objects that belong to no node.
 
 use std::convert::Infallible;
 
@@ -18,7 +18,7 @@ enum Place {
     Node,
     OfVersion2,
     Folder,
-    /// The keys of what is in it are too long.
+    /// The keys of its children are too long.
     TooLong,
 }
 
@@ -131,7 +131,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// Reports a node whose name the specification does not allow.
+    /// Reports a node if the specification does not allow its name.
     fn name(&mut self, prefix: &Prefix) {
         let name = prefix.segments().last().unwrap_or_default();
         if let Some(reason) = node::name_error(name) {

@@ -60,7 +60,7 @@ impl Walk<'_> {
             None => None,
         };
         let mut batch: Vec<(Key, Vec<u64>)> = Vec::new();
-        // Those in chunks, and those of keys.
+        // Findings in chunks, and findings of keys.
         let (mut findings, mut of_keys) = (Vec::new(), Vec::from_iter(long_keys(layout)));
         let mut strays: Vec<Key> = Vec::new();
         let mut moving = None;
@@ -166,7 +166,7 @@ impl Walk<'_> {
     }
 }
 
-/// Chunks whose keys are too long for any store do not exist for readers that use keys.
+/// Chunks with keys that are too long for any store do not exist for readers.
 fn long_keys(layout: &ChunkLayout) -> Option<Finding> {
     let occupied = layout.grid().occupied();
     if occupied.contains(&0) {
@@ -210,7 +210,7 @@ struct Decoder<'a> {
     progress: Option<Report<'a>>,
     /// Progress of the whole array, over all batches.
     so_far: Mutex<CheckProgress>,
-    /// Held while a chunk is examined that takes more memory than the part of one thread.
+    /// Locked while a chunk is examined that takes more memory than the part of one thread.
     large: Mutex<()>,
 }
 
@@ -387,9 +387,9 @@ impl<'a> Decoder<'a> {
 }
 
 impl Decoder<'_> {
-    /// Examines a chunk of elements of variable length. How much memory these take is only known
-    /// once they are decompressed: each thread may use its part of one half of it, and one thread
-    /// at a time the other half.
+    /// Examines a chunk of elements of variable length. Their memory is only known once they are
+    /// decompressed. Each thread may use its part of one half of the memory, and one thread at a
+    /// time the other half.
     fn variable_chunk(
         &self,
         key: &Key,

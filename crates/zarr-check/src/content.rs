@@ -1,6 +1,6 @@
 //! Examines the content of a chunk, including the inner chunks of shards.
 //!
-//! Inner chunks of a shard are examined one by one, and missing ones cost nothing: time and
+//! Inner chunks of a shard are examined separately, and missing ones cost nothing. So time and
 //! memory follow the stored bytes, and the elements of one chunk at a time.
 
 use zarr_array::Array;
@@ -38,7 +38,7 @@ impl Canonical {
         let moves = |codec: &Codec| {
             matches!(codec, Codec::Transpose(_) | Codec::Reshape(_) | Codec::ZarrsSqueeze)
         };
-        // Nor need what compresses elements.
+        // The same is true for codecs that compress elements.
         let compresses = matches!(
             codecs.get(array_to_bytes),
             Some(Codec::NumcodecsPcodec(_) | Codec::Zfp(_) | Codec::NumcodecsZfpy(_))
@@ -73,7 +73,7 @@ pub(crate) struct ExaminerBuffers {
     inner: Option<Box<ExaminerBuffers>>,
 }
 
-/// What was found in a chunk that decodes.
+/// The findings in a chunk that decodes.
 pub(crate) struct ExaminedChunk {
     pub(crate) content: Content,
     pub(crate) past_end: PastEnd,
@@ -81,7 +81,7 @@ pub(crate) struct ExaminedChunk {
 
 /// The content of a chunk.
 pub(crate) enum Content {
-    /// The content that a writer should leave.
+    /// The content that a writer should write.
     Canonical,
     /// Only the fill value.
     Empty,
@@ -382,8 +382,8 @@ impl CutInnerChunk {
         Self { start, end }
     }
 
-    /// Converts an index of the inner chunk to one of the whole chunk. `order` maps the
-    /// dimensions of the shard to those of the chunk.
+    /// Converts an index of the inner chunk to one of the whole chunk. `order` maps the dimensions
+    /// of the shard to the dimensions of the chunk.
     fn in_chunk(&self, at: &[usize], order: &[usize]) -> Vec<usize> {
         let mut index = vec![0; order.len()];
         for ((axis, at), start) in order.iter().zip(at).zip(&self.start) {

@@ -61,7 +61,7 @@ rules! {
         it is not a regular file";
 }
 
-/// What becomes of chunks and elements past the end of an array.
+/// The consequence of chunks and elements past the end of an array, as a text.
 pub(crate) fn shows_again(is_version_2: bool) -> &'static str {
     match is_version_2 {
         // It is not resized here.
@@ -88,8 +88,8 @@ pub fn rules() -> impl Iterator<Item = Rule> {
     Rule::ALL.iter().chain(OF_OBJECTS).copied()
 }
 
-/// The explanation of a rule, by its id: the rule's severity, its meaning, its causes, and
-/// what to do. Markdown, without a heading; `None` if no rule has the id.
+/// The explanation of a rule, by its id: the rule's severity, its meaning, its causes, and the
+/// remedy. Markdown, without a heading; `None` if no rule has the id.
 ///
 /// # Examples
 /// ```

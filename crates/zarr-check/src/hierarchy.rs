@@ -20,24 +20,24 @@ use crate::finding::{
 use crate::options::CheckOptions;
 use crate::summary::{CheckWatch, Summary};
 
-/// What is looked into for nodes.
+/// A parent that is searched for nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Parent {
     Group,
     /// A group of Zarr version 2.
     GroupOfVersion2,
-    /// Not a group, so that what lies in it is not judged.
+    /// Not a group, so its children are not judged.
     Folder,
 }
 
-/// What was seen of a node before its turn.
+/// A prefetched node.
 pub(crate) enum Ahead {
     Array(Box<Looked>),
     /// The document of another node.
     Document(Vec<u8>),
 }
 
-/// What was found in an array.
+/// The findings in an array.
 pub(crate) struct Looked {
     pub(crate) metadata: ArrayMetadata,
     pub(crate) findings: Vec<Finding>,
@@ -55,7 +55,7 @@ pub(crate) struct Walk<'a> {
     /// The groups above the current node that have consolidated metadata, and the paths of the
     /// nodes listed in it.
     consolidated: Vec<(Prefix, HashSet<String>)>,
-    /// What was looked at before its turn.
+    /// Prefetched nodes.
     pub(crate) looked: HashMap<Prefix, Ahead>,
 }
 
@@ -70,14 +70,14 @@ impl<'a> Walk<'a> {
         Self { store, options, report, watch, summary, consolidated, looked }
     }
 
-    /// Reports what is found in documents and keys, which the first of several parts does.
+    /// Reports a finding in documents and keys; of several parts, only the first does.
     pub(crate) fn found(&mut self, finding: Finding) {
         if self.options.is_first_part() {
             self.found_in_chunk(finding);
         }
     }
 
-    /// Reports what is found in a chunk, which one part reads.
+    /// Reports a finding in a chunk; each chunk is read by one part.
     pub(crate) fn found_in_chunk(&mut self, finding: Finding) {
         let count = match finding.severity() {
             Severity::Error => &mut self.summary.errors,
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         match NodeMetadata::from_json(&document) {
             Err(error) => {
                 self.found(document_error(key.as_str(), &error));
-                // Whatever this is, check what lies below it.
+                // Check everything below it, of whatever kind it is.
                 self.children(prefix, Parent::Folder, waiting)
             }
             Ok(NodeMetadata::Group(group)) => {
@@ -153,7 +153,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// An array, but for what groups above say of it.
+    /// Checks an array, except its entries in consolidated metadata of groups above.
     pub(crate) fn of_version_3(
         &mut self,
         prefix: &Prefix,
@@ -245,7 +245,8 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Reports the node at `prefix` to each group above it whose consolidated metadata lacks it.
+    /// Reports the node at `prefix` for each group above it if the group's consolidated metadata
+    /// lacks the node.
     pub(crate) fn listed(&mut self, prefix: &Prefix) {
         // Nodes come depth first: a group that is not above this node is not above any later one.
         self.consolidated.retain(|(group, _)| path_below(group, prefix).is_some());
@@ -337,7 +338,7 @@ impl<'a> Walk<'a> {
         Ok(None)
     }
 
-    /// Looks for the marker of a copy in an array whose objects are not listed.
+    /// Looks for the marker of a copy in an array without a listing of its objects.
     fn marker(&mut self, prefix: &Prefix) -> Result<(), ArrayError> {
         let Ok(key) = prefix.key(MARKER) else { return Ok(()) };
         if let Some(copy) = Unfinished::at(&**self.store, prefix)? {
@@ -359,8 +360,8 @@ pub(crate) fn unfinished(marker: &Key, node: &str, work: UnfinishedWork) -> Find
     Finding::new(UNFINISHED, message).with_key(marker.as_str())
 }
 
-/// Whether two documents of a node differ. Their consolidated metadata is ignored: writers leave
-/// it out of the one, and include it in the other.
+/// Whether two documents of a node differ. Their consolidated metadata is ignored: writers include
+/// it in only one of the two.
 fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
     match (said, own) {
         (NodeMetadata::Group(said), NodeMetadata::Group(own)) => {
@@ -397,8 +398,8 @@ fn chain_error(key: &Key, error: &ChainError) -> Finding {
     Finding::new(rule, message).with_key(key.as_str()).with_path(error.path())
 }
 
-/// Whether a codec that is not supported here is known elsewhere: it is in the registry of
-/// zarr-extensions as of July 2026, or its name has an owner: it contains a dot, or is a URI.
+/// Whether an unsupported codec is known elsewhere: it is in the registry of zarr-extensions as of
+/// July 2026, or its name has an owner (it contains a dot, or is a URI).
 fn is_registered(codec: &str) -> bool {
     const NAMES: [&str; 7] = [
         "bitround",

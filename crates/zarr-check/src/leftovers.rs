@@ -5,8 +5,8 @@ use zarr_store::{Leftover, LeftoverKind, LocalStore, Prefix};
 
 use crate::finding::{Finding, LOCK, TEMPORARY, UNEXAMINED, is_of_one_object};
 
-/// Reports the files that killed writers left in a local store. Those that a living process holds are
-/// not reported.
+/// Reports the files that killed writers left in a local store. Files that a living process has
+/// locked are not reported.
 ///
 /// # Errors
 /// An error of the store.

@@ -57,9 +57,9 @@ use zarr_store::Prefix;
 /// Checks the node at `prefix` and everything below it, and reports findings in the order of keys
 /// within each node.
 ///
-/// Time and memory follow what is stored, not the sizes that documents claim, except for the
-/// elements of a chunk, which [`CheckOptions::memory`] bounds. Content that cannot be examined is
-/// a finding too, and everything else is still checked.
+/// Time and memory follow the stored bytes, not the sizes that documents claim. The exception is
+/// the elements of a chunk, which [`CheckOptions::memory`] bounds. Content that cannot be examined
+/// is a finding too, and everything else is still checked.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`; an error

@@ -10,10 +10,10 @@ use crate::finding::{Finding, MEMBER};
 use crate::hierarchy::Walk;
 
 impl Walk<'_> {
-    /// Checks the chunks of every member. One that cannot be opened, or has changed, is a finding, and
-    /// so is, if chunks are read, one that was modified after the member was joined.
-    /// Keys in findings are those of the member's own store, which the message names; regions are those
-    /// of the joined array.
+    /// Checks the chunks of every member. A member that cannot be opened, or has changed, is a
+    /// finding. If chunks are read, so is a chunk that was modified after the member was joined.
+    /// Keys in findings are keys of the member's own store, which the message names; regions are
+    /// regions of the joined array.
     pub(crate) fn members(
         &mut self,
         array: &Array,

@@ -1,4 +1,4 @@
-//! What to do about a finding.
+//! The next step after a finding.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use zarr_store::{place_below, shown_url};
 
 use crate::finding::Finding;
 
-/// What was checked, for the commands of next steps.
+/// The checked place, for the commands of next steps.
 #[derive(Clone, Copy, Debug)]
 pub struct CheckedPlace<'a> {
     /// The folder or URL of the store.
@@ -15,7 +15,7 @@ pub struct CheckedPlace<'a> {
     pub path: &'a str,
     /// The folder, if the store is one.
     pub folder: Option<&'a Path>,
-    /// Whether the store is a virtual join, whose chunks are its members'.
+    /// Whether the store is a virtual join: its chunks belong to its members.
     pub is_virtual_join: bool,
 }
 
@@ -27,8 +27,8 @@ pub fn region_in_words(finding: &Finding) -> Option<String> {
     Some(axes.collect::<Vec<_>>().join(","))
 }
 
-/// What to do about a finding of a place: in words, with the command of `zarr-kit`. Secrets of the URL
-/// are not in it.
+/// The next step after a finding at a place: a text with the command of `zarr-kit`. It has no
+/// secrets of the URL.
 ///
 /// # Examples
 /// ```

@@ -44,8 +44,8 @@ impl CheckOptions {
         self
     }
 
-    /// Whether each chunk that is not stored is a warning. Otherwise those of an array that lacks few
-    /// are a note. Of one part nothing is said about them.
+    /// Whether each chunk that is not stored is a warning. Otherwise an array that lacks few chunks
+    /// gets one note. A check of one part does not report them.
     #[must_use]
     pub fn complete(mut self, complete: bool) -> Self {
         self.complete = complete;
@@ -64,8 +64,8 @@ impl CheckOptions {
     /// threads are used. A single chunk, or an inner chunk of a shard, that is larger is reported
     /// as not examined.
     ///
-    /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and
-    /// up to twice the elements for comparing them with what a writer should leave.
+    /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and up
+    /// to twice the elements, for comparing them with the content that a writer should write.
     ///
     /// A chunk of strings or byte strings may decompress to half of it.
     #[must_use]

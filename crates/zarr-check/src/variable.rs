@@ -13,8 +13,7 @@ use crate::finding::{
 
 /// Examines a chunk of this codec. Its part `clipped` lies within the array.
 ///
-/// A list of elements can be written in only one way, so a chunk that decodes is the one that a
-/// writer should leave.
+/// A list of elements can be written in only one way, so every chunk that decodes is canonical.
 ///
 /// `None` if it decompresses to more bytes than the limit.
 pub(crate) fn examine_variable(

@@ -1,4 +1,4 @@
-//! Nodes of Zarr version 2, which are checked as what they are in version 3.
+//! Nodes of Zarr version 2, which are checked as their translation to version 3.
 
 use zarr_array::ArrayError;
 use zarr_array::version_2;
@@ -40,7 +40,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Findings of a translated document: what is left of it to find fault with are the attributes.
+    /// Findings of a translated document: only its attributes can have faults.
     fn findings_of_attributes(
         &mut self,
         prefix: &Prefix,

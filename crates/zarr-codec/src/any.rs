@@ -117,9 +117,9 @@ impl AnyChain {
 /// The codec of the chunks of one shape, for any data type; made by [`AnyChain::for_shape`]. A clone
 /// is another handle.
 ///
-/// What is the same for all elements is here. Elements are decoded and encoded by the codec of their
-/// kind, because the results differ: elements of one size have a place in the caller's memory before
-/// they are read, others are a list.
+/// This enum has the methods that do not depend on the kind of elements. The codec of each kind
+/// decodes and encodes, because the results differ: elements of one size have a place in the
+/// caller's memory before they are read, others are a list.
 #[derive(Clone, Debug)]
 pub enum AnyChunkCodec {
     /// For elements of one size.

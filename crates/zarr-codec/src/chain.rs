@@ -22,10 +22,10 @@ use crate::values::ValueCodec;
 
 /// A codec chain that fits its data type and every chunk shape of its grid.
 ///
-/// Binding makes all checks that need no chunk: the order of the codecs (SD-31), their
-/// configurations against the data type (SD-15, SD-50, SD-53), and for `transpose` and `reshape`
-/// every occupied chunk shape at once (SD-24). [`for_shape`](Chain::for_shape) then only computes
-/// the numbers of one shape.
+/// Binding makes all checks that need no chunk: the order of the codecs (SD-31); their
+/// configurations against the data type (SD-15, SD-50, SD-53); for `transpose` and `reshape`, every
+/// occupied chunk shape at once (SD-24). [`for_shape`](Chain::for_shape) then only computes the
+/// numbers of one shape.
 ///
 /// # Examples
 /// ```
@@ -264,9 +264,9 @@ impl Chain {
         self.inner.element.size()
     }
 
-    /// The elements as they read back after writing. They differ if `first_bit` and `last_bit`
-    /// cut bits off, or bytes are out of the range of a sub-byte type (SD-18), and the
-    /// [options](Options::allow_loss) allow that (SD-49).
+    /// The elements as they read back after writing. They differ only if the
+    /// [options](Options::allow_loss) allow loss (SD-49), and `first_bit` and `last_bit` cut bits
+    /// off, or bytes are out of the range of a sub-byte type (SD-18).
     ///
     /// `elements` are whole elements in memory.
     ///
@@ -333,9 +333,8 @@ impl Chain {
     }
 
     /// Which of `elements` (whole elements in memory, in any order) would not read back unchanged
-    /// (SD-49), because `packbits` cuts them or because they are out of the range of their
-    /// sub-byte type (SD-18). `None` if all would; codecs of other
-    /// authors are assumed to lose nothing.
+    /// (SD-49): `packbits` cuts them, or they are out of the range of their sub-byte type (SD-18).
+    /// `None` if all would; codecs of other authors are assumed to lose nothing.
     ///
     /// # Errors
     /// [`ChunkError`] if `elements` are not whole elements.
@@ -442,7 +441,7 @@ fn other_array(
 }
 
 impl ChunkCodec {
-    /// The chain whose chunks these are.
+    /// The chain of these chunks.
     #[must_use]
     pub fn chain(&self) -> Chain {
         Chain::of(&self.bound)

@@ -29,7 +29,7 @@ impl CodecPath {
     }
 
     pub(crate) fn of_codec(list: &Arc<str>, index: usize, codec: &Codec) -> Self {
-        // Cut a very long name to what fits in a message.
+        // Cut a very long name to the length that fits in a message.
         let name = match codec.name().char_indices().nth(NAME) {
             Some((end, _)) => format!("{}...", codec.name().get(..end).unwrap_or_default()).into(),
             None => codec.name().into(),

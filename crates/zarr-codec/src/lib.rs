@@ -1,11 +1,11 @@
 //! Zarr v3 codec chains, compiled to views.
 //!
-//! A [`Chain`] is a list of codecs bound to a data type and to the chunk shapes of a grid.
-//! Binding finds every error that can be found without a chunk, for all chunk shapes at once. A
+//! A [`Chain`] is a list of codecs bound to a data type and to the chunk shapes of a grid. Binding
+//! finds every error that can be found without a chunk, for all chunk shapes at once. A
 //! [`ChunkCodec`] is the chain for one chunk shape, with `transpose` and `reshape` compiled to
-//! strided views. Decoding undoes the compressors, then moves each element once, from its
-//! position in the stored array (`bytes`, `packbits` or the inner chunks of a shard) to its
-//! position in the caller's memory.
+//! strided views. Decoding first decompresses. Then it moves each element once, from its position
+//! in the stored array (`bytes`, `packbits` or the inner chunks of a shard) to its position in the
+//! caller's memory.
 //!
 //! ```text
 //! stored bytes ── gzip, zstd, crc32c ──> packed bits | bytes | shard ── one move ──> caller

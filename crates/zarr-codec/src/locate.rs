@@ -1,7 +1,7 @@
 //! The location of an element in an encoded chunk.
 //!
 //! The array-to-array codecs of the chain map an element to a position among the stored elements.
-//! If those are in a shard, the index of the shard gives the bytes of the inner chunk, and the
+//! If these are in a shard, the index of the shard gives the bytes of the inner chunk, and the
 //! chain of inner chunks is followed in the same way. No element is decoded.
 
 use std::ops::Range;
@@ -17,8 +17,8 @@ use crate::scratch::Scratch;
 pub struct ElementLocation {
     /// The inner chunks that hold the element, one per shard, the outermost first.
     pub inner_chunks: Vec<InnerChunk>,
-    /// The element's number in C order among those that the array-to-bytes codec stores: those of
-    /// the chunk, or of the innermost inner chunk.
+    /// The element's number in C order among the elements that the array-to-bytes codec stores: the
+    /// elements of the chunk, or of the innermost inner chunk.
     pub position: usize,
     /// The bytes that hold the element, in the output of the array-to-bytes codec.
     pub bytes: Range<u64>,
@@ -28,8 +28,7 @@ pub struct ElementLocation {
     pub bits: u64,
     /// The bytes of the array-to-bytes codec's output in the encoded chunk.
     pub stored: StoredBytes,
-    /// Whether a bytes-to-bytes codec of the same chain, such as a compressor, changes those
-    /// bytes.
+    /// Whether a bytes-to-bytes codec of the same chain, such as a compressor, changes these bytes.
     pub compressed: bool,
 }
 
@@ -64,13 +63,14 @@ pub struct InnerChunk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum StoredBytes {
-    /// In this range.
+    /// In this range of the chunk's bytes.
     Range(Range<u64>),
-    /// Not separately: this codec, such as a compressor, encodes them together with others.
+    /// Not separately: this codec, such as a compressor, encodes them together with other bytes.
     EncodedBy(String),
-    /// Not stored: the shard leaves the inner chunk out, because it holds only the fill value.
+    /// Not stored: the shard does not contain the inner chunk, so all its elements are the fill
+    /// value.
     LeftOut,
-    /// Not stored: what would contain them is not stored.
+    /// Not stored: the chunk or inner chunk around them is not stored.
     NotStored,
 }
 
@@ -208,7 +208,7 @@ impl ElementLocator<'_> {
         StoredBytes::Range(start..end.saturating_sub(after).max(start))
     }
 
-    /// Enters shards whose index is not needed: those that are not stored, or are compressed.
+    /// Enters shards without their index: shards that are not stored, or are compressed.
     fn enter_unindexed(&mut self) {
         while self.codec.shard().is_some() {
             let inner = match self.stored() {

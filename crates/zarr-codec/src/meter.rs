@@ -1,4 +1,5 @@
-//! Counts what bytes-to-bytes codecs do, for a program that asks where the time of reading goes.
+//! Counts calls, bytes and time of bytes-to-bytes codecs, for a program that shows where the time
+//! of a read goes.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,9 +14,9 @@ use crate::length::widen;
 /// codecs of other authors that give bytes.
 ///
 /// Given to a chain by [`Options::meter`](crate::Options::meter); clones count together. Any number
-/// of threads may decode, and their times are added up. What these codecs leave of the time of a
-/// read belongs to the store and to the one pass that unpacks the elements and moves them to their
-/// places, for the other codecs of a chain take no time of their own.
+/// of threads may decode, and their times are added up. The rest of the time of a read belongs to
+/// the store, and to the one pass that unpacks the elements and moves them to their places: the
+/// other codecs of a chain take no separate time.
 ///
 /// # Examples
 /// ```
@@ -53,7 +54,7 @@ impl PartialEq for Meter {
 
 impl Eq for Meter {}
 
-/// What one codec has decoded, from [`Meter::codecs`].
+/// The counts of one codec, from [`Meter::codecs`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Metered {
@@ -65,9 +66,9 @@ pub struct Metered {
     pub time: Duration,
     /// How often it decoded something.
     pub calls: u64,
-    /// Bytes that it was given.
+    /// Encoded bytes: its input.
     pub encoded: u64,
-    /// Bytes that it made of them.
+    /// Decoded bytes: its output.
     pub decoded: u64,
 }
 

@@ -36,10 +36,10 @@ impl Options {
         Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new(), meter: None }
     }
 
-    /// The most bytes that decoding may produce where the metadata gives no length (SD-35). That
-    /// applies to the output of a compressor that is followed by another one or contains a shard,
-    /// and to the elements of a shard if a `reshape` around it needs a buffer for them: a few
-    /// bytes may stand for many elements.
+    /// The most bytes that decoding may produce where the metadata gives no length (SD-35). This
+    /// applies to the output of a compressor that is followed by another compressor or contains a
+    /// shard. It also applies to the elements of a shard if a `reshape` around it needs a buffer
+    /// for them: a few bytes may expand to many elements.
     ///
     /// The chunk's elements limit the output of a compressor as well: it is at most twice what
     /// encoders produce from incompressible elements, plus a mebibyte.
@@ -49,9 +49,9 @@ impl Options {
         self
     }
 
-    /// Whether encoding drops the bits that `packbits` leaves out (SD-49) and those of bytes that
-    /// are out of the range of their sub-byte type (SD-18), so that such values read back as
-    /// others. By default such values are refused.
+    /// Whether encoding may lose bits: the bits that `packbits` does not store (SD-49), and bytes
+    /// out of the range of their sub-byte type (SD-18). Such values read back as others. By default
+    /// such values are refused.
     #[must_use]
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;

@@ -8,8 +8,8 @@ use crate::length::widen;
 /// Buffers for decoding and encoding, one set per thread.
 ///
 /// They are neither zeroed nor freed between chunks: fresh memory causes page faults, which cost
-/// more than decoding. At any time a chunk uses at most two of them, neither longer than its
-/// elements or its encoded bytes, so memory has the same bound for every chain.
+/// more than decoding. A chunk uses at most two of them at a time, neither longer than its elements
+/// or its encoded bytes. So memory has the same bound for every chain.
 #[derive(Debug, Default)]
 pub struct Scratch {
     pub(crate) pool: Pool,

@@ -1,18 +1,19 @@
 //! Shapes of all occupied chunks at once.
 //!
 //! On a rectilinear grid one chain applies to many chunk shapes, and its constraints must hold for
-//! each (SD-24). The shapes are the full product of the axes' edges, so they need not be visited:
-//! every dimension, at any depth of the chain, is a constant times the edges of some grid axes, and
-//! each axis occurs in at most one dimension. Two questions can then be answered for all shapes:
+//! each (SD-24). The shapes are the full product of the axes' edges, so the check does not visit
+//! them. Every dimension, at any depth of the chain, is a constant times the edges of some grid
+//! axes, and each axis occurs in at most one dimension. Two questions can then be answered for all
+//! shapes:
 //!
 //! - *are two products equal?* After common axes cancel, exactly if each remaining axis has one
 //!   distinct edge and the numbers match: varying one edge alone changes only one side;
 //! - *does `c` divide this product?* Exactly if `c` divides the product of the axes' greatest
 //!   common divisors, since the greatest common divisor of all products `a b` is `gcd(A) gcd(B)`.
 //!
-//! An axis with one distinct edge is a number, and becomes part of the constants from the start,
-//! so the axes of a dimension are those that vary. A concrete chunk shape is the special case in
-//! which no axis varies.
+//! An axis with one distinct edge is a number, and becomes part of the constants from the start. So
+//! only varying axes remain in a dimension. A concrete chunk shape is the special case in which no
+//! axis varies.
 //!
 //! A hostile document may have a thousand dimensions and a thousand codecs on them: everything
 //! here takes time in proportion to the number of dimensions. [`Balance`] compares all prefixes
@@ -32,7 +33,7 @@ pub struct AxisEdges {
 }
 
 impl AxisEdges {
-    /// An axis whose occupied chunks all have the length `edge`.
+    /// An axis of occupied chunks that all have the length `edge`.
     #[must_use]
     pub const fn one(edge: u64) -> Self {
         Self { min: edge, max: edge, gcd: edge }
@@ -85,7 +86,7 @@ impl fmt::Display for AxisEdges {
 /// The size of one dimension for all chunks: `numerator / denominator` times the edges of `axes`.
 ///
 /// The fraction is in lowest terms. The edges make the size a whole number: for example, half of an
-/// axis whose edges are all even.
+/// axis of even edges.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Dimension {
     numerator: u128,
@@ -270,8 +271,8 @@ pub(crate) struct Balance<'s> {
     right: Dimension,
     /// The number of times each axis is a factor on the left, minus that on the right.
     surplus: Vec<i64>,
-    /// The number of axes whose surplus is not 0. Each of them varies, and can vary alone, so if
-    /// there is one the products are not equal.
+    /// The number of axes with a surplus other than 0. Each of them varies, and can vary alone, so
+    /// if there is one the products are not equal.
     uneven: usize,
 }
 

@@ -65,8 +65,8 @@ impl<'a> ArrayCopy<'a> {
         Ok(Self { from, to, metadata, changed, elements, unfit: None })
     }
 
-    /// As [`new`](Self::new), for an array of a group: if it cannot be read, or the change does not
-    /// fit it, it is copied as it is if the options say so.
+    /// As [`new`](Self::new), for an array of a group. If it cannot be read, or the change does not
+    /// fit it, and the options allow it, it is copied unchanged.
     pub(crate) fn within(
         from: Endpoint<'a>,
         to: Endpoint<'a>,
@@ -85,7 +85,7 @@ impl<'a> ArrayCopy<'a> {
                 | TransferError::Source(_)
                 | TransferError::Target(_)),
             ) => {
-                // What cannot even become version 3 is not copied at all.
+                // An array that version 3 cannot express is not copied at all.
                 let Ok(changed) = of_version_3(&metadata, metadata.clone()) else {
                     return Err(error);
                 };
@@ -113,7 +113,7 @@ impl<'a> ArrayCopy<'a> {
         Some(UnfitArray { path: self.from.prefix.as_str().to_owned(), reason })
     }
 
-    /// What it reads, if elements are written anew.
+    /// The plan of its reads, if elements are written anew.
     pub(crate) fn plan(&self, options: &CopyOptions) -> Result<Option<CopyPlan>, TransferError> {
         let plan = |(array, prepared): &(Array, Prepared)| {
             CopyPlan::new(array, prepared, options.part.is_none(), options)
@@ -139,7 +139,7 @@ impl<'a> ArrayCopy<'a> {
         match &self.elements {
             None => {
                 let owned = share.objects_of(&self.metadata, self.to.prefix);
-                // What chunks may have is known if the codecs are.
+                // The limit of chunks is known if the codecs are known.
                 let (store, codecs) = (self.from.hierarchy(), options.source_options());
                 let (prefix, metadata) = (self.from.prefix, self.metadata.clone());
                 let array = Array::with_metadata(store, prefix, metadata, codecs).ok();
@@ -157,8 +157,8 @@ impl<'a> ArrayCopy<'a> {
     }
 }
 
-/// The document of a copy: that of an array of Zarr version 2 has the usual keys of chunks, and its
-/// objects that are JSON text are strings like others.
+/// The document of a copy. For an array of Zarr version 2 it has the usual chunk keys, and objects
+/// that are JSON text become strings.
 fn of_version_3(
     metadata: &ArrayMetadata,
     changed: ArrayMetadata,

@@ -15,9 +15,9 @@ use crate::tasks::intermediate_place::INTERMEDIATE;
 /// Prepares the target of a copy, so that it has either nothing except the marker, or this copy,
 /// interrupted.
 ///
-/// `from` are the source nodes of the target: one, unless it joins several. `metadata` is
-/// that of the target, if it is an array. `look` is called before anything is written or removed,
-/// to refuse what can be refused.
+/// `from` are the source nodes of the target: one, unless it joins several. `metadata` is the
+/// target's, if it is an array. `look` is called before anything is written or removed, to refuse
+/// early.
 ///
 /// # Steps
 /// 1. The marker is put.
@@ -30,8 +30,8 @@ use crate::tasks::intermediate_place::INTERMEDIATE;
 ///    records that this is done.
 ///
 /// If this is interrupted before step 4, the old node is whole; after step 1 the marker shows it.
-/// A node whose chunks are being removed has no document, and the new node gets one only when it
-/// is complete. So a document at the target always belongs to a whole node, the old or the new
+/// While its chunks are being removed, a node has no document, and the new node gets one only when
+/// it is complete. So a document at the target always belongs to a whole node, the old or the new
 /// one.
 pub(crate) fn begin(
     marker: &Marker<'_>,
@@ -77,8 +77,8 @@ pub(crate) fn begin(
         (Some(None), _) => return Err(marker.other()?),
         (None, Some(_)) => {
             zarr_store::reached!("copy: nothing to resume");
-            // The copy was killed after its marker was removed, so nothing is left to do, and
-            // nothing shows that it was this copy; but files that it left are removed.
+            // The copy was killed after its marker was removed, so it is complete, and nothing
+            // shows that it was this copy. Its leftover files are removed.
             to.clean()?;
             return Err(TransferError::NotInterrupted { path: to.path() });
         }
@@ -124,8 +124,8 @@ pub(crate) fn begin(
 }
 
 /// Undoes the start of a failed copy, if its target has nothing except markers: then there is
-/// nothing to resume. Chunks stay, together with the markers. Everything stays if the failure is
-/// that of a store.
+/// nothing to resume. Chunks stay, together with the markers. After a failure of a store,
+/// everything stays.
 pub(crate) fn withdraw(to: Endpoint<'_>, cause: &TransferError) {
     if matches!(cause, TransferError::Source(cause) | TransferError::Target(cause) if is_of_store(cause))
     {
@@ -135,7 +135,7 @@ pub(crate) fn withdraw(to: Endpoint<'_>, cause: &TransferError) {
     let _stays = remove_markers(to);
 }
 
-/// Removes what is at a target if that is only markers; the marker of the whole copy goes last.
+/// Removes the markers at a target if it has nothing else; the marker of the whole copy goes last.
 pub(crate) fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
     for key in to.store.list(to.prefix, Links::AsObjects) {
         if key?.name() != MARKER {
@@ -178,7 +178,8 @@ pub(crate) fn content_of_target(
 ) -> Result<TargetContent, TransferError> {
     let is_chunk = |key: &Key| {
         let name = to.prefix.strip(key).unwrap_or_default();
-        // An interrupted deletion of an unfinished copy leaves chunks of its intermediate, too.
+        // After an interrupted deletion of an unfinished copy, chunks of its intermediate remain,
+        // too.
         let is_between = name.split('/').next() == Some(INTERMEDIATE);
         metadata.is_some_and(|metadata| {
             let keys = metadata.chunk_key_encoding();
@@ -196,8 +197,8 @@ pub(crate) fn content_of_target(
     Ok(found)
 }
 
-/// An object at a target that an overwrite would remove without being asked: it belongs to no node
-/// there, and the copy does not put another in its place.
+/// An object at a target that an overwrite would remove unasked: it belongs to no node there, and
+/// the copy does not replace it.
 fn foreign(
     from: &[Endpoint<'_>],
     to: Endpoint<'_>,
@@ -205,7 +206,7 @@ fn foreign(
 ) -> Result<Option<Key>, TransferError> {
     let is_foreign = |key: &Key| {
         let name = to.prefix.strip(key).unwrap_or_default();
-        // What joins several nodes takes over none of their other objects.
+        // A join of several nodes takes over none of their other objects.
         let [from] = from else { return Ok::<_, TransferError>(true) };
         if options.nodes_only {
             return Ok(true);
@@ -240,7 +241,7 @@ fn foreign(
             continue;
         }
         if node.is_none() && to.store.head(&prefix.key(MARKER)?)?.is_some() {
-            // What an unfinished copy has put there.
+            // An object that an unfinished copy has put there.
             continue;
         }
         for entry in to.store.list_dir(&prefix) {

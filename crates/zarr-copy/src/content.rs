@@ -121,15 +121,15 @@ impl ContentDigest {
     }
 }
 
-/// Lets each bit depend on all: the hashes of entries that differ in few bits differ in few bits, and
-/// two such differences could cancel out in a sum. The last steps of SplitMix64.
+/// Makes each bit depend on all. Without this, the hashes of entries that differ in few bits differ
+/// in few bits, and two such differences could cancel out in a sum. The last steps of SplitMix64.
 fn mixed(hash: u64) -> u64 {
     let hash = (hash ^ (hash >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     hash ^ (hash >> 31)
 }
 
-/// What cannot be listed may be readable all the same.
+/// A store that cannot be listed may be readable all the same.
 fn unlisted(error: StoreError) -> Result<Option<ContentDigest>, TransferError> {
     if error.cannot_list() { Ok(None) } else { Err(source(error)) }
 }

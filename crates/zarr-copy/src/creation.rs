@@ -20,17 +20,18 @@ use crate::{CopyOptions, CopySummary};
 /// document and all of its chunks are removed.
 ///
 /// # Steps
-/// Those of a copy that overwrites: the [`MARKER`](crate::MARKER) is put, the old document is
-/// removed, then the chunks, then the new document is put and the marker removed. A kill at any
-/// moment leaves the old array, the new one, or no array and the marker, which `check` names and
-/// [`Array::open`] reports; calling this again, also with other metadata, starts again. A reader
-/// that has opened the old array may read fill values in place of removed chunks.
+/// The steps of a copy that overwrites: the [`MARKER`](crate::MARKER) is put, the old document is
+/// removed, then the chunks, then the new document is put and the marker removed. After a kill at
+/// any moment the old array exists, or the new one, or only the marker. `check` names the marker,
+/// and [`Array::open`] reports it. Calling this again, also with other metadata, starts again. A
+/// reader that has opened the old array may read fill values in place of removed chunks.
 ///
 /// # Errors
-/// [`ArrayError::NotArray`] if there is a group, with all that is in it, or an unfinished copy of
-/// one; [`ArrayError::Version2`] for a node of Zarr version 2; [`TransferError::Foreign`] if the old
-/// array's folder has an object that is none of its own, and [`TransferError::NotEmpty`] if there is
-/// no array but something else; otherwise as for [`Array::create`]. Nothing has been removed then.
+/// [`ArrayError::NotArray`] if there is a group or an unfinished copy of a group;
+/// [`ArrayError::Version2`] for a node of Zarr version 2; [`TransferError::Foreign`] if the old
+/// array's folder has an object of another owner; [`TransferError::NotEmpty`] if there is no array
+/// but another object; otherwise as for [`Array::create`]. After an error, nothing has been
+/// removed.
 ///
 /// # Examples
 /// ```
@@ -63,7 +64,7 @@ pub fn create_over(
         Err(ArrayError::NotFound { .. }) => false,
         Err(cause @ ArrayError::Unfinished { .. }) => {
             match Unfinished::at(&**store, prefix).map_err(target)?.map(|found| found.kind) {
-                // Nobody knows what would be removed.
+                // It is unknown what would be removed.
                 Some(None) => return Err(target(cause)),
                 Some(Some(kind)) => kind == Kind::Group,
                 None => false,

@@ -35,7 +35,7 @@ impl<'a> Endpoint<'a> {
         Self { store, hierarchy: None, prefix }
     }
 
-    /// The node at `prefix` in a hierarchy, some of whose arrays may consist of others.
+    /// The node at `prefix` in a hierarchy that may have arrays that consist of others.
     #[must_use]
     pub fn in_hierarchy(hierarchy: &'a Hierarchy, prefix: &'a Prefix) -> Self {
         Self { store: hierarchy, hierarchy: Some(hierarchy), prefix }
@@ -80,7 +80,8 @@ impl<'a> Endpoint<'a> {
 
     /// Updates the consolidated metadata of the groups above after a finished copy.
     pub(crate) fn refresh_above(self) {
-        // The copy is done: what fails here is out of date, as after a change by another program.
+        // The copy is done. After a failure here, consolidated metadata is out of date, as after a
+        // change by another program.
         let _out_of_date = refresh_consolidated(self.store, self.prefix);
     }
 

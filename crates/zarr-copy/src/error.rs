@@ -35,7 +35,7 @@ pub enum TransferError {
         /// The path of the source, or of an array or group in it.
         path: String,
     },
-    /// The caller's error about an array whose metadata was to change.
+    /// The caller's error about the change of an array's metadata.
     #[error("{}: {}", Printable(path), Printable(FullMessage(cause.as_ref())))]
     Change {
         /// The array's path.
@@ -43,8 +43,8 @@ pub enum TransferError {
         /// Why it cannot be copied.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// There is no node at the target, but there are other objects, which are not removed: an
-    /// overwrite removes only a node, or chunks that are left of an array.
+    /// There is no node at the target, but there are other objects. They are not removed: an
+    /// overwrite removes only a node, or the remaining chunks of an array.
     #[error(
         "{}: there is no node here, but {}: remove the objects here first",
         Node("target", path),
@@ -91,8 +91,8 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
-    /// The source is no longer what it was when the unfinished copy at the target began: objects were
-    /// added, removed or replaced.
+    /// The source has changed since the unfinished copy at the target began: objects were added,
+    /// removed or replaced.
     #[error(
         "{}: the source has changed since the unfinished copy here began, which would have parts of \
          both: start again",
@@ -132,8 +132,8 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
-    /// A part of a copy was to overwrite the target: if it ran again, it would remove what the
-    /// others have copied.
+    /// A part of a copy was to overwrite the target. If it ran again, it would remove the copies of
+    /// the other parts.
     #[error("parts of a copy cannot overwrite: delete the node at the target first")]
     PartOverwrites,
     /// A copy was to be resumed, but nothing at the target shows one: it may be finished, or
@@ -206,8 +206,8 @@ pub enum TransferError {
         /// The object's key.
         key: String,
     },
-    /// The chunks of this array, or of the arrays of this group, were being rearranged when that was
-    /// interrupted. Only a repair knows which chunks are whose.
+    /// The chunks of this array, or of the arrays of this group, were being rearranged when that
+    /// was interrupted. Only a repair knows which chunks belong to which array.
     #[error(
         "{}: {REARRANGE_MARKER} is left of a rearrangement that was interrupted: repair it first",
         Printable(path)
@@ -216,7 +216,7 @@ pub enum TransferError {
         /// The path of the array or group.
         path: String,
     },
-    /// An array whose elements cannot be read can only be copied unchanged.
+    /// The elements of an array cannot be read; it can only be copied unchanged.
     #[error(
         "{}: elements cannot be read here, so that chunks and codecs must stay: {cause}",
         Printable(path)

@@ -1,12 +1,12 @@
 //! Copies in two passes, where one pass would read the source many times.
 //!
-//! The first pass reads whole chunks of the source, as many as the memory takes, and writes them to an
-//! array beside the chunks of the target; the second makes whole chunks of the target from that. The
-//! intermediate's grid has the boundaries of the tasks of both passes, so that each of its chunks is
-//! written once and read once.
+//! The first pass reads whole chunks of the source, as many as fit in memory, and writes them to an
+//! array beside the chunks of the target. The second pass makes whole chunks of the target from
+//! this array. The intermediate's grid has the boundaries of the tasks of both passes, so that each
+//! of its chunks is written once and read once.
 //!
-//! Each pass is a copy with its own marker, so that a pass that was killed is resumed. An intermediate is
-//! used only by the copy that was interrupted, whose marker says what the source was.
+//! Each pass is a copy with its own marker, so that a pass that was killed is resumed. An
+//! intermediate is used only by the interrupted copy: the copy's marker identifies the source.
 
 use zarr_array::Array;
 use zarr_array::unfinished::Kind;
@@ -44,7 +44,7 @@ pub(crate) struct Intermediate<'p> {
 }
 
 impl<'p> Intermediate<'p> {
-    /// That of a plan, if it has one.
+    /// The intermediate of a plan, if it has one.
     pub(crate) fn of(
         plan: &'p CopyPlan,
         to: &Array,
@@ -66,7 +66,7 @@ impl<'p> Intermediate<'p> {
 
     /// The first pass, or the rest of it.
     ///
-    /// `found` is the state of the target: what lies here of another copy is removed.
+    /// `found` is the state of the target: leftovers of another copy are removed.
     pub(crate) fn fill(
         &self,
         from: &Array,

@@ -6,21 +6,21 @@
 //! hierarchy.
 //!
 //! # Interrupted copies
-//! A copy first puts the object [`MARKER`] next to the place of the target's `zarr.json`, then
-//! everything else, then `zarr.json`, and removes the marker last; in a hierarchy it does so for
-//! each node. Until a node is complete it is therefore not a node to any reader: opening it
-//! returns [`Unfinished`](zarr_array::ArrayError::Unfinished). [`CopyOptions::resume`] continues it if
-//! the marker shows that it is the same copy, by the location of the source and the documents of
+//! A copy first puts the object [`MARKER`] next to the place of the target's `zarr.json`. Then it
+//! puts everything else, then `zarr.json`, and removes the marker last. In a hierarchy it does this
+//! for each node. Until a node is complete it is therefore not a node to any reader: opening it
+//! returns [`Unfinished`](zarr_array::ArrayError::Unfinished). [`CopyOptions::resume`] continues it
+//! if the marker shows that it is the same copy, by the location of the source and the documents of
 //! source and target. The target then has only objects of this copy, since a copy begins with an
-//! empty target. So tasks whose chunks all exist are skipped, the others are done again, and the
-//! result is the same, byte for byte. The caller must know that the source's chunks have not
+//! empty target. So a task is skipped if all its chunks exist, the other tasks are done again, and
+//! the result is the same, byte for byte. The caller must know that the source's chunks have not
 //! changed meanwhile.
 //!
 //! # Intermediates
-//! Tasks that are small beside the chunks of the source would decode these many times. Such an array is
-//! copied in two passes, by way of an array in the folder [`INTERMEDIATE`] of the target or in a
-//! [store](CopyOptions::intermediates) of the caller. It is removed before the target's document is put.
-//! An interrupted pass is resumed like any copy.
+//! Tasks that are small beside the chunks of the source would decode these many times. Such an
+//! array is copied in two passes, through an intermediate array in the folder [`INTERMEDIATE`] of
+//! the target or in a [store](CopyOptions::intermediates) of the caller. It is removed before the
+//! target's document is put. An interrupted pass is resumed like any copy.
 //!
 //! # Parts
 //! Several processes can make one copy, each a [part](CopyOptions::part) of it, on storage that all
@@ -79,7 +79,7 @@ pub use tree::{copy_tree, plan_tree, source_arrays};
 /// finished.
 pub const MARKER: &str = zarr_array::unfinished::MARKER;
 
-/// The memory of a copy, and what it may replace.
+/// Options of a copy: its memory, the nodes that it may replace, and others.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CopyOptions {
     memory: u64,
@@ -113,8 +113,8 @@ impl Default for CopyOptions {
 }
 
 impl CopyOptions {
-    /// Within 1 GiB of memory, to an empty target, without verifying what was written; values
-    /// that the target's codecs would change are refused.
+    /// Within 1 GiB of memory, to an empty target, without verifying writes. Values that the
+    /// target's codecs would change are refused.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -159,26 +159,27 @@ impl CopyOptions {
         self
     }
 
-    /// Whether the target may drop the bits that its `packbits` leaves out, so that values with
-    /// such bits change; an error if this is not set (SD-49).
+    /// Whether the target may lose the bits that its `packbits` does not store, so that values with
+    /// such bits change. Unless this is set, such a value is an error (SD-49).
     #[must_use]
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;
         self
     }
 
-    /// Whether objects that belong to no node are left out, such as a README beside an array.
+    /// Whether to copy only nodes, without objects that belong to no node, such as a README beside
+    /// an array.
     #[must_use]
     pub fn nodes_only(mut self, nodes_only: bool) -> Self {
         self.nodes_only = nodes_only;
         self
     }
 
-    /// Whether the arrays of a group that cannot be read, or that their new metadata does not fit, are
-    /// copied as they are, and listed in [`CopySummary::kept`]. It is an error all the same if no
-    /// array changes. Nodes whose document is not valid are copied as they are, too, with everything
-    /// below them. Arrays of Zarr version 2 that version 3 cannot express are left out, and listed
-    /// in [`CopySummary::untranslated`].
+    /// Whether arrays of a group are copied unchanged, and listed in [`CopySummary::kept`], if they
+    /// cannot be read or their new metadata does not fit. It is an error all the same if no array
+    /// changes. Nodes with an invalid document are also copied unchanged, with everything below
+    /// them. Arrays of Zarr version 2 that version 3 cannot express are left out, and listed in
+    /// [`CopySummary::untranslated`].
     #[must_use]
     pub fn keep_unfit(mut self, keep_unfit: bool) -> Self {
         self.keep_unfit = keep_unfit;
@@ -189,20 +190,20 @@ impl CopyOptions {
     ///
     /// All parts are the same copy: of the same source, to the same target, with the same metadata,
     /// number of parts, and [`nodes_only`](Self::nodes_only). A part refuses to take part in
-    /// another. The parts may run in any order, twice, at the same time, and be killed; a part that
-    /// runs again skips what it has done. The last one to end completes the copy, which is then
-    /// byte for byte the copy of one process. [`CopySummary::part`] says whether it did. Until then the
-    /// target is no node, and [`ArrayError::Unfinished`](zarr_array::ArrayError::Unfinished) has the
-    /// parts that are missing.
+    /// another. The parts may run in any order, twice, at the same time, and be killed. A part that
+    /// runs again skips its finished tasks. The last one to end completes the copy, which is then
+    /// byte for byte the copy of one process. [`CopySummary::part`] says whether it did. Until then
+    /// the target is no node, and [`ArrayError::Unfinished`](zarr_array::ArrayError::Unfinished)
+    /// has the parts that are missing.
     ///
     /// Every part begins or continues the copy, whether or not [`resume`](Self::resume) is set.
     /// None [overwrites](Self::overwrite): delete the target first. Two *different* copies must not
     /// begin at the same time at one target, unless its store has conditional puts, or locks
     /// between the processes.
     ///
-    /// A target that has become a node with the expected documents is taken for the complete copy,
-    /// and left as it is: a part may run again after all are done. This cannot be told from a copy
-    /// that was made before, so choose a target where there is nothing.
+    /// If the target has become a node with the expected documents, it counts as the complete copy
+    /// and stays unchanged: a part may run again after all are done. An earlier copy looks the
+    /// same, so choose an empty target.
     ///
     /// # Examples
     /// ```
@@ -269,7 +270,7 @@ impl CopyOptions {
         }
     }
 
-    /// Whether the summary has what is not an object: of several parts, that of the first.
+    /// Whether the summary lists names without a key: of several parts, the first one does.
     fn tells_without_key(&self) -> bool {
         !self.nodes_only && self.part.is_none_or(Part::is_first)
     }
@@ -323,7 +324,7 @@ impl UnfitArray {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CopySummary {
-    /// Arrays, including unfinished ones that were finished.
+    /// Arrays, including unfinished arrays that this copy finished.
     pub arrays: u64,
     /// Groups.
     pub groups: u64,
@@ -333,8 +334,8 @@ pub struct CopySummary {
     pub others: u64,
     /// Objects that belong to no node and were left out.
     pub left_out: u64,
-    /// What is in the source and no copy can have, because it is no object: names that no key can
-    /// have, and what is no regular file (`Cleaning::without_key`). Empty with
+    /// Files in the source that no copy can have, because they are no objects: files with names
+    /// that no key can have, and files that are not regular (`Cleaning::without_key`). Empty with
     /// [`CopyOptions::nodes_only`]. Of several parts, the first has them.
     pub without_key: Vec<String>,
     /// Tasks that an earlier, interrupted copy had done.
@@ -343,8 +344,8 @@ pub struct CopySummary {
     pub tasks: u64,
     /// Arrays that were copied in two passes: [`Route::Intermediate`].
     pub intermediates: u64,
-    /// Arrays that were copied as they are, although they were to change, and nodes whose document
-    /// is not valid: only with [`CopyOptions::keep_unfit`].
+    /// Arrays that were copied unchanged although they were to change, and nodes with an invalid
+    /// document; only with [`CopyOptions::keep_unfit`].
     pub kept: Vec<UnfitArray>,
     /// Arrays of Zarr version 2 that are not in the copy, because version 3 cannot express them: only
     /// with [`CopyOptions::keep_unfit`].

@@ -82,7 +82,7 @@ impl<'a> Marker<'a> {
         Self::with_identity(to, kind, to_document, words, UnfinishedWork::Copy, identity)
     }
 
-    /// The marker of the node `to` that is made of several: each with its document.
+    /// The marker of the node `to`, made of several nodes, each with its document.
     pub(crate) fn of_many(
         from: &[(Endpoint<'_>, &str)],
         to: Endpoint<'a>,
@@ -106,7 +106,7 @@ impl<'a> Marker<'a> {
         Self::with_identity(to, kind, to_document, words, UnfinishedWork::Join, identity)
     }
 
-    /// The marker of a new array, which is made of nothing.
+    /// The marker of a new array without a source.
     pub(crate) fn of_creation(to: Endpoint<'a>, document: String) -> Result<Self, TransferError> {
         let identity = [0, 0, hash_of(&[document.as_bytes()])];
         Self::with_identity(to, Kind::Array, document, None, UnfinishedWork::Creation, identity)
@@ -135,19 +135,19 @@ impl<'a> Marker<'a> {
         })
     }
 
-    /// The same marker, which says what the objects of the source are: a copy from others is not
+    /// The same marker with an identity of the source's objects: a copy of other objects is not
     /// resumed.
     pub(crate) fn with_content(self, content: Option<ContentDigest>) -> Self {
         Self { content, ..self }
     }
 
-    /// The same marker of a copy whose intermediates are in this place.
+    /// The same marker for a copy with intermediates in this place.
     pub(crate) fn with_intermediates(self, intermediates: Option<String>) -> Self {
         Self { intermediates, ..self }
     }
 
-    /// The marker of the same copy in parts. It says more of what is copied, since the parts must
-    /// agree on it: the nodes below the root, and whether other objects are left out.
+    /// The marker of the same copy in parts. It describes more of the copy, since the parts must
+    /// agree on it: the nodes below the root, and whether other objects are copied.
     ///
     /// `below` are the [hashes](Self::hashes) of those nodes, in the order of a visit.
     pub(crate) fn in_parts(mut self, of: u32, below: &[[u64; 2]], nodes_only: bool) -> Self {
@@ -165,8 +165,8 @@ impl<'a> Marker<'a> {
         self
     }
 
-    /// What distinguishes this node of a tree from others: its source, and its target below the
-    /// root of the tree's.
+    /// The identity of this node in a tree: its source, and its target below the root of the tree's
+    /// target.
     pub(crate) fn hashes(&self, root: &Prefix) -> [u64; 2] {
         let [place, source, target] = self.identity.map(u64::to_le_bytes);
         let path = below(root, self.to.prefix).as_bytes();
@@ -234,7 +234,7 @@ impl<'a> Marker<'a> {
         Ok(self.to.store.delete(&self.key)?)
     }
 
-    /// The progress of the copy whose marker is found, if there is one: `Some(None)` for another
+    /// The progress of the copy of the found marker, if there is one: `Some(None)` for another
     /// copy's marker.
     pub(crate) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
         let Some(text) = read_marker(&**self.to.store, &self.key)? else { return Ok(None) };
@@ -338,8 +338,8 @@ fn without_content(text: &[u8]) -> Value {
     json
 }
 
-/// Puts a document of a target where there must be none, unless it is this one, and reads what is
-/// then stored: no copy is called complete whose documents were not seen.
+/// Puts a document of a target, unless it is there already; any other document there is an error.
+/// Reads the stored document afterwards: no copy counts as complete before its documents were read.
 pub(crate) fn put_verified(
     to: Endpoint<'_>,
     key: &Key,

@@ -1,4 +1,4 @@
-//! Nodes that are made of several others, by the steps of a copy.
+//! Nodes made of several other nodes, by the steps of a copy.
 
 use zarr_array::unfinished::Kind;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
@@ -10,13 +10,13 @@ use crate::endpoint::Endpoint;
 use crate::error::TransferError;
 use crate::marker::{Marker, TargetState};
 
-/// A node that is being made of others, such as an array that joins several: by the steps of a
-/// copy, so that a kill at any moment leaves no node, or a whole one.
+/// A node that is being made of other nodes, such as an array that joins several. It follows the
+/// steps of a copy: after a kill at any moment there is no node, or a whole one.
 ///
 /// [`begin`](NewNode::begin) puts the [`MARKER`](crate::MARKER), then the caller puts chunks or
 /// makes the nodes [`within`](NewNode::within), and [`finish`](NewNode::finish) puts the document
-/// and removes the marker. As for copies, a node that is
-/// [resumed](CopyOptions::resume) has only objects of the same work, so what is stored is done.
+/// and removes the marker. As for copies, a [resumed](CopyOptions::resume) node has only objects of
+/// the same work, so stored objects are done.
 pub struct NewNode<'a> {
     marker: Marker<'a>,
     state: TargetState,
@@ -24,9 +24,9 @@ pub struct NewNode<'a> {
 }
 
 impl<'a> NewNode<'a> {
-    /// Begins the node at `to` with this document, made of the nodes `from` with theirs: which
-    /// must be the same nodes in the same order, with the same documents and the same `content`, for it
-    /// to be resumed.
+    /// Begins the node at `to` with this document, made of the nodes `from` with their documents.
+    /// To resume it, pass the same nodes in the same order, with the same documents and the same
+    /// `content`.
     ///
     /// Of the options, [`resume`](CopyOptions::resume) and [`overwrite`](CopyOptions::overwrite)
     /// matter; an overwrite never removes objects that belong to no node.
@@ -79,7 +79,7 @@ impl<'a> NewNode<'a> {
     /// then follows.
     ///
     /// # Errors
-    /// Those of the store; the node can then be resumed.
+    /// Errors of the store; the node can then be resumed.
     pub fn finish(self) -> Result<(), TransferError> {
         if !self.is_finished() {
             self.marker.put_document()?;
@@ -92,7 +92,8 @@ impl<'a> NewNode<'a> {
     }
 
     /// Undoes [`begin`](NewNode::begin), if nothing but markers has been put: for work that failed
-    /// for a reason that a repetition meets again. What cannot be removed stays, as after a kill.
+    /// for a reason that a repetition meets again. Markers that cannot be removed stay, as after a
+    /// kill.
     pub fn withdraw(self) {
         if self.state == TargetState::Fresh {
             let _stays = remove_markers(self.marker.to);

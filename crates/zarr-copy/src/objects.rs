@@ -76,8 +76,8 @@ fn is_document(name: &str) -> bool {
     name == METADATA_KEY || version_2::NAMES.contains(&name)
 }
 
-/// Copies every object in the folder of an array that is to be copied, except its documents.
-/// An object of an interrupted copy is complete if it has the length of the source's: a put
+/// Copies every object in the folder of an array that is to be copied, except its documents. An
+/// object of an interrupted copy is complete if it has the length of the source's object: a put
 /// stores all of an object or nothing, and the target has only objects of the copy.
 pub(crate) fn copy_objects(
     from: Endpoint<'_>,
@@ -145,8 +145,8 @@ pub(crate) fn copy_others(
     Ok(summary)
 }
 
-/// Copies every object at and below a node that is to be copied, whatever it is. `target` is the state
-/// of the copy to which the node belongs. A part leaves out [documents](documents_below).
+/// Copies every object at and below a node that is to be copied, whatever it is. `target` is the
+/// state of the copy to which the node belongs. A part does not copy [documents](documents_below).
 pub(crate) fn copy_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -179,8 +179,9 @@ pub(crate) fn copy_below(
     Ok(summary)
 }
 
-/// The documents at and below a node whose own is not valid, each with its key in the copy: members
-/// before their groups. A copy in parts puts them like other documents, when all parts are done.
+/// The documents at and below a node with an invalid document, each with its key in the copy:
+/// members before their groups. A copy in parts puts them like other documents, when all parts are
+/// done.
 pub(crate) fn documents_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -230,7 +231,7 @@ pub(crate) fn copy_beside_chunks(
     Ok(summary)
 }
 
-/// Refuses an array among whose objects are chunks of another arrangement.
+/// Refuses an array if its objects include chunks of another arrangement.
 fn rearranging(from: Endpoint<'_>) -> TransferError {
     let cause = "its chunks were being rearranged when that was interrupted: repair it first";
     source(ArrayError::Refused { path: from.path(), cause: cause.into() })
@@ -244,7 +245,7 @@ struct Batch<'a> {
     to: Endpoint<'a>,
     /// How chunks are called in the copy; `None` for objects that are no chunks.
     renamed: Option<&'a Renamed>,
-    /// The source, if its codecs tell what its chunks may have.
+    /// The source, if its codecs give a limit for its chunks.
     array: Option<&'a Array>,
     interrupted: bool,
     options: &'a CopyOptions,

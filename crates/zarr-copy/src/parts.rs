@@ -1,26 +1,27 @@
 //! Copies that several processes make, each a part of it.
 //!
 //! # Objects
-//! Beside the [`MARKER`](crate::MARKER), which says of how many parts the copy is, each part puts
-//! two small objects: one when it begins, one when it is done. Nothing is ever changed by two
-//! parts, so neither locks nor conditional puts are needed; where a store has them, two parts that
-//! begin at the same time also cannot mistake the copies of others for theirs.
+//! The [`MARKER`](crate::MARKER) has the number of parts. Beside it, each part puts two small
+//! objects: one when it begins, one when it is done. No object is ever changed by two parts, so
+//! neither locks nor conditional puts are needed. If the store has them, two parts that begin at
+//! the same time also cannot mistake other copies for theirs.
 //!
 //! # Steps
-//! 1. The first part finds the target empty and puts the marker. Those that follow find the same
+//! 1. The first part finds the target empty and puts the marker. The following parts find the same
 //!    marker, or refuse to take part.
 //! 2. Each part puts its first record, its chunks, and its second record. A part that finds its
-//!    first record was interrupted: it skips what is stored.
-//! 3. A part that is done and finds the second record of all others completes the copy: it puts
-//!    the documents, that of the root last, removes the records and then the marker. Several parts
-//!    may do this at the same time, and any part that runs again does it after a kill: each step
-//!    can be repeated.
+//!    first record was interrupted: it skips stored chunks.
+//! 3. A part that is done and finds the second record of all others completes the copy. It puts the
+//!    documents, the root's last, removes the records and then the marker. Several parts may do
+//!    this at the same time, and any part that runs again does it after a kill: each step can be
+//!    repeated.
 //!
 //! # Latecomers
 //! A part may run twice at the same time, and the second may still run when the copy is complete.
-//! It looks for the marker before each task, and writes no more once it is gone. A record that it
-//! puts too late, it removes: whoever puts a record looks for the document of the root afterwards,
-//! and whoever puts that document removes all records afterwards, so one of the two sees the other.
+//! It looks for the marker before each task, and writes no more once it is gone. It removes a
+//! record that it puts too late. A part that puts a record looks for the document of the root
+//! afterwards, and a part that puts this document removes all records afterwards. So one of the two
+//! sees the other.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -172,7 +173,7 @@ impl<'a> PartRun<'a> {
     }
 
     /// Completes the copy if all parts are done. `documents` puts the documents of all nodes below
-    /// the root, those of members before those of their groups.
+    /// the root, members before their groups.
     pub(crate) fn end(
         &self,
         joined: Joined,
@@ -181,7 +182,7 @@ impl<'a> PartRun<'a> {
         let to = self.marker.to;
         match joined {
             Joined::Node => {
-                // Those that it put too late, if it was killed then.
+                // Records that it put too late, if it was killed then.
                 self.remove_records(self.part.number()).map_err(target)?;
                 return Ok(PartStatus::WasComplete);
             }
@@ -284,7 +285,7 @@ impl<'a> PartRun<'a> {
     }
 }
 
-/// Copies a part of one array, whose copy has this marker; `metadata` is the target's.
+/// Copies a part of one array; its copy has this marker; `metadata` is the target's.
 pub(crate) fn copy_part_of_array(
     marker: Marker<'_>,
     part: Part,
@@ -301,7 +302,7 @@ pub(crate) fn copy_part_of_array(
     Ok(summary)
 }
 
-/// What of a copy is to be done: all of it, or one part.
+/// The share of a copy that this process does: all of it, or one part.
 pub(crate) struct Share<'a> {
     of: Option<(Part, &'a Marker<'a>)>,
     /// The root of the target: names are those below it, for every part the same.
@@ -379,7 +380,7 @@ impl<'a> Share<'a> {
 pub(crate) struct OwnedObjects<'s> {
     part: Option<Part>,
     folder: String,
-    /// The chunks that are, with what makes their keys.
+    /// The chunks to copy, with the key encoding.
     chunks: Option<(ChunkKeyEncoding, usize, OwnedChunks)>,
     share: &'s Share<'s>,
 }
@@ -388,8 +389,8 @@ impl OwnedObjects<'_> {
     /// Whether the object of this name in the folder is to be copied. One part owns it, if there
     /// are parts.
     pub(crate) fn contains(&self, name: &str) -> bool {
-        // What a part left at the source, killed after its copy was complete, is no content; at the
-        // target it would be a record of this copy.
+        // A leftover record at the source, of a part that was killed after its copy was complete,
+        // is no content; at the target it would be a record of this copy.
         if Record::of_name(name).is_some() {
             return false;
         }

@@ -23,8 +23,8 @@ const BYTES_PER_OBJECT: u64 = 64 << 10;
 pub struct CopyPlan {
     /// Bytes of all elements; elements of variable length count as 64 each.
     pub bytes: u64,
-    /// What is decoded as a whole in the source: its chunks, or the inner chunks of shards. Elements,
-    /// if the codecs find each of them.
+    /// The number of units in the source that are decoded as a whole: chunks, or inner chunks of
+    /// shards; elements, if the codecs can locate each.
     pub chunks: u64,
     /// How many of these are decoded, each as often as it is.
     pub reads: u64,
@@ -108,7 +108,8 @@ impl CopyPlan {
     }
 }
 
-/// What a read of the source decodes as a whole; `None` if elements are found one by one.
+/// The units of the source that a read decodes as a whole; `None` if the codecs locate single
+/// elements.
 fn units(from: &Array) -> Result<Option<Grid>, TransferError> {
     if let Some(Codec::ShardingIndexed(shards)) = from.metadata().codecs().first() {
         let axes = from.shape().iter().zip(&shards.chunk_shape);

@@ -22,7 +22,7 @@ pub(crate) struct Prepared {
     /// The array that it makes.
     pub(crate) to: Array,
     pub(crate) budget: Budget,
-    /// What one task reads at most.
+    /// The tasks: the most that each reads at a time.
     pub(crate) tasks: Grid,
 }
 
@@ -138,7 +138,7 @@ impl Copy<'_> {
         let regions = self.share.regions(self.to).map_err(|error| grid_error(self.to, error))?;
         let mut running = self.start(&regions, progress);
         for region in &regions {
-            // A task and a region both have whole chunks, and so has what they have in common.
+            // A task and a region both have whole chunks, and so has their intersection.
             let tasks = tasks.chunks(region).map_err(|error| grid_error(self.to, error))?;
             for task in tasks {
                 self.step(&absolute(region, task.axes()), &mut running)?;
@@ -266,8 +266,8 @@ impl Copy<'_> {
 
     /// As [`task`](Self::task), for elements of variable length; returns their size in bytes.
     ///
-    /// A task has as many elements as fit if they have the usual length. If they are longer, its
-    /// chunks are copied one by one.
+    /// A task has as many elements as fit if they have the usual length. If they are longer, each
+    /// chunk is copied separately.
     fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
         let limit = self.budget.bytes;
         let selection = Selection::from(ranges);
@@ -288,7 +288,7 @@ impl Copy<'_> {
         Ok(u64::try_from(read.bytes().len()).unwrap_or(u64::MAX))
     }
 
-    /// Copies the chunks of the target in these ranges one by one; `None` if there is only one.
+    /// Copies each chunk of the target in these ranges separately; `None` if there is only one.
     fn chunk_by_chunk(&self, ranges: &[Range<u64>]) -> Result<Option<u64>, TransferError> {
         let parts = self.to.grid().chunks(ranges);
         let mut parts = parts.map_err(|error| grid_error(self.to, error))?;
@@ -309,9 +309,9 @@ impl Copy<'_> {
         TransferError::Verify { path, start: ranges.iter().map(|range| range.start).collect() }
     }
 
-    /// Whether these elements are those that were written, or those that the target's codecs make
-    /// of them: if the codecs lose bits, that was allowed, since the write would have failed
-    /// otherwise.
+    /// Whether these elements equal the written elements, or the elements that the target's codecs
+    /// make of them. If the codecs lose bits, this was allowed: otherwise the write would have
+    /// failed.
     fn is_as_written(&self, written: &[u8], read: &[u8]) -> Result<bool, TransferError> {
         if written == read {
             return Ok(true);

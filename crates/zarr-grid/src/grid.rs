@@ -80,7 +80,7 @@ impl Grid {
         &self.shape
     }
 
-    /// Number of occupied chunks on each axis: those that exist in a store (SD-05).
+    /// Number of occupied chunks on each axis; only occupied chunks exist in a store (SD-05).
     #[must_use]
     pub fn occupied(&self) -> &[u64] {
         &self.occupied

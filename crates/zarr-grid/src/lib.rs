@@ -38,8 +38,8 @@
 //! unclear places in these texts.
 //!
 //! # Hostile input
-//! No input makes it panic, loop, or use memory or time beyond what was passed in. All sums are
-//! checked (SD-07); a grid of eight axes of 2^63 chunks is as cheap as any.
+//! No input makes it panic, loop, or use memory or time out of proportion to the input. All sums
+//! are checked (SD-07); a grid of eight axes of 2^63 chunks is as cheap as any.
 //!
 //! # Non-goals
 //! It knows no JSON and no chunk keys, reads and writes nothing, and holds no data. It has no

@@ -83,7 +83,7 @@ pub enum JoinError {
         /// The name of the other member.
         first: Box<str>,
     },
-    /// The axis along which to join is not one of the members'.
+    /// The members do not have the axis along which to join.
     #[error("axis {axis} is out of range: the members have {rank} axes")]
     Axis {
         /// The axis.
@@ -104,12 +104,13 @@ pub enum JoinError {
     Argument {
         /// The member of [`NamedArrangement`](crate::NamedArrangement): `along` or `grid`.
         argument: &'static str,
-        /// What it says.
+        /// Its value.
         found: String,
         /// Why that does not fit.
         reason: String,
     },
-    /// The numbers of tiles do not multiply to the number of members, or are not one per axis.
+    /// The product of the numbers of tiles is not the number of members, or there is not one number
+    /// per axis.
     #[error("a grid of {tiles:?} tiles does not fit {members} members of {rank} axes")]
     TileCount {
         /// Tiles per axis.
@@ -142,7 +143,7 @@ pub enum JoinError {
         expected: Box<str>,
         /// The name of the other member.
         first: Box<str>,
-        /// Why, and what to do.
+        /// The reason and the remedy.
         reason: Box<str>,
     },
     /// An attribute differs between a member and the first one.
@@ -259,7 +260,7 @@ pub enum JoinError {
     /// The target is refused.
     #[error(transparent)]
     Transfer(Box<TransferError>),
-    /// A member is not what it was when the join was planned.
+    /// A member has changed since the join was planned.
     #[error(
         "{}: {} has changed since the join was planned: plan it again",
         Printable(member),

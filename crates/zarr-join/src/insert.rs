@@ -10,13 +10,14 @@ use crate::values::attributes::{self, Attributes};
 use crate::values::equal::check_equal;
 use crate::values::times::in_units_of;
 
-/// Checks that an array may be put between the chunks of another along an axis: rank, data type,
-/// dimension names and lengths on the other axes are equal, and so are the attributes that say what
-/// values mean, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Returns what is to be inserted: the
-/// array itself or, if both are times in different units, a copy in memory in the units of the first.
+/// Checks that an array may be put between the chunks of another along an axis. Rank, data type,
+/// dimension names and lengths on the other axes must be equal, and so must the attributes that
+/// give values their meaning, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Returns the array to
+/// insert: the array itself or, if both are times in different units, a copy in memory in the units
+/// of the first.
 ///
-/// [`Rearrangement`](crate::rearrange::Rearrangement) inserts it, and compares what decides how
-/// chunks are stored.
+/// [`Rearrangement`](crate::rearrange::Rearrangement) inserts it, and compares codecs, fill value
+/// and chunks.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the inserted array; [`JoinError::Times`] with a time that has no exact
@@ -54,8 +55,8 @@ pub fn check_group_insertion(
     Ok(())
 }
 
-/// Checks that two arrays may be joined as they are, and that the same attributes say what their
-/// values mean.
+/// Checks that two arrays may be joined unchanged, and that the attributes that give values their
+/// meaning are equal.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the inserted array.

@@ -319,9 +319,8 @@ impl DataType {
 
     /// How an element lies in memory, where all its components are alike.
     ///
-    /// `None` for records, whose [`parts`](Self::parts) each have a layout, for types of variable
-    /// length and for those that are
-    /// not interpreted.
+    /// `None` for records (each of their [`parts`](Self::parts) has a layout), for types of
+    /// variable length and for uninterpreted types.
     #[must_use]
     pub fn element_layout(&self) -> Option<ElementLayout> {
         self.kind()?.layout()
@@ -336,7 +335,8 @@ impl DataType {
         }
     }
 
-    /// Whether elements, or fields of them, have components of several bytes whose order matters.
+    /// Whether elements or their fields have components of several bytes, so that byte order
+    /// matters.
     #[must_use]
     pub fn has_byte_order(&self) -> bool {
         match self {
@@ -376,8 +376,8 @@ impl DataType {
         }
     }
 
-    /// Components narrower than a byte, which take one byte each in memory. Neither bool (SD-18)
-    /// nor records, whose fields may be, are.
+    /// Whether components are narrower than a byte; each takes one byte in memory. False for bool
+    /// (SD-18), and for records, even if their fields are.
     #[must_use]
     pub fn is_sub_byte(&self) -> bool {
         self.component().is_some_and(Component::is_sub_byte)

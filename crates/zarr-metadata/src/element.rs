@@ -18,8 +18,8 @@ use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// Appends the bytes of an element, little-endian, for its JSON text as a fill value. Those of a
-/// string are its UTF-8.
+/// Appends the bytes of an element, little-endian, for its JSON text as a fill value. The bytes of
+/// a string are its UTF-8.
 ///
 /// ```
 /// use zarr_metadata::{DataType, parse_element};
@@ -56,8 +56,8 @@ pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Res
 /// ```
 ///
 /// # Errors
-/// Unless `bytes` is one element of a type that is interpreted; a bool is 0 or 1 (SD-52), a string
-/// is UTF-8, or its code units are Unicode scalar values. Nothing has been appended then.
+/// Unless `bytes` is one element of an interpreted type. A bool must be 0 or 1 (SD-52); a string
+/// must be UTF-8, or its code units Unicode scalar values. After an error, `out` is unchanged.
 pub fn format_element(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<()> {
     if data_type.is_variable_length() {
         return variable::format(data_type, bytes, out);
@@ -397,7 +397,7 @@ fn sign_extended(code: u64, bits: u32) -> i64 {
 impl DataType {
     /// Makes the bytes of an element, or of several one after the other, canonical: sub-byte
     /// components extended from their own bits (SD-18). Elements of other types stay as they are.
-    /// Of a type whose elements may be missing, `bytes` is one element.
+    /// For a type with missing elements, `bytes` is one element.
     pub fn canonicalize_element(&self, bytes: &mut [u8]) {
         if let DataType::ZarrsOptional(optional) = self {
             if let Some((_, value)) = bytes.split_last_mut() {

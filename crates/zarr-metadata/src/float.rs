@@ -1,11 +1,11 @@
 //! Binary floating point of every width in software, exact in both directions.
 //!
 //! # From a decimal, without rounding twice
-//! The standard library rounds a decimal `x` to the nearest `f64`, `d`. Every point halfway
-//! between two neighbours of a narrower format is itself an `f64`, and rounding is monotonic: if
-//! `d` is not such a point, then `x` lies on the same side of each of them as `d`, and rounding `d`
-//! rounds `x`. Only if `d` is a halfway point do the digits of `x` decide; then they are compared
-//! with the digits of `d`, which has an exact and short decimal expansion.
+//! The standard library rounds a decimal `x` to the nearest `f64`, `d`. Every point halfway between
+//! two neighbours of a narrower format is itself an `f64`, and rounding is monotonic. If `d` is not
+//! such a point, then `x` lies on the same side of each of them as `d`, and rounding `d` rounds
+//! `x`. Only if `d` is a halfway point do the digits of `x` decide; then they are compared with the
+//! digits of `d`, which has an exact and short decimal expansion.
 
 use std::cmp::Ordering;
 
@@ -19,7 +19,7 @@ pub enum FloatSpecials {
     Ieee,
     /// `fn`: no infinity; NaN is all ones below the sign.
     AllOnesNan,
-    /// `fnuz`: no infinity and no negative zero, whose code is the one NaN.
+    /// `fnuz`: no infinity and no negative zero; its code is the only NaN.
     NegativeZeroNan,
     /// `fn` of 4 and 6 bits: every code is a finite number.
     Finite,
@@ -137,7 +137,7 @@ impl FloatFormat {
         self.infinity().map(|code| code | sign)
     }
 
-    /// What `code` stands for; bits above the width are ignored.
+    /// The value of `code`; bits above the width are ignored.
     pub(crate) fn decode(&self, code: u32) -> Value {
         let negative = code & self.sign_bit() != 0;
         let magnitude = code & self.ones();
@@ -177,8 +177,8 @@ impl FloatFormat {
         self.round(nearest, || compare_magnitude(text, nearest))
     }
 
-    /// The code nearest to `x`; where `x` is halfway between two, `tie` says on which side of it
-    /// (away from zero or toward it) the number meant lies.
+    /// The code nearest to `x`. If `x` is halfway between two codes, `tie` says on which side of
+    /// `x` the intended number lies: away from zero or toward it.
     fn round(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u32, OutOfRange> {
         let negative = x.is_sign_negative();
         if self.specials == FloatSpecials::Power && negative {
@@ -248,11 +248,11 @@ impl FloatFormat {
         }
     }
 
-    /// The shortest decimal that reads back as `code`, the nearest to it where there are several;
-    /// as the `f64` that the same decimal is the shortest for.
+    /// The shortest decimal that reads back as `code`; of several, the nearest. It is returned as
+    /// the `f64` with the same shortest decimal.
     ///
-    /// `value` is what `code` decodes to. A decimal of fewer digits than `value` has lies next to
-    /// it on one side or the other, so that cutting the digits of `value` finds them all.
+    /// `value` is the value of `code`. A decimal with fewer digits than `value` is adjacent to it
+    /// on one side or the other, so cutting the digits of `value` finds them all.
     pub(crate) fn shortest(&self, code: u32, value: f64) -> f64 {
         self.shorter(code, value).unwrap_or(value)
     }

@@ -1,8 +1,7 @@
 //! The JSON documents of Zarr v3, typed and lossless.
 //!
-//! `zarr.json` holds everything that is needed to read an array: its shape, what its elements are,
-//! how it is cut into chunks, and the codecs that each chunk went through. This crate reads such
-//! documents, checks them against the specification, and writes them.
+//! `zarr.json` describes an array: its shape, its data type, its chunk grid, and the codecs of its
+//! chunks. This crate reads such documents, checks them against the specification, and writes them.
 //!
 //! ```
 //! use zarr_metadata::{ChunkGrid, NodeMetadata};
@@ -31,8 +30,8 @@
 //!
 //! # What is kept
 //! The text of a document is kept and written back byte for byte; a change replaces only the
-//! members that it concerns (SD-33). What the crate does not interpret (attributes, unknown codecs)
-//! is available as JSON text. Run-length pairs of a rectilinear grid are never expanded.
+//! members that it concerns (SD-33). Parts that the crate does not interpret (attributes, unknown
+//! codecs) are available as JSON text. Run-length pairs of a rectilinear grid are never expanded.
 //!
 //! # What hostile input can do
 //! It can only cause an error, which gives the JSON path, the found and the allowed values.
@@ -46,13 +45,13 @@
 //!
 //! # serde
 //! Documents, data types, grids, key encodings and codecs serialise and deserialise with the same
-//! checks, through the raw text of `serde_json` and only there. A document whose attributes have
-//! bare `NaN` is no JSON, and `serde_json` refuses it.
+//! checks, through the raw text of `serde_json` and only there. A document with bare `NaN` in its
+//! attributes is no JSON, and `serde_json` refuses it.
 //!
 //! # Specifications
 //! Zarr v3 core 3.1 and the documents of its codecs; from zarr-extensions the chunk grid
 //! `rectilinear`, the codecs `packbits` and `reshape`, and the data types. Numbers such as SD-33
-//! are this project's readings of places that these leave open.
+//! are this project's decisions where these texts leave a question open.
 //!
 //! # Non-goals
 //! No I/O and no chunk data. Zarr version 2 is read, not written. Sizes that depend on the

@@ -1,9 +1,8 @@
-//! Limits of this reader on the size of what documents describe.
+//! Limits of this reader on the arrays that documents describe.
 //!
-//! A document of a megabyte has room for 500,000 dimensions and 100,000 codecs. No real
-//! array has as many. The limits let code that works with chains and grids take more than linear
-//! time in the rank, or keep a level per codec, without a document that turns this into minutes or
-//! gigabytes.
+//! A document of a megabyte has room for 500,000 dimensions and 100,000 codecs. No real array has
+//! as many. With these limits, code for chains and grids may take more than linear time in the
+//! rank, or keep a level per codec: no document can turn this into minutes or gigabytes.
 
 use crate::error::MetadataError;
 use crate::error::rule::Rule;

@@ -40,7 +40,7 @@ impl Field {
         (x ^ self.sign()).wrapping_sub(self.sign())
     }
 
-    /// The bit that a signed type extends upwards; 0 if there is nothing to extend.
+    /// The bit that a signed type extends upwards; 0 if no bit is extended.
     pub(crate) fn sign(&self) -> u64 {
         if self.signed { 1 << self.last_bit() } else { 0 }
     }

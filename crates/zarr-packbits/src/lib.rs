@@ -33,9 +33,9 @@
 //! Numbers such as SD-10 are this project's readings of places where the specification is open.
 //!
 //! # Features
-//! `std` (default): detects the instructions of the processor at run time. Without it the crate
-//! is `no_std` and uses the instructions that it is compiled for; on targets without vector
-//! registers, such as operating systems, that is the portable kernel.
+//! `std` (default): detects the instructions of the processor at run time. Without it the crate is
+//! `no_std` and uses the instructions that it is compiled for. On targets without vector registers,
+//! such as operating system kernels, it uses the portable kernel.
 //!
 //! # Non-goals
 //! Data type names, JSON, fill values and parallelism are left to the caller.

@@ -102,7 +102,7 @@ pub(crate) struct LostBits {
     /// Bits above the last one, which unpack as 0 (if signed, as the bit below), and bits below
     /// the first one, which unpack as 0.
     outside: u64,
-    /// Those of them above the last one, if signed.
+    /// The bits among them that lie above the last one, if signed.
     extended: u64,
     memory: ByteOrder,
 }
@@ -137,8 +137,7 @@ impl LostBits {
     }
 
     /// Not zero if a component in `word` would change. If signed, a bit above the last must equal
-    /// the bit below it; that bit is never in another component, since bit 0 is not above the
-    /// last.
+    /// the bit below it. That bit is in the same component, since bit 0 is never above the last.
     fn in_word(&self, word: u64) -> u64 {
         (word ^ (word << 1 & self.extended)) & self.outside
     }

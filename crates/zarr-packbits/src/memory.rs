@@ -3,7 +3,7 @@
 
 use crate::{ByteOrder, Kernel, field::Field, run};
 
-/// The block size in unpacked bytes: a multiple of eight components of any size, so that a block
+/// The block size in unpacked bytes. It is a multiple of eight components of any size, so a block
 /// packs to whole bytes and the next one starts at the same bit.
 const BLOCK: usize = 4 << 10;
 
@@ -45,8 +45,8 @@ pub(crate) fn pack_kept(
     kept
 }
 
-/// Hands out the blocks of `src`, swapped, with the field that they have then, and what `dst` has
-/// from their place on.
+/// Hands out the blocks of `src`, swapped, each with its field after the swap and the rest of `dst`
+/// from its place on.
 fn blocks(
     field: &Field,
     src: &[u8],

@@ -8,9 +8,9 @@
 //! until one starts a byte
 //! ```
 //!
-//! Kernels that read or write beyond a group, to use whole words, stop before the end of the
-//! buffer; the portable kernel processes the rest in a buffer with spare room. The AVX-512 kernel
-//! needs none of that: it unpacks from any bit to the last element.
+//! Kernels that read or write whole words beyond a group stop before the end of the buffer. The
+//! portable kernel processes the rest in a buffer with spare room. The AVX-512 kernel needs none of
+//! that: it unpacks from any bit to the last element.
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 use crate::arch::Neon;
@@ -22,7 +22,7 @@ use crate::lossless::LostBits;
 use crate::used_bits::{self, NOTHING, PLAIN, SUMS, UsedBits, Watch};
 use crate::{BitOrder, Kernel, field::Field, scalar, word};
 
-/// The most bytes that the portable kernel leaves, and as many again to spare.
+/// The most bytes that the portable kernel does not process, and as many again to spare.
 const SPARE: usize = 192;
 
 /// The block size, in unpacked bytes, in which values are checked before the portable kernel
@@ -96,8 +96,8 @@ fn unpack_groups(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) {
     tail.copy_from_slice(&group[..tail.len()]);
 }
 
-/// Unpacks a multiple of eight fields with a kernel that leaves the last ones and some layouts to
-/// the portable kernel. Returns their number.
+/// Unpacks a multiple of eight fields with a kernel that does not process the last ones, nor some
+/// layouts: the portable kernel does. Returns their number.
 fn unpack_vectors(kernel: Kernel, field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     if dst.len() < VECTORS_FROM {
         return 0;
@@ -230,8 +230,8 @@ fn pack_vectors<const WATCH: Watch>(
 }
 
 /// Packs a multiple of eight fields into the whole of `dst` with the portable kernel. Before it
-/// packs a block, `look` gathers what [`UsedBits`] needs from the block: with vector instructions,
-/// which the kernel does not use.
+/// packs a block, `look` gathers the words for [`UsedBits`] from the block, with vector
+/// instructions.
 fn pack_words<const WATCH: Watch>(
     field: &Field,
     src: &[u8],
@@ -243,7 +243,8 @@ fn pack_words<const WATCH: Watch>(
     let block_len = if WATCH == NOTHING { src.len().max(1) } else { BLOCK };
     for block in src.chunks(block_len) {
         look(seen, block);
-        // The kernel leaves the fields of the last bytes, so later blocks start with those.
+        // The kernel does not process the fields of the last bytes, so later blocks start with
+        // them.
         let done = word::pack(field, &rest[..rest.len().min(block.len())], dst);
         (rest, dst) = (&rest[done * field.size..], &mut dst[done / 8 * field.bits as usize..]);
     }

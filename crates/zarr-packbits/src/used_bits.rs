@@ -1,10 +1,9 @@
 //! Detects, while components are packed, whether packing drops bits that carry values.
 //!
-//! A component is kept if its bits below the first one are 0, and those above the last one are 0
-//! or, if it is signed, repeat the last one. For signed components, add a one at the last bit and
-//! look at the sum: it has no bit above the last one exactly if all of those equal it, and its
-//! bits below are those of the component. So kernels gather one word of all components, with one
-//! or two instructions per vector:
+//! A component is kept if its bits below the first one are 0 and its bits above the last one are 0
+//! or, if it is signed, repeat the last one. For signed components, add a one at the last bit. The
+//! sum has no bit above the last one exactly if all bits above it equal it; the bits below do not
+//! change. So kernels gather one word of all components, with one or two instructions per vector:
 //!
 //! ```text
 //! int8, bits 0 to 3       bits    sum
@@ -28,7 +27,7 @@ pub(crate) const PLAIN: Watch = 1;
 /// The sums of components and their sign bit.
 pub(crate) const SUMS: Watch = 2;
 
-/// What must be gathered to tell whether components are kept.
+/// The words to gather to decide whether components are kept.
 pub(crate) fn watch(field: &Field) -> Watch {
     let size_bits = 8 * field.size as u32;
     match field.last_bit() + 1 == size_bits {

@@ -1,9 +1,9 @@
 //! The portable kernel: words of 64 bits, in safe code.
 //!
 //! Eight fields of `b` bits are `b` bytes, a *group*, whatever `b` is; in memory they are `size`
-//! words of `8 / size` components. The fields of a word are contiguous bits. They are spread out
-//! to components by doubling: first the upper half of the fields moves to the upper half of the
-//! word, then the upper half of each half, until every field is in its component.
+//! words of `8 / size` components. The fields of a word are contiguous bits. They are spread out to
+//! components by doubling. First the upper half of the fields moves to the upper half of the word,
+//! then the upper half of each half, until every field is in its component.
 //!
 //! ```text
 //! 8 fields of 3 bits, a to h, to bytes; most significant bit on the left
@@ -35,8 +35,7 @@ struct Words {
     first_bit: u32,
     /// The field's bits in every component.
     mask: u64,
-    /// The bit to extend in every component, and the highest bit; 0 if there is nothing to
-    /// extend.
+    /// The bit to extend in every component, and the highest bit; 0 if no bit is extended.
     sign: u64,
     highest: u64,
 }
@@ -151,9 +150,9 @@ const OVERRUN: usize = 9;
 /// codec's, otherwise 0.
 ///
 /// Constant widths fold the tables of [`Words`] into the instructions, which makes the code up to
-/// twice as fast; for components of eight bytes and the rarer order that is not worth the code
-/// size. A width that fills the component is a copy, which `run` makes, unless it starts
-/// within a byte.
+/// twice as fast. For components of eight bytes and the rarer order this is not worth the code
+/// size. A width that fills the component is a copy, which `run` makes, unless it starts within a
+/// byte.
 macro_rules! with_constants {
     ($field:ident, $size:ident, $msb:ident, $bits:ident, $call:expr) => {
         match $field.size {

@@ -27,8 +27,8 @@ pub struct Exported {
 /// in a form that fsspec reads. Local files are named by absolute paths.
 ///
 /// # Errors
-/// [`StoreError`] with the key of the first array whose chunks have several lengths, or of the first
-/// object that other programs cannot read where it is: in a zip archive, in memory, or encoded in
+/// [`StoreError`] with the key of the first array with chunks of several lengths, or of the first
+/// object that other programs cannot read in place: in a zip archive, in memory, or encoded in
 /// another way than the joined array.
 ///
 /// # Examples

@@ -22,12 +22,13 @@ pub(super) enum Reference {
     Part { target: usize, offset: u64, len: u64 },
 }
 
-/// How many times its own length a file may have once the templates of different targets are replaced:
-/// a long text that is used many times would take any time and memory.
+/// The factor by which replacing the templates of different targets may lengthen a file. Without a
+/// limit, a long text that is used many times would take any time and memory.
 const MOST_EXPANDED: usize = 32;
 
-/// The most bytes of a path or URL. No file system or server takes a longer one, and each use of it, as
-/// an error that names it, would cost far more than the file that makes it from templates.
+/// The most bytes of a path or URL. No file system or server takes a longer one. Each use of a
+/// longer one, such as an error that names it, would cost far more than the file that makes it from
+/// templates.
 const LONGEST_TARGET: usize = 1 << 16;
 
 /// The references of a file, by key.
@@ -52,8 +53,8 @@ enum Listed {
     Whole((String,)),
 }
 
-/// Reads a reference file: its references, and the names of those that no object can have as key.
-/// `target` gives the number of a path or URL.
+/// Reads a reference file: its references, and the names that are no keys. `target` gives the
+/// number of a path or URL.
 pub(super) fn parse(
     json: &[u8],
     target: &mut dyn FnMut(&str) -> usize,
@@ -153,7 +154,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The number of a target, whose templates are replaced.
+    /// The number of a target, with its templates replaced.
     fn target(&mut self, url: &str) -> Result<usize, String> {
         if let Some(number) = self.numbers.get(url) {
             return Ok(*number);

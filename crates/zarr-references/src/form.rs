@@ -14,7 +14,7 @@ pub(super) enum Form {
     Table,
 }
 
-/// What a file or folder of this name holds, if it may be one of references.
+/// The form of references in a file or folder of this name, if it may hold references.
 pub(super) fn form_of(name: &str) -> Option<Form> {
     let name = Path::new(name);
     match name.extension()?.to_str()?.to_ascii_lowercase().as_str() {

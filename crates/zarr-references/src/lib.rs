@@ -1,8 +1,8 @@
 //! Stores of references to parts of other files, as kerchunk and `VirtualiZarr` write them.
 //!
 //! [`ReferenceStore`] opens a reference file. [`ReferenceOpener`] opens it by path or URL:
-//! `refs.json/group`, and with the feature `parquet` also a folder of tables, `refs.parq/group`. [`export`] writes the
-//! references of a store, such as a virtual join's.
+//! `refs.json/group`, and with the feature `parquet` also a folder of tables, `refs.parq/group`.
+//! [`export`] writes the references of a store, such as a virtual join.
 //!
 //! # Non-goals
 //! References are not generated from a rule (`gen`). The formats of the files that

@@ -8,8 +8,8 @@ use zarr_store::{Key, Opener, Prefix, Store, StoreError, StoreOptions};
 use super::form::{DOCUMENT, form_of, is_table};
 use super::store::ReferenceStore;
 
-/// Opens files of references by path or URL: files whose names end in `.json`, and folders whose
-/// names end in `.parq` or `.parquet` and that have a document `.zmetadata`.
+/// Opens references by path or URL: files with names that end in `.json`, and folders with names
+/// that end in `.parq` or `.parquet` and with a document `.zmetadata`.
 ///
 /// The document of a node, `zarr.json`, is none, since completion in a shell leads to it.
 ///

@@ -1,10 +1,10 @@
 //! The sizes that the pages of a column claim.
 //!
-//! The reader of the crate `parquet` makes room for what the header of a page claims: up to 2 GiB of
-//! decompressed bytes, which compressed zeros fill, and for as many values. So the headers are looked
-//! at first. They are structs of the compact protocol of Thrift: field 2 is the decompressed length,
-//! field 3 the stored length, and fields 5, 7 and 8 are structs about the kind of the page, whose
-//! field 1 is the number of values.
+//! The reader of the crate `parquet` allocates the size that the header of a page claims: up to 2
+//! GiB of decompressed bytes, which compressed zeros fill, and as many values. So the headers are
+//! looked at first. They are structs of the compact protocol of Thrift. Field 2 is the decompressed
+//! length, and field 3 the stored length. Fields 5, 7 and 8 are structs about the kind of the page;
+//! their field 1 is the number of values.
 
 /// The most bytes that one page may have.
 const LONGEST_PAGE: u64 = 256 << 20;

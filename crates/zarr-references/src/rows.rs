@@ -53,7 +53,7 @@ impl Rows {
         limit: u64,
         target: &mut dyn FnMut(&str) -> usize,
     ) -> Result<Self, String> {
-        // The reader returns errors for what it finds damaged, but it also has assertions.
+        // The reader returns errors for damage that it finds, but it also has assertions.
         catch_unwind(AssertUnwindSafe(|| Self::parse(Bytes::from(file), limit, target)))
             .unwrap_or_else(|_| Err("it is damaged".to_owned()))
     }
@@ -118,7 +118,7 @@ fn check(file: &[u8], group: &RowGroupMetaData) -> Result<(), String> {
     Ok(())
 }
 
-/// A row group, whose columns are read one after the other.
+/// A row group; its columns are read one after the other.
 struct Group<'a> {
     metadata: &'a RowGroupMetaData,
     reader: &'a dyn RowGroupReader,

@@ -24,21 +24,21 @@ use super::form::is_table;
 use super::table::Table;
 use super::target::{Base, Home, TargetObject, Targets, refused};
 
-/// A read-only store whose objects are parts of other files, such as chunks in NetCDF-4 files: a
-/// reference file as kerchunk and `VirtualiZarr` write it: JSON of versions 0 and 1, or, with the
-/// feature `parquet`, a folder of tables.
+/// A read-only store of objects that are parts of other files, such as chunks in NetCDF-4 files.
+/// The references are in the format of kerchunk and `VirtualiZarr`: JSON of versions 0 and 1, or,
+/// with the feature `parquet`, a folder of tables.
 ///
-/// A key stands for bytes in the reference file itself (a text, `base64:` or an object), for a whole
-/// target (`[url]`) or a part of one (`[url, offset, length]`). Targets are paths relative to the
-/// reference file, absolute paths and URLs; `templates` that are texts are replaced. Generated
-/// references (`gen`) are refused. Keys that no object can have are left out.
+/// A key refers to bytes in the reference file itself (a text, `base64:` or an object), to a whole
+/// target (`[url]`) or to a part of a target (`[url, offset, length]`). Targets are paths relative
+/// to the reference file, absolute paths and URLs; `templates` that are texts are replaced.
+/// Generated references (`gen`) are refused. Keys that no object can have are left out.
 ///
 /// A folder of tables has the documents of all nodes in `.zmetadata`, and the references of each
-/// array in files `refs.N.parq`, which are read when they are needed; some are kept. Its targets are
-/// relative to the folder that it is in.
+/// array in files `refs.N.parq`. These are read when they are needed, and some are cached. Its
+/// targets are relative to the folder that it is in.
 ///
-/// A reference past the end of its target, to a missing target, or to a target that has changed
-/// since its first read is an error that names the target; it is never a missing object.
+/// A reference is an error that names the target if it leads past the target's end, or if the
+/// target is missing or has changed since its first read. It is never a missing object.
 ///
 /// # Whom a reference file is trusted
 /// It may come from anybody. So by default local files are read only in the folder of a local
@@ -73,10 +73,10 @@ struct Inner {
     locks: ProcessLocks,
 }
 
-/// What all keys stand for.
+/// The references of all keys.
 #[derive(Debug)]
 enum Index {
-    /// References by key, and the names of those that no object can have as key.
+    /// References by key, and the names that are no keys.
     File(References, BTreeSet<String>),
     #[cfg(feature = "parquet")]
     Table(Table),
@@ -135,7 +135,7 @@ impl ReferenceStore {
         Self(Arc::new(Inner { index, modified, targets, locks }))
     }
 
-    /// What a key stands for, without a look at anything but its target. The references may have
+    /// The reference of a key, without a look at anything but its target. The references may have
     /// changed later than the target.
     fn described(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
         let Inner { modified, targets, .. } = &*self.0;

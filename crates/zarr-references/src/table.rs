@@ -227,7 +227,7 @@ impl Table {
         }))
     }
 
-    /// What lies directly below a prefix.
+    /// The direct children of a prefix.
     pub(super) fn list_dir(
         &self,
         prefix: &Prefix,

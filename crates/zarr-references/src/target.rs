@@ -35,7 +35,7 @@ pub(super) struct Home {
     pub(super) base: Base,
 }
 
-/// What relative references start from: an absolute path without links, or a URL.
+/// The base of relative references: an absolute path without links, or a URL.
 #[derive(Debug)]
 pub(super) enum Base {
     Folder(PathBuf),
@@ -225,7 +225,7 @@ pub(super) fn refused(url: &str, reason: &str) -> StoreError {
 }
 
 impl Home {
-    /// The folder of a file, which is one by name there.
+    /// The folder of a file; it is a folder by name there.
     pub(super) fn of_file(path: &Path, options: &StoreOptions) -> Result<(Self, Key), StoreError> {
         let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
         let path = fs::canonicalize(path).map_err(fail)?;

@@ -1,4 +1,4 @@
-//! Which bits elements use, and how many distinct values there are: what says whether packing helps.
+//! The bits that elements use, and the number of distinct values. These show whether packing helps.
 
 use serde_json::{Value, json};
 use zarr_metadata::DataType;
@@ -20,7 +20,7 @@ pub(crate) struct Bits {
     width: u32,
     /// Whether narrower values are sign-extended.
     signed: bool,
-    /// The bits that are 1 in some component, and those that are 1 in all.
+    /// The bits that are 1 in some component, and the bits that are 1 in all.
     any: u64,
     all: u64,
     /// The bits that differ from the sign in some component.
@@ -40,7 +40,7 @@ enum Distinct {
 }
 
 impl Bits {
-    /// `None` for types whose components are not numbers of at most 8 bytes.
+    /// `None` for types with components other than numbers of at most 8 bytes.
     pub(crate) fn of(data_type: &DataType) -> Option<Self> {
         let is_time =
             matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_));
@@ -80,7 +80,7 @@ impl Bits {
         self.distinct.add(value);
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the counts of another thread or part.
     pub(crate) fn join(&mut self, other: &Self) {
         self.any |= other.any;
         self.all &= other.all;
@@ -206,7 +206,7 @@ impl Bits {
         json!({"any": any, "all": all, "differing": differing, "distinct": distinct})
     }
 
-    /// Adds what the file of a part says; `None` if it is no such thing.
+    /// Adds the counts in the file of a part; `None` if the value is no such counts.
     pub(crate) fn add_part(&mut self, part: &Value) -> Option<()> {
         let number = |value: &Value| u64::from_str_radix(value.as_str()?, 16).ok();
         let list =
@@ -312,7 +312,7 @@ mod tests {
         assert!(Bits::of(&DataType::String).is_none());
     }
 
-    /// What packbits refuses is exactly what does not fit into these bits.
+    /// Packbits refuses exactly the values that do not fit into these bits.
     #[test]
     fn packing_loses_nothing_with_these_bits_and_something_with_fewer() {
         use zarr_codec::{AxisEdges, Chain};

@@ -5,8 +5,8 @@ use std::io;
 use zarr_array::ArrayError;
 use zarr_metadata::MetadataError;
 
-/// Why a report cannot be made. Messages do not name the array: the caller knows what the user calls
-/// it.
+/// Why a report cannot be made. Messages do not name the array: the caller knows its name for the
+/// user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
@@ -50,10 +50,10 @@ pub enum ReportError {
     /// A picture cannot be encoded.
     #[error("cannot encode the picture: {0}")]
     Png(io::Error),
-    /// There is nothing to report on.
+    /// The report would be empty.
     #[error("{what}")]
     Nothing {
-        /// What there is instead.
+        /// The reason.
         what: &'static str,
     },
     /// A program lacks the data type of an array that all shall read.

@@ -1,6 +1,6 @@
 //! The labels of axes: the elements of coordinate arrays, as in Xarray.
 //!
-//! A coordinate array has one axis, and the name of the dimension whose labels it holds.
+//! A coordinate array has one axis, and the name of the dimension that it labels.
 
 use std::ops::Range;
 
@@ -19,7 +19,7 @@ pub enum Label {
     Real(f64),
 }
 
-/// What labels are.
+/// The type of labels.
 pub enum LabelKind {
     /// Integers.
     Whole {
@@ -120,7 +120,7 @@ impl Labels {
     /// The labels of a region that are numbers; none of texts.
     ///
     /// # Errors
-    /// Those of the read.
+    /// Errors of the read.
     pub fn read(&self, region: impl Into<Selection>) -> Result<Vec<Label>, ArrayError> {
         let Some(numbers) = &self.numbers else { return Ok(Vec::new()) };
         let elements = self.array.read(region.into())?;
@@ -197,8 +197,8 @@ pub struct ArrayLabels {
 }
 
 impl ArrayLabels {
-    /// Of an array with this document, in whose group `coordinate` opens the array of a name. An array
-    /// with the name of its own single axis has no other labels.
+    /// The labels of an array with this document; `coordinate` opens an array of its group by name.
+    /// An array with the name of its own single axis has no other labels.
     pub fn of(
         metadata: &ArrayMetadata,
         own_name: &str,

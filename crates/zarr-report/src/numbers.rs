@@ -29,7 +29,7 @@ enum Kind {
 }
 
 impl Numbers {
-    /// `None` for data types whose elements are not real numbers or times.
+    /// `None` for data types with elements other than real numbers and times.
     #[must_use]
     pub fn of(data_type: &DataType) -> Option<Self> {
         let layout = data_type.element_layout()?;
@@ -68,8 +68,8 @@ impl Numbers {
         matches!(self.0, Kind::Unsigned(_) | Kind::Signed(_) | Kind::Time)
     }
 
-    /// The elements as numbers, in place of what is in the list. A time that is not one is NaN.
-    /// Integers of more than 53 bits are rounded; their order stays, but for equal neighbours.
+    /// The elements as numbers, in place of the content of the list. "NaT" becomes NaN. Integers of
+    /// more than 53 bits are rounded; their order stays, but for equal neighbours.
     #[expect(clippy::cast_precision_loss, reason = "documented")]
     pub fn list(&self, elements: &[u8], list: &mut Vec<f64>) {
         list.clear();

@@ -1,7 +1,7 @@
 //! The pieces in which the elements of an array are read.
 //!
-//! Of an array that has far more chunks than objects, only what lies in tasks with stored chunks is
-//! read: all other elements are the fill value.
+//! Of an array with far more chunks than objects, only tasks with stored chunks are read: all other
+//! elements are the fill value.
 
 use std::ops::Range;
 
@@ -23,7 +23,7 @@ pub(crate) fn elements(region: &Selection) -> Result<u64, ReportError> {
     region.elements().ok_or_else(|| ReportError::TooMany { shape: region.shape() })
 }
 
-/// The tasks with stored chunks of `array`, if it stores few of so many chunks; tasks are groups of
+/// The tasks with stored chunks of `array`, if it stores few of many chunks. Tasks are groups of
 /// chunks of `grid_of`, an array of the same shape.
 pub(crate) fn stored_tasks<'a>(
     array: &'a Array,

@@ -281,7 +281,7 @@ fn codec(codec: &Codec, data_type: &DataType) -> String {
 fn zfp(zfp: &Zfp) -> String {
     let mode = match zfp {
         Zfp::Reversible => return "reversible".to_owned(),
-        // Of 0 and less, the library keeps what it can.
+        // With 0 and less, the library is as exact as it can be.
         Zfp::FixedAccuracy { tolerance } if tolerance.parse().is_ok_and(|n: f64| n <= 0.0) => {
             "error of floats as small as possible".to_owned()
         }

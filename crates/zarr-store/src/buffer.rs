@@ -7,9 +7,9 @@ use super::{Key, StoreError};
 /// Makes room for `additional` more bytes of an object; an error where a hostile size would abort the
 /// process.
 ///
-/// An empty buffer gets a quarter more: those that are used again are for objects of about one size,
-/// such as compressed chunks, and each new buffer for a slightly larger one would leave a hole of
-/// its size in the memory of the thread. What is not used is never touched, so it takes no memory.
+/// An empty buffer gets a quarter more. Reused buffers are for objects of about one size, such as
+/// compressed chunks; each new buffer for a slightly larger object would leave a hole of its size
+/// in the memory of the thread. The unused part is never touched, so it takes no memory.
 ///
 /// # Errors
 /// [`StoreError::TooLarge`] if memory does not suffice.
@@ -28,7 +28,7 @@ pub fn reserve(key: &Key, out: &mut Vec<u8>, additional: u64) -> Result<(), Stor
     let too_large = || StoreError::TooLarge { key: key.to_string(), size: additional };
     let needed = usize::try_from(additional).map_err(|_| too_large())?;
     if out.is_empty() && out.capacity() < needed {
-        // Freed first, so that the old and the new memory are never held at once.
+        // Freed first, so that the old and the new memory never exist at the same time.
         *out = Vec::new();
         if out.try_reserve_exact(needed.saturating_add(needed / 4)).is_ok() {
             return Ok(());

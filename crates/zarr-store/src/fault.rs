@@ -39,10 +39,9 @@ pub enum Fault {
 ///
 /// Operations that access storage are numbered from 0: calls of the methods of [`Store`],
 /// [`Linking`](super::Linking) and [`Cleaning`](super::Cleaning), and each delete of a
-/// `delete_prefix`. To test that a piece of work survives
-/// the end of the process at every step, run it once to learn how many
-/// [`operations`](FaultStore::operations) it takes, then once for each of them with
-/// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and examine what the inner store holds.
+/// `delete_prefix`. To test that a piece of work survives the end of the process at every step, run
+/// it once to count its [`operations`](FaultStore::operations). Then run it for each of them with
+/// [`Fault::DieBefore`] and with [`Fault::DieAfter`], and examine the inner store.
 ///
 /// # Examples
 /// ```

@@ -3,14 +3,14 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// The longest key, in bytes: what S3 and GCS accept.
+/// The longest key, in bytes: the limit of S3 and GCS.
 pub const MAX_KEY_LEN: usize = 1024;
 
 /// The name of one object in a store, such as `group/array/c/0/1`.
 ///
 /// Relative, with `/` between segments. No segment is empty, `.` or `..`, and no character is NUL
-/// or a backslash, so that a key means the same object on every file system and never leads
-/// outside a store. At most [`MAX_KEY_LEN`] bytes. A clone is cheap.
+/// or a backslash. So a key means the same object on every file system and never leads outside a
+/// store. At most [`MAX_KEY_LEN`] bytes. A clone is cheap.
 ///
 /// # Examples
 /// ```
@@ -150,7 +150,7 @@ impl Prefix {
         self.key_of(relative.len(), |text| text.push_str(relative))
     }
 
-    /// The key below this prefix whose rest `write` appends, of about `length` bytes.
+    /// The key below this prefix; `write` appends the rest, of about `length` bytes.
     ///
     /// # Errors
     /// [`KeyError`] if the two together are not a key.
@@ -281,7 +281,7 @@ pub enum KeyError {
     },
 }
 
-/// Which segment of a key is empty, and what to do about it.
+/// The empty segment of a key, and the remedy.
 fn empty_segment(key: &str) -> &'static str {
     match key {
         "" => "is empty; at least one segment is needed",

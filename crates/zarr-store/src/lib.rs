@@ -7,9 +7,9 @@
 //! tests any store. The documentation of [`Store`] shows how to implement one.
 //!
 //! # Blocking and asynchronous
-//! [`Store`] blocks. [`AsyncStore`] has its reads without blocking the thread: object storage
-//! implements it ([`Store::asynchronous`]), and with the feature `async` any other store is read on
-//! threads of this crate.
+//! [`Store`] blocks. [`AsyncStore`] has its reads without blocking the thread. Object storage
+//! implements it ([`Store::asynchronous`]); with the feature `async`, threads of this crate read
+//! any other store.
 //!
 //! # Changing shared objects
 //! Part of a chunk is written by reading, changing and writing the whole chunk. [`update`] does
@@ -85,7 +85,7 @@ pub use self::store::types::{
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::waiting::Waiting;
 
-/// Marks a place that a simulation is to reach. Without the feature `simulation` it is nothing.
+/// Marks a place that a simulation must reach. Without the feature `simulation` it does nothing.
 #[cfg(feature = "simulation")]
 #[doc(hidden)]
 #[macro_export]
@@ -95,7 +95,7 @@ macro_rules! reached {
     };
 }
 
-/// Marks a place that a simulation is to reach. Without the feature `simulation` it is nothing.
+/// Marks a place that a simulation must reach. Without the feature `simulation` it does nothing.
 #[cfg(not(feature = "simulation"))]
 #[doc(hidden)]
 #[macro_export]

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 /// The space of local files.
 pub(super) const FILES: &str = "file";
 
-/// Where the objects below a prefix are, in a form that can be compared between stores: a file
-/// system and the folders of a path, or a bucket and the segments of a path.
+/// The location of the objects below a prefix, comparable between stores: a file system and the
+/// folders of a path, or a bucket and the segments of a path.
 ///
 /// Two stores may have the same location, or one may lie within the other.
 ///

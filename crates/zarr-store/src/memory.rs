@@ -16,7 +16,7 @@ use super::{
 use crate::hash::fnv1a;
 use crate::locks::lock_table::LockTable;
 
-/// Keys that a listing copies at a time, so that no lock is held between its items.
+/// Keys that a listing copies at a time, so that it holds no lock between its items.
 const LIST_BATCH: usize = 1024;
 
 /// Objects are divided among this many maps by a hash of their keys, so that threads that use

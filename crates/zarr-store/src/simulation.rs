@@ -1,5 +1,5 @@
-//! What a simulation of this library decides instead of the process, which is how long pauses are, and
-//! what it counts: how often marked places were reached.
+//! Hooks for a simulation of this library: it decides how long pauses are, and counts how often
+//! marked places were reached.
 //!
 //! Only for `cargo xtask simulate`. Without a simulation, pauses are as long as they are otherwise.
 

@@ -41,7 +41,7 @@ pub fn names_below<'m>(
     names.iter().map(String::as_str).filter(move |name| name.starts_with(&start))
 }
 
-/// What lies directly below a prefix, in order. Takes time for each child, not for each key below it.
+/// The direct children of a prefix, in order. Takes time for each child, not for each key below it.
 ///
 /// # Errors
 /// [`StoreError::Key`] if a text in the map is not a key.
@@ -73,7 +73,7 @@ pub fn children<V>(
     }
 }
 
-/// What every key below a prefix begins with.
+/// The common beginning of every key below a prefix.
 fn start_of(prefix: &Prefix) -> String {
     if prefix.is_root() { String::new() } else { format!("{prefix}/") }
 }

@@ -25,7 +25,7 @@ pub enum UpdatePolicy {
 /// The change that an update makes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// Leave it as it is.
+    /// Keep the object unchanged.
     Keep,
     /// Write the bytes in the buffer.
     Put,
@@ -49,18 +49,18 @@ pub struct Current {
 /// Reads an object, calls `change` and writes the result, without losing any other update of the
 /// same object.
 ///
-/// `change` gets the object's bytes in the buffer (none if it does not exist) and leaves there what
-/// [`Change::Put`] is to write. It may be called more than once, each time with newer bytes. It
-/// must not lock or update another object.
+/// `change` gets the object's bytes in the buffer (none if it does not exist), and replaces them
+/// there with the bytes that [`Change::Put`] writes. It may be called more than once, each time
+/// with newer bytes. It must not lock or update another object.
 ///
 /// Uses the best mechanism of the store: a lock that excludes all processes, else a conditional put
-/// with retries, else what `policy` says. This excludes other updates, [`replace`] and [`remove`];
-/// a plain put at the same time may be overwritten by the update of what was read before it.
+/// with retries, else what `policy` says. This excludes other updates, [`replace`] and [`remove`].
+/// It does not exclude plain puts: an update may overwrite the bytes of a concurrent plain put.
 ///
 /// # Errors
-/// What `change` returns; [`StoreError::NoExclusion`] if the store has no mechanism and `policy`
-/// requires one; [`StoreError::Contention`] if other writers were faster too often; errors of the
-/// store.
+/// The error that `change` returns; [`StoreError::NoExclusion`] if the store has no mechanism and
+/// `policy` requires one; [`StoreError::Contention`] if other writers were faster too often; errors
+/// of the store.
 ///
 /// # Examples
 /// ```

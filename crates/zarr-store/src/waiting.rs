@@ -13,7 +13,7 @@ use super::Operation;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Waiting {
-    /// What was asked for.
+    /// The requested operation.
     pub operation: Operation,
     /// Key or prefix concerned.
     pub key: String,

@@ -8,7 +8,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InstructionSet {
-    /// No vector instructions except those that the compiler generates. Runs on any machine.
+    /// No explicit vector instructions; the compiler may still generate some. Runs on any machine.
     Portable,
     /// SSE2: every x86-64 target, except those without vector registers, such as operating
     /// systems.

@@ -93,7 +93,7 @@ impl ViewStack {
     pub fn reshape(&mut self, shape: &[usize]) -> Result<(), ViewError> {
         match self.top().reshape(shape) {
             Ok(Some(view)) => self.replace(view),
-            // A view whose offset cannot be represented does not exist either.
+            // If the offset cannot be represented, no such view exists either.
             Ok(None) | Err(ViewError::Offset) => self.push(View::contiguous(shape)?),
             Err(error) => Err(error),
         }
@@ -102,8 +102,8 @@ impl ViewStack {
     /// Applies an operation to the uppermost view: `stack.apply(|top| top.permute(order))`.
     ///
     /// # Errors
-    /// Those of the operation, and [`ViewError::Outer`] if its result reaches past the elements below.
-    /// The stack is unchanged then.
+    /// The errors of the operation, and [`ViewError::Outer`] if its result reaches past the
+    /// elements below. The stack is unchanged then.
     pub fn apply(
         &mut self,
         operation: impl FnOnce(&View) -> Result<View, ViewError>,

@@ -111,8 +111,8 @@ impl DocumentFolder {
         }
     }
 
-    /// Refuses a document, archive or file of references to which a link leads out of the folder: it
-    /// is opened by its path, which the folder's store does not see.
+    /// Refuses a document, archive or file of references if a link to it leads out of the folder:
+    /// it is opened by its path, which the folder's store does not see.
     fn check_links(&self, names: &[String]) -> Result<(), VirtualJoinError> {
         let options = &self.options.store;
         if folder_at(&self.url, options).is_none() {
@@ -211,14 +211,14 @@ fn split(url: &str, options: &StoreOptions) -> Option<(String, Prefix)> {
     };
     let path = path.trim_matches('/');
     let names = names_in(url, path).ok()?;
-    // An encoded `/` is none between names, and stores refuse what follows a `?` or `#` in a URL.
+    // An encoded `/` is no separator, and stores refuse a URL with a `?` or `#`.
     let is_plain = names.matches('/').count() == path.matches('/').count()
         && !(scheme(url).is_some() && path.contains(['?', '#']));
     is_plain.then(|| Some((root, Prefix::new(names).ok()?))).flatten()
 }
 
-/// The reference by which a document in the folder or at the URL `base` names what is at `target`:
-/// relative if possible.
+/// The reference to `target` in a document that lies in the folder or at the URL `base`: relative
+/// if possible.
 pub(crate) fn reference(base: &str, target: &str) -> String {
     // Of whatever kind the files on the way are.
     let options = StoreOptions::new();

@@ -78,7 +78,7 @@ pub enum VirtualJoinError {
     NoDimension {
         /// The group.
         place: String,
-        /// What was given.
+        /// The given name.
         dimension: String,
     },
     /// An array does not have this axis.

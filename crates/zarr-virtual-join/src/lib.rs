@@ -1,11 +1,11 @@
 //! Virtual joins of Zarr v3 arrays: a document says which arrays lie where, and opens as one array.
 //!
 //! [`Document::of_join`] makes the document of a [`Join`](zarr_join::Join), and
-//! [`Document::of_groups`] that of whole groups. Nothing of the members is copied: they may differ in
-//! lengths, chunks, codecs and fill values. [`open_store`] opens a document, whose name ends in
-//! [`.zjoin`](SUFFIX), as a store with the joined arrays and groups, and any other path or URL as
-//! [`open_url`](zarr_array::store::open_url) does. [`StoredDocument`] removes, reorders and inserts
-//! members.
+//! [`Document::of_groups`] makes the document of a join of groups. Nothing of the members is
+//! copied: they may differ in lengths, chunks, codecs and fill values. [`open_store`] opens a
+//! document (its name ends in [`.zjoin`](SUFFIX)) as a store with the joined arrays and groups. It
+//! opens any other path or URL as [`open_url`](zarr_array::store::open_url) does.
+//! [`StoredDocument`] removes, reorders and inserts members.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -38,8 +38,8 @@
 //! ```
 //!
 //! # Non-goals
-//! Joined arrays are not written. Members are not watched: what has changed since the join is found
-//! when it is read.
+//! Joined arrays are not written. Members are not watched: a change since the join is found when
+//! the changed part is read.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]

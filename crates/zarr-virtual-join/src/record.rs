@@ -27,15 +27,15 @@ use crate::recorded::Recorded;
 use crate::source::document;
 
 impl Document {
-    /// The document of a virtual join, in place of an array: it says where the members are, and what
-    /// their documents were. `place` is the path or URL at which it will be
-    /// [written](Document::write), to which it names the members by relative references where there
-    /// are some. The names of the members must be their paths or URLs.
+    /// The document of a virtual join, in place of an array: it records the locations of the
+    /// members, and the identity of their documents. `place` is the path or URL at which it will be
+    /// [written](Document::write). References to members are relative to it if possible. The names
+    /// of the members must be their paths or URLs.
     ///
-    /// Chunks, codecs and fill values of the members may all differ. The chunks of the joined array
-    /// are those of the members; where members that lie side by side have different ones, each
-    /// chunk of the joined array spans chunks up to the next edge that all neighbours share. Its
-    /// codecs are those of the first member if they fit to these chunks, and a copy of the array is
+    /// Chunks, codecs and fill values of the members may all differ. The joined array has the
+    /// chunks of the members. If neighbouring members have different chunks, each chunk of the
+    /// joined array spans chunks up to the next edge that all neighbours share. The joined array
+    /// has the codecs of the first member if they fit these chunks, and a copy of the array is
     /// encoded with them by default.
     ///
     /// Reading a chunk that is modified after this call is an error, unless
@@ -48,7 +48,7 @@ impl Document {
         let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;
         let grid = |members: &Members| -> Result<_, VirtualJoinError> {
             let grid = match members.shape().contains(&0) {
-                // Without elements there is nothing to divide into chunks.
+                // Without elements there are no chunks.
                 true => members.joined_grid(),
                 false => linked_grid(members),
             };
@@ -110,7 +110,7 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
     let place = Place::parse(member.store(), &StoreOptions::new()).ok();
     let place = place.and_then(|place| place.folder().map(Path::to_owned));
     let folder = place.and_then(|place| match place.is_file() {
-        // Not an archive, whose entries have times of their own.
+        // Not an archive: its entries have separate times.
         true => is_virtual_join(member.store()).then_some(place),
         false => Some(prefix.segments().fold(place, |path, name| path.join(name))),
     });
@@ -145,7 +145,7 @@ pub(crate) fn with_fitting_codecs(
     Ok(metadata.with_codecs(plain.codecs()).map_err(JoinError::Metadata)?)
 }
 
-/// The grid whose chunks are the members.
+/// The grid with the members as chunks.
 fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
     let tiles = members.tiles();
     let axes = (0..tiles.counts().len()).map(|axis| {
@@ -167,7 +167,7 @@ fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
     Ok(Grid::new(axes.collect::<Result<Vec<_>, _>>()?))
 }
 
-/// The grid whose chunks are chunks of the members, or several whole ones.
+/// The grid of the members' chunks, or of several whole chunks each.
 fn linked_grid(members: &Members) -> Result<Grid, GridError> {
     let tiles = members.tiles();
     let counts = tiles.counts();

@@ -16,11 +16,11 @@ pub(crate) struct Recorded {
 }
 
 impl Recorded {
-    /// That of a document that was found. `place` is the member's folder, if it is a local one, or
-    /// the file that it is in, such as an archive: then that file's time counts, since any change of
-    /// it may be one of the member.
+    /// The record of a found document. `place` is the member's folder, if it is local, or the file
+    /// that contains it, such as an archive. The time of such a file counts, since any change of
+    /// the file may be a change of the member.
     pub(crate) fn new(meta: &ObjectMeta, key: &Key, place: Option<&Path>) -> Self {
-        // Stores whose objects have numbered versions add the number on a line of its own.
+        // Stores with numbered versions add the number on a separate line.
         let tag = meta.version.as_ref().and_then(|version| version.tag());
         let etag = tag.and_then(|tag| tag.lines().next()).filter(|tag| !tag.is_empty());
         let etag = etag.map(str::to_owned);
@@ -35,7 +35,7 @@ impl Recorded {
         Self { length: meta.size, etag, last_modified }
     }
 
-    /// Compares with what a document of a join says, as far as both are known.
+    /// Compares with the record in a document of a join, as far as both are known.
     pub(crate) fn check(&self, member: &MemberReference) -> Result<(), ArrayError> {
         let changed = |what, found: &str, recorded: &str| {
             let (found, recorded) = (found.to_owned(), recorded.to_owned());

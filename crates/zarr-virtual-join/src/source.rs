@@ -1,4 +1,4 @@
-//! Opens the members of an array, and makes sure that they are what was joined.
+//! Opens the members of an array, and verifies that they have not changed since the join.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

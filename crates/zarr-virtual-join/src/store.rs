@@ -22,8 +22,8 @@ use crate::watched::read_only;
 /// How many chunks of a member are looked at in one step.
 const STEP: u64 = 1024;
 
-/// The nodes of a virtual join. Reads of arrays go to the members, which the
-/// hierarchy has beside the store; the chunks of the store itself are for listings, sizes and byte-for-byte copies.
+/// The nodes of a virtual join. Reads of arrays go to the members, which the hierarchy has beside
+/// the store. The chunks of the store itself are for listings, sizes and byte-for-byte copies.
 #[derive(Debug)]
 pub(crate) struct JoinStore {
     shown: String,
@@ -172,7 +172,7 @@ impl JoinStore {
     }
 }
 
-/// What lies directly below `prefix` and is, or contains, this key.
+/// The direct child of `prefix` that is, or contains, this key.
 fn child(prefix: &Prefix, key: Key) -> Option<DirEntry> {
     let relative = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
     match relative?.split_once('/') {
@@ -241,7 +241,8 @@ impl Joined {
         Ok(found)
     }
 
-    /// Whether a chunk of a member is, byte for byte, what a writer of the joined array would store.
+    /// Whether a chunk of a member has, byte for byte, the content that a writer of the joined
+    /// array would store.
     fn is_same(&self, chunk: &[u64], of: &MemberChunk) -> bool {
         let own = self.layout.chunk_shape(chunk).ok();
         let metadata = of.array.metadata();
@@ -325,7 +326,7 @@ impl Store for JoinStore {
             let Some(found) = chunk.array.store().head(&chunk.key)? else { continue };
             sum = Some(match sum {
                 None => found,
-                // Of several objects there is no one version.
+                // Several objects have no common version.
                 Some(sum) => ObjectMeta {
                     size: sum.size.saturating_add(found.size),
                     version: None,
@@ -359,7 +360,7 @@ impl Store for JoinStore {
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        // What is directly in an array is known without a look at its members.
+        // The children of an array are known without a look at its members.
         let is_plain = self.array(prefix).is_none_or(|array| {
             let slash = ChunkKeyEncoding::Default { separator: Separator::Slash };
             *array.metadata.chunk_key_encoding() == slash

@@ -1,5 +1,5 @@
-//! A member's store, whose objects are those that were joined: none is newer, and an absent chunk means
-//! something only while the member is there.
+//! A member's store, with checks: no object is newer than the join, and an absent chunk counts as
+//! the fill value only while the member exists.
 
 use std::io::{self, IoSlice};
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use zarr_array::store::{
 
 use crate::document::Latest;
 
-/// Reads of another store. An object that was modified after the member was joined is an error. If an
-/// object is absent, the document of the array is looked up: without it, what would read as the fill
-/// value is an error.
+/// Reads of another store. An object that was modified after the member was joined is an error. If
+/// an object is absent, the document of the array is looked up. If the document is absent too, the
+/// read is an error, not the fill value.
 #[derive(Debug)]
 pub(crate) struct Watched {
     pub(crate) inner: Arc<dyn Store>,
@@ -35,7 +35,7 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// Compares with what the document is now.
+    /// Compares with the document as it is now.
     fn check(&self, found: Option<&ObjectMeta>) -> Result<(), StoreError> {
         let changed = |kind, message: &str| {
             Err(StoreError::io(Operation::Get, &self.key, io::Error::new(kind, message)))
@@ -51,7 +51,7 @@ impl Watch {
 }
 
 impl Joined {
-    /// Passes on what was read of an object, unless it is newer than the join. Stores that do not
+    /// Passes on the metadata of an object, unless it is newer than the join. Stores that do not
     /// know when an object was modified are believed.
     fn accept(
         self,
@@ -78,7 +78,7 @@ impl Joined {
 }
 
 impl Watched {
-    /// Passes on what was found, after a look at the document if that is nothing.
+    /// Passes on the found metadata; if there is none, checks the document first.
     fn checked(
         &self,
         operation: Operation,

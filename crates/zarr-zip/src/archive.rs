@@ -13,7 +13,7 @@ use super::source::{Reader, Source, WINDOW};
 
 /// The length of a local header without its name and extra fields.
 pub(super) const LOCAL_HEADER: u64 = 30;
-/// The signature of an entry of the directory, and its length without what follows it.
+/// The signature of an entry of the directory, and its length without the variable fields after it.
 const CENTRAL: &[u8; 4] = b"PK\x01\x02";
 const CENTRAL_HEADER: u64 = 46;
 /// The signature of the record behind the directory.
@@ -64,7 +64,7 @@ impl Archive {
         self.entries.get(key.as_str()).map(|entry| self.meta(entry))
     }
 
-    /// What is known of an entry. It was modified when the archive was: times of entries are local
+    /// The metadata of an entry. It was modified when the archive was: times of entries are local
     /// times of any writer.
     pub(super) fn meta(&self, entry: &Entry) -> ObjectMeta {
         let modified = self.source.meta.modified;
@@ -123,9 +123,9 @@ impl Archive {
     }
 }
 
-/// Whether another entry of the directory follows the one at `last`, or, where none is counted and the
-/// directory's end is there, whether it has a length: writers without zip64 count modulo 2^16, and what
-/// is not counted would read as absent.
+/// Whether another entry of the directory follows the entry at `last`. If no entry is counted and
+/// the directory's end is there: whether the directory has a length. Writers without zip64 count
+/// modulo 2^16, and uncounted entries would read as absent.
 fn goes_on(mut file: Reader, last: u64) -> io::Result<bool> {
     let mut header = Vec::new();
     file.seek(SeekFrom::Start(last))?;

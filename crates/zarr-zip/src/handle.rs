@@ -20,23 +20,24 @@ pub(super) const ATTEMPTS: usize = 100;
 /// Objects are read by range, without unpacking the archive. Stored entries are read where they
 /// are; deflated ones are decompressed for every read, up to the last byte that is asked for. Whole
 /// reads compare the checksum. Other methods of compression and encrypted entries are refused when
-/// they are read. Entries whose names are no keys, such as `../a` or `/a`, are not objects; of
+/// they are read. Entries with names that are no keys, such as `../a` or `/a`, are not objects. Of
 /// several entries with one name, the last is the object.
 ///
 /// # Writing
-/// A local archive can be made, and objects can be added to one, in a [session](Store::session). New
-/// objects are stored, not compressed, in a temporary copy beside the archive, which takes its place
-/// when the session is [committed](zarr_store::Session::commit). Until then others see the old archive, and a
-/// process that is killed leaves it. The copy costs as much as the archive is large, unless the file
-/// system shares the blocks of copies. **A put outside of a session is a session of its own**: put
-/// many objects in one.
+/// A local archive can be made, and objects can be added to one, in a [session](Store::session).
+/// New objects are stored, not compressed, in a temporary copy beside the archive, which takes its
+/// place when the session is [committed](zarr_store::Session::commit). Until then others see the
+/// old archive, which also remains after the process is killed. The copy costs as much as the
+/// archive is large, unless the file system shares the blocks of copies. **A put outside of a
+/// session is a session of its own**: put many objects in one.
 ///
 /// There is one session of an archive at a time: the next one waits, whatever thread or process
-/// began it. Readers do not wait. They see what was committed last, also by others.
+/// began it. Readers do not wait. They see the last commit, also of others.
 ///
-/// An archive cannot give up or replace what is in it: deleting and overwriting are refused, except
-/// for objects of the same session. If a program that does not wait replaces the archive meanwhile,
-/// the commit fails and adds nothing, and reading fails if something else is in it than before.
+/// Entries of an archive cannot be removed or replaced: deleting and overwriting are refused,
+/// except for objects of the same session. If another program that ignores the lock replaces the
+/// archive meanwhile, the commit fails and adds nothing, and reading fails if the content has
+/// changed.
 ///
 /// # Examples
 /// ```
@@ -116,7 +117,7 @@ impl ZipStore {
         Ok(zip)
     }
 
-    /// The same store, whose sessions commit archives with this durability.
+    /// The same store, with sessions that commit archives with this durability.
     #[must_use]
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }

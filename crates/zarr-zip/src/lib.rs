@@ -3,7 +3,7 @@
 //! [`ZipStore`] opens an archive, and [`ZipOpener`] opens it by path or URL: `data/x.zip/group`.
 //!
 //! # Non-goals
-//! Entries are neither deleted nor replaced, and those that are added are not compressed. Encrypted
+//! Entries are neither deleted nor replaced, and added entries are not compressed. Encrypted
 //! entries, other methods than deflate and archives of several files are not read.
 
 #![forbid(unsafe_code)]

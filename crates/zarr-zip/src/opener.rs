@@ -7,7 +7,7 @@ use zarr_store::{Key, Opener, Store, StoreError, StoreOptions};
 
 use super::ZipStore;
 
-/// Opens zip archives by path or URL: files and objects whose names end in `.zip`.
+/// Opens zip archives by path or URL: files and objects with names that end in `.zip`.
 ///
 /// A local archive can be written, best in a [session](Store::session).
 /// [`StoreOptions::create`] allows a new archive.
@@ -38,7 +38,7 @@ impl Opener for ZipOpener {
         Path::new(name).extension().is_some_and(|end| end.eq_ignore_ascii_case("zip"))
     }
 
-    /// What is no folder: it may be an archive that is to be made.
+    /// Anything but a folder: it may be an archive that will be created.
     fn is_at(&self, path: &Path) -> bool {
         !path.is_dir()
     }

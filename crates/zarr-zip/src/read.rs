@@ -1,4 +1,4 @@
-//! Reading an entry: a stored one by range, a deflated one by decompressing it.
+//! Reading an entry: by range if it is stored, by decompressing it if it is deflated.
 
 use std::io::Read;
 use std::ops::Range;
@@ -159,8 +159,8 @@ impl Archive {
         Ok(())
     }
 
-    /// Refuses a deflated entry of more than `most` bytes, unless a small multiple of its stored bytes
-    /// explains them: a shard with unused bytes between chunks that were compressed before.
+    /// Refuses a deflated entry of more than `most` bytes, unless it is only a small multiple of
+    /// its stored bytes, like a shard with unused bytes between compressed chunks.
     pub(super) fn refuse_inflated(
         &self,
         key: &Key,
@@ -186,7 +186,7 @@ impl Archive {
             CompressionMethod::Stored if size != compressed => {
                 format!("it has {compressed} bytes, and the archive's directory says {size}")
             }
-            // What this bounds is the memory that a small file can ask for.
+            // This bounds the memory that a small file can demand.
             CompressionMethod::DEFLATE if size / MOST_DEFLATED > compressed => {
                 format!(
                     "{compressed} deflated bytes cannot hold the {size} that the archive's directory says"

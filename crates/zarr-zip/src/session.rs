@@ -1,4 +1,4 @@
-//! A session of an archive: what was there when it began, and what it adds.
+//! A session of an archive: the archive when it began, and the added objects.
 
 use std::collections::BTreeSet;
 use std::io::IoSlice;
@@ -112,8 +112,8 @@ impl ZipSession {
         self.base.as_ref().is_some_and(|base| base.entries.contains_key(key.as_str()))
     }
 
-    /// Calls `look` with the added objects and the archive below them: the archive at the begin of
-    /// the session or, once it has ended, the last archive.
+    /// Calls `look` with the added objects and the archive below them: the archive at the beginning
+    /// of the session or, once it has ended, the last archive.
     fn look<T>(
         &self,
         operation: Operation,
@@ -275,7 +275,7 @@ impl Linking for ZipSession {
 }
 
 impl Cleaning for ZipSession {
-    /// Removes what dead writers of this archive left beside it.
+    /// Removes the leftover files of dead writers beside this archive.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         self.look(Operation::Delete, "", |draft, _| {
             TemporaryFile::clean_beside(&self.path, draft.and_then(Draft::temporary), removed)

@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use zarr_store::{Key, ObjectMeta, Operation, ReadRange, Store, StoreError};
 
-/// How much is read at a time of what has many small parts, such as the archive's directory.
+/// The bytes that are read at a time of data with many small parts, such as the archive's
+/// directory.
 pub(super) const WINDOW: u64 = 256 << 10;
 
 /// One version of an archive: an object in another store.
@@ -62,7 +63,7 @@ pub(super) struct Reader {
 }
 
 impl Reader {
-    /// What has been read of the bytes from the position on; none if a window is to be read.
+    /// The bytes that were read from the position on; none if a window must be read.
     fn rest(&self) -> &[u8] {
         let offset =
             self.at.checked_sub(self.start).and_then(|offset| usize::try_from(offset).ok());

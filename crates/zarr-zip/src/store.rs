@@ -146,7 +146,7 @@ impl Linking for ZipStore {
 }
 
 impl Cleaning for ZipStore {
-    /// Removes what dead writers of this archive left beside it, while there is no session.
+    /// Removes the leftover files of dead writers beside this archive, while there is no session.
     fn clean(&self, _: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let Some(path) = &self.inner.path else { return Ok(()) };
         let _turn = Turn::wait(&self.inner.store, &self.inner.key, path)?;

@@ -198,7 +198,7 @@ impl Draft {
         Ok(())
     }
 
-    /// What was written after a write that failed is nowhere.
+    /// Bytes that were written after a failed write are nowhere.
     fn refuse_given_up(&self, path: &Path) -> Result<(), StoreError> {
         match self.given_up.load(Ordering::Relaxed) {
             true => Err(container(path, "a write of this session failed; begin another one")),

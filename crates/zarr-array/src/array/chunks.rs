@@ -1,4 +1,4 @@
-//! Chunks one by one, or on all cores.
+//! Iterating over chunks, one at a time or on all cores.
 
 use std::num::NonZeroUsize;
 use std::ops::Range;

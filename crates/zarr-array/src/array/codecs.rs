@@ -52,10 +52,10 @@ impl Array {
         Ok(codec)
     }
 
-    /// Refuses the object of a chunk whose few stored bytes stand for more than the metadata allows, as
-    /// [`Store::refuse_inflated`](crate::store::Store::refuse_inflated) does: for those who read it
-    /// whole. Other keys pass. So do chunks of variable length, which have no bound: the metadata does
-    /// not say how long elements are.
+    /// Refuses the object of a chunk if its few stored bytes expand to more than the metadata
+    /// allows, as [`Store::refuse_inflated`](crate::store::Store::refuse_inflated) does; for
+    /// callers that read the whole object. Other keys pass. So do chunks of variable length, which
+    /// have no bound: the metadata does not say how long elements are.
     ///
     /// # Errors
     /// [`ArrayError::Store`] for such an object, or if the store fails.

@@ -205,7 +205,7 @@ impl Array {
         place.with(axes, read).map(Some)
     }
 
-    /// As [`read_variable_of_member`](Self::read_variable_of_member), at points of a chunk, whose
+    /// As [`read_variable_of_member`](Self::read_variable_of_member), at points of a chunk; their
     /// indices on each axis count from the chunk's first element.
     pub(super) fn read_variable_points_of_member(
         &self,

@@ -1,4 +1,4 @@
-//! Arrays: opening and creating them, their settings, and what they consist of.
+//! Arrays: opening and creating them, their settings, and their parts.
 
 #[cfg(feature = "async")]
 mod asynchronous;
@@ -101,7 +101,7 @@ pub struct Array {
     empty_chunks_stored: bool,
 }
 
-/// What all clones of an array have in common.
+/// The state that all clones of an array share.
 struct Shared {
     layout: ChunkLayout,
     compiled: Arc<Compiled>,
@@ -210,19 +210,18 @@ impl Array {
     /// Sets the number of threads of each read and write. Each thread fetches and decodes one
     /// chunk at a time.
     ///
-    /// The default is one thread per core, or fewer for small reads and writes. For a distant
-    /// store it is the number of
-    /// [requests in flight](crate::store::Capabilities::requests_in_flight) that hide the store's
-    /// latency, as long as their chunks take no more than 256 MiB. `None` restores the
-    /// default.
+    /// The default is one thread per core, or fewer for small reads and writes. For a remote store
+    /// it is the store's number of [requests in
+    /// flight](crate::store::Capabilities::requests_in_flight), which hide its latency, as long as
+    /// their chunks take no more than 256 MiB. `None` restores the default.
     #[must_use]
     pub fn with_threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
         self.threads = threads.into();
         self
     }
 
-    /// The same array in another store with the same objects, such as a wrapper around the array's
-    /// store that counts requests or ends an operation with an error. Nothing is read;
+    /// The same array in another store with the same objects: for example, a wrapper around the
+    /// array's store that counts requests or ends an operation with an error. Nothing is read;
     /// compiled codecs and cached shard indices are kept.
     ///
     /// # Examples
@@ -296,8 +295,8 @@ impl Array {
         self
     }
 
-    /// Sets the limits of decoding, and whether writes may lose what `packbits` does not store.
-    /// Unless that is [allowed](Options::allow_loss), writing values that would be read back
+    /// Sets the limits of decoding, and whether writes may lose bits that `packbits` does not
+    /// store. Unless that is [allowed](Options::allow_loss), writing values that would be read back
     /// changed is an error (SD-49).
     ///
     /// # Errors
@@ -337,7 +336,7 @@ impl Array {
         self.threads
     }
 
-    /// What [`with_range_cost`](Self::with_range_cost) has set.
+    /// The cost set by [`with_range_cost`](Self::with_range_cost).
     pub(crate) fn range_cost(&self) -> u64 {
         self.range_cost
     }

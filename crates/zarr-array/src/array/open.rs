@@ -21,8 +21,8 @@ impl Array {
         Self::open_with(store, prefix, Options::new())
     }
 
-    /// As [`open`](Array::open) with other [`Options`]: bounds on what decoding may take, and codecs
-    /// of other authors.
+    /// As [`open`](Array::open) with other [`Options`]: limits of decoding, and codecs of other
+    /// authors.
     ///
     /// # Errors
     /// As [`open`](Array::open).
@@ -93,8 +93,8 @@ impl Array {
     }
 }
 
-/// Refuses to create an array whose codecs cannot write, or would change its fill value (SD-49).
-/// `key` is the key of its document, for the message.
+/// Refuses to create an array with codecs that cannot write, or that would change its fill value
+/// (SD-49). `key` is the key of its document, for the message.
 ///
 /// # Errors
 /// [`ArrayError::Chain`] that names the codec; [`ArrayError::FillValue`].

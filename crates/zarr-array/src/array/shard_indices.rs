@@ -18,9 +18,9 @@ pub(super) struct Cached {
 }
 
 /// Indices by the shard's number. A changed shard has another version, which every read of it
-/// returns, so no shard is read with another version's index, as far as the store can distinguish
-/// versions: files that are replaced by others of the same length and inode differ in their time,
-/// to the resolution of the clock.
+/// returns. So no shard is read with another version's index, as far as the store can distinguish
+/// versions. If a file is replaced by another of the same length and inode, their times differ, to
+/// the resolution of the clock.
 #[derive(Debug, Default)]
 pub(super) struct Indices {
     kept: Mutex<Kept>,

@@ -35,7 +35,7 @@ impl Array {
         let is_version_2 = self.metadata().is_version_2();
         let mut stored = 0_u64;
         for key in self.store().list(self.prefix(), Links::Follow) {
-            // What cannot be listed may be readable all the same.
+            // A store that cannot be listed may be readable all the same.
             let Ok(key) = key else { return false };
             if self.layout().chunk_of_key(&key).is_some() {
                 stored = stored.saturating_add(1);
@@ -57,7 +57,7 @@ impl Array {
 /// The tasks that share elements with a stored chunk of an array, in C order. Tasks are the chunks
 /// of any grid of the array's shape.
 ///
-/// Lists the store once for each `most` tasks, which are held in memory.
+/// Lists the store once for each `most` tasks; these are in memory at a time.
 ///
 /// # Errors
 /// [`ArrayError::Store`] as the last item if the store cannot be listed; [`ArrayError::Grid`] if the

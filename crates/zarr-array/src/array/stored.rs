@@ -47,7 +47,7 @@ impl Array {
 
 impl ChunkLayout {
     /// Every chunk of the array in `store`, in unspecified order: like [`Array::stored_chunks`],
-    /// but also for arrays whose data type or codecs are not supported.
+    /// but also for arrays with an unsupported data type or unsupported codecs.
     ///
     /// # Errors
     /// [`ArrayError::Store`] as the last item if the store cannot be listed.

@@ -14,8 +14,8 @@ use crate::selection::AnySelection;
 use crate::selection::Selection;
 
 impl Array {
-    /// Appends `count` indices to an axis. `elements` are those of a region that is `count` long
-    /// on that axis and covers all other axes, in C order.
+    /// Appends `count` indices to an axis. `elements`, in C order, fill a region that is `count`
+    /// long on that axis and covers all other axes.
     ///
     /// `edges` are the edges of the added chunks, if a rectilinear axis grows past its last
     /// chunk; if there are none, the last edge is repeated. An axis declared by one integer needs
@@ -27,9 +27,9 @@ impl Array {
     ///    last chunks that lies past it. No reader sees them yet.
     /// 3. The document is written, and all of them become visible.
     ///
-    /// An interruption before step 3 leaves the array unchanged, with chunks past its end that
-    /// `check` names. Appending again overwrites them, and a [`resize`](Array::resize) to the
-    /// same shape with [`Truncation::Discard`](crate::Truncation::Discard) removes them.
+    /// After an interruption before step 3 the array is unchanged, with chunks past its end that
+    /// `check` names. Appending again overwrites them, and a [`resize`](Array::resize) to the same
+    /// shape with [`Truncation::Discard`](crate::Truncation::Discard) removes them.
     ///
     /// # Without locks between processes
     /// On object storage, two appends would write the same chunks before either writes the
@@ -40,9 +40,9 @@ impl Array {
     /// [`ArrayError::Grown`]. If the [policy](Array::with_update_policy) declares a single writer, the
     /// steps are as above.
     ///
-    /// Elements that were there before can be [written](Array::write) at the same time and later,
-    /// through this handle and others that know the old shape: such writes keep the elements past
-    /// the end that they know.
+    /// Existing elements can be [written](Array::write) at the same time and later, through this
+    /// handle and others that know the old shape: such writes keep the elements past the end that
+    /// they know.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;

@@ -12,11 +12,11 @@ use crate::hierarchy::node::{self, METADATA_KEY};
 use crate::store::{Change, Prefix, Store, UpdatePolicy, update};
 
 impl Array {
-    /// Sets attributes by name, each to a JSON text, and removes those whose text is `None`.
+    /// Sets attributes by name, each to a JSON text; removes an attribute if its text is `None`.
     ///
-    /// The document is read again, changed and written in one step, so that no concurrent change
-    /// of it is lost, even if others have resized the array meanwhile. Attributes that are not
-    /// named keep their text. Returns the array as it is then stored.
+    /// The document is read again, changed and written in one step. So no concurrent change of it
+    /// is lost, even if others have resized the array meanwhile. Attributes that are not named keep
+    /// their text. Returns the array as it is then stored.
     ///
     /// # Errors
     /// [`ArrayError::Metadata`] if a text is not JSON, or an error of the store. Then the
@@ -49,8 +49,8 @@ impl Array {
 }
 
 impl Group {
-    /// Sets attributes by name, each to a JSON text, and removes those whose text is `None`; see
-    /// [`Array::update_attributes`].
+    /// Sets attributes by name, each to a JSON text; removes an attribute if its text is `None`.
+    /// See [`Array::update_attributes`].
     ///
     /// # Errors
     /// As [`Array::update_attributes`].

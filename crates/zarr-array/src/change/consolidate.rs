@@ -9,10 +9,10 @@ impl Group {
     /// Writes copies of the documents of all nodes below into the group's own document, where
     /// [`Group::open_consolidated`] reads them. Returns the group as it is then stored.
     ///
-    /// From then on, the changes that this library makes below the group keep the copies up to
-    /// date: nodes that are created, resized, appended to or deleted, and changed attributes,
-    /// through handles of a store that contains the group. Changes by other programs do not.
-    /// `check` names copies that are out of date, and consolidating again updates them.
+    /// From then on, changes by this library below the group keep the copies up to date, if the
+    /// handle's store contains the group. Such changes are: creating, resizing, appending to and
+    /// deleting nodes, and setting attributes. Changes by other programs do not. `check` names
+    /// copies that are out of date, and consolidating again updates them.
     ///
     /// # Errors
     /// [`ArrayError::Metadata`] if a document below is not valid, or an error of the store. Then

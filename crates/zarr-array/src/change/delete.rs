@@ -16,15 +16,15 @@ use crate::store::{Links, Prefix, Store, UpdatePolicy, remove};
 ///    after which no reader sees a node. Documents of groups go before documents of their members.
 /// 2. Removes all other objects, in no particular order.
 ///
-/// So each node exists with all its chunks, or not at all. An interruption leaves objects that
-/// `check` names as stray; before step 2 these can be whole nodes without a group. Calling again
-/// removes them. Until then no array can be [created](crate::Array::create) in the place of a
+/// So each node exists with all its chunks, or not at all. After an interruption objects remain
+/// that `check` names as stray; before step 2 these can be whole nodes without a group. Calling
+/// again removes them. Until then no array can be [created](crate::Array::create) in the place of a
 /// deleted one, since it would show the old chunks as its own.
 ///
 /// Symbolic links of a local store are removed, even at `prefix`; their targets stay.
 ///
 /// # Errors
-/// [`ArrayError::NotFound`] if there is nothing below `prefix`; [`ArrayError::Store`] if the
+/// [`ArrayError::NotFound`] if there is no object below `prefix`; [`ArrayError::Store`] if the
 /// store fails.
 ///
 /// # Examples

@@ -46,7 +46,7 @@ impl<'a> LockedDocument<'a> {
     /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Version2`]; or an error of the
     /// store.
     pub fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
-        // Before anything is locked: the store may be one that cannot be written.
+        // Before taking any lock: the store may be read-only.
         array.refuse_version_2()?;
         let guard = Arc::new(array.store().lock(&array.prefix().key(METADATA_KEY)?)?);
         let document = Self::within(guard, array, extent)?;
@@ -127,8 +127,8 @@ impl<'a> LockedDocument<'a> {
         if text == self.current.json() { Ok(()) } else { self.put_text(text) }
     }
 
-    /// As [`put`](LockedDocument::put), with white space at the end that no other document has. After a
-    /// lost response, a store takes equal bytes of another writer for those that were sent.
+    /// As [`put`](LockedDocument::put), with unique white space at the end of the document. After a
+    /// lost response, a store takes equal bytes of another writer for the sent bytes.
     pub(super) fn put_unique(&self, metadata: &ArrayMetadata) -> Result<(), ArrayError> {
         let text = metadata.json().trim_end();
         if text == self.current.json().trim_end() {

@@ -11,7 +11,7 @@ use crate::hierarchy::node::display;
 use crate::layout::edges_of;
 use crate::store::{Key, remove};
 
-/// What happens to elements that a shrinking array cuts off.
+/// The treatment of elements that a shrinking array cuts off.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Truncation {
@@ -28,20 +28,21 @@ impl Array {
     /// old shape.
     ///
     /// `edges` has one entry per axis: the edges of the added chunks, if a rectilinear axis grows
-    /// past its last chunk; if it is empty, the last edge is repeated. An axis declared by one
-    /// integer needs none.
+    /// past its last chunk. If an entry is empty, the last edge is repeated. An axis declared by
+    /// one integer needs none.
     ///
     /// # Steps
-    /// 1. The document is locked, compared with this array's, and written. This completes an array
-    ///    that grows, or that keeps what it cuts off. Consolidated metadata follows.
-    /// 2. With [`Truncation::Discard`], the document is locked again, and the stored chunks are
-    ///    processed one by one: a chunk entirely past the new end is removed, whether or not the
-    ///    grid declares it; in others, the elements past the end are overwritten with the fill value,
-    ///    in one step per chunk.
+    /// 1. The document is locked, compared with this array's, and written. This completes the
+    ///    resize of an array that grows, or that keeps its cut-off elements. Consolidated metadata
+    ///    follows.
+    /// 2. With [`Truncation::Discard`], the document is locked again, and each stored chunk is
+    ///    processed. A chunk entirely past the new end is removed, even if the grid declares it. In
+    ///    other chunks, the elements past the end are overwritten with the fill value, in one step
+    ///    per chunk.
     ///
-    /// An interruption in step 1 leaves the array unchanged or with its new shape. Then `check` names
-    /// the chunks past its end and, with their content, those with elements past it. Resizing to the
-    /// same shape with [`Truncation::Discard`] continues.
+    /// After an interruption in step 1 the array is unchanged or has its new shape. Then `check`
+    /// names the chunks past its end and, if it reads their content, the chunks with elements past
+    /// it. Resizing to the same shape with [`Truncation::Discard`] continues.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
@@ -170,7 +171,7 @@ pub(super) fn grown(
     array.with_document(metadata)
 }
 
-/// The document with the grid of the resize. An axis whose declaration does not change keeps its
+/// The document with the grid of the resize. An axis with an unchanged declaration keeps its
 /// spelling.
 fn new_metadata(
     metadata: &ArrayMetadata,

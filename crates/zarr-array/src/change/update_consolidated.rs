@@ -24,8 +24,8 @@ pub(crate) enum Scope {
 
 /// Updates the consolidated metadata of the groups above `prefix` after a change there.
 ///
-/// The change itself is done, so a failure here is not an error of the change: the metadata is
-/// then out of date, as after a change by another program, and `check` reports it.
+/// The change itself is done, so a failure here is not an error of the change. The metadata is then
+/// out of date, as after a change by another program, and `check` reports it.
 pub(crate) fn update_consolidated(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -38,8 +38,9 @@ pub(crate) fn update_consolidated(
 /// Updates the consolidated metadata of the groups above `prefix` from the node there and the nodes
 /// below it. If there is no node any more, its entries are removed.
 ///
-/// For changes that this library could not follow: changes by other programs, and changes by a handle
-/// whose store begins below the groups. Groups without consolidated metadata stay as they are.
+/// For changes that this library could not follow: changes by other programs, and changes by a
+/// handle of a store that begins below the groups. Groups without consolidated metadata stay as
+/// they are.
 ///
 /// # Errors
 /// The first error of the store. All groups are tried.
@@ -75,8 +76,8 @@ fn each_above(
     result
 }
 
-/// As [`refresh_consolidated`] after changes of the documents of several nodes, not of nodes below
-/// them: each group above any of them gets one new document for all.
+/// As [`refresh_consolidated`], after changes of the documents of several nodes (not of the nodes
+/// below them). Each group above any of them gets one new document for all changes.
 ///
 /// # Errors
 /// The first error of the store. All groups are tried.

@@ -34,7 +34,7 @@ pub struct Loss {
     /// Its value, as the JSON of a fill value. For a byte out of the range of a sub-byte type,
     /// its number or bits.
     pub value: String,
-    /// What it would become.
+    /// The value after writing and reading it.
     pub read_back: String,
     /// The number of elements that would change.
     pub count: u64,

@@ -69,8 +69,8 @@ pub enum ArrayError {
         from: Option<String>,
         /// The unfinished work.
         work: UnfinishedWork,
-        /// Whether it can be resumed: not the creation of an array, nor a copy whose marker is
-        /// damaged or not a marker.
+        /// Whether it can be resumed. The creation of an array cannot, nor a copy with a damaged
+        /// marker.
         resumable: bool,
         /// Its parts, if several processes copy a part each.
         parts: Option<Box<UnfinishedParts>>,
@@ -165,7 +165,7 @@ pub enum ArrayError {
     Refused {
         /// The path of the array or group.
         path: String,
-        /// What keeps it from being changed so. Its message has no control characters.
+        /// The reason why it cannot be changed so. Its message has no control characters.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// A write of several chunks failed before all were written.
@@ -184,18 +184,18 @@ pub enum ArrayError {
         /// The fault.
         cause: Box<ArrayError>,
     },
-    /// An array is not what it was when others were joined with it.
+    /// An array has changed since others were joined with it.
     #[error(
         "changed since it was joined: {what} is {}, and was {}",
         Printable(found),
         Printable(recorded)
     )]
     MemberChanged {
-        /// What has changed.
+        /// The changed part.
         what: &'static str,
-        /// What it is now.
+        /// The part as it is now.
         found: String,
-        /// What it was.
+        /// The part as it was.
         recorded: String,
     },
     /// An axis that the array does not have.
@@ -370,7 +370,7 @@ pub enum ArrayError {
     Loss {
         /// The document's key.
         key: String,
-        /// The codec, the values, and what would become of them.
+        /// The codec, the values, and the values after the loss.
         loss: Box<Loss>,
     },
     /// The chain would change the fill value (SD-49).

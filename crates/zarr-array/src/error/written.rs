@@ -11,8 +11,8 @@ use crate::selection::Selection;
 /// selection or points touch, numbered in C order.
 ///
 /// Chunks that were not written are unchanged, and writing the selection again completes it. The
-/// store may not know about the chunk that failed: if the response of a remote store was lost, it
-/// may have been written although it counts as not written.
+/// failed chunk may have been written after all, although it counts as not written: the response of
+/// a remote store may have been lost.
 ///
 /// # Examples
 /// ```
@@ -47,7 +47,7 @@ pub struct Written {
 pub(crate) enum Touched {
     /// The chunks of a selection. There may be more than memory could list.
     Selected(Box<(Grid, Selection)>),
-    /// Those of single elements, in C order.
+    /// The chunks of single elements, in C order.
     Listed(Vec<Vec<u64>>),
 }
 

@@ -20,8 +20,8 @@ const MAX_LOOKUPS: NonZeroUsize = NonZeroUsize::MIN.saturating_add(127);
 /// Documents that are read before the first is used, so that memory does not grow with the group.
 const BATCH: usize = 256;
 
-/// The names of the nodes directly in the group at `prefix`, sorted; of a store that cannot list,
-/// those that the group's consolidated metadata has.
+/// The names of the nodes directly in the group at `prefix`, sorted. If the store cannot list, they
+/// come from the group's consolidated metadata.
 pub(crate) fn children(
     store: &dyn Store,
     prefix: &Prefix,
@@ -34,8 +34,8 @@ pub(crate) fn children(
                 || store.head(&prefix.key(node::METADATA_KEY)?)?.is_some(),
         )
     };
-    // A node that cannot be looked up, such as a link to itself, hides no other: it has a name, and
-    // opening it says why.
+    // A node that cannot be looked up, such as a link to itself, does not hide other nodes: its
+    // name is listed, and opening it says why.
     let Ok(is_node) = parallel::map(&prefixes, lookups(store), |prefix| {
         Ok::<_, Infallible>(looked_up(prefix).unwrap_or(true))
     });

@@ -141,8 +141,8 @@ impl Group {
         Ok(Self::with_metadata(store, prefix, metadata))
     }
 
-    /// With other [`Options`] for the arrays that are opened and created from it: bounds on what
-    /// decoding may take, and codecs of other authors.
+    /// With other [`Options`] for the arrays that are opened and created from it: limits of
+    /// decoding, and codecs of other authors.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
@@ -179,8 +179,8 @@ impl Group {
         Self { metadata: Arc::new(metadata), ..self.clone() }
     }
 
-    /// The same group in another store with its objects, such as a wrapper of the first, or the store
-    /// of a session. Nothing is read.
+    /// The same group in another store with the same objects, such as a wrapper of its store, or
+    /// the store of a session. Nothing is read.
     #[must_use]
     pub fn with_store(mut self, store: Arc<dyn Store>) -> Self {
         self.hierarchy = self.hierarchy.with_store(store);
@@ -224,7 +224,7 @@ impl Group {
     pub fn node(&self, path: &str) -> Result<NodeMetadata, ArrayError> {
         let prefix = self.prefix.join(path)?;
         match self.snapshot.as_ref().and_then(|snapshot| snapshot.node(path)) {
-            // Its own documents show what is wrong with them.
+            // Reading its own documents reports their fault.
             Some(Err(_)) if self.metadata.is_version_2() => node::open(self.store(), &prefix),
             Some(node) => node,
             None => node::open(self.store(), &prefix),
@@ -288,9 +288,9 @@ impl Group {
 
     /// The names of the nodes directly in this group, sorted.
     ///
-    /// Lists the store: folders without a `zarr.json` are not nodes and are left out. If the
-    /// store cannot list, as most HTTP servers cannot, the names come from the group's
-    /// consolidated metadata, if there is any; only those whose documents exist are returned.
+    /// Lists the store: folders without a `zarr.json` are not nodes and are left out. If the store
+    /// cannot list, as most HTTP servers, the names come from the group's consolidated metadata, if
+    /// there is any. Only nodes with existing documents are returned.
     ///
     /// # Errors
     /// Errors of the store.

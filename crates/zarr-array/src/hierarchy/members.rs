@@ -1,4 +1,4 @@
-//! Arrays that consist of others: which of these holds what.
+//! Arrays that consist of others: the place of each member.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -16,7 +16,7 @@ const KEPT: usize = 4096;
 
 /// Opens the members of an array that consists of others.
 pub trait MemberSource: fmt::Debug + Send + Sync {
-    /// Opens a member, whose number on each axis is given; `None` for a place without one, which
+    /// Opens the member with these numbers, one per axis; `None` for a place without one, which
     /// reads as the fill value. May be called from several threads at once.
     ///
     /// # Errors
@@ -29,9 +29,10 @@ pub trait MemberSource: fmt::Debug + Send + Sync {
 
 /// The member arrays of another array, side by side in a grid: each is one chunk of it.
 ///
-/// A [`Hierarchy`](crate::Hierarchy) names them beside its store. Then [`Array::open`] opens an array
-/// whose elements are those of its members: each chunk is read from the member that it lies in, with that member's own chunks, codecs and fill
-/// value. Members are opened when a read needs them, and kept open.
+/// A [`Hierarchy`](crate::Hierarchy) names them beside its store. Then [`Array::open`] opens an
+/// array with the elements of its members. Each chunk is read from the member around it, with that
+/// member's own chunks, codecs and fill value. Members are opened when a read needs them, and kept
+/// open.
 ///
 /// Each chunk of the array must lie within one member. It is best if it is one chunk of the member,
 /// or several whole ones: threads divide the work by the array's chunks.
@@ -106,7 +107,7 @@ impl Members {
         self.new_axis.is_some()
     }
 
-    /// A list with one entry per axis of the array, without that of the new axis.
+    /// A list with one entry per axis of the array, without the entry of the new axis.
     pub(crate) fn without_new_axis<T>(&self, mut axes: Vec<T>) -> Vec<T> {
         if let Some(axis) = self.new_axis.filter(|axis| *axis < axes.len()) {
             axes.remove(axis);
@@ -243,7 +244,7 @@ mod tests {
         }
     }
 
-    /// No two places have the same number, also those that do not exist.
+    /// No two places have the same number, even places that do not exist.
     #[test]
     fn members_are_numbered_in_c_order() {
         let members = |shape: &[u64], chunk: &[u64]| {

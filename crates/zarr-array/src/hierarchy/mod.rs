@@ -31,7 +31,8 @@ pub trait JoinedNodes: fmt::Debug + Send + Sync {
 
 /// A store, and the [members](Members) of its joined arrays.
 ///
-/// Made of a store alone wherever one is taken, and can be used like a pointer to the store.
+/// A store converts to it wherever a function takes one, and it can be used like a pointer to the
+/// store.
 ///
 /// # Examples
 /// ```
@@ -74,7 +75,7 @@ pub struct Hierarchy {
 }
 
 impl Hierarchy {
-    /// A store some of whose arrays consist of others, which `nodes` knows.
+    /// A store with arrays that consist of others; `nodes` knows them.
     pub fn joined(store: Arc<dyn Store>, nodes: Arc<dyn JoinedNodes>) -> Self {
         Self { store, joined: Some(nodes) }
     }
@@ -85,7 +86,8 @@ impl Hierarchy {
         &self.store
     }
 
-    /// The same arrays in another store with their objects, such as a wrapper of the first.
+    /// The same arrays in another store with the same objects, such as a wrapper of the first
+    /// store.
     #[must_use]
     pub fn with_store(&self, store: Arc<dyn Store>) -> Self {
         Self { store, joined: self.joined.clone() }

@@ -1,4 +1,4 @@
-//! Nodes of the hierarchy: their documents, their names, and what a new one finds in its place.
+//! Nodes of the hierarchy: their documents, their names, and checks of the place of a new node.
 //!
 //! [`Array`](crate::Array) and [`Group`](crate::Group) need none of this from their users. It is for
 //! programs that work on whole hierarchies, such as copies, checks and joins, and that must judge
@@ -19,8 +19,8 @@ use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt a
 pub const METADATA_KEY: &str = "zarr.json";
 
 /// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
-/// documents of Zarr version 2. That of version 2 is what it would be in version 3, and
-/// [knows](zarr_metadata::NodeDocument::is_version_2) that it is not.
+/// documents of Zarr version 2. Metadata of version 2 is translated to version 3;
+/// [`is_version_2`](zarr_metadata::NodeDocument::is_version_2) tells this.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,
@@ -78,11 +78,11 @@ pub(crate) fn create(
     }
 }
 
-/// Writes an object unless there is one: by a conditional put or, where there are none, excluding
-/// those that the lock of the store excludes.
+/// Writes an object unless it exists: by a conditional put or, if the store has none, under the
+/// lock of the store.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome, StoreError> {
     if store.capabilities().conditional_put {
         return store.put_if(key, bytes, None);
@@ -99,8 +99,8 @@ pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome,
 /// Refuses a place where no new node can be, whether or not there is one.
 ///
 /// # Errors
-/// [`ArrayError::NodeName`] for a name that nodes cannot have, [`ArrayError::NotGroup`] within an
-/// array, [`ArrayError::Version2`] at or within a node of Zarr version 2; those of the store.
+/// [`ArrayError::NodeName`] for a name that nodes cannot have; [`ArrayError::NotGroup`] within an
+/// array; [`ArrayError::Version2`] at or within a node of Zarr version 2; errors of the store.
 pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     for name in prefix.segments() {
         if let Some(reason) = name_error(name) {
@@ -113,7 +113,7 @@ pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Array
 }
 
 /// Refuses a place within an array, where readers do not look for nodes, or within a group of
-/// version 2, whose readers do not look for nodes of version 3.
+/// version 2, where readers do not look for nodes of version 3.
 fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     let mut above = prefix.parent();
     while let Some(prefix) = above {
@@ -163,7 +163,7 @@ pub fn refuse_version_2(is_version_2: bool, prefix: &Prefix) -> Result<(), Array
 /// version 2.
 ///
 /// # Errors
-/// Those of listing.
+/// Errors of listing.
 pub fn documents(store: &dyn Store, prefix: &Prefix) -> Result<Vec<Key>, ArrayError> {
     let mut documents = Vec::new();
     for key in store.list(prefix, Links::AsObjects) {

@@ -9,7 +9,7 @@ use crate::hierarchy::Group;
 use crate::hierarchy::node;
 use crate::store::{Prefix, Store};
 
-/// Creates a group at each prefix above this one that has no node, starting at the root, as
+/// Creates a group at each prefix above this prefix that has no node, starting at the root, as
 /// zarr-python does when it creates a node.
 ///
 /// # Errors
@@ -41,7 +41,7 @@ pub fn create_parents(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Arr
     Ok(())
 }
 
-/// Whether there is a group; false if there is nothing.
+/// Whether there is a group; false if there is no node.
 fn is_group(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
     match node::open(store, prefix) {
         Ok(NodeMetadata::Group(_)) => Ok(true),

@@ -1,4 +1,4 @@
-//! The marker that an unfinished copy leaves at its target, where there is no document yet.
+//! The marker of an unfinished copy at its target, which has no document yet.
 //!
 //! Whatever opens nodes reports it ([`ArrayError::Unfinished`](crate::ArrayError::Unfinished)), so
 //! the marker is read here. The crate `zarr-copy` writes it.
@@ -31,7 +31,7 @@ pub fn other_version(json: &[u8]) -> Option<u64> {
     marker.get("version")?.as_u64().filter(|version| *version != MARKER_VERSION)
 }
 
-/// What one part of a copy records, each in an object beside the marker.
+/// The records of one part of a copy, each in an object beside the marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
     /// It has begun.
@@ -74,9 +74,9 @@ pub fn is_of_copy(name: &str) -> bool {
 pub struct UnfinishedParts {
     /// How many parts there are.
     pub of: u32,
-    /// Those that are not done, in ascending order.
+    /// The parts that are not done, in ascending order.
     pub missing: Vec<RangeInclusive<u32>>,
-    /// Those of them that have begun: they run, or were interrupted.
+    /// The parts among them that have begun: they run, or were interrupted.
     pub begun: Vec<RangeInclusive<u32>>,
 }
 
@@ -158,7 +158,7 @@ pub enum UnfinishedWork {
     /// The copy of a node.
     #[default]
     Copy,
-    /// A node made of several.
+    /// A node made of several nodes.
     Join,
     /// A new array in place of an old one.
     Creation,
@@ -181,7 +181,7 @@ pub struct Unfinished {
     pub kind: Option<Kind>,
     /// The source of the copy, if its store knows its location.
     pub from: Option<String>,
-    /// What the copy makes of it.
+    /// The unfinished work.
     pub work: UnfinishedWork,
     /// The number of parts, if it is a copy in parts.
     pub parts: Option<u32>,
@@ -194,7 +194,7 @@ const LONGEST: u64 = 64 << 10;
 /// The bytes of a marker, if there is one; empty if it is too long for a marker of this program.
 ///
 /// # Errors
-/// Those of the store.
+/// Errors of the store.
 pub fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, StoreError> {
     match store.size(key)? {
         None => Ok(None),
@@ -207,7 +207,7 @@ impl Unfinished {
     /// The contents of the marker at `prefix`, if there is one.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn at(store: &dyn Store, prefix: &Prefix) -> Result<Option<Self>, StoreError> {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
@@ -255,7 +255,7 @@ mod tests {
         put("zarr-kit-copy.3.done.json");
         put("zarr-kit-copy.7.done.json");
         put("zarr-kit-copy.9.begun.json");
-        // Not those of a part.
+        // Not the records of a part.
         for name in ["03.done", "+4.done", "4.dome", "done", "4", "99999999999.done", "12.begun"] {
             put(&format!("zarr-kit-copy.{name}.json"));
         }

@@ -21,9 +21,10 @@ use crate::store::{
 /// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
 ///
 /// The nodes come from the consolidated metadata of the group at the root, in Zarr version 2 its
-/// `.zmetadata`; or the root is an array. The keys of an array are its documents and those chunks of
-/// its grid that exist: each is looked up, as many at once as the store allows requests in flight.
-/// Objects that belong to no node are not listed. If the store can list, its own listings are used.
+/// `.zmetadata`; or the root is an array. The keys of an array are its documents and the existing
+/// chunks of its grid. Each key is looked up, as many at once as the store allows requests in
+/// flight. Objects that belong to no node are not listed. If the store can list, its own listings
+/// are used.
 ///
 /// # Errors
 /// Listings fail with [`StoreError::Unsupported`] if the root has no consolidated metadata.
@@ -95,7 +96,7 @@ impl UnlistedStore {
         Ok(nodes)
     }
 
-    /// The root and what its consolidated metadata has; `None` for a group without any.
+    /// The root and the nodes of its consolidated metadata; `None` for a group without any.
     fn below(&self, root: NodeMetadata) -> Result<Option<Nodes>, StoreError> {
         let documents: &[&str] = match root.is_version_2() {
             true => &version_2::NAMES,
@@ -113,7 +114,7 @@ impl UnlistedStore {
         for (path, node) in consolidated.nodes() {
             let Ok(prefix) = Prefix::new(path) else { continue };
             let node = match node {
-                // Consolidated metadata leaves some nodes of version 2 to their own documents.
+                // For some nodes of version 2, consolidated metadata refers to their own documents.
                 Err(_) if group.is_version_2() => match version_2::open(&self.store, &prefix) {
                     Err(ArrayError::Store(error)) => return Err(error),
                     node => node.ok().flatten(),
@@ -157,7 +158,7 @@ impl UnlistedStore {
         Box::new(batches.flat_map(|batch| self.existing(batch)))
     }
 
-    /// Those of the keys that exist, looked up at once.
+    /// The existing keys among these, looked up at once.
     fn existing(&self, keys: Vec<Result<Key, StoreError>>) -> Vec<Result<Key, StoreError>> {
         let threads = self.inner().capabilities().requests_in_flight;
         let keys = keys.into_iter().collect::<Result<Vec<Key>, _>>();
@@ -186,7 +187,7 @@ fn keys_of(
     let prefix = Prefix::new(path).unwrap_or_else(|_| Prefix::root());
     let place = prefix.clone();
     let documents = documents.iter().map(move |name| place.key(name).map_err(StoreError::from));
-    // An array whose grid is not understood is not read either.
+    // An array with a grid that is not understood is not read either.
     let layout = array.and_then(|array| ChunkLayout::new(&prefix, &array).ok());
     let chunks = layout.into_iter().flat_map(|layout| {
         let counts: Vec<u64> = layout.grid().axes().iter().map(|axis| axis.occupied()).collect();
@@ -234,7 +235,7 @@ impl Layer for UnlistedStore {
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
         let mut listed = self.inner().list(prefix, links);
         match (listed.next(), links) {
-            // What is deleted must be known with certainty.
+            // A deletion must know its objects with certainty.
             (Some(Err(error)), Links::Follow) => match self.nodes(prefix, error) {
                 Ok(nodes) => self.known(prefix, &nodes),
                 Err(error) => Box::new(iter::once(Err(error))),

@@ -1,4 +1,4 @@
-//! Nodes of Zarr version 2: read as what they are in version 3, and never written.
+//! Nodes of Zarr version 2: translated to version 3 when they are read, and never written.
 //!
 //! Their chunks need no code of their own, since each document of version 2 that can be read has
 //! an equal one of version 3.

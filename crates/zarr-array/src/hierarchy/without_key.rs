@@ -18,7 +18,7 @@ pub(crate) fn each(
 /// The names of all of them, sorted.
 ///
 /// # Errors
-/// Those of listing.
+/// Errors of listing.
 pub fn names(store: &dyn Store, prefix: &Prefix) -> Result<Vec<String>, StoreError> {
     let mut names = Vec::new();
     each(store, prefix, &mut |name| names.push(name.to_owned()))?;

@@ -9,8 +9,8 @@ use crate::error::ArrayError;
 use crate::selection::Selection;
 
 impl Array {
-    /// Cuts a selection into batches whose elements, one batch after another, are the selection's in
-    /// C order.
+    /// Cuts a selection into batches. Their elements, one batch after another, are the elements of
+    /// the selection in C order.
     ///
     /// Batches end where chunks end, so no chunk is decoded for two of them unless a list of
     /// indices returns to it. A batch has at most `max_bytes` bytes of elements, unless a single

@@ -10,8 +10,8 @@ use zarr_metadata::{ChunkEdges, ChunkGrid, EdgeRun};
 /// An open array has it as [`Array::grid`](crate::Array::grid).
 ///
 /// # Errors
-/// [`GridError`] with its axis: an edge or a count of 0, edges that do not reach the array's end
-/// or exceed `u64`, or a number of axes that differs from the shape's.
+/// [`GridError`] with its axis: an edge or a count is 0; the edges do not reach the array's end or
+/// exceed `u64`; or the number of axes differs from the shape's.
 ///
 /// # Examples
 /// ```

@@ -27,9 +27,9 @@ pub use region_plan::{PlannedChunk, RegionPlan};
 /// The location of an array's chunks: its prefix in the store, the encoding of its chunk keys,
 /// and its chunk grid.
 ///
-/// It is made from the metadata document alone and needs no codec, so arrays whose data type or
-/// codecs are not supported have one as well. [`Array::layout`](crate::Array::layout) returns
-/// that of an open array.
+/// It is made from the metadata document alone and needs no codec. So arrays with an unsupported
+/// data type or unsupported codecs have a layout as well. [`Array::layout`](crate::Array::layout)
+/// returns the layout of an open array.
 ///
 /// # Examples
 /// ```

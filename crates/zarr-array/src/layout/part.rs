@@ -11,9 +11,9 @@ use zarr_grid::{Grid, GridError};
 
 /// One of several parts of a piece of work, such as part 3 of 16, numbered from 1.
 ///
-/// Each part owns whole chunks (shards, where there are any) of every array, and all parts
-/// together own every chunk once. Which part owns what follows from the array alone, so the tasks
-/// of a scheduler need not talk to each other.
+/// Each part owns whole chunks (shards, where there are any) of every array, and all parts together
+/// own every chunk once. The array alone determines the owner of each chunk, so the tasks of a
+/// scheduler need not communicate.
 ///
 /// Within an array the chunks of a part are neighbours in C order, and the numbers of chunks of
 /// two parts differ by at most one. Arrays with fewer chunks than there are parts are distributed
@@ -68,7 +68,7 @@ impl Part {
         self.number
     }
 
-    /// Whether it is the first, which also does what belongs to no chunk.
+    /// Whether it is the first part, which also does work that belongs to no chunk.
     #[must_use]
     pub fn is_first(self) -> bool {
         self.number == 1

@@ -116,8 +116,9 @@ impl RegionPlan<'_> {
         })
     }
 
-    /// Divides the numbers of the chunks among workers, one range per worker that gets any: in C
-    /// order, as equal as possible, and no chunk twice, so that all may write at once.
+    /// Divides the numbers of the chunks among workers: in C order, in ranges of almost equal
+    /// length, without empty ranges. No chunk is in two ranges, so that all workers may write at
+    /// once.
     #[must_use]
     pub fn shares(&self, workers: NonZeroUsize) -> Vec<Range<u64>> {
         let all = u128::from(self.len());

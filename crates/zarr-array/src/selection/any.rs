@@ -1,4 +1,4 @@
-//! What reads and writes take: products of axes, or points.
+//! The selections of reads and writes: products of axes, or points.
 
 use crate::counts::wide;
 use crate::error::ArrayError;

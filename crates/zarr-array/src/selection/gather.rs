@@ -104,8 +104,8 @@ impl GatherBuffers {
     }
 }
 
-/// The indices of a chunk to read for a list: exactly these if they ascend with a constant step,
-/// otherwise all from the first to the last.
+/// The indices of a chunk to read for a list: the listed indices if they ascend with a constant
+/// step, otherwise all from the first to the last.
 pub(crate) fn slice_around(list: &[u64]) -> Slice {
     let start = list.iter().min().copied().unwrap_or(0);
     let end = list.iter().max().map_or(0, |last| last.saturating_add(1));

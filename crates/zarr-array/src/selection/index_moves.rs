@@ -1,4 +1,4 @@
-//! Moves elements one by one, by a list of source and target indices per axis.
+//! Moves single elements, by a list of source and target indices per axis.
 //!
 //! Views cannot express this: a list has no stride. Elements that are contiguous on both sides are
 //! still moved together.

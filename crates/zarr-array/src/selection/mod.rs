@@ -14,12 +14,12 @@ pub use any::AnySelection;
 pub use points::Points;
 pub use text::SelectionError;
 
-/// The elements of an array to read or write: the product of one [`AxisSelection`] per axis,
-/// which is a range, a range with a step, a list of indices, a mask or a single index.
+/// The elements of an array to read or write: the product of one [`AxisSelection`] per axis. This
+/// is a range, a range with a step, a list of indices, a mask or a single index.
 ///
-/// Methods that take a selection accept anything that converts to one: a range for an array of
-/// one axis, an array of ranges, or a tuple with a selection per axis. Ranges and steps have the
-/// meaning of numpy's basic slices; several lists have that of zarr-python's `oindex` and numpy's
+/// Methods that take a selection accept anything that converts to one: a range for an array of one
+/// axis, an array of ranges, or a tuple with a selection per axis. Ranges and steps select like
+/// numpy's basic slices. Several lists select like zarr-python's `oindex` and numpy's
 /// `a[np.ix_(...)]`.
 ///
 /// # Examples

@@ -43,7 +43,7 @@ impl Points {
     /// The elements for which a mask of this shape, in C order, is true; also in C order.
     ///
     /// # Errors
-    /// [`ArrayError::ElementCount`] if the mask has not one entry per element of the shape.
+    /// [`ArrayError::ElementCount`] unless the mask has one entry per element of the shape.
     ///
     /// # Examples
     /// ```
@@ -74,7 +74,7 @@ impl Points {
                 *at = 0;
             }
         }
-        // Without axes there is nothing that could tell no points from one.
+        // Without axes, no points and one point would look the same.
         match (shape, mask) {
             ([], [false]) => Err(ArrayError::ElementCount { found: 0, expected: Vec::new() }),
             _ => Ok(Self { axes }),

@@ -4,7 +4,7 @@ use zarr_grid::AxisSelection;
 
 use crate::selection::Selection;
 
-/// A text is not a selection, or not one of an array of this shape.
+/// A text is no selection, or no selection of an array of this shape.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SelectionError {
@@ -60,8 +60,8 @@ impl Selection {
     ///
     /// An entry is an index, a range with or without a step, or a list of indices in brackets.
     /// Ranges are clipped to the array, and negative numbers count from its end. `...` stands for
-    /// as many whole axes as are missing, and so does the end of the text. Several lists select
-    /// the product of their indices.
+    /// all missing axes, whole; so does the end of the text. Several lists select the product of
+    /// their indices.
     ///
     /// # Errors
     /// [`SelectionError`] names the axis and the text found there.

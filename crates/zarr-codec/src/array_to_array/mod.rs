@@ -86,7 +86,7 @@ impl ArrayToArray {
 
 /// The shape without dimensions of size 1, which must be the same ones in every chunk.
 ///
-/// What has no others keeps one dimension, as zarrs does it.
+/// A shape of no other dimensions keeps one of them, as in zarrs.
 fn squeezed<'a>(input: &Shape<'a>) -> Result<Shape<'a>, ChainErrorKind> {
     let mut kept = Vec::new();
     for (axis, dimension) in input.dimensions.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! The `reshape` codec's output shape, for all chunk shapes at once.
 //!
 //! One implementation serves both opening an array (every occupied chunk shape) and compiling one
-//! chunk shape, since the latter is a grid whose axes have one edge each.
+//! chunk shape: one shape is a grid with one edge on each axis.
 
 use zarr_metadata::ReshapeDim;
 
@@ -9,8 +9,8 @@ use crate::error::ChainErrorKind;
 use crate::symbolic::{Balance, Dimension, Shape};
 
 /// The shape that `reshape` gives to chunks of shape `input`. Checks every constraint of the
-/// document in the order in which a reader would: the list itself (SD-20, SD-21), the number of
-/// elements (SD-23, SD-24), then the position of each dimension (SD-20).
+/// document in reading order: the list itself (SD-20, SD-21), the number of elements (SD-23,
+/// SD-24), then the position of each dimension (SD-20).
 pub(crate) fn output_shape<'a>(
     output: &[ReshapeDim],
     input: &Shape<'a>,

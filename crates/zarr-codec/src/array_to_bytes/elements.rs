@@ -43,11 +43,11 @@ impl ElementCodec {
         }
     }
 
-    /// `numcodecs.packbits` and the `bytes` after it, which are one codec here: bits of boolean
-    /// elements, the most significant first, after a byte with the number of padding bits (SD-11).
+    /// `numcodecs.packbits` and the `bytes` after it, as one codec: a byte with the number of
+    /// padding bits, then the bits of boolean elements, the most significant first (SD-11).
     ///
-    /// The first codec gives a one-dimensional array of uint8, and the second the bytes of that
-    /// array, so the stored bytes do not show where one ends and the other begins.
+    /// The first codec gives a one-dimensional array of uint8, and the second its bytes. So the
+    /// stored bytes do not show where one codec ends and the other begins.
     pub(crate) fn numcodecs(element: &ElementType) -> Result<Self, ChainErrorKind> {
         let (packing, padding) = packbits::bind_numcodecs(element)?;
         Ok(Self::Packbits { packing, padding })
@@ -171,9 +171,9 @@ impl ElementCodec {
         }
     }
 
-    /// The packing that tells which bits are kept, if other bits can carry values: those that
-    /// `packbits` leaves out, and those of a byte that is out of the range of its sub-byte type
-    /// (SD-18). Booleans do not count: they have been checked to be 0 or 1.
+    /// The packing that tells which bits are kept, if other bits can carry values. Such bits are
+    /// dropped by `packbits`, or are in a byte out of the range of its sub-byte type (SD-18).
+    /// Booleans do not count: they have been checked to be 0 or 1.
     pub(crate) fn losing<'p>(&'p self, element: &'p ElementType) -> Option<&'p Packing> {
         let Self::Packbits { packing, .. } = self else { return element.sub_byte.as_ref() };
         let keeps_all = packing.first_bit() == 0
@@ -182,8 +182,8 @@ impl ElementCodec {
         (!keeps_all).then_some(packing)
     }
 
-    /// Converts elements from memory to stored form where a copy with [`swaps`](Self::swaps)
-    /// cannot: in records whose fields are swapped in units of different lengths.
+    /// Converts elements from memory to stored form if a copy with [`swaps`](Self::swaps) cannot:
+    /// in records with fields that are swapped in units of different lengths.
     pub(crate) fn swap_fields(&self, elements: &mut [u8], element: &ElementType) {
         if let Self::Bytes { big_endian: true } = self {
             element.swap_fields(elements);

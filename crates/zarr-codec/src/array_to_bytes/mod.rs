@@ -36,8 +36,8 @@ pub(crate) struct Mapped {
 }
 
 impl Mapped {
-    /// The fill value of the chain after the codec, for which a shard may leave inner chunks out;
-    /// without a shard, any element.
+    /// The fill value of the chain after the codec: a shard does not store inner chunks that hold
+    /// only this value. Without a shard, any element.
     pub(crate) fn fill(&self, fill: &[u8], pool: &mut Pool) -> Result<Vec<u8>, ChunkErrorKind> {
         match self.inner.has_shard() {
             true => Ok(self.codec.encode(fill, &[], pool)?.into_vec()),

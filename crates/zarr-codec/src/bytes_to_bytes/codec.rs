@@ -1,4 +1,4 @@
-//! What every bytes-to-bytes codec does.
+//! The trait of bytes-to-bytes codecs.
 
 use std::fmt;
 use std::sync::Arc;
@@ -14,8 +14,8 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The most bytes that ordinary encoders produce from `decoded` bytes: what compressors add
-    /// to data that cannot be compressed.
+    /// The most bytes that ordinary encoders produce from `decoded` bytes: compressors add some to
+    /// incompressible data.
     ///
     /// A format allows more than encoders use: blocks may be stored byte by byte, and frames may
     /// be skippable. [`ordinary`] gives the limit for those.
@@ -32,7 +32,8 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
         None
     }
 
-    /// For a codec whose input is a prefix of its output: the length of the prefix, after checks.
+    /// For a codec with its input as a prefix of its output: the length of the prefix, after
+    /// checks.
     ///
     /// Such a codec needs no buffer to decode into.
     fn decoded_prefix(&self, _encoded: &[u8]) -> Option<Result<usize, ChunkErrorKind>> {
@@ -59,7 +60,7 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
     /// Decodes all of `encoded` to exactly the bytes of `out`.
     fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind>;
 
-    /// Decodes all of `encoded`, whose decoded length is unknown, to at most `limit + 1` bytes.
+    /// Decodes all of `encoded`, of unknown decoded length, to at most `limit + 1` bytes.
     fn decode_up_to(
         &self,
         encoded: &[u8],
@@ -74,10 +75,10 @@ pub(crate) trait BytesToBytes: fmt::Debug + Send + Sync {
 /// The most bytes that are accepted where encoders produce `most` bytes: twice that, and a
 /// mebibyte (SD-35).
 ///
-/// This leaves room for writers that need more than [`most_encoded`](BytesToBytes::most_encoded)
-/// and whose files are valid as well (SD-61): gzip in members or stored blocks of a few bytes,
-/// zstd with skippable frames, shards with gaps. Stacked compressors do not each get this room:
-/// twenty of them, a few bytes each in a document, would multiply it by a million.
+/// This is enough for writers of valid files that need more than
+/// [`most_encoded`](BytesToBytes::most_encoded) (SD-61): gzip in members or stored blocks of a few
+/// bytes, zstd with skippable frames, shards with gaps. Stacked compressors do not each get this
+/// room: twenty of them, a few bytes each in a document, would multiply it by a million.
 pub(crate) fn ordinary(most: u64) -> u64 {
     most.saturating_mul(2).saturating_add(1 << 20)
 }

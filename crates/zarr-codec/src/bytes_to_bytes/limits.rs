@@ -42,7 +42,7 @@ pub(super) fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKin
 }
 
 /// Refuses to encode bytes of a length that the metadata does not give and that decoding refuses.
-/// Without it, each of many compressors would add to what it cannot compress.
+/// Without this limit, each of many compressors would lengthen its incompressible input.
 pub(crate) fn check_encoded(
     codec: &dyn BytesToBytes,
     length: usize,

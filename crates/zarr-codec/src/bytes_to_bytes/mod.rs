@@ -1,7 +1,7 @@
 //! The bytes-to-bytes codecs: each has one file, and a feature if it has a dependency.
 //!
-//! Every decoder is given the exact or the largest length of its output (SD-35), and allocates in
-//! proportion to its input: a chunk of a hundred bytes cannot make it reserve a gigabyte.
+//! Every decoder gets the exact or the largest length of its output (SD-35), and allocates in
+//! proportion to its input. A chunk of a hundred bytes cannot make it reserve a gigabyte.
 
 #[cfg(feature = "blosc")]
 mod blosc;
@@ -43,7 +43,7 @@ pub(crate) use self::limits::{check_decoded, check_encoded, reserve};
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
 ///
-/// `element` is the element size of the chain, for codecs whose configuration gives none.
+/// `element` is the element size of the chain, for codecs without one in their configuration.
 pub(crate) fn bind(
     codec: &Codec,
     element: &ElementType,

@@ -1,4 +1,4 @@
-//! `numcodecs.pcodec`: a standalone file of pco, whose numbers are the components of the elements.
+//! `numcodecs.pcodec`: a standalone file of pco; its numbers are the components of the elements.
 //!
 //! The codec encodes an array. It runs as `bytes`, which puts the elements into C order, followed by
 //! this compressor, because pco has no shapes.
@@ -220,11 +220,11 @@ fn decode<T: Little + Default>(
     }
 }
 
-/// Refuses a chunk of a file whose dictionary is longer than the chunk: pco would first allocate
+/// Refuses a chunk of a file if its dictionary is longer than the chunk: pco would first allocate
 /// memory for it.
 ///
-/// A chunk begins with a byte of its type, three of the count of numbers, and four bits of its mode,
-/// which is 4 for a dictionary and followed by 25 bits of how many values there are.
+/// A chunk begins with one byte for its type, three for the count of numbers, and four bits for its
+/// mode. Mode 4 is a dictionary; 25 bits with the number of its values follow.
 fn check_dictionary(chunk: &[u8], size: usize) -> Result<(), ChunkErrorKind> {
     let Some((head, values)) = chunk.split_first_chunk::<8>() else { return Ok(()) };
     let head = u64::from_le_bytes(*head);

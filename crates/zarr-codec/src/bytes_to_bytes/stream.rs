@@ -1,4 +1,4 @@
-//! Formats that are decoded through a reader and encoded through a writer: what they have in common.
+//! The common part of formats that are decoded through a reader and encoded through a writer.
 
 use std::fmt;
 use std::io::{self, Read};
@@ -7,7 +7,7 @@ use super::codec::BytesToBytes;
 use super::limits::{check_ratio, read_exactly, read_up_to, reserve};
 use crate::error::ChunkErrorKind;
 
-/// A format whose decoder is a reader.
+/// A format with a reader as its decoder.
 pub(super) trait StreamFormat: fmt::Debug + Send + Sync {
     /// Bytes that one encoded byte can stand for, at most.
     const MOST_EXPANSION: u64;

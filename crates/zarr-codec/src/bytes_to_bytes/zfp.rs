@@ -1,11 +1,11 @@
 //! `zfp` and `numcodecs.zfpy`: a stream of zfp, of blocks of 4 elements along each dimension.
 //!
-//! The codec encodes an array. It runs as `bytes`, which puts the elements into C order, followed by
-//! this compressor, which is told the shape. `numcodecs.zfpy` puts a header before the stream, which
-//! has the type, the shape and the mode once more: its shape and mode are those that count.
+//! The codec encodes an array. It runs as `bytes`, which puts the elements into C order, followed
+//! by this compressor, which gets the shape. `numcodecs.zfpy` puts a header before the stream,
+//! which repeats the type, the shape and the mode: the header's shape and mode count.
 //!
 //! A stream is words of 64 bits, least significant byte first. Builds of the C library with shorter
-//! words leave out bytes at the end of the last one.
+//! words omit bytes at the end of the last word.
 
 use std::sync::Arc;
 
@@ -34,8 +34,8 @@ pub(crate) struct Zfp {
     allow_loss: bool,
     reversible: bool,
     dimensions: ZfpDimensionality,
-    /// The length of each dimension, the one that varies fastest first; those that an array does not
-    /// have are 0.
+    /// The length of each dimension, the fastest first; dimensions that the array does not have are
+    /// 0.
     lengths: [usize; 4],
 }
 
@@ -220,7 +220,8 @@ impl Zfp {
             numbers.push(number);
         }
         let field = ZfpField::new(&numbers, self.lengths).map_err(refused)?;
-        // Rarely is a stream longer than this. What it needs is known when it did not fit.
+        // A stream is rarely longer than this. The library gives the needed length after a stream
+        // did not fit.
         let mut capacity = decoded.len().saturating_add(decoded.len() / 8).saturating_add(1024);
         let stream = loop {
             let mut stream = ZfpBitStream::new(capacity)
@@ -341,7 +342,7 @@ impl BytesToBytes for Zfp {
     }
 }
 
-/// A number of zfp, and those that its lossy modes keep.
+/// A number type of zfp, and the numbers that its lossy modes keep.
 trait Kept: ZfpScalar {
     const RANGE: &str;
 
@@ -391,7 +392,7 @@ fn least_bits(scalar: ZfpScalarType, config: &ZfpConfig) -> u32 {
     Configuration::least_block_bits(&data_type, config.min_exp() < ZFP_MIN_EXP)
 }
 
-/// Reads a header: the mode, and the dimensions of as many numbers as are expected.
+/// Reads a header: the mode, and dimensions with the expected count of numbers.
 fn header<T: ZfpScalar>(
     stream: &mut ZfpBitStreamRef<'_>,
     count: usize,
@@ -435,7 +436,7 @@ fn check_blocks(
 ) -> Result<(), ChunkErrorKind> {
     let bits = widen(encoded.len()).saturating_mul(8);
     let (blocks, least) = (blocks(lengths), u64::from(config.min_bits().max(1)));
-    // What fills up a block is skipped, and need not be there after the last one.
+    // Padding of a block is skipped, and may be missing after the last block.
     let all_but_one = blocks.saturating_sub(1).saturating_mul(least);
     match blocks > bits || all_but_one > bits {
         true => Err(too_short(encoded, expected)),

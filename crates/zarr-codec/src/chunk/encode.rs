@@ -33,7 +33,7 @@ pub(crate) struct Input<'a> {
     pub(crate) fill: &'a [u8],
 }
 
-/// What to do with a chunk that holds only the fill value.
+/// Whether to encode a chunk that holds only the fill value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Empty {
     /// Encode it.
@@ -98,7 +98,7 @@ impl ChunkCodec {
     }
 
     /// Gives the memory of `out` to the pool before it is written, unless a single compressor
-    /// turns the elements into the chunk: then both need their own.
+    /// encodes the elements to the chunk: then both need their own memory.
     pub(super) fn share_memory(&self, codec: &ElementCodec, out: &mut Vec<u8>, pool: &mut Pool) {
         let one_step = matches!(codec, ElementCodec::Bytes { .. })
             && self.bound.bytes_to_bytes.len() == 1

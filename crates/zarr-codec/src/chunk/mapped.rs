@@ -1,4 +1,4 @@
-//! Chunks of a chain with a codec that changes values: the rest of the chain decodes other
+//! Chunks of a chain with a codec that changes values. The rest of the chain decodes its own
 //! elements, all at once, and the codec changes them one by one.
 
 use zarr_view::{CopyError, View};
@@ -86,7 +86,7 @@ impl ChunkCodec {
         }
     }
 
-    /// Encodes a chunk whose values are changed before they are stored.
+    /// Encodes a chunk of values that are changed before they are stored.
     pub(super) fn encode_mapped(
         &self,
         input: Input<'_>,

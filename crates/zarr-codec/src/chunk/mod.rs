@@ -138,9 +138,10 @@ impl ChunkCodec {
         self.most.last().copied().unwrap_or(u64::MAX)
     }
 
-    /// The most bytes that a reader needs to accept for an encoded chunk: twice what ordinary encoders
-    /// produce from incompressible elements, plus a mebibyte. Valid chunks may be longer, such as
-    /// shards with unused bytes, so only stores in which few bytes stand for many compare with it.
+    /// The most bytes that a reader needs to accept for an encoded chunk: twice what ordinary
+    /// encoders produce from incompressible elements, plus a mebibyte. Valid chunks may be longer,
+    /// such as shards with unused bytes. So compare with it only in stores that expand few bytes to
+    /// many, such as archives.
     #[must_use]
     pub fn ordinary_encoded(&self) -> u64 {
         ordinary(self.most_encoded())
@@ -167,7 +168,7 @@ impl ChunkCodec {
     /// # Shapes and units
     /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice per axis.
     /// `out`: of the region's shape; its elements are in in-memory form. `fill`: the element of
-    /// inner chunks that a shard leaves out.
+    /// inner chunks that a shard does not store.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are not such a chunk; `out` may then be partly written.
@@ -255,7 +256,7 @@ impl ChunkCodec {
             .map_err(|error| error.at(&self.bound.array_to_bytes_path))
     }
 
-    /// Undoes the bytes-to-bytes codecs of an encoded chunk: returns the output of the
+    /// Decodes the bytes-to-bytes codecs of an encoded chunk: returns the output of the
     /// array-to-bytes codec, such as a shard.
     ///
     /// # Errors

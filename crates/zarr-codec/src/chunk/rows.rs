@@ -1,4 +1,4 @@
-//! Chunks whose encoded bytes are rows of the caller's memory: they need no conversion, and no
+//! Chunks with encoded bytes that are rows of the caller's memory. They need no conversion, and no
 //! copy if the store accepts several pieces at once.
 
 use std::io::IoSlice;
@@ -47,7 +47,7 @@ impl ChunkCodec {
     }
 
     /// Whether an encoded chunk is the bytes of its elements in memory, in C order, and no value
-    /// needs a check: a caller can read it right into their place.
+    /// needs a check. A caller can then read it directly into their place.
     #[must_use]
     pub fn stores_memory(&self) -> bool {
         self.is_as_in_memory() && self.transform.view().is_some_and(View::is_contiguous)

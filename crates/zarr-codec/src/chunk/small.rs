@@ -6,8 +6,8 @@
 //!
 //! Without a bytes-to-bytes codec, elements go directly from the encoded bytes, or through one
 //! buffer if they are packed. Even passing the buffers of a pool around is expensive: a load of a
-//! different width than the store just before it waits until all earlier stores are done,
-//! including the rows of the last chunk, which are far apart and not in the cache.
+//! different width than the store just before it waits for all earlier stores. These include the
+//! rows of the last chunk, which are far apart and not in the cache.
 
 use zarr_view::{CopyPlan, Output, View};
 
@@ -19,7 +19,7 @@ use crate::bytes_to_bytes::reserve;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::{Bytes, Scratch};
 
-/// From this number of bytes of elements on, a chunk gets its own view and plan: it can then be
+/// From this number of bytes of elements on, a chunk gets its own view and plan. It can then be
 /// decompressed or unpacked in place, which saves more than they cost.
 const SMALL: usize = 64 << 10;
 
@@ -34,8 +34,8 @@ pub(crate) struct SmallChunkCopy<'c> {
 }
 
 impl<'c> SmallChunkCopy<'c> {
-    /// A decoder of chunks into boxes of an output; `place` is the output's view of one box. `None` if
-    /// decoding chunks one by one is faster.
+    /// A decoder of chunks into boxes of an output; `place` is the output's view of one box. `None`
+    /// if decoding each chunk separately is faster.
     pub(crate) fn decoder(codec: &'c ChunkCodec, place: &View) -> Option<Self> {
         let (array_to_bytes, view) = codec.small_codec()?;
         if place.mask().is_some() {
@@ -46,8 +46,8 @@ impl<'c> SmallChunkCopy<'c> {
         Some(Self { codec, array_to_bytes, copy, elements: Vec::new() })
     }
 
-    /// An encoder of chunks from boxes of a view without a mask, with these strides. `None` if encoding
-    /// chunks one by one is faster.
+    /// An encoder of chunks from boxes of a view without a mask, with these strides. `None` if
+    /// encoding each chunk separately is faster.
     pub(crate) fn encoder(codec: &'c ChunkCodec, strides: &[isize]) -> Option<Self> {
         let (array_to_bytes, view) = codec.small_codec()?;
         // Starting at the first element, which must have the lowest position.
@@ -96,7 +96,7 @@ impl<'c> SmallChunkCopy<'c> {
         Ok(())
     }
 
-    /// Encodes the chunk whose first element is the first of `data`. Returns its bytes, in this
+    /// Encodes the chunk that starts at the first element of `data`. Returns its bytes, in this
     /// memory or in `out`, or `None` if all its elements are `fill`, which has the form of
     /// [`stored_fill`](ChunkCodec::stored_fill).
     pub(crate) fn encode<'b>(

@@ -1,4 +1,4 @@
-//! A part of a chunk whose bytes are its elements in memory: where it lies, and its copy.
+//! The place and the copy of a part of a chunk, if the chunk's bytes are its elements in memory.
 //!
 //! Inner chunks of shards are read in this way. It gives the same elements as decoding the whole
 //! chunk, from fewer bytes, and needs neither the views of a transform nor a plan of spans.
@@ -37,7 +37,7 @@ impl ChunkCodec {
         let axes = strides.iter_mut().zip(region).zip(self.shape());
         for ((slot, slice), size) in axes.rev() {
             // At most the elements of a chunk, which fit the address space, unless the axis has a
-            // single index, whose stride is never used.
+            // single index: its stride is never used.
             *slot = isize::try_from(stride.saturating_mul(slice.step)).unwrap_or(isize::MAX);
             stride = stride.saturating_mul(*size);
         }

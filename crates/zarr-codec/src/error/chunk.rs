@@ -6,7 +6,7 @@ use zarr_metadata::Printable;
 
 use super::{At, s};
 
-/// A chunk whose bytes do not decode, or that cannot be encoded.
+/// A chunk that cannot be decoded or encoded.
 ///
 /// Displayed as one line: the codec, the inner chunk if it is in a shard, the found and the allowed
 /// values. The caller adds the chunk's key.
@@ -227,12 +227,12 @@ pub enum ChunkErrorKind {
     IndexOverlap {
         /// The sum of the lengths of the inner chunks.
         total: u64,
-        /// The largest sum that is accepted: the bytes of the shard, plus for each inner chunk
-        /// twice its elements in memory and 64 bytes; for an inner shard, its index and the same
-        /// for its own inner chunks.
+        /// The largest accepted sum: the bytes of the shard plus, for each inner chunk, twice its
+        /// elements in memory and 64 bytes. For an inner shard: its index and the same for its own
+        /// inner chunks.
         most: u64,
-        /// The bytes of the shard. If its length is not known: those up to the end of the last
-        /// inner chunk, or those that were fetched.
+        /// The bytes of the shard. If its length is not known: the bytes up to the end of the last
+        /// inner chunk, or the fetched bytes.
         stored: u64,
     },
     /// The number of elements of variable length differs from the chunk's shape.

@@ -86,7 +86,7 @@ pub enum ChainErrorKind {
     /// A codec of another author that refuses its configuration or its data type.
     #[error("{reason}")]
     Other {
-        /// What it says.
+        /// The codec's own message.
         reason: String,
     },
     /// Not an array-to-bytes codec where one is required, or the reverse.
@@ -231,7 +231,7 @@ pub enum ChainErrorKind {
         /// Its sizes.
         size: String,
     },
-    /// A shard index whose encoded length depends on its content (SD-59).
+    /// A shard index with an encoded length that depends on its content (SD-59).
     #[error("the encoded index must have a fixed size, as with bytes and crc32c")]
     IndexSize,
     /// A codec other than `bytes` follows `numcodecs.packbits` (SD-11).

@@ -5,8 +5,8 @@
 //!
 //! - uncompressed elements (`bytes`, `packbits`): their positions are known, so only the region's
 //!   bytes are read, and small gaps between them (see [`spans`]);
-//! - uncompressed shards: the index is read first, then the inner chunks that the region touches, or
-//!   the part of each that holds the region's elements, if its bytes are the elements in memory;
+//! - uncompressed shards: the index is read first, then the inner chunks that the region touches,
+//!   or only a part of each if its bytes are the elements in memory;
 //! - all others are read whole.
 //!
 //! A partial read does not check a checksum over the whole chunk, its padding byte or its length
@@ -164,8 +164,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     /// Takes the bytes that were [needed](ChunkReader::need), as concatenated ranges, and
     /// decodes them.
     ///
-    /// `object_len` is the length of the whole encoded chunk, if known. `out` has the view
-    /// that the reader was made for; `fill` is the element of inner chunks that a shard leaves out.
+    /// `object_len` is the length of the whole encoded chunk, if known. `out` has the view that the
+    /// reader was made for; `fill` is the element of inner chunks that a shard does not store.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are not such a chunk (the need is then unchanged), or

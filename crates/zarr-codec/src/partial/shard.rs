@@ -13,7 +13,7 @@ use crate::transform::Slice;
 
 /// Inner chunks of a shard that a read touches.
 pub(crate) trait InnerChunks {
-    /// The bytes of the shard that hold those that are stored, or the needed part of each.
+    /// The bytes of the shard that hold the stored inner chunks, or the needed part of each.
     fn needed(&self, shard: &ShardCodec, index: &ShardIndex) -> impl Iterator<Item = Range<u64>>;
 }
 
@@ -142,7 +142,7 @@ impl<T: InnerChunks> ShardRead<T> {
         for (part, at) in &mut self.parts {
             let len = part.end.saturating_sub(part.start);
             *at = next;
-            // Ranges whose sum exceeds the address space are never fetched.
+            // Ranges with a sum that exceeds the address space are never fetched.
             next = next.saturating_add(usize::try_from(len).unwrap_or(usize::MAX));
         }
         self.index = Some(index);

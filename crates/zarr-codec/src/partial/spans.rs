@@ -12,8 +12,8 @@
 //!
 //! From the innermost dimension outwards, dimensions join the span as long as the gaps between
 //! their elements are small; the others count the spans. The fetched bytes are the spans one after
-//! the other, which only changes the strides of the counting dimensions, so one view describes
-//! the elements in them.
+//! the other. This only changes the strides of the counting dimensions, so one view describes their
+//! elements.
 
 use std::ops::Range;
 
@@ -97,7 +97,8 @@ impl Spans {
     }
 }
 
-/// The dimensions of a view, split into those within a span and those that count the spans.
+/// The dimensions of a view, split into dimensions within a span and dimensions that count the
+/// spans.
 struct Nest {
     /// Elements of a span.
     len: usize,

@@ -45,9 +45,9 @@ fn in_order<'d>(
 }
 
 impl ArrayTransform {
-    /// All elements of a chunk from `view` of `data` in the order of the stored array: where they lie,
-    /// if they lie in that order and need no swap; otherwise moved to memory of the pool. Uses the
-    /// element `fill` where the view is masked out.
+    /// All elements of a chunk from `view` of `data` in the order of the stored array. They stay in
+    /// place if they lie in that order and need no swap; otherwise they are moved to memory of the
+    /// pool. Uses the element `fill` where the view is masked out.
     pub(crate) fn encode<'d>(
         &self,
         data: &'d [u8],
@@ -81,8 +81,8 @@ impl ArrayTransform {
         self.encode_from(level, between, element.unswapped(), pool).map(Bytes::Taken)
     }
 
-    /// Moves all elements of a chunk slab by slab to stored order, and passes on each slab, with
-    /// the number of its first element, while it is in the cache. Elements that are in that order
+    /// Moves all elements of a chunk slab by slab to stored order. Passes on each slab, with the
+    /// number of its first element, while it is in the cache. Elements that are in that order
     /// already are passed on as one slab. Returns `None`, having done nothing, if the elements do
     /// not correspond to the stored array as a single view. Otherwise as
     /// [`encode`](ArrayTransform::encode).

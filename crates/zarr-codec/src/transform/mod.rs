@@ -1,11 +1,11 @@
 //! Moves elements between the stored array and the caller.
 //!
-//! Each array-to-array codec leads from one *level* to the next: level 0 has the chunk's own
-//! shape, the last level the shape of the *stored array*, which the array-to-bytes codec encodes.
-//! The stored array is a view in the last level's shape and is carried up, codec by codec, as
-//! long as it stays a single view. The caller's view is carried down in the same way. If both
-//! reach the same level, every element moves once, from the stored array to the caller; which
-//! level does not matter to the copy, since it merges dimensions anyway.
+//! Each array-to-array codec leads from one *level* to the next. Level 0 has the chunk's own shape,
+//! and the last level has the shape of the *stored array*, which the array-to-bytes codec encodes.
+//! The stored array is a view in the last level's shape and is carried up, codec by codec, as long
+//! as it stays a single view. The caller's view is carried down in the same way. If both reach the
+//! same level, every element moves once, from the stored array to the caller. The level does not
+//! matter to the copy, since it merges dimensions anyway.
 //!
 //! A region of a chunk is a mask on the caller's view. If a `reshape` cuts through the region, the
 //! masked view is not a single view in the reshaped form.
@@ -354,7 +354,7 @@ impl ArrayTransform {
                 )
             }
             (Source::Shard(shard), _) => shard.decode_box(out),
-            // Masked out: there is nothing to unpack.
+            // Masked out: no element to unpack.
             (Source::Packed(_), Some(_)) => Ok(()),
             (Source::Elements(..) | Source::Packed(_), None) => {
                 unreachable!("elements are taken at a level where they meet the stored as one view")

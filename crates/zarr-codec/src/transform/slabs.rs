@@ -1,8 +1,8 @@
 //! A stored array in slabs, so that unpacked elements are copied while they are in the cache.
 //!
-//! A slab is a stretch of the stored array: the dimension of the view with the largest stride is
-//! cut, or the next one if a single index of it is too long. It is a box of the view's shape, so
-//! one copy moves it to its place.
+//! A slab is a stretch of the stored array. The dimension of the view with the largest stride is
+//! cut, or the next one if a single index is too long. It is a box of the view's shape, so one copy
+//! moves it to its place.
 
 use std::ops::Range;
 
@@ -17,7 +17,7 @@ pub(super) struct Slabs {
 }
 
 impl Slabs {
-    /// The slabs of a view without a mask, whose strides are not negative.
+    /// The slabs of a view without a mask and without negative strides.
     pub(super) fn new(view: &View, most: usize) -> Self {
         let stride = |axis: &usize| view.strides().get(*axis).map_or(0, |n| n.unsigned_abs());
         let size = |axis: &usize| view.shape().get(*axis).copied().unwrap_or(0);

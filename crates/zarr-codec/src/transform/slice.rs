@@ -28,7 +28,7 @@ pub(super) fn is_box(region: &[Slice]) -> bool {
     region.iter().all(|slice| slice.step == 1 || slice.count <= 1)
 }
 
-/// Refuses an output whose shape differs from its region's.
+/// Refuses an output if its shape differs from its region's.
 pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), CopyError> {
     let found = out.view().shape();
     if found.len() != region.len() {

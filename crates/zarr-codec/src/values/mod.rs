@@ -1,10 +1,10 @@
 //! The array-to-array codecs that change values, and possibly the data type.
 //!
-//! Codecs that only move elements compile to a view. A codec that changes values ends the view:
-//! what comes after it is a chain of its own, bound to another data type. Its elements are
-//! decoded all at once and then changed one by one. Only `numcodecs.delta` also needs the
-//! elements before each element.
-//! Computation is exact, in the type of the elements or with more digits; see [`number`].
+//! Codecs that only move elements compile to a view. A codec that changes values ends the view: the
+//! codecs after it are a separate chain, bound to another data type. This chain decodes all its
+//! elements at once; then the codec changes them one by one. Only `numcodecs.delta` also needs the
+//! elements before each element. Computation is exact, in the type of the elements or with more
+//! digits; see [`number`].
 
 mod bitround;
 mod cast;
@@ -109,7 +109,7 @@ impl ValueCodec {
             size.ok_or_else(|| ChainErrorKind::DataType { data_type: data_type.to_string() })
         };
         let sizes = [size(input)?, size(&output)?];
-        // Not used: only that codec knows what its components are.
+        // Not used: only that codec knows its components.
         let kind = Kind::Int { bits: 8, signed: false };
         let action = Action::Other(Other { codec, sizes });
         Ok(Self { action, from: kind, to: kind, components: 1, output })

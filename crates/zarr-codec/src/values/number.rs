@@ -107,8 +107,8 @@ impl Kind {
         }
     }
 
-    /// What a number out of range is clamped to: infinity, or the least or greatest number of a
-    /// kind without it.
+    /// The bound to which a number out of range is clamped: infinity, or the least or greatest
+    /// number of a kind without infinity.
     pub(super) fn clamped(self, number: Number) -> u64 {
         let negative = number.is_negative();
         match self {
@@ -279,7 +279,7 @@ fn encode_float(format: FloatFormat, number: Number, rounding: Rounding) -> Resu
         return Err(Misfit::OutOfRange);
     }
     let signed = |magnitude: u64| match format.specials {
-        // What would be its negative zero is NaN.
+        // The code of its negative zero is NaN.
         FloatSpecials::NegativeZeroNan if magnitude == 0 => 0,
         _ => sign_bit(format, negative) | magnitude,
     };

@@ -18,7 +18,7 @@ pub(super) enum Refused {
 }
 
 impl Refused {
-    /// What is said after the value; `target` is the data type that it was to have.
+    /// The text after the value in a message; `target` is the data type of the conversion.
     pub(super) fn reason(self, target: &DataType) -> String {
         match self {
             Self::OutOfRange => format!("out of the range of {target}"),

@@ -37,8 +37,8 @@ impl Value {
         }
     }
 
-    /// The result of an operation with a parameter: an integer if both are integers, else a float
-    /// in the precision of the value, or in float64 if the value is an integer.
+    /// The result of an operation with a parameter. It is an integer if both are integers; else a
+    /// float in the precision of the value, or in float64 if the value is an integer.
     fn with(
         self,
         parameter: Parameter,
@@ -279,8 +279,8 @@ fn nearest(value: i128) -> f64 {
 
 /// The nearest value of a shorter float.
 ///
-/// Sums, products and quotients of shorter floats can be rounded twice, first to float64, without
-/// a different result: float64 has more than twice their digits, and two more.
+/// Sums, products and quotients of shorter floats can be rounded twice, first to float64, with the
+/// same result: float64 has more than twice their digits, and two more.
 fn rounded(value: f64, kind: Kind) -> f64 {
     match kind {
         FLOAT64 => value,

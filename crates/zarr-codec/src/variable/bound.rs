@@ -15,7 +15,7 @@ use crate::options::Options;
 pub(super) struct Bound {
     /// Whether elements are UTF-8.
     pub(super) text: bool,
-    /// The element of an inner array whose chunks are not stored.
+    /// The element of inner chunks that are not stored.
     pub(super) zero: &'static [u8],
     pub(super) array_to_array: Vec<(ArrayToArray, CodecPath)>,
     pub(super) array_to_bytes: ArrayToBytes,

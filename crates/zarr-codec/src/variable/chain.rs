@@ -17,8 +17,8 @@ use crate::error::{ChainError, ChainErrorKind};
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Shape};
 
-/// A codec chain for `string`, `bytes` or `zarrs.optional` that fits every chunk shape of its grid:
-/// the equivalent of [`Chain`](crate::Chain), which is for elements of fixed size.
+/// A codec chain for `string`, `bytes` or `zarrs.optional` that fits every chunk shape of its grid.
+/// [`Chain`](crate::Chain) is the equivalent for elements of fixed size.
 ///
 /// The chain consists of `transpose` and `reshape`, then `vlen-utf8`, `vlen-bytes`,
 /// `zarrs.optional`, `numcodecs.json2` (only read) or `sharding_indexed`, then bytes-to-bytes codecs.

@@ -108,17 +108,17 @@ impl VariableChunkCodec {
         })
     }
 
-    /// The same, for chunks whose elements take no more than so many bytes, lengths included; others
-    /// are refused with [`ChunkErrorKind::DecodedLimit`]. It only ever lowers the
+    /// The same codec, for chunks with elements of at most `bytes` bytes, lengths included; others
+    /// are refused with [`ChunkErrorKind::DecodedLimit`]. It can only lower the
     /// [limit](crate::Options::unknown_decoded_len) of the chain.
     #[must_use]
     pub fn with_limit(self, bytes: u64) -> Self {
         Self { limit: self.limit.min(bytes), ..self }
     }
 
-    /// The inner chunks of a shard that are stored although all their elements are `fill`: the index
-    /// of the first in the grid of inner chunks, and how many others there are. `None` if there are
-    /// none, or no shard.
+    /// The inner chunks of a shard that are stored although all their elements are `fill`: the
+    /// index of the first in the grid of inner chunks, and the number of others. `None` if there
+    /// are none, or no shard.
     ///
     /// # Errors
     /// As [`decode`](Self::decode).
@@ -137,7 +137,7 @@ impl VariableChunkCodec {
     ///
     /// # Shapes and units
     /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice per axis.
-    /// `fill`: the element of inner chunks that a shard leaves out.
+    /// `fill`: the element of inner chunks that a shard does not store.
     ///
     /// Uses memory in proportion to the decompressed bytes, the region and the elements decoded
     /// for it, whatever lengths the chunk states.
@@ -269,8 +269,8 @@ impl VariableChunkCodec {
     /// but not delete.
     ///
     /// # Errors
-    /// [`ChunkError`] if the number of elements differs from the chunk's, if the length of an
-    /// element or their number exceeds the codec's 32 bits, if a string is not UTF-8, or if the
+    /// [`ChunkError`] if the number of elements differs from the chunk's; if the length of an
+    /// element or their number exceeds the codec's 32 bits; if a string is not UTF-8; or if the
     /// chain cannot write.
     pub fn encode(
         &self,
@@ -347,7 +347,7 @@ impl VariableChunkCodec {
         if view.is_contiguous() {
             return index;
         }
-        // Within the chunk, whose elements the address space can count.
+        // Within the chunk: the address space can count its elements.
         let mut position = view.offset();
         for (size, stride) in shape.iter().zip(view.strides()).rev() {
             let at = index.checked_rem(*size).unwrap_or(0).cast_signed();
@@ -386,7 +386,7 @@ impl VariableChunkCodec {
             }
             bytes = Cow::Owned(decoded);
         }
-        // What is stored without a compressor has been in memory already.
+        // Without a compressor, the bytes are in memory already.
         Ok(bytes)
     }
 

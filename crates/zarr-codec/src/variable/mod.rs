@@ -1,9 +1,9 @@
-//! Elements of variable length, `string`, `bytes` and those that may be missing: their codecs, and chains of them.
+//! Elements of variable length (`string`, `bytes` and optional elements): their codecs and chains.
 //!
-//! They are separate from other elements because no position follows from an index: a chunk is
-//! decompressed as a whole and traversed once, from length to length; of a shard, an inner chunk. The parts that do not look
-//! at elements are shared: `transpose` and `reshape` as maps of positions, the compressors, and
-//! the index of a shard.
+//! They are separate from other elements because no position follows from an index. A chunk (of a
+//! shard, an inner chunk) is decompressed as a whole and traversed once, from length to length. The
+//! parts that do not look at elements are shared: `transpose` and `reshape` as maps of positions,
+//! the compressors, and the index of a shard.
 
 mod bound;
 mod chain;

@@ -1,4 +1,4 @@
-//! `zarrs.optional`: which elements are there, then the values of those that are.
+//! `zarrs.optional`: which elements exist, then the values of the existing elements.
 //!
 //! ```text
 //! mask length u64 | values length u64 | mask | values            all numbers little-endian

@@ -11,8 +11,8 @@ use crate::partial::Need;
 use crate::partial::shard::ShardRead;
 use crate::scratch::Scratch;
 
-/// Reads elements of variable length from encoded bytes that the caller fetches: of a shard that is
-/// not compressed, the index, then the inner chunks that hold the elements; of any other chunk, all
+/// Reads elements of variable length from encoded bytes that the caller fetches. Of an uncompressed
+/// shard these are the index, then the inner chunks that hold the elements; of any other chunk, all
 /// bytes.
 ///
 /// # Examples
@@ -37,8 +37,8 @@ use crate::scratch::Scratch;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// As a [`ChunkReader`](crate::ChunkReader), it holds its codec by any pointer, and does not check
-/// what it does not read (SD-47).
+/// Like a [`ChunkReader`](crate::ChunkReader), it holds its codec by any pointer, and does not
+/// check bytes that it does not read (SD-47).
 #[derive(Debug)]
 pub struct VariableChunkReader<C> {
     codec: C,
@@ -113,7 +113,7 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
     /// once nothing more is needed.
     ///
     /// `object_len` is the length of the whole encoded chunk, if known; `fill` is the element of
-    /// inner chunks that a shard leaves out.
+    /// inner chunks that a shard does not store.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are not such a chunk.

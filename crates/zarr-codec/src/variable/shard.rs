@@ -21,8 +21,8 @@ use crate::symbolic::Shape;
 pub(super) struct Shard {
     inner: VariableChain,
     inner_shape: Vec<u64>,
-    /// The grid and the index, which are the same as for any shard: bound as a shard of numbers,
-    /// whose inner chunks are never decoded.
+    /// The grid and the index, which are the same as for any shard. They are bound as a shard of
+    /// numbers; its inner chunks are never decoded.
     layout: shard::Shard,
 }
 
@@ -177,8 +177,8 @@ impl ShapedShard {
         index
     }
 
-    /// Encodes the elements of a shard, in C order: inner chunks in C order, except those that
-    /// hold only the fill value.
+    /// Encodes the elements of a shard, in C order: inner chunks in C order, without inner chunks
+    /// of the fill value only.
     pub(super) fn encode(
         &self,
         elements: &[&[u8]],

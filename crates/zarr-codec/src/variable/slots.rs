@@ -1,12 +1,12 @@
-//! A list whose elements are set in any order.
+//! A list of elements that are set in any order.
 
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 
 use super::ByteStrings;
 
-/// A list of elements of variable length whose elements are set in any order, as when several
-/// chunks are decoded.
+/// A list of elements of variable length that are set in any order, as when several chunks are
+/// decoded.
 ///
 /// The initial value of all elements is stored once until the list is [finished](Self::finish).
 ///

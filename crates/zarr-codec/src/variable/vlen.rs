@@ -118,7 +118,7 @@ impl<'e> Cursor<'e> {
     }
 }
 
-/// The first element of these bytes, and what follows it.
+/// The first element of these bytes, and the bytes after it.
 fn first(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, rest) = bytes.split_first_chunk()?;
     rest.split_at_checked(usize::try_from(u32::from_le_bytes(*length)).ok()?)

@@ -1,5 +1,5 @@
-//! How the copy of an array is divided: into tasks that fit in memory, those that have anything
-//! stored, and two passes by an intermediate where one would read its source many times.
+//! How the copy of an array is divided: into tasks that fit in memory, tasks with stored chunks,
+//! and two passes with an intermediate if one pass would read its source many times.
 
 pub(crate) mod budget;
 pub(crate) mod intermediate_place;

@@ -24,15 +24,15 @@ pub(crate) struct Passes {
     pub(crate) first: Grid,
     /// Tasks of whole chunks of the target.
     pub(crate) second: Grid,
-    /// The chunks of the intermediate: what a task of each has in common.
+    /// The chunks of the intermediate: intersections of a task of either pass.
     pub(crate) grid: Grid,
     /// Bytes that either pass takes.
     pub(crate) memory: u64,
 }
 
 impl Passes {
-    /// Tasks as large as the memory allows, whose chunks in common are buffered besides; `None` if
-    /// there are none.
+    /// Tasks as large as the memory allows; the chunks that they share are buffered as well; `None`
+    /// if there are none.
     pub(crate) fn new(
         from: &Array,
         to: &Array,

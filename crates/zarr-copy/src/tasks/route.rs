@@ -51,7 +51,7 @@ pub enum Why {
     },
     /// Nothing can be removed from an archive that is being written.
     Archive,
-    /// Each part of a copy reads what it needs.
+    /// The copy is in parts, and each part reads its own chunks.
     Part,
     /// Elements have lengths of their own.
     Variable,

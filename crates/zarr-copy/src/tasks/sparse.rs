@@ -1,8 +1,8 @@
 //! Copies of arrays that have far more chunks than objects: their time follows the objects.
 //!
-//! A chunk of the source that is not stored holds nothing but the fill value, and chunks of the
-//! target that hold nothing else are not stored. So if both have the same fill value, tasks without a
-//! stored chunk of the source have nothing to do. Which tasks have one, a listing tells.
+//! A chunk of the source that is not stored holds only the fill value, and chunks of the target
+//! that hold only the fill value are not stored. So if both have the same fill value, tasks without
+//! a stored chunk of the source have nothing to do. Which tasks have one, a listing tells.
 
 use std::ops::Range;
 
@@ -42,7 +42,7 @@ pub(crate) fn small_tasks(
     Ok(None)
 }
 
-/// What two regions have in common, `None` if nothing.
+/// The intersection of two regions; `None` if it is empty.
 pub(crate) fn common(a: &[Range<u64>], b: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
     let axes = a.iter().zip(b).map(|(a, b)| {
         let both = a.start.max(b.start)..a.end.min(b.end);

@@ -17,7 +17,7 @@ use crate::tree::walk::{Step, Visit, Walk};
 /// The documents of arrays that change, by their prefix in the source.
 type Changed = HashMap<String, String>;
 
-/// The visit of the source before anything is written or removed, to refuse what can be refused.
+/// The visit of the source before anything is written or removed, to refuse early.
 ///
 /// A copy that is resumed was checked when it began. It visits the source first only if
 /// consolidated metadata repeats the documents of arrays that change.
@@ -25,7 +25,7 @@ pub(crate) struct FirstVisit<'a> {
     pub(crate) from: Endpoint<'a>,
     pub(crate) to: Endpoint<'a>,
     pub(crate) options: &'a CopyOptions,
-    /// What it found, once it was made.
+    /// The arrays that change, once the visit was made.
     changed: Option<Changed>,
 }
 
@@ -108,7 +108,8 @@ fn document_of(
     changed: &Changed,
 ) -> Result<String, TransferError> {
     let mut any = false;
-    // What is not translated in consolidated metadata is an error of the node, or there is no node.
+    // An entry of consolidated metadata that is not translated is an error of the node, or there is
+    // no node.
     let is_left_out = |path: &str| {
         group.is_version_2() && !matches!(consolidated.node(path), Some(Ok(NodeMetadata::Group(_))))
     };

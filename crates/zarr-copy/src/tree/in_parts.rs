@@ -16,7 +16,7 @@ use crate::{CopyProgress, CopySummary, UnfitArray};
 
 /// Copies a part of a group.
 ///
-/// Each part visits the whole source first: the parts compare what they found by the marker. Nodes
+/// Each part visits the whole source first; the parts compare their findings by the marker. Nodes
 /// below the root have no markers of their own, and get their documents when all parts are done.
 pub(crate) fn copy_group_in_parts(
     first: &mut FirstVisit<'_>,
@@ -101,14 +101,15 @@ pub(crate) fn copy_group_in_parts(
 
 /// A document that the target gets below its root, when all parts are done.
 enum Document<'a> {
-    /// That of a node, by the marker that the node would have.
+    /// The document of a node, by the marker that the node would have.
     Node(Marker<'a>),
-    /// One at or below a node whose own is not valid, as it is: its key in the target, and its bytes.
+    /// An unchanged document at or below a node with an invalid document: its key in the target,
+    /// and its bytes.
     Kept(&'a Key, &'a [u8]),
 }
 
-/// Calls `visit` with each document below the root, those of members before those of their groups. It
-/// is no iterator, because markers borrow their prefixes from the walk.
+/// Calls `visit` with each document below the root, members before their groups. It is no iterator,
+/// because markers borrow their prefixes from the walk.
 fn documents(
     first: &mut FirstVisit<'_>,
     change: &mut Change<'_>,
@@ -134,7 +135,7 @@ fn documents(
                     }
                 }
             }
-            // What is untranslated is not in the copy, and has no document there.
+            // An untranslated array is not in the copy, and has no document there.
             Visit::Group(_) | Visit::Untranslated(_) | Visit::Others(_) => {}
         }
     }

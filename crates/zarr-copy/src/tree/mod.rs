@@ -28,19 +28,18 @@ use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 /// Copies the node at `from` and everything below it to `to`, each array with the metadata that
 /// `change` makes from the source's.
 ///
-/// Arrays whose metadata does not change are copied object by object, even if their elements
-/// cannot be read. Nodes in folders without a document are copied too, and so are objects that belong
-/// to no node, unless [`CopyOptions::nodes_only`] leaves those out. Entries of changed arrays in
-/// consolidated metadata change with them. The document of each node is put when everything below
-/// it is complete.
+/// Arrays with unchanged metadata are copied object by object, even if their elements cannot be
+/// read. Nodes in folders without a document are copied too. So are objects that belong to no node,
+/// unless [`CopyOptions::nodes_only`] is set. Entries of changed arrays in consolidated metadata
+/// change with them. The document of each node is put when everything below it is complete.
 ///
-/// Visits the whole source before anything is written or removed, to refuse what can be refused,
-/// so `change` is called twice for each array.
+/// Visits the whole source before anything is written or removed, to refuse early. So `change` is
+/// called twice for each array.
 ///
-/// With [`CopyOptions::keep_unfit`], an array of a group that cannot be read, or that its new metadata
-/// does not fit, is copied as it is and listed in [`CopySummary::kept`], and so is a node whose document
-/// is not valid, with everything below it. An array of Zarr version 2
-/// that version 3 cannot express is not in the copy, and listed in [`CopySummary::untranslated`].
+/// With [`CopyOptions::keep_unfit`], an array of a group that cannot be read, or that its new
+/// metadata does not fit, is copied unchanged and listed in [`CopySummary::kept`]. So is a node
+/// with an invalid document, with everything below it. An array of Zarr version 2 that version 3
+/// cannot express is not in the copy, and listed in [`CopySummary::untranslated`].
 ///
 /// # Errors
 /// As [`copy_array`](crate::copy_array); [`TransferError::NotDecodable`] if an array that cannot
@@ -75,7 +74,7 @@ pub fn copy_tree(
 ) -> Result<CopySummary, TransferError> {
     let checked = to.store.checked();
     let to = Endpoint::new(checked.as_ref().unwrap_or(to.store), to.prefix);
-    // A copy that cannot find out what it lacks does not begin.
+    // If the files without a key cannot be listed, the copy does not begin.
     let without_key = match options.tells_without_key() {
         true => names_without_key(&**from.store, from.prefix).map_err(source)?,
         false => Vec::new(),
@@ -194,11 +193,11 @@ fn copy_node(
     }
 }
 
-/// What [`copy_tree`] would read of each array, with its prefix in the source: nothing is written. `None`
-/// for arrays that are copied object by object.
+/// The plans of [`copy_tree`] for each array, with its prefix in the source: what it would read,
+/// and its memory. Nothing is written. `None` for arrays that are copied object by object.
 ///
 /// # Errors
-/// Those of reading the source, and of the new metadata of an array.
+/// Errors of reading the source, and of the new metadata of an array.
 pub fn plan_tree(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -220,11 +219,11 @@ pub fn plan_tree(
     Ok(plans)
 }
 
-/// The arrays that [`copy_tree`] would copy from `from`, each with its prefix in the store: to see
-/// before a copy what it would meet. It ends after an error.
+/// The arrays that [`copy_tree`] would copy from `from`, each with its prefix in the store, for a
+/// look before a copy. It ends after an error.
 ///
 /// # Errors
-/// Those of reading the source.
+/// Errors of reading the source.
 pub fn source_arrays(
     from: Endpoint<'_>,
 ) -> impl Iterator<Item = Result<(Prefix, ArrayMetadata), TransferError>> {

@@ -1,4 +1,4 @@
-//! Arrays of a group that are copied at once, where stores answer many requests at once: an array of
+//! Arrays of a group that are copied at once, if stores answer many requests at once. An array of
 //! few chunks takes as long as a dozen requests, one after another.
 
 use std::mem;
@@ -27,7 +27,7 @@ pub(crate) struct Waiting {
     pub(crate) metadata: ArrayMetadata,
 }
 
-/// A copy of a group, whose target was found in the state `tree`.
+/// A copy of a group; its target was found in the state `tree`.
 pub(crate) struct Together<'a> {
     pub(crate) from: Endpoint<'a>,
     pub(crate) to: Endpoint<'a>,
@@ -43,9 +43,9 @@ impl Together<'_> {
         from.max(to).min(AT_ONCE)
     }
 
-    /// Copies the arrays that wait. Those that are copied object by object share the memory, unless it
-    /// is too little for an object: such an array follows alone, and so do those whose elements are
-    /// written anew.
+    /// Copies the arrays that wait. Arrays that are copied object by object share the memory,
+    /// unless it is too little for an object: such an array follows alone. So do arrays with
+    /// elements that are written anew.
     pub(crate) fn copy(
         &self,
         waiting: &mut Vec<Waiting>,

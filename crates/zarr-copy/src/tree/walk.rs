@@ -28,7 +28,7 @@ pub(crate) struct Step {
 /// A step of a walk.
 pub(crate) enum Visit {
     Array(Box<ArrayMetadata>),
-    /// A node whose document is not valid, and why.
+    /// A node with an invalid document, and the reason.
     Invalid(ArrayError),
     /// An array of Zarr version 2 that version 3 cannot express, and why.
     Untranslated(ArrayError),
@@ -200,8 +200,8 @@ impl Iterator for Walk<'_> {
     }
 }
 
-/// What becomes of a node whose document cannot be read; the error itself if it is none of the
-/// document, or that of a group of version 2.
+/// The treatment of a node with an unreadable document. Returns the error itself if the document is
+/// not at fault, or is of a group of version 2.
 fn unreadable(here: Endpoint<'_>, error: ArrayError) -> Result<Visit, TransferError> {
     if !matches!(error, ArrayError::Metadata { .. }) {
         return Err(source(error));

@@ -2,7 +2,7 @@
 //!
 //! A binary search over a million boundaries misses the cache at most of its twenty steps. The
 //! bucket table cuts the axis into equal buckets, a power of two wide and about a quarter as many
-//! as there are intervals, and notes for each the interval that its first value falls into:
+//! as there are intervals. For each bucket it records the interval of its first value:
 //!
 //! ```text
 //! bounds   0   3 5   8  10  12  14    17  20
@@ -11,11 +11,11 @@
 //! table    0               5               7      the last entry is a sentinel
 //! ```
 //!
-//! A value's interval lies between its bucket's entry and the next one's. Where edges are alike
-//! that leaves few candidates, which are all compared, without a branch that would depend on the
-//! value: a look-up costs two loads that may miss the cache, and look-ups that follow one another
-//! overlap. Many look-ups at once load the table for a block of values, then the boundaries for the
-//! block: more loads overlap than a processor finds by itself.
+//! A value's interval lies between its bucket's entry and the next one's. If edges are similar, few
+//! candidates remain. All are compared, without a branch that depends on the value. So a look-up
+//! costs two loads that may miss the cache, and consecutive look-ups overlap. Many look-ups at once
+//! load the table for a block of values, then the boundaries for the block. More loads overlap then
+//! than the processor finds by itself.
 //!
 //! Where edges differ wildly, many candidates fall into one bucket. A static B-tree finds the
 //! interval there: its lowest level has every 16th boundary, the next one every 256th, and so on. A

@@ -38,7 +38,7 @@ impl Axis {
     /// The rectilinear axis with these edges.
     ///
     /// # Errors
-    /// Those of [`Axis::from_runs`].
+    /// The errors of [`Axis::from_runs`].
     ///
     /// # Examples
     /// ```
@@ -55,8 +55,8 @@ impl Axis {
     }
 }
 
-/// Longest run that is kept as single boundaries at first, and the chunks a run must hold on
-/// average for runs to be kept in the end. Bounds the memory per run given.
+/// Longest run that is kept as single boundaries at first, and the average number of chunks per run
+/// from which runs are kept in the end. Bounds the memory per run given.
 const EXPAND: u64 = 4;
 
 /// The most edges to reserve memory for by an iterator's size hint, which may be any number.
@@ -123,8 +123,8 @@ impl AxisBuilder {
     /// Appends a run of equal edges.
     ///
     /// # Errors
-    /// [`GridErrorKind::ZeroEdge`] and [`GridErrorKind::ZeroCount`], which name the position among what
-    /// was pushed; [`GridErrorKind::EdgeOverflow`] once the sum exceeds `u64`.
+    /// [`GridErrorKind::ZeroEdge`] and [`GridErrorKind::ZeroCount`], with the position among all
+    /// pushed runs; [`GridErrorKind::EdgeOverflow`] once the sum exceeds `u64`.
     #[inline]
     pub(crate) fn push(&mut self, run: Run) -> Result<(), GridError> {
         if run.count == 1 { self.push_edge(run.edge) } else { self.push_run(run) }
@@ -133,7 +133,7 @@ impl AxisBuilder {
     /// Appends runs of equal edges, one after the other: faster than one call per run.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push). What came before the run at fault stays appended.
+    /// The errors of [`push`](Self::push). The runs before the faulty one stay appended.
     pub(crate) fn push_all(
         &mut self,
         runs: impl IntoIterator<Item = Run>,

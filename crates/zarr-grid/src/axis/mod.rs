@@ -19,8 +19,8 @@ use crate::num::{to_u64, to_usize};
 
 /// The chunks along one axis of an array.
 ///
-/// An axis has an *extent*, the number of elements of the array along it, and chunks, whose
-/// *edges* are their lengths. The edges sum to at least the extent and may overflow it, by several
+/// An axis has an *extent*, the number of elements of the array along it, and chunks. The length of
+/// a chunk is its *edge*. The edges sum to at least the extent and may overflow it, by several
 /// chunks if they were listed. All of them are *declared*; the ones that start inside of the extent
 /// are *occupied*, and only these exist in a store.
 ///
@@ -108,8 +108,8 @@ impl Axis {
         self.declared
     }
 
-    /// Number of chunks that hold elements of the array: those that start inside of the extent
-    /// (SD-05). They come first.
+    /// Number of chunks that hold elements of the array: they start inside of the extent (SD-05).
+    /// They come first.
     #[must_use]
     pub fn occupied(&self) -> u64 {
         self.occupied
@@ -130,8 +130,8 @@ impl Axis {
         }
     }
 
-    /// The edge of the regular axis with the same declared chunks, if there is one: all edges are
-    /// equal and there are `ceil(extent / edge)` of them (SD-09). Takes constant time.
+    /// The edge of the regular axis with the same declared chunks, if there is one. Then all edges
+    /// are equal and there are `ceil(extent / edge)` of them (SD-09). Takes constant time.
     ///
     /// A list without edges declares the same chunks as any regular axis of extent 0, but no
     /// edge is known: `None`.
@@ -198,8 +198,8 @@ impl Axis {
 
     /// The chunk that holds `index`, and the index inside of it; `None` past the extent.
     ///
-    /// Takes constant time on a regular axis and for a single run; otherwise at most the logarithm
-    /// of the number of runs, and near constant time if edges are similar.
+    /// Takes constant time on a regular axis and for a single run. Otherwise it takes at most the
+    /// logarithm of the number of runs, and near constant time if edges are similar.
     ///
     /// # Spec
     /// zarr-extensions `chunk-grids/rectilinear`, "Indexing", as corrected by SD-01 and SD-02.

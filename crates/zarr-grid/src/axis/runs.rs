@@ -26,7 +26,7 @@ pub(crate) struct Runs {
 }
 
 impl Runs {
-    /// The runs of an axis, whose sums were checked by the builder.
+    /// The runs of an axis. The builder has checked their sums.
     pub(crate) fn new(runs: &[Run]) -> Runs {
         let sums = |length: fn(&Run) -> u64| {
             let mut sum = 0;

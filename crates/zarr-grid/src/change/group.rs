@@ -29,7 +29,7 @@ impl Grouper {
             }
             self.close()?;
         }
-        // The last group stays open: what comes next may be small enough for it.
+        // The last group stays open: the next chunk may be small enough for it.
         let group = (self.limit / edge).max(1).min(left);
         let full = (left - 1) / group;
         if full > 0 {
@@ -56,11 +56,11 @@ impl Grouper {
 }
 
 impl Axis {
-    /// Groups of whole neighbouring chunks, as an axis: each at most `max_len` elements long,
-    /// unless a single chunk is longer, and as long as possible going from the start.
+    /// Groups of whole neighbouring chunks, as an axis. From the start on, each is as long as
+    /// possible, but at most `max_len` elements, unless a single chunk is longer.
     ///
-    /// With a `source`, groups end where chunks of the source end too wherever such places are no
-    /// further than `max_len` apart, so that no source chunk is read for two groups.
+    /// With a `source`, groups end where chunks of the source end too, if such places are at most
+    /// `max_len` apart. Then no source chunk is read for two groups.
     ///
     /// Takes one step per run of edges. A regular axis gives a regular one unless a source prevents
     /// it.
@@ -105,7 +105,7 @@ impl Axis {
     }
 }
 
-/// A regular axis whose units are all equal, grouped by one division.
+/// A regular axis with equal units, grouped by one division.
 fn group_regular(axis: &Axis, units: &Axis, max_len: u64) -> Option<Axis> {
     let AxisKind::Regular { .. } = axis.kind() else { return None };
     let edge = units.regular_edge()?;
@@ -118,8 +118,8 @@ fn group_regular(axis: &Axis, units: &Axis, max_len: u64) -> Option<Axis> {
 }
 
 impl Grid {
-    /// Groups of whole neighbouring chunks, as a grid whose chunks are the tasks: each holds at
-    /// most `max_elements` elements, at full chunk shapes, unless a single chunk holds more.
+    /// Groups of whole neighbouring chunks, as a grid: its chunks are the tasks. Each has at most
+    /// `max_elements` elements, counted at full chunk shapes, unless a single chunk has more.
     ///
     /// The last axes are filled first, so that tasks are long in C order. With a `source` see
     /// [`Axis::grouped`].

@@ -92,7 +92,7 @@ impl Axis {
         builder.finish(extent)
     }
 
-    /// The error for chunks below `end` whose last is not occupied.
+    /// The error for chunks below `end` if the last of them is not occupied.
     fn not_occupied(&self, end: u64) -> GridError {
         let (chunk, occupied) = (end.saturating_sub(1), self.occupied());
         GridErrorKind::NotOccupied { chunk, occupied }.into()

@@ -1,9 +1,8 @@
 //! Two ways to cut the same axis: their overlaps, refinement and coarsening.
 //!
 //! Both axes are walked together, segment by segment: a segment is where each of them stays in one
-//! run of equal edges. In a segment the boundaries of either are an arithmetic progression, so
-//! that the questions are answered by division, in one step per segment however many chunks there
-//! are:
+//! run of equal edges. In a segment the boundaries of either are an arithmetic progression. So
+//! division answers the questions, in one step per segment however many chunks there are:
 //!
 //! ```text
 //! a   |     |     |     |     |     |     |     edge 6
@@ -60,7 +59,8 @@ fn same_extent(left: &Axis, right: &Axis) -> Result<(), GridError> {
 }
 
 impl Progression {
-    /// Those of a stretch that lie in `start..end`, which starts in it and ends no later.
+    /// The boundaries of a stretch that lie in `start..end`; this range starts in the stretch and
+    /// ends no later.
     fn of(stretch: Stretch, start: u64, end: u64) -> Progression {
         let Stretch { start: origin, edge, .. } = stretch;
         let past = (end - 1 - origin) / edge;
@@ -169,8 +169,8 @@ impl Axis {
         Ok(Overlaps { walks, now: [(0, 0, 0); 2], at: 0, extent: self.extent() })
     }
 
-    /// Whether each occupied chunk of this axis is a union of chunks of `finer`, within the
-    /// extent: every boundary of this one is a boundary of that one.
+    /// Whether each occupied chunk of this axis is a union of chunks of `finer`, within the extent:
+    /// every boundary of this axis is a boundary of `finer`.
     ///
     /// Takes one step per run of the two axes, however many chunks they have.
     ///
@@ -196,9 +196,9 @@ impl Axis {
         }))
     }
 
-    /// The finest axis whose chunks are unions of chunks of both: its boundaries are the ones they
-    /// share. Its last chunk reaches the end of the last occupied chunk of either. Two regular
-    /// axes make a regular one, of their least common multiple.
+    /// The finest axis whose chunks are unions of chunks of both: its boundaries are the boundaries
+    /// that both have. Its last chunk reaches the end of the last occupied chunk of either. Two
+    /// regular axes make a regular one, of their least common multiple.
     ///
     /// Takes one step per run of the two axes, and has at most about as many runs as both.
     ///
@@ -372,7 +372,7 @@ fn merge(
     within(builder, limit)
 }
 
-/// Appends those that lie before `bound`, and leaves the others.
+/// Appends the boundaries before `bound`; the others remain.
 fn push_before(
     builder: &mut AxisBuilder,
     bounds: &mut Progression,
@@ -393,7 +393,7 @@ fn push_before(
 fn push_all(builder: &mut AxisBuilder, bounds: Progression) -> Result<(), GridError> {
     let Progression { first, edge, count } = bounds;
     if count > 0 && first <= builder.end() {
-        // The first is there already: 0, or one that both have.
+        // The first is there already: 0, or a boundary of both.
         return builder.push_bounds(first.saturating_add(edge), edge, count - 1);
     }
     builder.push_bounds(first, edge, count)

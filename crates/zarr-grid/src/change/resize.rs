@@ -23,8 +23,8 @@ impl Axis {
     /// The axis with another extent.
     ///
     /// A regular axis stays regular and needs no edges. A rectilinear axis keeps its declared
-    /// edges: growth first fills those that overflow the old extent and takes `growth` for the
-    /// rest, and shrinking leaves all of them declared, so that growing back finds the same chunks.
+    /// edges. Growth first fills the chunks that overflow the old extent and takes `growth` for the
+    /// rest. Shrinking keeps all chunks declared, so growing back finds the same chunks.
     ///
     /// # Errors
     /// [`GridErrorKind::EdgesNotNeeded`] if edges are given and the declared ones suffice;

@@ -34,7 +34,7 @@ pub enum PartIndices<'s> {
         /// Whether the highest index has the lowest position, as with a negative step.
         reversed: bool,
     },
-    /// One by one.
+    /// A list of indices.
     List {
         /// Each, from the chunk's start.
         in_chunk: &'s [u64],

@@ -1,4 +1,4 @@
-//! What to select along one axis.
+//! The selected indices along one axis.
 
 pub(crate) mod axis_part;
 mod indices;
@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use crate::num::{to_u64, to_usize};
 
-/// What to select along one axis.
+/// The selected indices along one axis.
 ///
 /// # Examples
 /// ```
@@ -33,8 +33,8 @@ pub enum AxisSelection {
     Index(u64),
     /// All indices of a range.
     Range(Range<u64>),
-    /// The first index of a range and every `step`-th after it; if the step is negative, the last
-    /// index and every one so far before it, descending.
+    /// The first index of a range and every `step`-th after it. If the step is negative: the last
+    /// index and every `-step`-th before it, descending.
     Step {
         /// The range, which need not end with a selected index.
         range: Range<u64>,

@@ -1,4 +1,4 @@
-//! What of a selection along one axis lies in each chunk.
+//! The part of a selection along one axis that lies in each chunk.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -22,9 +22,9 @@ enum Sorted<'g> {
 }
 
 impl Axis {
-    /// The position after `position` at which a selection leaves the chunk of its index there. It may
-    /// lie past the end of the selection. `None` if the selection has no such position, or its index
-    /// there lies outside of the axis.
+    /// The first position after `position` with an index in another chunk; if there is none, it
+    /// lies past the end of the selection. `None` if the selection has no such position, or its
+    /// index there lies outside of the axis.
     ///
     /// Takes one look-up, and a pass over the indices of a list that are in the chunk, or over a mask.
     ///
@@ -158,8 +158,8 @@ impl SelectedAxis<'_> {
 /// The selections in the chunks along one axis, in order of the chunks; see
 /// [`SelectedAxis::parts`].
 ///
-/// A step takes constant time, and so does skipping ahead with `nth`, but for a look-up or, where
-/// the step is not 1, a step for each run of edges.
+/// A step takes constant time. Skipping ahead with `nth` takes a look-up or, if the step is not 1,
+/// a step for each run of edges.
 #[derive(Debug, Clone)]
 #[must_use = "parts are worked out as they are asked for"]
 pub struct AxisParts<'s>(Rest<'s>);
@@ -180,7 +180,7 @@ impl AxisParts<'_> {
         }
     }
 
-    /// Leaves out the next `count` parts, or all there are.
+    /// Skips the next `count` parts, or all that remain.
     pub(crate) fn skip_parts(&mut self, count: u64) {
         match &mut self.0 {
             Rest::Strided(strided) => strided.skip_chunks(count),

@@ -135,7 +135,7 @@ impl<'s> ChunkParts<'s> {
         self.next == self.end
     }
 
-    /// The parts of `range` among those that are left, which count from 0; clamped to their number.
+    /// The remaining parts in `range`, counted from 0; clamped to their number.
     ///
     /// Takes a look-up on each axis, however far ahead.
     ///
@@ -274,7 +274,7 @@ impl Grid {
         Ok(SelectedChunks { axes, shape, len })
     }
 
-    /// The chunks that a region touches, in C order, each with what of it lies in the region.
+    /// The chunks that a region touches, in C order, each with its part of the region.
     ///
     /// Nothing is computed in advance: memory is proportional to the rank.
     ///

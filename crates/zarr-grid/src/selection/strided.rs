@@ -103,8 +103,8 @@ impl<'a> Strided<'a> {
         )
     }
 
-    /// Leaves out the next `count` chunks, or all there are. Takes a look-up if the step is 1, and
-    /// a step for each run of edges that is passed if not.
+    /// Skips the next `count` chunks, or all that remain. Takes a look-up if the step is 1, and a
+    /// step for each run of edges that is passed if not.
     pub(crate) fn skip_chunks(&mut self, count: u64) {
         if count == 0 {
             return;
@@ -172,7 +172,7 @@ impl<'a> Strided<'a> {
             let (chunk, in_chunk, edge) = self.axis.find_edge(first);
             (chunk, first.saturating_sub(in_chunk), edge)
         });
-        // The walk stays within declared chunks, whose ends fit a `u64`.
+        // The walk stays within declared chunks; their ends fit a `u64`.
         let chunk_end = start.saturating_add(edge);
         let stop = self.end.min(chunk_end);
         let len = count(stop.saturating_sub(first), self.step);

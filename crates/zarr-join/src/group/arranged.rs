@@ -146,9 +146,9 @@ impl<'a> ArrangedGroups<'a> {
 
 /// The arrays at one path, and how they become one.
 pub(super) struct Matched {
-    /// That of each member.
+    /// The array of each member.
     all: Vec<Member>,
-    /// Those that are put together: of equal ones, the first.
+    /// The joined arrays; of equal arrays, the first.
     used: Vec<Member>,
     arrangement: Arrangement,
     /// The name of the axis that is added.

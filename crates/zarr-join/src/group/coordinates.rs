@@ -111,8 +111,8 @@ pub(super) fn is_coordinate(path: &str, array: &Array) -> bool {
     only == path
 }
 
-/// Refuses members, in their order along a dimension, whose coordinates overlap or go back and
-/// forth. Only the ends of each member are read.
+/// Refuses members with coordinates that overlap or go back and forth in the members' order along a
+/// dimension. Only the ends of each member are read.
 pub(super) fn check_order(trees: &[&GroupTree], dimension: &str) -> Result<(), JoinError> {
     let Some(first_tree) = trees.first() else { return Ok(()) };
     // Numbers of different units have no order.

@@ -62,7 +62,7 @@ struct Work<'a> {
 }
 
 impl Work<'_> {
-    /// Makes everything in the group at `path`, whose node was begun.
+    /// Makes everything in the group at `path`; its node was begun.
     fn fill(
         &self,
         path: &str,

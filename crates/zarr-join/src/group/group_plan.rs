@@ -1,4 +1,4 @@
-//! What becomes of each array of a group.
+//! The plan for each array of a group.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,7 @@ impl JoinGroups {
         Self { members, arrangement, combine, check_coordinates: true }
     }
 
-    /// Sets what becomes of attributes that differ between members.
+    /// Sets the rule for attributes that differ between members.
     #[must_use]
     pub fn attributes(mut self, combine: CombineAttributes) -> Self {
         self.combine = combine;
@@ -73,8 +73,8 @@ impl JoinGroups {
         self
     }
 
-    /// Looks at all nodes of all members, and decides what becomes of each chunk. Nothing is
-    /// written.
+    /// Looks at all nodes of all members, and decides for each chunk whether it is moved or
+    /// decoded. Nothing is written.
     ///
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit.
@@ -86,7 +86,7 @@ impl JoinGroups {
     /// joined array, in place of the members'.
     ///
     /// # Errors
-    /// Those of `plan` and of `grid`.
+    /// The errors of `plan` and of `grid`.
     pub fn plan_with<E: From<JoinError>>(
         self,
         mut grid: impl FnMut(&str, &ArrayMetadata) -> Result<Option<ChunkGrid>, E>,
@@ -104,7 +104,7 @@ impl JoinGroups {
     /// the documents of the joined groups are returned, by path.
     ///
     /// # Errors
-    /// [`JoinError`] with the name of the first member that does not fit; those of `each`.
+    /// [`JoinError`] with the name of the first member that does not fit; errors of `each`.
     pub fn each<E: From<JoinError>>(
         &self,
         mut each: impl FnMut(&str, Join) -> Result<(), E>,

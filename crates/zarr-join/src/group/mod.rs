@@ -1,4 +1,4 @@
-//! Joins of whole groups, whose arrays are matched by name.
+//! Joins of whole groups, with arrays matched by name.
 
 mod arranged;
 mod coordinates;

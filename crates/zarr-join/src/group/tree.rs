@@ -54,7 +54,7 @@ impl GroupTree {
     /// Looks at every node of the member.
     ///
     /// # Errors
-    /// [`JoinError::Member`] with what could not be opened.
+    /// [`JoinError::Member`] with the node that could not be opened.
     pub fn of(member: &GroupMember) -> Result<Self, JoinError> {
         let mut tree = Self {
             name: member.name.as_str().into(),

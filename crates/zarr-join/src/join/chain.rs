@@ -8,7 +8,7 @@ use zarr_metadata::{Codec, Sharding};
 /// An axis of length 1 does not change the order of elements. `transpose` and `sharding_indexed`
 /// name axes, and get one more; codecs that see only elements or bytes stay.
 pub(crate) fn with_axis(codecs: &[Codec], axis: usize) -> Option<Vec<Codec>> {
-    // A transpose leaves it where it is among the axes.
+    // A transpose does not move it among the axes.
     let at = axis;
     let mut chain = Vec::with_capacity(codecs.len());
     for codec in codecs {

@@ -33,7 +33,7 @@ pub(crate) fn write_chunk(plan: &JoinPlan, to: &Array, chunk: &Written) -> Resul
     written.map_err(JoinError::target)
 }
 
-/// Refuses sources that are no longer what the plan found: what was just read may then be of two
+/// Refuses sources that have changed since the plan: the elements just read may then be of two
 /// versions.
 fn check_sources(plan: &JoinPlan, chunk: &Written) -> Result<(), JoinError> {
     for source in &chunk.sources {

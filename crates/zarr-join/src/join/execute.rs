@@ -31,8 +31,8 @@ impl JoinOptions {
     }
 
     /// Whether moved chunks may be second names of the members' files (hard links). They then take
-    /// no space and no time, but a program that writes into such a file in place changes the
-    /// member and the joined array; this library always writes new files.
+    /// no space and no time. But a program that writes into such a file in place changes the member
+    /// and the joined array; this library always writes new files.
     #[must_use]
     pub fn link(mut self, link: bool) -> Self {
         self.link = link;
@@ -72,9 +72,10 @@ impl JoinOptions {
 pub struct JoinSummary {
     /// Chunks that are second names of members' files.
     pub linked: u64,
-    /// Chunks whose bytes the file system shares with the members' until one of them is changed.
+    /// Chunks that share their bytes in the file system with the members' chunks, until one of them
+    /// is changed (reflinks).
     pub reflinked: u64,
-    /// Chunks whose stored bytes were copied.
+    /// Chunks that were copied, byte for byte.
     pub copied: u64,
     /// Stored bytes of the chunks that were copied.
     pub copied_bytes: u64,
@@ -100,7 +101,7 @@ impl JoinSummary {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct JoinProgress {
-    /// Chunks that are done, including those that an earlier run had made.
+    /// Chunks that are done, including chunks of an earlier run.
     pub done: u64,
     /// Chunks in total.
     pub total: u64,
@@ -109,13 +110,13 @@ pub struct JoinProgress {
 impl JoinPlan {
     /// Makes the joined array at `prefix` in `store`.
     ///
-    /// A marker is put first and the document last, as copies do: a join that is killed leaves no
-    /// array, and [`JoinOptions::resume`] continues it.
+    /// As in copies, a marker is put first and the document last. So after a kill there is no
+    /// array, and [`JoinOptions::resume`] continues the join.
     ///
     /// # Errors
     /// [`JoinError::Changed`] if a member is no longer as it was when the join was planned: its
     /// document, or the size or version of a chunk. [`JoinError::Transfer`] if the target is
-    /// refused; otherwise those of reading members and writing the target.
+    /// refused; otherwise errors of reading members and writing the target.
     pub fn execute(
         &self,
         store: &Arc<dyn Store>,
@@ -140,7 +141,7 @@ impl JoinPlan {
             .collect()
     }
 
-    /// What the members were when the join was planned: their documents, and their stored chunks.
+    /// The members' documents and stored chunks when the join was planned.
     pub(crate) fn content(&self) -> ContentDigest {
         let mut content = ContentDigest::default();
         for (number, (member, stored)) in
@@ -198,7 +199,7 @@ impl JoinPlan {
         Ok((array, work.did.into_inner().unwrap_or_else(PoisonError::into_inner)))
     }
 
-    /// Refuses members whose document has changed since the plan, or that have other chunks.
+    /// Refuses members that have another document or other chunks than when the join was planned.
     fn check_unchanged(&self) -> Result<(), JoinError> {
         for (member, stored) in self.members.members().iter().zip(&self.stored) {
             let array = member.array();

@@ -9,9 +9,9 @@ impl Members {
     /// The grid in which as many chunks of the members as possible are chunks of the joined array.
     ///
     /// On each axis, a tile contributes the edges of its first member. The last chunk of a tile is
-    /// cut to the tile's end, because the next tile begins there; on the last tile it may reach past
-    /// the end of the array (SD-05) and keeps the length at which it is stored. An axis whose edges
-    /// are then equal is regular (SD-09).
+    /// cut to the tile's end, because the next tile begins there. On the last tile it may reach
+    /// past the end of the array (SD-05) and keeps its stored length. If all edges of an axis are
+    /// then equal, it is regular (SD-09).
     ///
     /// # Errors
     /// [`GridError`] on its axis, if edges exceed `u64`.

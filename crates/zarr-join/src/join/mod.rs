@@ -68,7 +68,7 @@ impl Join {
         }
     }
 
-    /// Sets what becomes of attributes that differ between members.
+    /// Sets the rule for attributes that differ between members.
     #[must_use]
     pub fn attributes(mut self, combine: CombineAttributes) -> Self {
         self.combine = combine;
@@ -82,15 +82,15 @@ impl Join {
         self
     }
 
-    /// Members whose attributes count as those of the joined ones do: of arrays that are equal, one
-    /// is joined.
+    /// Members with attributes that count like the joined members' attributes: of equal arrays,
+    /// only one is joined.
     pub(crate) fn alike(mut self, all: Vec<Member>) -> Self {
         self.alike = Some(all);
         self
     }
 
-    /// Looks at every member and its stored chunks, and decides what becomes of each. Nothing is
-    /// written.
+    /// Looks at every member and its stored chunks, and decides for each chunk whether it is moved
+    /// or decoded. Nothing is written.
     ///
     /// # Errors
     /// [`JoinError`] with the name of the first member that does not fit.
@@ -103,7 +103,7 @@ impl Join {
     /// others decoded.
     ///
     /// # Errors
-    /// Those of `plan` and of `grid`.
+    /// The errors of `plan` and of `grid`.
     pub fn plan_with<E: From<JoinError>>(
         self,
         grid: impl FnOnce(&ArrayMetadata) -> Result<Option<ChunkGrid>, E>,
@@ -120,11 +120,11 @@ impl Join {
     }
 
     /// The checked members, and the document of an array with the chunks that `grid` gives: for
-    /// joins that are made in another way than by a [plan](Join::plan), and leave values as they are.
+    /// joins without a [plan](Join::plan) that keep values unchanged.
     ///
     /// # Errors
-    /// [`JoinError`] with the name of the first member that does not fit, or whose times are in other
-    /// units; those of `grid`.
+    /// [`JoinError`] with the name of the first member that does not fit, or that has times in
+    /// other units; errors of `grid`.
     pub fn checked<E: From<JoinError>>(
         self,
         grid: impl FnOnce(&Members) -> Result<ChunkGrid, E>,

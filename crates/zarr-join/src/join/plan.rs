@@ -1,4 +1,4 @@
-//! What becomes of each chunk in a join, decided before anything is written.
+//! The plan of a join: each chunk is moved or decoded, as decided before anything is written.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -68,17 +68,18 @@ pub(crate) struct Moved {
 pub(crate) struct Written {
     pub(crate) to: Vec<u64>,
     pub(crate) reason: Reason,
-    /// The stored chunks that it is made of; those that are not stored hold the fill value.
+    /// Its stored source chunks; source chunks that are not stored hold the fill value.
     pub(crate) sources: Vec<Source>,
     /// Bytes of its elements within the array; 0 for elements of variable length.
     pub(crate) bytes: u64,
 }
 
-/// A planned join: the document of the joined array, and what becomes of each chunk.
+/// A planned join: the document of the joined array, and for each chunk whether it is moved or
+/// decoded.
 ///
-/// A member's chunk is moved, which means that its object becomes the joined array's as it is, if
-/// chain and fill value are the same and the joined grid has a chunk with the same elements, stored
-/// with the same shape. All other chunks with stored elements are written from decoded ones.
+/// A member's chunk is moved if its object can become an object of the joined array unchanged:
+/// chain and fill value are the same, and the joined grid has a chunk with the same elements,
+/// stored with the same shape. All other chunks with stored elements are written from decoded ones.
 /// Chunks that no member stores are not stored, unless a member's fill value is another.
 #[derive(Debug)]
 pub struct JoinPlan {
@@ -116,7 +117,7 @@ impl JoinPlan {
         Ok(plan)
     }
 
-    /// Decides what becomes of the stored chunks of one member.
+    /// Decides for the stored chunks of one member whether they are moved or decoded.
     fn look_at(
         &mut self,
         number: usize,

@@ -100,7 +100,7 @@ impl NamedArrangement {
     /// The arrangement of arrays, which have the axes of the first.
     ///
     /// # Errors
-    /// [`JoinError::Argument`] or [`JoinError::AxisNumber`], with what does not fit.
+    /// [`JoinError::Argument`] or [`JoinError::AxisNumber`], with the argument that does not fit.
     pub fn of_arrays(&self, members: &[Member]) -> Result<Arrangement, JoinError> {
         if self.new_axis.is_some() {
             return Ok(Arrangement::NewAxis(0));
@@ -133,7 +133,7 @@ impl NamedArrangement {
     /// The arrangement of groups.
     ///
     /// # Errors
-    /// [`JoinError::Argument`] with what does not fit.
+    /// [`JoinError::Argument`] with the argument that does not fit.
     pub fn of_groups(&self) -> Result<GroupArrangement, JoinError> {
         if let Some(name) = &self.new_axis {
             return Ok(GroupArrangement::NewDimension(name.clone()));

@@ -33,7 +33,8 @@ impl Member {
         }
     }
 
-    /// As the bounds of this coordinate, whose units they have (CF conventions, 7.1).
+    /// The same member as the bounds of this coordinate: bounds have its units (CF conventions,
+    /// 7.1).
     pub(crate) fn bounds_of(mut self, coordinate: Option<Array>) -> Self {
         self.coordinate = coordinate;
         self

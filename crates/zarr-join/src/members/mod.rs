@@ -34,7 +34,7 @@ pub struct Members {
     members: Vec<Member>,
     arrangement: Arrangement,
     tiles: Tiles,
-    /// Of members whose times are in other units than the first member's.
+    /// For members with times in other units than the first member's.
     conversions: Vec<Option<Conversion>>,
 }
 
@@ -92,7 +92,7 @@ impl Members {
         self.conversions.get(member)?.as_ref()
     }
 
-    /// Refuses members whose times would have to be converted.
+    /// Refuses members with times that would have to be converted.
     pub(crate) fn refuse_conversions(&self) -> Result<(), JoinError> {
         const REASON: &str = "a virtual join converts no values; join without virtual, which \
                               converts these, or write them with the same units";
@@ -102,7 +102,7 @@ impl Members {
         }
     }
 
-    /// Reads all times that are to be converted, and refuses those that have no exact number.
+    /// Reads all times to convert, and refuses times that have no exact number.
     pub(crate) fn check_conversions(&self) -> Result<(), JoinError> {
         for (member, conversion) in self.members.iter().zip(&self.conversions) {
             let Some(conversion) = conversion else { continue };

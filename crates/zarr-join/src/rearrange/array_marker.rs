@@ -1,4 +1,4 @@
-//! The object that marks an array whose chunks are being rearranged.
+//! The object that marks an array while its chunks are rearranged.
 
 use serde_json::Value;
 use zarr_array::ArrayError;
@@ -15,8 +15,8 @@ pub(super) enum Step {
     /// The chunks are being copied to other keys. While the document names the array's own keys, it
     /// belongs to the old array.
     Leaving,
-    /// The document has named the other keys. When it names the array's own keys again, it is that
-    /// of the new array.
+    /// The document has named the other keys. When it names the array's own keys again, it belongs
+    /// to the new array.
     Returning,
 }
 
@@ -27,7 +27,7 @@ pub(super) struct ArrayMarker {
     pub(super) home: ChunkKeyEncoding,
     /// How far it has come.
     pub(super) step: Step,
-    /// What is to be done with it if it leaves together with other arrays of a group.
+    /// The plan for the array if it is rearranged together with other arrays of a group.
     pub(super) share: Option<Box<RecordedPlan>>,
 }
 
@@ -47,7 +47,7 @@ impl ArrayMarker {
         marker_at(store, prefix, NAME, Self::read)
     }
 
-    /// That of an array that is rearranged on its own.
+    /// The marker of an array that is rearranged on its own.
     pub(super) fn alone(home: ChunkKeyEncoding, step: Step) -> Self {
         Self { home, step, share: None }
     }

@@ -1,4 +1,4 @@
-//! What keeps the chunks of an axis from being rearranged.
+//! The reasons why the chunks of an axis cannot be rearranged.
 
 use zarr_array::store::Prefix;
 use zarr_array::{ArrayError, node};
@@ -65,14 +65,14 @@ pub enum RearrangeError {
         /// Where the chunk ends.
         end: u64,
     },
-    /// An array whose chunks are not what chunks of this one would be.
+    /// An array with chunks that differ in form from chunks of this array.
     #[error(
         "the inserted array differs in its {what}: found {}, expected {}",
         Printable(found),
         Printable(expected)
     )]
     Inserted {
-        /// What differs.
+        /// The property that differs.
         what: &'static str,
         /// The value of the inserted array.
         found: String,
@@ -82,7 +82,7 @@ pub enum RearrangeError {
     /// Inserted times that have no exact number in the units of the group's own.
     #[error("{cause}")]
     Times {
-        /// Which, and what to do.
+        /// The times and the remedy.
         cause: String,
     },
     /// An array that consists of others.
@@ -124,14 +124,14 @@ pub enum RearrangeError {
         /// How many levels the group is above the array.
         levels: usize,
     },
-    /// What was changed in an array after the rearrangement of its group was interrupted, so that
-    /// this cannot be completed.
+    /// An array was changed after the rearrangement of its group was interrupted, so that the
+    /// rearrangement cannot be completed.
     #[error(
         "{what} was changed since rearranging the group was interrupted, which cannot be completed \
          then: change it back first"
     )]
     Changed {
-        /// What was changed.
+        /// The changed part.
         what: &'static str,
     },
     /// A name that no array's dimension has.

@@ -29,7 +29,7 @@ impl Interrupted {
     /// Reads the marker of the array with these chunks.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn of(store: &dyn Store, layout: &ChunkLayout) -> Result<Self, ArrayError> {
         let now = layout.key_encoding();
         Ok(match understood(ArrayMarker::at(store, layout.prefix()))? {
@@ -73,7 +73,7 @@ impl InterruptedGroup {
     /// Reads the marker of the group at `prefix`.
     ///
     /// # Errors
-    /// Those of the store.
+    /// Errors of the store.
     pub fn of(store: &dyn Store, prefix: &Prefix) -> Result<Self, ArrayError> {
         Ok(match understood(GroupMarker::at(store, prefix))? {
             Some(GroupMarker::Leaving) => Self::Before,

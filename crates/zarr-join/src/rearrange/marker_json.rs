@@ -15,7 +15,8 @@ pub(super) type Members = BTreeMap<String, Box<RawValue>>;
 /// A marker has fewer bytes: it may contain a document.
 const LONGEST: u64 = 1 << 26;
 
-/// What `read` makes of the members of the object `name` in the marker at `prefix`, if there is one.
+/// The result of `read` for the members of the object `name` in the marker at `prefix`, if there is
+/// one.
 ///
 /// # Errors
 /// [`RearrangeError::MarkerVersion`] if its version is another; [`RearrangeError::Marker`] if `read`

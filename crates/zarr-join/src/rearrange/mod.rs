@@ -1,5 +1,5 @@
-//! Moves whole chunks along an axis: removes some, puts others in front, inserts those of another
-//! array. No chunk is decoded; objects get other keys.
+//! Moves whole chunks along an axis: removes, reorders, and inserts chunks of another array. No
+//! chunk is decoded; objects get other keys.
 //!
 //! The keys of an array and its document cannot change in one step, and stores have no rename. So
 //! the chunks are first copied to keys of another encoding (`c.0.1` for `c/0/1`), where no reader of
@@ -37,7 +37,7 @@ pub enum Span {
     Inserted(Array),
 }
 
-/// A planned rearrangement: what it would make, and how many chunks it would move.
+/// A planned rearrangement: the new array, and the number of moved chunks.
 #[derive(Clone, Debug)]
 pub struct Rearrangement {
     array: Array,
@@ -118,14 +118,14 @@ impl Rearrangement {
         &self.rearranged
     }
 
-    /// What it does with the chunks that were stored when it was planned.
+    /// The counts of the chunks that were stored when it was planned.
     #[must_use]
     pub fn counts(&self) -> RearrangeCounts {
         self.counts
     }
 
-    /// Whether the array's own chunks keep their keys: there are none after those that are kept, or
-    /// nothing is inserted but at the end. Then nothing is moved.
+    /// Whether the array's own chunks keep their keys: chunks are only removed from the end or
+    /// inserted at the end. Then nothing is moved.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         let Some((first, rest)) = self.placed.split_first() else { return false };

@@ -11,24 +11,24 @@ use crate::rearrange::error::{RearrangeError, refused};
 /// A stored chunk that the rearranged array has.
 #[derive(Debug)]
 pub(super) struct ChunkMove {
-    /// The number of the span whose array it is from, if it is inserted.
+    /// The number of the inserted span that it comes from, if it is inserted.
     pub(super) inserted: Option<usize>,
     pub(super) from: Key,
     /// The chunk's numbers in the rearranged array.
     pub(super) to: Vec<u64>,
 }
 
-/// What objects with keys of the other encoding are.
+/// The meaning of objects with keys of the other encoding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum OtherKeys {
     InTheWay,
     Inserted,
 }
 
-/// What becomes of each stored chunk.
+/// The move of each stored chunk, or its removal.
 #[derive(Debug, Default)]
 pub(super) struct Moves {
-    /// Those that the rearranged array has, inserted ones last.
+    /// Chunks that the rearranged array has, inserted chunks last.
     pub(super) moves: Vec<ChunkMove>,
     /// The array's own chunks that it does not have.
     pub(super) removed: Vec<Key>,
@@ -46,7 +46,7 @@ impl Moves {
         RearrangeCounts { kept, removed: wide(self.removed.len()), inserted, copies }
     }
 
-    /// Those of inserted arrays.
+    /// The moves of chunks of inserted arrays.
     pub(super) fn inserted(&self) -> &[ChunkMove] {
         let own = self.moves.partition_point(|moved| moved.inserted.is_none());
         self.moves.get(own..).unwrap_or_default()
@@ -54,8 +54,8 @@ impl Moves {
 }
 
 impl Rearrangement {
-    /// Lists the stored chunks of the array and of those that are inserted: time and memory in
-    /// proportion to their number.
+    /// Lists the stored chunks of the array and of inserted arrays, in time and memory proportional
+    /// to their number.
     pub(super) fn moves(&self) -> Result<Moves, ArrayError> {
         self.listed(OtherKeys::InTheWay)
     }
@@ -111,7 +111,7 @@ impl Rearrangement {
         Ok(moves)
     }
 
-    /// The numbers of a chunk whose first number on the axis moves from `start` to `at`.
+    /// The numbers of a chunk of a span that moves from `start` to `at` on the axis.
     fn moved(&self, mut index: Vec<u64>, start: u64, at: u64) -> Vec<u64> {
         // The sum is less than the number of chunks, which was checked.
         let slot = index.iter_mut().skip(self.axis).take(1);

@@ -13,8 +13,8 @@ use super::error::{RearrangeError, refused};
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
 
 impl Rearrangement {
-    /// Plans to make an axis of these spans, one after another: parts of the array, which begin
-    /// and end at edges of chunks, and other arrays. What no span keeps is removed.
+    /// Plans to make an axis of these spans, one after another: parts of the array, which begin and
+    /// end at edges of chunks, and other arrays. Indices that no span keeps are removed.
     /// [`Rearrangement::execute`] does it.
     ///
     /// Objects are moved, and no chunk is decoded; absent chunks stay absent. A regular axis stays
@@ -23,7 +23,7 @@ impl Rearrangement {
     /// attributes are not compared.
     ///
     /// # Errors
-    /// [`ArrayError::Refused`] if the spans cannot be made of whole chunks, an inserted array does
+    /// [`ArrayError::Refused`] if a span does not consist of whole chunks, an inserted array does
     /// not fit, or an earlier rearrangement was interrupted; [`ArrayError::Axis`],
     /// [`ArrayError::Version2`]; [`ArrayError::Chain`] if the codecs do not fit the new grid; or an
     /// error of a store. Nothing is changed.
@@ -131,7 +131,7 @@ fn place(
         at = at.checked_add(count).ok_or_else(|| grid(GridErrorKind::EdgeOverflow.into()))?;
         pieces.push(match inserted {
             Some(other) => other.grid().axes().get(axis).cloned(),
-            // What is declared past the end stays declared.
+            // Chunks declared past the end stay declared.
             None if chunks.end == own.occupied() => Some(own.shift(chunks.start).map_err(grid)?),
             None => Some(own.permute(std::slice::from_ref(&*chunks)).map_err(grid)?),
         });
@@ -151,7 +151,7 @@ fn place(
     Ok((placed, joined))
 }
 
-/// Refuses an array whose chunks cannot be chunks of this one.
+/// Refuses an array with chunks that cannot be chunks of this array.
 fn check_inserted(array: &Array, axis: usize, other: &Array) -> Result<(), RearrangeError> {
     if other.members().is_some() {
         return Err(RearrangeError::Joined { what: "the inserted array" });
@@ -232,8 +232,8 @@ pub(super) fn whole_chunks(
     Ok(number(start)?..number(stop)?)
 }
 
-/// The document with another axis. What does not change keeps its spelling, and a regular grid stays
-/// one if it can.
+/// The document with another axis. Unchanged parts keep their spelling, and a regular grid stays
+/// regular if it can.
 fn rearranged_metadata(
     metadata: &ArrayMetadata,
     axis: usize,

@@ -9,10 +9,10 @@ use super::array_marker::{ArrayMarker, Step};
 use super::group::repair_group_of;
 use super::steps::{CopyCounter, checked, leave, return_to_own_keys};
 
-/// Undoes or completes a rearrangement of the array that was interrupted, `None` if there is
-/// none. It is undone if the array was still the old one. What was changed since then, by writes,
-/// appends or resizes, is kept. If it was rearranged together with other arrays of a group, this
-/// repairs [the group](super::repair_group).
+/// Undoes or completes a rearrangement of the array that was interrupted, `None` if there is none.
+/// It is undone if the array was still the old one. Changes since then, by writes, appends or
+/// resizes, are kept. If it was rearranged together with other arrays of a group, this repairs [the
+/// group](super::repair_group).
 ///
 /// The handle must be opened again afterwards.
 ///

@@ -29,10 +29,10 @@ pub(super) type Report<'a> = &'a (dyn Fn(RearrangeProgress) + Sync);
 impl Rearrangement {
     /// Moves the chunks. Returns the rearranged array.
     ///
-    /// The handles with which the array was opened before, here and in other processes, must not be
-    /// used any more: they know the old grid, and read and write other chunks than they mean. Nobody
-    /// may write to the array meanwhile; a chunk that was written while it was copied is noticed
-    /// until step 4, and nothing is changed.
+    /// Handles that were opened before, here and in other processes, must not be used any more:
+    /// they know the old grid, and would read and write the wrong chunks. No process may write to
+    /// the array meanwhile. Until step 4, a chunk that was written while it was copied is noticed,
+    /// and nothing is changed.
     ///
     /// # Steps
     /// 1. The document is locked and compared with the array's, and the stored chunks are listed
@@ -48,13 +48,14 @@ impl Rearrangement {
     /// 7. Consolidated metadata follows. Then the document is locked for the last time, and the
     ///    chunks of the other encoding and the marker are removed.
     ///
-    /// An interruption before step 4 leaves the old array, afterwards the new one; `check` names the
-    /// marker, and [`repair`](super::repair) removes what is not the array's, or completes
-    /// steps 5 to 7. It may be called while this goes on: it waits for the lock, and completes what
-    /// is left.
+    /// After an interruption before step 4 the array is the old one, afterwards the new one.
+    /// `check` names the marker, and [`repair`](super::repair) removes objects that are not the
+    /// array's, or completes steps 5 to 7. `repair` may be called during a rearrangement: it waits
+    /// for the lock, and completes the remaining steps.
     ///
-    /// If it is [in place](Rearrangement::is_in_place), inserted chunks are put after the last one,
-    /// the document is put, and chunks past the new end are removed, as an append or a resize does.
+    /// If it is [in place](Rearrangement::is_in_place), the steps are those of an append and a
+    /// resize: inserted chunks are put after the last one, the document is put, and chunks past the
+    /// new end are removed.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
@@ -153,7 +154,7 @@ impl Rearrangement {
         self.rearranged.with_document(metadata)
     }
 
-    /// Copies chunks to their keys in `layout`. Returns what each was when it was copied.
+    /// Copies chunks to their keys in `layout`. Returns the state of each when it was copied.
     pub(super) fn copy(
         &self,
         array: &Array,
@@ -179,7 +180,7 @@ impl Rearrangement {
         Ok(copied.into_iter().filter_map(OnceLock::into_inner).collect())
     }
 
-    /// Whether the chunks are still what was copied.
+    /// Whether the chunks have not changed since they were copied.
     fn check(&self, moves: &[ChunkMove], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
         each(&self.array, moves, |number, moved| {
             let found = self.source(moved).store().head(&moved.from)?;
@@ -224,12 +225,13 @@ pub(super) fn put(
     document.put(&with.map_err(|cause| ArrayError::Metadata { key: key(), cause })?)
 }
 
-/// Brings arrays whose documents name the other encoding back to their own keys, and removes what is
-/// not theirs any more: the chunks of the other encoding, the markers, and the marker of `group`
-/// with which they are rearranged. What others have completed meanwhile stays as it is.
+/// Returns arrays with documents that name the other encoding to their own keys. Then removes the
+/// objects that are not theirs any more: the chunks of the other encoding, the markers, and the
+/// marker of `group` with which they are rearranged. Arrays that others have completed meanwhile
+/// stay unchanged.
 ///
-/// Documents are unlocked while consolidated metadata follows, and chunks are removed after that, so
-/// that nobody finds them by it any more. `plans` says how the new documents are spelled.
+/// Documents are unlocked while consolidated metadata follows. Chunks are removed after that, so
+/// that no reader finds them by it any more. `plans` says how the new documents are spelled.
 pub(super) fn return_to_own_keys(
     arrays: &[Array],
     group: Option<&Prefix>,
@@ -340,7 +342,7 @@ fn copy_back(
     document.put(&metadata)
 }
 
-/// Removes what is not the array's: chunks of the other encoding, and the marker.
+/// Removes objects that are not the array's: chunks of the other encoding, and the marker.
 pub(super) fn leave(array: &Array) -> Result<(), ArrayError> {
     remove_encoded(array, away(array.layout().key_encoding()))?;
     Ok(array.store().delete(&array.prefix().key(MARKER)?)?)
@@ -360,7 +362,8 @@ pub(super) fn checked(array: &Array) -> Array {
     array.clone().with_store(checked.unwrap_or_else(|| array.store().clone()))
 }
 
-/// Makes an object of another, by the store if it can. Returns what was copied.
+/// Makes an object of another, by the store if it can. Returns the size and version of the copied
+/// object.
 fn copy_object(
     source: &Array,
     from: &Key,

@@ -8,14 +8,14 @@ use zarr_metadata::same_value;
 
 use crate::error::JoinError;
 
-/// Attributes of the CF conventions that say what the stored values mean. Values of members in
+/// Attributes of the CF conventions that give stored values their meaning. Values of members in
 /// which they differ cannot be put side by side, whatever the rule for attributes.
 pub const VALUE_ATTRIBUTES: [&str; 6] =
     ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
 
-/// The rule for attributes that differ between members, as in Xarray's `combine_attrs`. Those of
-/// [`VALUE_ATTRIBUTES`] must be equal under every rule, except for arrays that are copied from the
-/// first member.
+/// The rule for attributes that differ between members, as in Xarray's `combine_attrs`. The
+/// attributes in [`VALUE_ATTRIBUTES`] must be equal under every rule, except for arrays that are
+/// copied from the first member.
 ///
 /// It is parsed from Xarray's names: `override`, `drop_conflicts`, `no_conflicts`, `identical` and
 /// `drop`.
@@ -38,13 +38,14 @@ pub enum CombineAttributes {
     /// All attributes come from the first member.
     #[default]
     Override,
-    /// Attributes with different values are left out; those that only some members have are kept.
+    /// Attributes with different values are dropped; attributes that only some members have are
+    /// kept.
     DropConflicts,
     /// Attributes that only some members have are kept; different values are an error.
     NoConflicts,
     /// All members must have the same attributes.
     Identical,
-    /// All attributes are dropped except those that define the meaning of values.
+    /// All attributes are dropped, except the attributes that define the meaning of values.
     Drop,
 }
 

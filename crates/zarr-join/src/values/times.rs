@@ -1,4 +1,5 @@
-//! Times of members whose units differ from the first member's: their numbers in its units, exactly.
+//! Times of members with units that differ from the first member's: their exact numbers in the
+//! first member's units.
 
 use std::sync::Arc;
 
@@ -75,15 +76,15 @@ enum Lost {
 
 impl Conversion {
     /// How the values of a member become values in the units of the first. `None` unless both are
-    /// times of one calendar and one type of numbers; what else differs is found by comparing
-    /// attributes.
+    /// times of one calendar and one type of numbers; comparing attributes finds other differences.
     pub(crate) fn between(member: &Member, first: &Member) -> Option<Self> {
         let number = Number::of(member.array().data_type())?;
         let ((found, from), (expected, to)) = (times_of(member)?, times_of(first)?);
         let rebase = Rebase::between(from, to)?;
         let (metadata, name) = (member.array().metadata(), |member: &Member| member.name().into());
         let mut missing = cf::missing(metadata);
-        // Xarray takes the fill value of version 2 for a missing value. One that is null is zero here.
+        // Xarray takes the fill value of version 2 for a missing value. A fill value of null is
+        // zero here.
         let fill = member.array().fill();
         if metadata.is_version_2() && fill.iter().any(|byte| *byte != 0) {
             missing.push(fill.to_vec());
@@ -235,8 +236,8 @@ pub(crate) fn values_in_common_units(members: &[Member]) -> Vec<Attributes<'_>> 
     members.iter().enumerate().map(of).collect()
 }
 
-/// The array whose `bounds` or `climatology` an array is, of those in its group: it has the units of
-/// that one, if it names none.
+/// The coordinate in the group that names this array as its `bounds` or `climatology`. An array
+/// without units has the units of its coordinate.
 pub(crate) fn coordinate_of<'a>(
     path: &str,
     array: &Array,
@@ -256,7 +257,7 @@ pub(crate) fn coordinate_of<'a>(
     arrays.find(is_named).map(|(_, array)| array.clone())
 }
 
-/// A copy of an array in memory whose times are in the units of another; `None` if they are so now.
+/// A copy of an array in memory with its times in the units of another; `None` if they are so now.
 ///
 /// # Errors
 /// [`JoinError`] if one of them has no exact number there, or if the array cannot be read.
@@ -281,8 +282,8 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
     Ok(Some(copy))
 }
 
-/// The units of times and what they mean: of the member's own attributes or, where those name no
-/// units, of the coordinate that it holds the bounds of.
+/// The units of times and their meaning, from the member's own attributes. If these name no units,
+/// the units are those of the coordinate that it holds the bounds of.
 fn times_of(member: &Member) -> Option<(String, TimeAxis)> {
     let own = member.array().metadata();
     let is_scaled = |metadata: &ArrayMetadata| {

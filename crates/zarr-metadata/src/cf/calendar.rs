@@ -93,8 +93,8 @@ fn gregorian(year: i128, month: i128, day: i128) -> i128 {
 
 /// The day since 1970-01-01 (Gregorian) of a Julian date.
 fn julian(year: i128, month: i128, day: i128) -> i128 {
-    // In years that begin in March, the leap day is at the end. From March on, months have 31 and
-    // 30 days in turn, except July and August: 153 in five.
+    // In years that begin in March, the leap day is at the end. From March on, months alternate
+    // between 31 and 30 days, except July and August: 153 days in five months.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     year * 365 + year.div_euclid(4) + (153 * month + 2) / 5 + day - 719_471
 }

@@ -1,5 +1,5 @@
-//! What attributes of the CF conventions say of stored values: times, their calendars, and values
-//! that are missing.
+//! Attributes of the CF conventions that give stored values a meaning: times, calendars and missing
+//! values.
 
 // Years have at most nine digits, and numbers at most 64 bits: nothing here exceeds 128.
 #![expect(clippy::arithmetic_side_effects, clippy::as_conversions, reason = "see above")]

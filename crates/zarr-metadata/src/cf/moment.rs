@@ -99,8 +99,8 @@ impl Moment {
         calendar.day(self.date) * DAY + self.clock
     }
 
-    /// Where what is written ends: at the next year, month, day, hour or minute. `None` for a time
-    /// with its seconds, which is an instant.
+    /// The end of the written period: the start of the next year, month, day, hour or minute.
+    /// `None` for a time with its seconds, which is an instant.
     #[must_use]
     pub fn end(&self, calendar: Calendar) -> Option<i128> {
         let (year, month, _) = self.date;

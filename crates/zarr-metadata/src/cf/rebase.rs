@@ -50,7 +50,7 @@ impl Rebase {
         (sum % self.divide == 0).then(|| sum / self.divide)
     }
 
-    /// A number with a fraction; `None` if no `f64` is what it becomes. What is not finite stays.
+    /// A number with a fraction; `None` if no `f64` equals the result. NaN and infinities stay.
     #[must_use]
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "compared")]
     pub fn real(&self, number: f64) -> Option<f64> {

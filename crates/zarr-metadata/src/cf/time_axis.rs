@@ -35,11 +35,11 @@ impl TimeAxis {
         }
     }
 
-    /// Of `days since 1970-01-01 00:00`, with the name of a calendar. `Ok(None)` if the units are not
-    /// of a time; the error says what of them is not understood.
+    /// The axis of units such as `days since 1970-01-01 00:00` and the name of a calendar.
+    /// `Ok(None)` if the units are not of a time.
     ///
     /// # Errors
-    /// What is not understood, as a text.
+    /// A text that says which part of the units or calendar is not understood.
     pub fn cf(units: &str, calendar: Option<&str>) -> Result<Option<Self>, String> {
         let mut words = units.split_whitespace();
         let (Some(unit), Some("since")) = (words.next(), words.next()) else { return Ok(None) };
@@ -93,7 +93,7 @@ impl TimeAxis {
         Some(Self { calendar: Calendar::Gregorian, reference: 0, unit })
     }
 
-    /// The least whole number whose time is not before this one.
+    /// The least whole number with a time that is not before `time`.
     #[must_use]
     pub fn whole_from(&self, time: i128) -> i128 {
         match self.unit {

@@ -94,8 +94,8 @@ impl EdgeRun {
 }
 
 impl ChunkEdges {
-    /// Writes lengths in the canonical form: `[V, N]` where that takes fewer characters than the
-    /// lengths one by one (SD-09).
+    /// Writes lengths in the canonical form: `[V, N]` if it has fewer characters than the single
+    /// lengths (SD-09).
     ///
     /// ```
     /// use zarr_metadata::{ChunkEdges, ChunkGrid};

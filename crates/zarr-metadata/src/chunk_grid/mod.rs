@@ -15,7 +15,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// How an array is cut into chunks.
 ///
-/// A grid of another name cannot be read (SD-42), so the enum is exhaustive: a new grid would be a
+/// A grid of another name cannot be read (SD-42), so the enum is exhaustive. A new grid is a
 /// breaking change, since all code that finds chunks must know it.
 ///
 /// # Examples
@@ -79,7 +79,7 @@ impl ChunkGrid {
         Ok(grid)
     }
 
-    /// `axes` is what was read in place in the text of the grid.
+    /// `axes`: the axes that were read in place in the text of the grid.
     pub(crate) fn read(raw: Raw<'_>, axes: Axes, findings: &mut Vec<Finding>) -> Result<Self> {
         let extension = RawExtension::read(raw)?;
         if !NAMES.contains(&extension.name.as_ref()) {
@@ -244,14 +244,14 @@ fn read_rectilinear(
 
 const AXES: &str = "an array of edge lengths for each dimension";
 
-/// The edges of a rectilinear grid, read where they stand in the text: a long list goes into 16
-/// bytes for each edge, without an entry of its own.
+/// The edges of a rectilinear grid, read in place in the text: a long list takes 16 bytes for each
+/// edge, without an entry of its own.
 #[derive(Debug, Default)]
 pub(crate) struct Axes(Option<Result<Vec<ChunkEdges>>>);
 
 impl Axes {
-    /// Reads the member `chunk_shapes` of a configuration, where the value of the grid is at `level`
-    /// 0; false if this is another one, or no list of edges.
+    /// Reads the member `chunk_shapes` of a configuration, if the value of the grid is at `level`
+    /// 0. False if this is another member, or no list of edges.
     pub(crate) fn read(&mut self, level: usize, key: Key<'_>, reader: &mut Reader<'_>) -> bool {
         if level != 2 || !key.is("chunk_shapes") {
             return false;

@@ -74,8 +74,8 @@ pub(crate) fn element_order(codecs: &[Codec]) -> Option<Endian> {
     })
 }
 
-/// Makes the elements little-endian where no byte order is given: what arrays of the type
-/// "structured" mean by that.
+/// Makes the elements little-endian if no byte order is given: this is the default of arrays of the
+/// type "structured".
 pub(crate) fn assume_little_endian(codecs: &mut [Codec], findings: &mut Vec<Finding>) {
     for (index, codec) in codecs.iter_mut().enumerate() {
         match codec {
@@ -149,8 +149,8 @@ fn is_skipped(codec: &Codec) -> bool {
 }
 
 impl Codec {
-    /// The data type and the dimensions of what an array-to-array codec makes of an array, as far as
-    /// they are known; `None` for other codecs.
+    /// The data type and the dimensions of an array-to-array codec's output, as far as they are
+    /// known; `None` for other codecs.
     pub(crate) fn output_of(
         &self,
         data_type: &DataType,

@@ -1,4 +1,4 @@
-//! What each codec of the table gives: a configuration that can be read, written and checked.
+//! A codec's configuration, which can be read, written and checked.
 
 use std::borrow::Cow;
 use std::fmt::{Display, Write};
@@ -17,7 +17,7 @@ pub(super) trait Configuration {
     where
         Self: Sized;
 
-    /// Writes the members of `"configuration"` except those whose absence means the same.
+    /// Writes the members of `"configuration"`, without members that equal their default.
     fn write(&self, members: &mut Members<'_>);
 
     /// Refuses an input that the codec cannot encode, as far as the input is known.
@@ -114,7 +114,7 @@ impl<'j> Members<'j> {
         self.json
     }
 
-    /// A member whose value is written as it is displayed: a number or a boolean.
+    /// A member with a value that is written as it is displayed: a number or a boolean.
     pub(super) fn plain(&mut self, key: &'static str, value: impl Display) {
         // Writing to a `String` has no way to fail.
         let _infallible = write!(self.begin(key), "{value}");

@@ -1,4 +1,4 @@
-//! Codecs: one table of those that are known, each with its configuration typed.
+//! Codecs: one table of the known codecs, each with a typed configuration.
 //!
 //! A codec is a row of [`codecs!`](self) and a configuration type in a file of its own, which
 //! implements [`Configuration`]: how it is read, written and checked against its input.
@@ -48,7 +48,7 @@ use crate::json::{Grammar, Object, Outline, Raw, utf8, write_string};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// The kind of a codec: what it takes and what it gives.
+/// The kind of a codec: its input and its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodecKind {
     /// Takes an array, gives an array.
@@ -177,7 +177,7 @@ codecs! {
     VlenBytes: VlenBytes = "vlen-bytes", ArrayToBytes;
     /// `zarrs.optional`: which elements are there, then their values.
     ZarrsOptional(Box<OptionalCodecs>) = "zarrs.optional", ArrayToBytes;
-    /// `numcodecs.json2`: objects of Zarr version 2 as JSON text, which is what each element is.
+    /// `numcodecs.json2`: objects of Zarr version 2. Each element is a JSON text.
     NumcodecsJson2: Json2 = "numcodecs.json2", ArrayToBytes;
     /// `numcodecs.pcodec`: numbers, compressed.
     NumcodecsPcodec(Pcodec) = "numcodecs.pcodec", ArrayToBytes;
@@ -185,7 +185,7 @@ codecs! {
     Zfp(Zfp) = "zfp", ArrayToBytes;
     /// `numcodecs.zfpy`: as `zfp`, after a header.
     NumcodecsZfpy(Zfpy) = "numcodecs.zfpy", ArrayToBytes;
-    /// `sharding_indexed`: a chunk made of smaller ones.
+    /// `sharding_indexed`: a chunk (shard) of smaller inner chunks.
     ShardingIndexed(Box<Sharding>) = "sharding_indexed", ArrayToBytes;
     /// `gzip`.
     Gzip(Gzip) = "gzip", BytesToBytes;
@@ -225,8 +225,8 @@ codecs! {
 
 /// The name under which the table has a codec that zarrs wrote under another one.
 ///
-/// Up to version 0.22 zarrs named what was not registered by URIs; it has read the names of
-/// numcodecs since.
+/// Up to version 0.22, zarrs gave unregistered codecs URIs as names. Since then it also reads the
+/// names of numcodecs.
 fn canonical(name: &str) -> &str {
     match name {
         "https://codec.zarrs.dev/array_to_bytes/pcodec" => "numcodecs.pcodec",
@@ -250,8 +250,8 @@ impl Codec {
         Self::read(Outline::read(utf8(json)?, Grammar::Json)?.root(), &mut Vec::new())
     }
 
-    /// The JSON text in canonical form: an object, its configuration complete except for members
-    /// whose absence means the same. An unknown codec stays as it was written.
+    /// The JSON text in canonical form: an object with its configuration, without members that
+    /// equal their default. An unknown codec stays as it was written.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut json = String::new();

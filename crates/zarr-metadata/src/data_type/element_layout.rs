@@ -2,7 +2,7 @@
 
 use crate::float::{FloatFormat, FloatSpecials};
 
-/// How one element of a data type of fixed size lies in memory, and what its bits are.
+/// The layout in memory of one element of a data type of fixed size, and the meaning of its bits.
 ///
 /// Components of less than a byte take one byte each (SD-18). Bytes are little-endian, the real
 /// part of a complex number first (SD-51), the first code unit of a string first.
@@ -29,7 +29,7 @@ impl ElementLayout {
     }
 }
 
-/// What one component of a number is.
+/// The kind of one component of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Component {
     Bool,

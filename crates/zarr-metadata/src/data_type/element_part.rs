@@ -1,9 +1,9 @@
-//! The parts of an element whose components are alike.
+//! The parts of an element: each has components of one kind.
 
 use super::{DataType, ElementLayout};
 
-/// A part of an element whose components are all alike: a field of a record, or the whole element
-/// of any other type.
+/// A part of an element with components of one kind: a field of a record, or the whole element of
+/// any other type.
 ///
 /// # Examples
 /// ```
@@ -36,9 +36,9 @@ impl ElementPart {
 }
 
 impl DataType {
-    /// The parts of an element, each with components of one kind, in memory order and without gaps:
-    /// the fields of a record and of records within it, or the whole element of another type. None
-    /// for types of variable length and for uninterpreted types.
+    /// The parts of an element, each with components of one kind, in memory order and without gaps.
+    /// For a record these are its fields and the fields of records within it; for another type, the
+    /// whole element. None for types of variable length and for uninterpreted types.
     #[must_use]
     pub fn parts(&self) -> Vec<ElementPart> {
         let mut parts = Vec::new();

@@ -29,7 +29,7 @@ pub(crate) enum Kind<'t> {
 }
 
 impl Kind<'_> {
-    /// `None` for records, whose fields each have their own.
+    /// `None` for records: each field has its own.
     pub(super) fn layout(self) -> Option<ElementLayout> {
         let of_bytes = |bytes: usize| ElementLayout {
             component_bits: u32::try_from(bytes).unwrap_or(u32::MAX).saturating_mul(8),

@@ -21,8 +21,9 @@ const TYPES: [(&str, DataType); 14] = [
 ];
 
 impl DataType {
-    /// The type that NumPy spells so, without its byte order: a number or bool by its letters, such
-    /// as `i4` or `c16`, or times such as `M8[10us]`, `timedelta64[D]` or, without a unit, `m8`.
+    /// The type with this name in NumPy, without its byte order. Numbers and bools have letters,
+    /// such as `i4` or `c16`; times are such as `M8[10us]`, `timedelta64[D]` or, without a unit,
+    /// `m8`.
     ///
     /// # Examples
     /// ```
@@ -46,7 +47,7 @@ pub(crate) fn from_name(name: &str) -> Option<DataType> {
     found.map(|(_, data_type)| data_type.clone())
 }
 
-/// What NumPy calls a number or a bool.
+/// NumPy's name of a number or a bool.
 pub(crate) fn letters(data_type: &DataType) -> Option<&'static str> {
     TYPES.iter().find(|(_, known)| known == data_type).map(|(letters, _)| *letters)
 }

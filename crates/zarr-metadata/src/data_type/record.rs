@@ -14,8 +14,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The fields of a record.
 ///
-/// Fields lie one after another in the order in which they are declared, without gaps, so that a
-/// `#[repr(C)]` type has the same memory only where it has no padding.
+/// Fields lie one after another in declaration order, without gaps. So a `#[repr(C)]` type has the
+/// same memory only if it has no padding.
 ///
 /// # Examples
 /// ```

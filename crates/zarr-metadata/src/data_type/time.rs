@@ -7,7 +7,7 @@ use crate::error::{At, MetadataError};
 use crate::extension::RawExtension;
 use crate::json::Raw;
 
-/// What the integers of `numpy.datetime64` and `numpy.timedelta64` count: multiples of a unit,
+/// The unit of `numpy.datetime64` and `numpy.timedelta64`: their integers count multiples of it,
 /// since 1970-01-01T00:00:00 or as a duration.
 ///
 /// # Examples

@@ -147,8 +147,8 @@ impl ArrayMetadata {
     /// The document of a new array, with the default chunk key encoding and no attributes.
     ///
     /// # Errors
-    /// If a part is wrong or does not fit another, as in reading, or if the document would have
-    /// [findings](NodeDocument::findings) or an empty list of edges (SD-06).
+    /// If a part is wrong or does not fit another, as in reading; if the document would have
+    /// [findings](NodeDocument::findings); or if a list of edges is empty (SD-06).
     pub fn new(
         shape: &[u64],
         data_type: &DataType,
@@ -365,7 +365,7 @@ impl fmt::Debug for ArrayMetadata {
     }
 }
 
-/// What may be read but not written (SD-06).
+/// Documents that may be read but not written (SD-06).
 fn check_written(chunk_grid: &ChunkGrid) -> Result<()> {
     let ChunkGrid::Rectilinear { chunk_shapes } = chunk_grid else { return Ok(()) };
     for (axis, edges) in chunk_shapes.iter().enumerate() {

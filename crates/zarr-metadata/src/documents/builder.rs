@@ -17,7 +17,7 @@ const DEFAULT_ZSTD_LEVEL: i32 = 3;
 
 /// The document of a new array, put together part by part.
 ///
-/// Only the shape and the data type are needed. What is left out:
+/// Only the shape and the data type are needed. The defaults of the others:
 ///
 /// | part | default |
 /// | --- | --- |
@@ -203,7 +203,7 @@ impl ArrayBuilder {
     }
 }
 
-/// What [`ArrayBuilder::fill_value`] takes: a bool, an integer, a float, a string or a
+/// The argument of [`ArrayBuilder::fill_value`]: a bool, an integer, a float, a string or a
 /// [`FillValue`].
 ///
 /// It must be a value of the array's data type: not 1.5 for an integer type, nor -1 for an

@@ -1,6 +1,6 @@
 //! Consolidated metadata: copies of documents in the document of a group.
 //!
-//! Their texts are kept here; what they say is read in `node.rs`, which knows both kinds of node.
+//! Their texts are kept here; `node.rs` reads them, since it knows both kinds of node.
 
 use std::ops::Range;
 
@@ -47,7 +47,7 @@ pub(crate) struct Copies {
 }
 
 impl Copies {
-    /// Reads the member of the document `text`, and what it says of readers that do not know it.
+    /// Reads the member of the document `text`, with its `must_understand`.
     pub(crate) fn read(raw: Raw<'_>, text: &str) -> Result<(Self, Option<bool>)> {
         const METADATA: &str = "an object of documents by their path";
         let mut members = Object::read(raw, "an object")?;

@@ -1,9 +1,8 @@
 //! The chunks of a new array for which none are chosen.
 //!
-//! A chunk is read and decoded as a whole, so that a large one makes small reads slow; each is an
-//! object, so that many small ones make everything slow. From 1 to 16 MiB of elements is a size at
-//! which neither matters. This aims at 4 MiB, from which shapes that do not divide evenly stay within
-//! that range.
+//! A chunk is read and decoded as a whole, so large chunks make small reads slow. Each chunk is an
+//! object, so many small chunks make everything slow. With 1 to 16 MiB of elements, neither
+//! matters. This aims at 4 MiB, from which shapes that do not divide evenly stay within that range.
 
 use crate::codec::Codec;
 use crate::data_type::DataType;
@@ -14,8 +13,8 @@ const MOST: u64 = 4 << 20;
 /// Assumed bytes of an element of variable length.
 const VARIABLE_BYTES: u64 = 16;
 
-/// The shape of the array, its longest edge halved until a chunk has at most [`MOST`] bytes. Axes of
-/// length 0 are meant to grow: they share the bytes that the other axes leave.
+/// The shape of the array, its longest edge halved until a chunk has at most [`MOST`] bytes. Axes
+/// of length 0 are meant to grow: they share the bytes that remain after the other axes.
 ///
 /// If the codecs begin with a shard, its inner chunks take the place of the elements, so that the
 /// shards consist of whole ones.
@@ -34,7 +33,7 @@ pub(crate) fn default_chunk_shape(
         }
         _ => vec![1; shape.len()],
     };
-    // In units of the inner chunks, whose sizes are 0 only in documents that are refused later.
+    // In units of the inner chunks; their sizes are 0 only in documents that are refused later.
     let size = inner.iter().fold(size.max(1), |all, edge| all.saturating_mul((*edge).max(1)));
     let lengths = shape.iter().zip(&inner).map(|(length, inner)| length.div_ceil((*inner).max(1)));
     let lengths: Vec<u64> = lengths.collect();

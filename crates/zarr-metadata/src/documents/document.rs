@@ -1,8 +1,8 @@
-//! A `zarr.json` as text with its members marked: what arrays and groups share.
+//! A `zarr.json` as text with its members marked, for both arrays and groups.
 //!
-//! The text is the truth. Reading keeps it, writing gives it back, and a change replaces the text
-//! of one member and leaves every other byte alone; the result is then read like any document, so
-//! that a checked type never holds what reading would refuse.
+//! The text is the truth. Reading keeps it, writing returns it, and a change replaces the text of
+//! one member and keeps every other byte. The result is then read like any document, so a checked
+//! type never holds a document that reading would refuse.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -38,8 +38,8 @@ pub(crate) const ARRAY: &[&str] = &[
 pub(crate) const GROUP: &[&str] =
     &["zarr_format", "node_type", "attributes", "consolidated_metadata"];
 
-/// A `zarr.json`, checked: what [`ArrayMetadata`](crate::ArrayMetadata),
-/// [`GroupMetadata`](crate::GroupMetadata) and [`NodeMetadata`](crate::NodeMetadata) have in common.
+/// A checked `zarr.json`: the common methods of [`ArrayMetadata`](crate::ArrayMetadata),
+/// [`GroupMetadata`](crate::GroupMetadata) and [`NodeMetadata`](crate::NodeMetadata).
 ///
 /// Each of them dereferences to it.
 ///
@@ -172,7 +172,7 @@ impl NodeDocument {
         let Some(json) = self.attribute(name) else { return Ok(None) };
         let number = |number: f64| T::deserialize(<F64Deserializer<ValueError>>::new(number));
         let value = match json {
-            // Not JSON, but what others write for missing values (SD-43).
+            // Not JSON, but others write it for missing values (SD-43).
             "NaN" => number(f64::NAN).map_err(|error| error.to_string()),
             "Infinity" => number(f64::INFINITY).map_err(|error| error.to_string()),
             "-Infinity" => number(f64::NEG_INFINITY).map_err(|error| error.to_string()),

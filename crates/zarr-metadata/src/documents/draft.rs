@@ -1,4 +1,4 @@
-//! A `zarr.json` between its text and its types: what arrays and groups check alike.
+//! A `zarr.json` between its text and its types, with the checks that arrays and groups share.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 pub(crate) struct Draft<'a> {
     pub(crate) text: &'a str,
     members: Vec<DraftMember<'a>>,
-    /// What lies within the members, one after the other.
+    /// The entries of the members' values, one member after the other.
     outliner: Outliner<'a>,
     /// The edges of a rectilinear chunk grid.
     pub(crate) axes: Axes,
@@ -32,7 +32,7 @@ struct DraftMember<'a> {
 }
 
 impl<'a> Draft<'a> {
-    /// Reads the text once: every level below reads what this has recorded.
+    /// Reads the text once: every level below reads the recorded entries.
     pub(crate) fn read(text: &'a str) -> Result<Self> {
         let mut draft = Draft {
             text,
@@ -118,7 +118,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Checks what arrays and groups have in common; `known` are the names of the members.
+    /// Makes the checks that arrays and groups share; `known` are the names of the members.
     pub(crate) fn check(
         &self,
         node_type: &'static str,

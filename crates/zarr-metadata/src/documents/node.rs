@@ -34,8 +34,8 @@ impl NodeMetadata {
     /// Reads and checks a document.
     ///
     /// # Errors
-    /// As for [`ArrayMetadata::from_json`] and [`GroupMetadata::from_json`]; where it is neither,
-    /// the error says what it is, such as a document of Zarr version 2.
+    /// As for [`ArrayMetadata::from_json`] and [`GroupMetadata::from_json`]. If the document is
+    /// neither, the error names its kind, such as a document of Zarr version 2.
     pub fn from_json(json: &[u8]) -> Result<Self, MetadataError> {
         let draft = Draft::read(utf8(json)?)?;
         match draft.is_array()? {

@@ -12,7 +12,7 @@ use crate::json::{Raw, write_string};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// Appends the canonical JSON text: a string, base64, or what an element that may be missing is.
+/// Appends the canonical JSON text: a string, base64, or the text of an optional element.
 pub(super) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<()> {
     match data_type {
         DataType::String => match std::str::from_utf8(bytes) {

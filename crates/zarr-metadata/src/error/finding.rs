@@ -39,8 +39,8 @@ pub struct Finding {
 }
 
 /// How many findings of one part of a document are listed. In a chain of many codecs deep inside
-/// shards each would have a long path, and together they would take memory out of proportion to
-/// the document's.
+/// shards, each would have a long path. Together they would take memory out of proportion to the
+/// document.
 const MOST: usize = 100;
 
 /// Added to the message of the last of them.
@@ -71,7 +71,7 @@ impl Finding {
         Finding { region: Some((array.into(), region)), ..self }
     }
 
-    /// The same finding, whose message has a text before it.
+    /// The same finding with a text before its message.
     #[must_use]
     pub fn after(mut self, text: &str) -> Self {
         self.message.insert_str(0, text);

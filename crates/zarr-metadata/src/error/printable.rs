@@ -2,13 +2,13 @@
 
 use std::fmt::{self, Write};
 
-/// Shows a value with all characters escaped that control a terminal or hide what a text says.
+/// Shows a value and escapes all characters that control a terminal or hide text.
 ///
-/// Names, keys and attributes come from the writer of a store, who may be hostile: unescaped, they
+/// Names, keys and attributes come from the writer of a store, who may be hostile. Unescaped, they
 /// could move the cursor, recolour or rename a terminal, forge lines, or reverse the order of
-/// letters. All messages of this project's errors pass through here. What [`is_printable`] refuses is
-/// written as in Rust's literals: `\n`, `\u{1b}`. Backslashes stay as they are, so that text may pass
-/// through twice.
+/// letters. All messages of this project's errors pass through here. Characters that
+/// [`is_printable`] refuses are written as in Rust's literals: `\n`, `\u{1b}`. Backslashes stay as
+/// they are, so that text may pass through twice.
 ///
 /// # Examples
 /// ```
@@ -40,9 +40,9 @@ impl Write for Escaping<'_, '_> {
     }
 }
 
-/// Whether a character shows as itself and changes nothing else: no control character, no line or
-/// paragraph separator, none of Unicode's bidirectional controls, and nothing invisible but the
-/// joiners that some scripts need.
+/// Whether a character shows as itself and does not change its surroundings. Refused are control
+/// characters, line and paragraph separators, Unicode's bidirectional controls, and invisible
+/// characters except the joiners that some scripts need.
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     let hides = matches!(c,

@@ -10,8 +10,7 @@ pub enum Severity {
     Error,
     /// Allowed, or harmless here, but probably unintended: other readers may refuse it.
     Warning,
-    /// Nothing is wrong, but worth knowing: what common writers leave, or what could not be
-    /// checked here.
+    /// No fault, but worth knowing: a habit of common writers, or a part that could not be checked.
     Note,
 }
 
@@ -67,7 +66,7 @@ impl Rule {
         self.severity
     }
 
-    /// What must be so or, below an error, what was found: one sentence without its period.
+    /// The requirement or, below an error, the finding: one sentence without its period.
     #[must_use]
     pub const fn text(self) -> &'static str {
         self.text

@@ -54,7 +54,7 @@ impl<'a> Object<'a> {
         self.members.into_iter().filter_map(|(key, raw)| Some((key.name(), raw?)))
     }
 
-    /// Refuses members whose name is not in `known` (SD-41).
+    /// Refuses members with names that are not in `known` (SD-41).
     ///
     /// Called before missing members are reported: one may be there with a typing error.
     pub(crate) fn check_known(&self, known: &'static [&'static str]) -> Result<()> {

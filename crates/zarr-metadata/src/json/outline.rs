@@ -115,7 +115,8 @@ impl<'a> Outliner<'a> {
     }
 
     /// Passes over the next value, gives its text, and appends the values within it to the entries,
-    /// as deep as `levels` objects and arrays. What `in_place` reads is recorded as one value.
+    /// as deep as `levels` objects and arrays. A value that `in_place` reads is recorded as one
+    /// entry.
     ///
     /// Checks the grammar, the depth and that no object has a key twice, without recursion. Memory
     /// is proportional to the text.

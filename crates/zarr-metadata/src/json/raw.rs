@@ -12,7 +12,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 pub(crate) struct Raw<'a> {
     /// Without space around it.
     text: &'a str,
-    /// What lies within it, as far as [`Reader::outline`](super::Reader::outline) has recorded it.
+    /// The values within it, as far as [`Reader::outline`](super::Reader::outline) has recorded
+    /// them.
     within: &'a [Entry<'a>],
 }
 
@@ -67,7 +68,7 @@ impl<'a> Key<'a> {
     }
 }
 
-/// What type of value a text is, by its first byte.
+/// The type of a value, by its first byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum JsonType {
     Object,

@@ -117,8 +117,8 @@ impl<'a> Reader<'a> {
         result
     }
 
-    /// Before an element of an array: passes on the plain positive integers before the array's last
-    /// element, while `take` accepts them, and stops before the first other one.
+    /// At an element of an array: passes plain positive integers to `take` while it accepts them,
+    /// and stops at the first other element, or at the array's last.
     ///
     /// The same as reading them one at a time, without checking for space and the end at each.
     pub(crate) fn naturals(&mut self, mut take: impl FnMut(u64) -> bool) {
@@ -145,7 +145,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads a number if it is digits only and fits; leaves everything else unread.
+    /// Reads a number if it is digits only and fits; otherwise reads nothing.
     pub(crate) fn natural(&mut self) -> Option<u64> {
         self.space();
         let mut tail = self.rest;

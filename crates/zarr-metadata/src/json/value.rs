@@ -8,7 +8,7 @@ use super::read::Reader;
 use super::write::same;
 use crate::error::MetadataError;
 
-/// Whether two JSON texts mean the same to a program that reads them: members may be in any order,
+/// Whether two JSON texts mean the same to a program that reads them. Members may be in any order,
 /// strings may have any escapes, and numbers must have the same value.
 ///
 /// Fractions are also equal if their closest 64-bit floats are, since programs that read and write

@@ -19,17 +19,17 @@ type Result<T> = std::result::Result<T, MetadataError>;
 impl ArrayMetadata {
     /// Reads an array of Zarr version 2 from its documents `.zarray` and, if there is one, `.zattrs`.
     ///
-    /// The result is the document that the array would have in version 3, with the chunk key encoding
-    /// `v2`: chunks can be read with it as they are. Chunks in Fortran order are behind a transpose.
-    /// An attribute `_ARRAY_DIMENSIONS` of Xarray becomes the dimension names; then the fill value
-    /// also becomes the attribute `_FillValue`, which is what Xarray takes it for in version 2. A
+    /// The result is the document that the array would have in version 3, with the chunk key
+    /// encoding `v2`: chunks can be read with it as they are. Chunks in Fortran order are behind a
+    /// transpose. An attribute `_ARRAY_DIMENSIONS` of Xarray becomes the dimension names. Then the
+    /// fill value also becomes the attribute `_FillValue`, since Xarray uses it so in version 2. A
     /// fill value of `null` becomes zero, the empty string or NaT.
     ///
     /// Time and memory are proportional to the length of the texts and to the size of one element.
     ///
     /// # Errors
-    /// If a text is not JSON, breaks a rule of the specification, or says what version 3 cannot
-    /// express, such as pickled objects, arrays within records, and fields of a record with different
+    /// If a text is not JSON, breaks a rule of the specification, or has a part that version 3
+    /// cannot express: pickled objects, arrays within records, or fields of a record with different
     /// byte orders. Paths refer to the documents of version 2.
     ///
     /// # Examples

@@ -1,4 +1,4 @@
-//! `.zattrs`: attributes of version 2, with those that have a meaning for Xarray.
+//! `.zattrs`: attributes of version 2, including Xarray's.
 
 use base64::prelude::*;
 
@@ -57,7 +57,7 @@ impl<'a> Attributes<'a> {
         GroupMetadata::from_json(document.json().as_bytes()).map(GroupMetadata::of_version_2)
     }
 
-    /// Those of an array of this rank. `written` is the fill value in the document.
+    /// The attributes of an array of this rank. `written` is the fill value in the document.
     pub(super) fn of_array(
         &self,
         rank: usize,
@@ -101,8 +101,8 @@ fn dimension_names(attributes: &str, rank: usize) -> Option<Vec<String>> {
     (names.len() == rank).then_some(names)
 }
 
-/// The fill value of a number or a bool as Xarray writes it among the attributes of version 3: that
-/// of floats is the base64 of a 64-bit float.
+/// The fill value of a number or a bool as Xarray writes it among the attributes of version 3: for
+/// floats, the base64 of a 64-bit float.
 fn missing(data_type: &DataType, fill: &FillValue) -> Option<String> {
     let Some(Kind::Numbers { component, components: 1 }) = data_type.kind() else { return None };
     if matches!(component, Component::Bool | Component::Int { .. }) {

@@ -227,7 +227,7 @@ impl Chain {
         }
     }
 
-    /// Adds the other type in which `quantize` stores what it has rounded: a codec of its own in
+    /// Adds the other type in which `quantize` stores the rounded values: a separate codec in
     /// version 3.
     fn round(&mut self, text: &str, stored: Option<Endian>) -> Result<()> {
         let codec = Codec::of_numcodecs("numcodecs.astype", text)?;
@@ -284,7 +284,7 @@ struct Configuration {
     text: String,
     /// The byte order of the elements that the codec is given, if it says one.
     given: Option<Endian>,
-    /// The byte order of what it stores, if it says one.
+    /// The byte order of the stored values, if given.
     stored: Option<Endian>,
     /// The configuration of the codec `astype` that follows `quantize`.
     rounded: Option<String>,

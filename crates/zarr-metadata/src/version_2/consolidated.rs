@@ -9,7 +9,7 @@ use crate::json::{Object, Raw};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// The entry of a node whose documents cannot be translated. Readers then read the node's own
+/// The entry of a node with documents that cannot be translated. Readers then read the node's own
 /// documents and report their fault.
 const NOT_TRANSLATED: &str = r#"{"zarr_format": 2}"#;
 

@@ -16,10 +16,10 @@ pub(super) struct Dtype {
     pub(super) order: Option<Endian>,
 }
 
-/// What `dtype` says.
+/// The content of `dtype`.
 pub(super) enum ParsedDtype {
     Fixed(Dtype),
-    /// `|O`: the codec of the objects says what they are.
+    /// `|O`: the codec of the objects gives their type.
     Objects,
 }
 
@@ -91,7 +91,7 @@ impl Dtype {
             fields.push((name, dtype.data_type));
             Ok(())
         })?;
-        // The place of a field in version 3 is not one of this document.
+        // The path of a field in version 3 is no path of this document.
         let record = Struct::new(fields).map_err(|error| {
             MetadataError::new(Kind::Reported { message: error.reason().to_string() })
         });
@@ -114,7 +114,7 @@ fn sized(letters: &str) -> Option<std::result::Result<DataType, &'static str>> {
     Some(made.ok_or("a length from 1 byte to 1 MiB, such as \"|S8\", \"|V8\" or \"<U8\""))
 }
 
-/// A field of a record: `["name", "<f4"]`, or one whose type is a list of fields.
+/// A field of a record: `["name", "<f4"]`, or with a list of fields as its type.
 fn field(raw: Raw<'_>, index: usize) -> Result<(String, Dtype)> {
     let parts = read_elements(raw, FIELD, Ok)?;
     let (name, dtype) = match parts.as_slice() {
@@ -126,7 +126,7 @@ fn field(raw: Raw<'_>, index: usize) -> Result<(String, Dtype)> {
         _ => return Err(raw.expected(FIELD)),
     };
     let name = name.string("a name").element(0)?;
-    // NumPy leaves the name of padding empty, and then gives it this one.
+    // NumPy writes an empty name for padding, and then gives it this name.
     let name = if name.is_empty() { format!("f{index}") } else { name.into_owned() };
     Ok((name, Dtype::read(*dtype).element(1)?))
 }

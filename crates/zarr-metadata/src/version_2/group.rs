@@ -7,12 +7,12 @@ use crate::documents::group::GroupMetadata;
 use crate::error::MetadataError;
 
 impl GroupMetadata {
-    /// Reads a group of Zarr version 2 from its documents `.zgroup`, `.zattrs` and `.zmetadata`, of
-    /// which there must be the first or the last.
+    /// Reads a group of Zarr version 2 from its documents `.zgroup`, `.zattrs` and `.zmetadata`.
+    /// The first or the last must be given.
     ///
     /// The result is the document that the group would have in version 3. The documents of
-    /// `.zmetadata` become consolidated metadata, each as in version 3; those that cannot be
-    /// translated are `{"zarr_format": 2}` in it.
+    /// `.zmetadata` become consolidated metadata, each as in version 3; a document that cannot be
+    /// translated becomes `{"zarr_format": 2}`.
     ///
     /// # Errors
     /// If a text is not JSON, or breaks a rule of the specification; not for a fault of a single node

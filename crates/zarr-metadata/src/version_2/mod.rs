@@ -1,8 +1,8 @@
-//! Documents of Zarr version 2, read as what they are in version 3.
+//! Documents of Zarr version 2, translated to version 3.
 //!
 //! A node of version 2 has its metadata in several documents: `.zarray` or `.zgroup`, `.zattrs`
 //! beside them, and `.zmetadata` with copies of all that are below a group. Everything that version
-//! 3 can express is translated; what it cannot is an error at its place in the old document.
+//! 3 can express is translated; anything else is an error at its place in the old document.
 
 mod array;
 mod attributes;
@@ -21,7 +21,7 @@ use crate::error::MetadataError;
 use crate::error::printable::Printable;
 use crate::json::{Grammar, Object, Outline, Raw, utf8};
 
-/// A document of Zarr version 2 that is wrong, or that says what version 3 cannot express.
+/// A document of Zarr version 2 that is wrong, or that version 3 cannot express.
 ///
 /// ```
 /// use zarr_metadata::ArrayMetadata;
@@ -69,7 +69,7 @@ fn of(document: &'static str) -> impl Fn(MetadataError) -> Version2Error {
     move |cause| Version2Error { document, cause }
 }
 
-/// Reads a document. Those of version 2 may have bare `NaN`, as Python writes it.
+/// Reads a document. Documents of version 2 may have bare `NaN`, as Python writes it.
 fn outline(json: &[u8]) -> Result<Outline<'_>, MetadataError> {
     Outline::read(utf8(json)?, Grammar::WithNotFinite)
 }

@@ -9,7 +9,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// text of each. `shape` is the shape of the chunk.
 ///
 /// Such a chunk is one JSON array: nested arrays of elements, as deep as the chunk has dimensions,
-/// followed by the data type of NumPy and the shape. A chunk of no dimension is `[element, "|O", []]`.
+/// then the data type of NumPy, then the shape. A chunk of no dimension is `[element, "|O", []]`.
 ///
 /// Uses memory in proportion to the chunk.
 ///

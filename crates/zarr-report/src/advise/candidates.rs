@@ -8,8 +8,8 @@ use zarr_metadata::{
 use super::goal::Goal;
 use crate::bits::Bits;
 
-/// The chains to try, each once. Those of a sharded array are for its inner chunks. The array's own
-/// chain is the first.
+/// The chains to try, each once. The chains of a sharded array are for its inner chunks. The
+/// array's own chain is the first.
 pub(super) fn of(metadata: &ArrayMetadata, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec>> {
     let codecs = metadata.codecs();
     let mut chains: Vec<Vec<Codec>> = vec![codecs.to_vec()];
@@ -98,7 +98,7 @@ fn blosc(size: u64, is_small: bool) -> Vec<Codec> {
     chains
 }
 
-/// Packbits, if it leaves out a bit of each element in memory.
+/// Packbits, if it saves a bit of each element in memory.
 fn packed(data_type: &DataType, bits: &Bits) -> Option<Codec> {
     let (first, last) = bits.kept().filter(|_| data_type.is_packable())?;
     let layout = data_type.element_layout()?;

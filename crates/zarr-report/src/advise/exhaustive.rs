@@ -140,7 +140,7 @@ fn all_chains(data_type: &DataType) -> Vec<Vec<Codec>> {
     let mut chains = Vec::new();
     for filter in &filters {
         for packing in &packings {
-            // Of many widths, those that are too small are refused.
+            // Of many widths, too small ones are refused.
             let is_packed = matches!(packing.as_slice(), [Codec::Packbits(_)]);
             let some = if is_packed { compressors.get(..3) } else { compressors.get(..) };
             let each = some.unwrap_or_default().iter();
@@ -150,8 +150,9 @@ fn all_chains(data_type: &DataType) -> Vec<Vec<Codec>> {
     chains
 }
 
-/// From half of the chunks, a chain is found that stores the whole in at most a twentieth more
-/// than the smallest of all, and 8 bytes for each chunk: the heads of compressors differ by as much.
+/// From half of the chunks, advise finds a chain that stores the whole array in at most a twentieth
+/// more than the smallest chain, plus 8 bytes for each chunk: the headers of compressors differ by
+/// this much.
 #[test]
 fn the_smallest_chain_of_a_sample_is_about_the_smallest_of_all() {
     for (name, array) in arrays() {

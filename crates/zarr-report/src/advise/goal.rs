@@ -1,4 +1,4 @@
-//! What chains are judged by.
+//! The goals by which chains are compared.
 
 /// The measure that ranks the chains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Which codecs store an array best: chains are tried on sampled chunks, and nothing is taken from a
 //! table of names.
 //!
-//! Sizes are exact for the sample. Speeds are measured on one thread of this machine at this moment. A
-//! chain that needs fewer bits than the type has is tried with the bits that the sample needs; a
-//! value elsewhere that needs more is refused when it is written.
+//! Sizes are exact for the sample. Speeds are measured on one thread of this machine at this
+//! moment. A chain that stores fewer bits than the type has is tried with the bits that the sample
+//! needs. A value outside the sample that needs more bits is refused when it is written.
 
 mod candidates;
 #[cfg(test)]
@@ -56,7 +56,7 @@ impl AdviceOptions {
         Self { goal: Goal::Balance, sample: 4 << 20, rate: 200_000_000 }
     }
 
-    /// Sets what the chains are judged by.
+    /// Sets the goal by which the chains are compared.
     #[must_use]
     pub fn goal(mut self, goal: Goal) -> Self {
         self.goal = goal;
@@ -241,7 +241,7 @@ impl Advice {
         Some(Readers::of(&metadata))
     }
 
-    /// As one document; `name` says what the array is called.
+    /// The advice as one JSON document; `name` is the name of the array in it.
     #[must_use]
     pub fn json(&self, name: &str) -> Value {
         let trials = self.trials.iter().map(|trial| {

@@ -14,7 +14,7 @@ const LOOKED_AT: u64 = 8;
 /// The most chunks of a sample.
 const MOST: u64 = 64;
 
-/// Elements of sampled chunks, and the array whose chunks they are.
+/// Elements of sampled chunks, and the array of these chunks.
 #[derive(Debug)]
 pub(super) struct Sample {
     /// The shape and the grid of the array in which chains are tried.

@@ -4,8 +4,8 @@ use zarr_metadata::{
     BloscShuffle, Bytes, Codec, DataType, Endian, PaddingEncoding, Pcodec, Shuffle,
 };
 
-/// A chain as `--codecs` of `zarr-kit create` takes it, for an array of this type: names in the order
-/// of encoding, with their most important setting, or the JSON list if a setting is not usual.
+/// A chain in the form of `zarr-kit create --codecs`, for an array of this type: names in the order
+/// of encoding, with their most important setting; the JSON list if a setting is unusual.
 ///
 /// # Examples
 /// ```

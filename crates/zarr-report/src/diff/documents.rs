@@ -1,5 +1,5 @@
-//! Differences between two metadata documents: of what an array or group is, and of how it is
-//! stored.
+//! Differences between two metadata documents: in the properties of an array or group, and in its
+//! storage.
 
 use std::collections::HashMap;
 
@@ -64,8 +64,8 @@ pub(super) fn arrays(one: &ArrayMetadata, other: &ArrayMetadata) -> Vec<Change> 
         let names = |array: &ArrayMetadata| words::axis_names(array).join(", ");
         changes.push(Change::content("dimension_names", names(one), names(other)));
     }
-    // What is absent has the fill value, so another one is noticed where elements are compared; it
-    // also is what the next resize shows.
+    // Absent elements have the fill value. So another fill value is noticed when elements are
+    // compared; the next resize shows it too.
     let (fill, other_fill) = (one.fill_value(), other.fill_value());
     let same = match (fill.bytes(), other_fill.bytes()) {
         (Some(one), Some(other)) => one == other,

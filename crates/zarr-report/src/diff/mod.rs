@@ -23,11 +23,11 @@ use crate::{ReportError, words};
 pub struct Difference<'a> {
     /// The path below the compared nodes; empty for the nodes themselves.
     pub path: &'a str,
-    /// What differs.
+    /// The kind of difference.
     pub kind: DifferenceKind<'a>,
 }
 
-/// What differs.
+/// The kind of difference.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DifferenceKind<'a> {
@@ -158,7 +158,7 @@ impl DiffSummary {
     }
 }
 
-/// What [`diff`] tells its caller while it compares.
+/// The events of [`diff`] for its caller during the comparison.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum DiffEvent<'a> {

@@ -77,7 +77,7 @@ struct Comparison<'a, 'p> {
 }
 
 impl Comparison<'_, '_> {
-    /// Compares what lies in tasks with a stored chunk, which come in C order, and the rest, where
+    /// Compares the elements of tasks with a stored chunk, in C order, and then the rest, where
     /// both arrays have their fill value.
     fn stored(
         &mut self,

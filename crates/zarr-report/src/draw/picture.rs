@@ -145,8 +145,8 @@ pub struct ChunkPicture {
 }
 
 impl ChunkPicture {
-    /// The picture of an open array with its [`divided_axes`] and at most
-    /// [`SVG_CELLS`] cells per axis. `name` says what the array is called.
+    /// The picture of an open array with its [`divided_axes`] and at most [`SVG_CELLS`] cells per
+    /// axis. `name` is the name of the array in the picture.
     ///
     /// # Errors
     /// The store's error while stored chunks are listed.

@@ -29,7 +29,7 @@ const LINE: f64 = 15.0;
 /// Cells narrower than this get a faint outline, so that their content stays visible.
 const NARROW: f64 = 10.0;
 
-/// What the colours mean is in the legend.
+/// The legend explains the colours.
 const STORED: &str = "#7aa6c8";
 const STORED_IN_PART: &str = "#c3d7e6";
 const NOT_STORED: &str = "#f4f4f4";

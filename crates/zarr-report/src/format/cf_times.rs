@@ -11,8 +11,8 @@ pub(super) struct CfTimes {
 }
 
 impl CfTimes {
-    /// `Ok(None)` if the units are not of a time; the error says what is not understood, and is one
-    /// for calendars that numpy's times do not have.
+    /// `Ok(None)` if the units are not of a time. The error says which part is not understood;
+    /// calendars that numpy's times do not have are also an error.
     pub(super) fn of(metadata: &ArrayMetadata) -> Result<Option<Self>, String> {
         let Some(units) = text(metadata, "units") else { return Ok(None) };
         let calendar = text(metadata, "calendar");

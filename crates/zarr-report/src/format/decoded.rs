@@ -35,7 +35,7 @@ pub struct Decoded {
     meant: Meant,
 }
 
-/// What elements stand for.
+/// The meaning of elements.
 enum Meant {
     /// Themselves, and why.
     Themselves(String),
@@ -54,8 +54,8 @@ impl Decoded {
     /// By the attributes of this document.
     ///
     /// # Errors
-    /// [`ReportError::NotNumbers`]; [`ReportError::Times`] if the units are of a time, but not of one
-    /// that numpy has.
+    /// [`ReportError::NotNumbers`]; [`ReportError::Times`] if the units are of a time that numpy
+    /// does not have.
     pub fn of(metadata: &ArrayMetadata) -> Result<Self, ReportError> {
         let stored = metadata.data_type().clone();
         let plain = |why| {

@@ -6,9 +6,9 @@ use zarr_metadata::{DataType, MetadataError, Printable, Struct, format_element};
 
 use super::time;
 
-/// Appends an element: times as ISO 8601, strings and null-terminated bytes in quotes, other
-/// bytes in hex, records as tuples, all others as in JSON without its quotes. Characters that do
-/// not print are escaped, so nothing moves the cursor.
+/// Appends an element. Times are ISO 8601, strings and null-terminated bytes are in quotes, other
+/// bytes are hex, records are tuples. All others are as in JSON, without its quotes. Characters
+/// that do not print are escaped, so none moves the cursor.
 pub fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<(), MetadataError> {
     match (data_type, <[u8; 8]>::try_from(bytes)) {
         (DataType::NumpyDatetime64(step), Ok(count)) => {

@@ -24,8 +24,8 @@ pub fn lines(text: &str, data_type: &DataType, take: Take<'_>) -> Result<(), Str
 /// The most levels of lists that are read, each in a pass over the text; numpy has as many axes.
 const MOST_LEVELS: usize = 64;
 
-/// Reads the elements of nested lists in C order, of which there are [`rank`] levels, and returns the
-/// shape of the lists.
+/// Reads the elements of nested lists of [`rank`] levels in C order, and returns the shape of the
+/// lists.
 pub fn nested(
     text: &str,
     rank: usize,
@@ -37,7 +37,7 @@ pub fn nested(
     }
     let mut lists = Lists { data_type, shape: vec![None; rank], element: Vec::new(), take };
     lists.gather(text.trim(), 0, "$")?;
-    // Below an empty list there is nothing to count.
+    // Below an empty list there are no lists to count.
     Ok(lists.shape.into_iter().map(|size| size.unwrap_or(0)).collect())
 }
 

@@ -8,8 +8,8 @@ use zarr_metadata::{DataType, MetadataError};
 use super::element;
 use super::quoted::quoted;
 
-/// Above this many elements `--elide` leaves some out; and the number that it keeps at each end
-/// of an axis. Both are numpy's numbers.
+/// The number of elements above which `--elide` omits some, and the number that it keeps at each
+/// end of an axis. Both are numpy's numbers.
 const FEW: u64 = 1000;
 const EDGE: u64 = 3;
 

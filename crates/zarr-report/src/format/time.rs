@@ -1,8 +1,8 @@
-//! Times as ISO 8601, with as many digits as their unit has, as numpy prints them.
-//! This is arithmetic of our own, because crates for dates end at the year 9999 and at
-//! nanoseconds, while a 64-bit count of any of numpy's units must be shown. All of it is exact in
-//! 128 bits, even where numpy overflows. Years before 0 have four digits and a sign, as in the
-//! standard; numpy pads them to four characters.
+//! Times as ISO 8601, with as many digits as their unit has, as numpy prints them. This has its own
+//! arithmetic, because crates for dates end at the year 9999 and at nanoseconds, while any 64-bit
+//! count of any of numpy's units must be shown. All of it is exact in 128 bits, even where numpy
+//! overflows. Years before 0 have four digits and a sign, as in the standard; numpy pads them to
+//! four characters.
 
 mod parse;
 
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// Each day of 800 years, compared with a calendar that counts them one by one.
+    /// Each day of 800 years, compared with a calendar that counts single days.
     #[test]
     fn days_follow_each_other() {
         let (mut year, mut month, mut day) = (1570_i64, 1, 1);

@@ -10,7 +10,8 @@ use super::Stored;
 use crate::format::pretty::raw;
 use crate::words;
 
-/// What `--json` says of an array: of the store's own JSON every digit, and members in its order.
+/// The content of `--json` for an array. JSON of the store keeps every digit, and members keep
+/// their order.
 #[derive(Serialize)]
 pub(super) struct ArrayJson<'a> {
     attributes: Box<RawValue>,
@@ -88,7 +89,7 @@ pub(super) fn array_json<'a>(
     }
 }
 
-/// What the chain made of the first chunk.
+/// The compiled chain of the first chunk.
 fn compiled(array: &Array) -> Value {
     let codec = words::first_chunk(array).and_then(|shape| array.chunk_codec(&shape).ok());
     let Some(codec) = codec.filter(|codec| codec.fixed().is_some()) else { return Value::Null };

@@ -130,8 +130,8 @@ fn table(
     table
 }
 
-/// What the elements take, in memory and as they are stored. The ratio is of the chunks that are
-/// stored: those that are not would make it as good as one likes.
+/// The size of the elements, in memory and stored. The ratio counts only stored chunks: absent
+/// chunks would make it arbitrarily good.
 fn size(
     metadata: &ArrayMetadata,
     elements: u128,
@@ -195,7 +195,7 @@ pub fn attribute_rows(attributes: &str, table: &mut Table) {
     }
 }
 
-/// The members of a JSON object, in the order and spelling of the document; none of what is not an
+/// The members of a JSON object, in the order and spelling of the document; none if it is not an
 /// object.
 #[must_use]
 pub fn members(json: &str) -> Vec<(String, &RawValue)> {

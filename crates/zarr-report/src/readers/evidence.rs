@@ -8,8 +8,8 @@ use super::{AFTER_SHARDS, Needs, SNAPPY, programs};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// Valid cases that a program is said to read by its features and does not read, at most, for each
-/// level: faults of its own, which the matrix lists one by one.
+/// The most valid cases, for each level, that a program does not read although its features say so:
+/// faults of the program, which the matrix lists.
 const FAULTS: usize = 8;
 
 fn read(path: &str) -> String {

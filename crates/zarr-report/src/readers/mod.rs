@@ -1,7 +1,8 @@
 //! Which other programs read an array as it is.
 //!
-//! One table of programs, versions and features, `programs.json`, says it; the interoperability
-//! tests read the same table, and the results of the conformance suite are compared with it.
+//! They come from one table of programs, versions and features, `programs.json`. The
+//! interoperability tests read the same table, and the results of the conformance suite are
+//! compared with it.
 
 #[cfg(test)]
 mod evidence;
@@ -23,7 +24,7 @@ struct Programs {
     programs: Vec<Program>,
 }
 
-/// A program, and what it reads.
+/// A program, and the features that it reads.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Program {
@@ -31,14 +32,14 @@ struct Program {
     version: String,
     /// How that is known.
     known_by: String,
-    /// The program by which it reads, whose data types and codecs it has.
+    /// The program by which it reads: it has that program's data types and codecs.
     #[serde(default, rename = "as")]
     reader: Option<String>,
     grids: Vec<String>,
     /// The setting that a feature needs.
     #[serde(default)]
     setting: std::collections::BTreeMap<String, String>,
-    /// What reads a feature in place of the program's default.
+    /// The reader of a feature in place of the program's default.
     #[serde(default)]
     instead: std::collections::BTreeMap<String, String>,
     #[serde(default)]
@@ -90,7 +91,7 @@ impl Needs {
         Self { grid, data_type: data_type.name().into_owned(), is_unknown, codecs, others }
     }
 
-    /// What of it a program lacks.
+    /// The features that a program lacks.
     fn lacking(&self, program: &Program) -> Vec<String> {
         let of = programs().iter().find(|other| program.reader.as_ref() == Some(&other.name));
         let of = of.unwrap_or(program);
@@ -234,7 +235,8 @@ impl Readers {
         lacking.map(|verdict| verdict.program.name.as_str()).collect()
     }
 
-    /// One line: who reads them, with which setting, and who does not, because of what.
+    /// One line: the programs that read them, with the setting, and the programs that do not, with
+    /// the reason.
     #[must_use]
     pub fn line(&self) -> String {
         let reading: Vec<String> = self

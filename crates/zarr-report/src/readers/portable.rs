@@ -7,13 +7,13 @@ use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec};
 use super::{AFTER_SHARDS, Needs, RECTILINEAR, Readers, SNAPPY, programs};
 use crate::ReportError;
 
-/// The same array without what a program of the table lacks: chunks of one length in place of a
-/// rectilinear grid, as long as the longest, and `zstd` in place of codecs that others lack. Shards
-/// stay, with such codecs inside. An array that all programs read is unchanged.
+/// The same array without features that a program of the table lacks. A rectilinear grid becomes
+/// regular, with the length of the longest chunk, and `zstd` replaces codecs that others lack.
+/// Shards stay, with such codecs inside. An array that all programs read is unchanged.
 ///
 /// # Errors
-/// [`ReportError::NotPortable`] if a program lacks the data type, in whose place no other has the
-/// same values.
+/// [`ReportError::NotPortable`] if a program lacks the data type: no other type has the same
+/// values.
 ///
 /// # Examples
 /// ```

@@ -1,9 +1,8 @@
-//! A histogram of numbers whose range is not known in advance.
+//! A histogram of numbers of unknown range.
 //!
 //! Bins have a width that is a power of two, and begin at its multiples. If a number is out of
-//! range, neighbouring bins are merged into bins of twice the width, which are exactly the bins that
-//! the numbers counted so far would have had. So the result depends on the numbers only, not on their
-//! order.
+//! range, neighbouring bins are merged into bins of twice the width. The counted numbers would have
+//! had exactly these bins. So the result depends on the numbers only, not on their order.
 
 /// The most bins while counting.
 const MOST: u64 = 1024;
@@ -89,7 +88,7 @@ impl Histogram {
     fn edge(&self, bin: i64) -> f64 {
         let half = self.power / 2;
         let edge = (bin as f64 * 2_f64.powi(half)) * 2_f64.powi(self.power - half);
-        // That of the outermost bins may be beyond all numbers.
+        // The edge of the outermost bins may be beyond all numbers.
         edge.clamp(f64::MIN, f64::MAX)
     }
 
@@ -208,7 +207,7 @@ mod tests {
         let whole = of(&numbers);
         let (power, first, counts) = whole.bins();
         assert_eq!(Histogram::of_bins(power, first, counts.to_vec()), Some(whole.clone()));
-        // What a hostile file has is refused, or at least joined without a panic.
+        // The content of a hostile file is refused, or at least joined without a panic.
         assert_eq!(Histogram::of_bins(power, first, Vec::new()), None);
         assert_eq!(Histogram::of_bins(power, first, vec![1; 1025]), None);
         assert_eq!(Histogram::of_bins(2000, 0, vec![1]), None);

@@ -106,11 +106,11 @@ impl Stats {
     }
 
     /// Adds the documents of all parts of an array of so many elements, made by
-    /// [`part_json`](Self::part_json). Each has the name that errors give it. The result is the same
-    /// bit by bit as that of one process, in whatever order the documents are given.
+    /// [`part_json`](Self::part_json). Each has the name that errors give it. The result is equal,
+    /// bit by bit, to the result of one process, in any order of the documents.
     ///
     /// # Errors
-    /// [`ReportError::Parts`] if a document is not one of a part, or parts are missing, given twice
+    /// [`ReportError::Parts`] if a document is not of a part, or if parts are missing, given twice
     /// or of another array.
     pub fn combine(
         &mut self,
@@ -217,7 +217,7 @@ impl Stats {
         Ok(lines)
     }
 
-    /// As one document; `name` says what the array is called.
+    /// The statistics as one JSON document; `name` is the name of the array in it.
     ///
     /// # Errors
     /// [`ReportError::Element`] if an element cannot be formatted.

@@ -40,7 +40,7 @@ fn parse_extreme(value: &Value, size: usize) -> Option<Option<Extreme>> {
     (element.len() == size).then_some(Some(Extreme { number, element }))
 }
 
-/// What the file of a part contains, beside what is for people.
+/// The content of the file of a part, besides the statistics for people.
 pub(super) fn document(part: Part, data_type: &str, summary: &Summary) -> Value {
     let totals = &summary.totals;
     json!({

@@ -1,7 +1,8 @@
-//! What elements have in common: counts, extremes, mean, deviation and histogram.
+//! A summary of elements: counts, extremes, mean, deviation and histogram.
 //!
 //! Elements come in pieces. Each piece is divided among threads in blocks of a fixed number of
-//! elements, whose results are joined in their order: the result does not depend on the threads.
+//! elements. The results of blocks are joined in their order, so the result does not depend on the
+//! threads.
 
 use std::thread;
 
@@ -123,7 +124,7 @@ impl Totals {
         (moments.count > 0.0).then(|| (moments.squares / moments.count).sqrt())
     }
 
-    /// Of one element, what so many of it have.
+    /// The summary of so many elements, from the summary of one.
     #[expect(clippy::cast_precision_loss, reason = "the weight in a mean")]
     fn repeated(mut self, times: u64) -> Self {
         let counts = [
@@ -179,7 +180,7 @@ impl Summary {
         self.numbers.size()
     }
 
-    /// Adds what was counted elsewhere.
+    /// Adds the summary of other elements.
     pub(super) fn join(&mut self, totals: Totals, histogram: Option<Histogram>) {
         self.totals.join(totals, &self.numbers);
         match (&mut self.histogram, histogram) {
@@ -282,7 +283,7 @@ fn side_by_side<T: Send>(
     })
 }
 
-/// The numbers of the elements that are not missing; returns the number of those that are.
+/// The numbers of the elements that are not missing; returns the number of missing elements.
 fn present(numbers: &Numbers, apart: &Apart, elements: &[u8], list: &mut Vec<f64>) -> u64 {
     numbers.list(elements, list);
     if apart.missing.is_empty() {

@@ -9,7 +9,7 @@ use crate::{
     StoreExt, failed_listing,
 };
 
-/// What lies below a prefix of another store. Errors name keys as that store does.
+/// The objects below a prefix of another store. Errors name keys as the other store does.
 #[derive(Debug)]
 pub(crate) struct Below {
     store: Arc<dyn Store>,
@@ -30,7 +30,7 @@ impl Below {
     }
 }
 
-/// The store, or what lies below a prefix of it.
+/// The store, or the objects below a prefix of it.
 pub(crate) fn below(store: Arc<dyn Store>, base: Prefix) -> Arc<dyn Store> {
     if base.is_root() { store } else { Arc::new(Below { store, base }) }
 }

@@ -1,4 +1,4 @@
-//! Paths and URLs: what they name, how stores are opened by them, and how they are shown.
+//! Paths and URLs of stores: parsing, opening and showing them.
 
 pub(crate) mod below;
 pub(crate) mod opener;

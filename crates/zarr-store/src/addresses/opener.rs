@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use crate::{Key, Store, StoreError, StoreOptions};
 
-/// A kind of store that lies in one file, or in a folder that is told by its name, such as a zip
-/// archive: how paths and URLs that lead to one or into one are recognised, and how it is opened.
+/// A kind of store in one file, such as a zip archive, or in a folder with a recognisable name. An
+/// opener recognises paths and URLs of such stores and opens them.
 ///
-/// [`StoreOptions::openers`] makes a kind known to [`open_url`](crate::open_url). What follows the
-/// file in a path or URL is a path in the store.
+/// [`StoreOptions::openers`] makes a kind known to [`open_url`](crate::open_url). The rest of a
+/// path or URL after the file is a path in the store.
 ///
 /// # Examples
 /// Files of one object:
@@ -70,8 +70,8 @@ pub trait Opener: fmt::Debug + Send + Sync {
     /// Whether a file, object or folder may hold a store of this kind, by its name alone.
     fn recognises(&self, name: &str) -> bool;
 
-    /// Whether the file or folder at a local path with a recognised name holds a store of this kind, or
-    /// may do so once it is created.
+    /// Whether the file or folder at a local path with a recognised name holds a store of this
+    /// kind, or may hold one once it is created.
     fn is_at(&self, path: &Path) -> bool;
 
     /// The store in the file or folder at a local path.

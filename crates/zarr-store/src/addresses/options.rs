@@ -135,9 +135,9 @@ impl StoreOptions {
     }
 
     /// How long after its start a request to a remote store is retried; 3 minutes by default. No
-    /// single attempt lasts longer than that, nor longer than 30 s unless the
-    /// [setting](StoreOptions::setting) `timeout` says otherwise: a request to a server that
-    /// accepts and never responds fails after this time plus the time of the last attempt.
+    /// single attempt lasts longer than this, nor longer than 30 s unless the
+    /// [setting](StoreOptions::setting) `timeout` differs. A request to a server that accepts and
+    /// never responds fails after this time plus the time of the last attempt.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.retry_timeout = timeout;
@@ -195,7 +195,7 @@ impl StoreOptions {
         self.create
     }
 
-    /// What a finished write survives.
+    /// The failures that a finished write survives.
     #[must_use]
     pub fn write_durability(&self) -> Durability {
         self.durability

@@ -1,4 +1,4 @@
-//! Paths and URLs of stores: what they name, and the store that is there.
+//! Paths and URLs of stores: parsing them, and opening the stores there.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -10,10 +10,10 @@ use crate::addresses::scheme::schemes;
 use crate::addresses::scheme::{percent_decoded, scheme_of};
 use crate::{Key, MemoryStore, Opener, Prefix, Store, StoreError, StoreOptions, shown_url};
 
-/// A path or URL of a store, parsed: what kind of place it names, whether it leads into a file that
-/// holds a store, and the store that is there.
+/// A parsed path or URL of a store: the kind of place, whether it leads into a file that holds a
+/// store, and the store there.
 ///
-/// What it shows, also by `{}` and `{:?}`, has no secrets.
+/// Its text, also by `{}` and `{:?}`, has no secrets.
 ///
 /// # Examples
 /// ```
@@ -71,9 +71,8 @@ enum FileAt {
 type Openers<'o> = &'o [&'static dyn Opener];
 
 impl Place {
-    /// Parses a path or URL. Kinds of stores in files are those of
-    /// [`StoreOptions::openers`]; the first file on the way is taken, as far as the text and the local
-    /// folders show.
+    /// Parses a path or URL. [`StoreOptions::openers`] gives the kinds of stores in files. The
+    /// first such file on the path counts, as far as the text and the local folders show.
     ///
     /// # Errors
     /// [`StoreError::Url`] if it is empty, a URL of a file that has a host or is not
@@ -85,7 +84,7 @@ impl Place {
         Ok(Self { text: text.to_owned(), kind, in_file })
     }
 
-    /// What it names, by its scheme alone.
+    /// The kind of place, by its scheme alone.
     #[must_use]
     pub fn kind(&self) -> &PlaceKind {
         &self.kind
@@ -174,8 +173,8 @@ impl InFile {
 /// `data/x.zip/group`.
 ///
 /// # Errors
-/// [`StoreError::Url`] if the URL is invalid or this build has no client for it; otherwise those of
-/// the store.
+/// [`StoreError::Url`] if the URL is invalid or this build has no client for it; otherwise the
+/// errors of the store.
 ///
 /// # Examples
 /// ```
@@ -190,8 +189,8 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
     Place::parse(url, options)?.open(options)
 }
 
-/// The beginning of a path or URL up to the file that holds the store, of a kind that
-/// [`StoreOptions::openers`] makes known, such as a zip archive. `None` if it leads into none.
+/// The beginning of a path or URL up to a file that holds a store, such as a zip archive, of a kind
+/// that [`StoreOptions::openers`] gives. `None` if it leads into no such file.
 ///
 /// # Examples
 /// ```
@@ -201,7 +200,7 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
 /// ```
 #[must_use]
 pub fn archive_of<'u>(url: &'u str, options: &StoreOptions) -> Option<&'u str> {
-    // What goes on after an archive leads into it too, so the shortest beginning is found by bisection.
+    // Longer texts lead into the archive too, so bisection finds the shortest one.
     let ends = url.match_indices('/').map(|(at, _)| at).chain([url.len()]);
     let starts: Vec<&str> = ends.filter_map(|end| url.get(..end)).collect();
     let leads_in =
@@ -222,7 +221,7 @@ fn kind_of(url: &str) -> Result<PlaceKind, String> {
     }
 }
 
-/// The path in what follows `file:`, which is `/path`, `///path` or `//localhost/path`.
+/// The path in the text after `file:`, which is `/path`, `///path` or `//localhost/path`.
 fn file_path(rest: &str) -> Result<PathBuf, String> {
     let path = match rest.strip_prefix("//") {
         None => rest,
@@ -270,7 +269,7 @@ fn in_path(path: &Path, openers: Openers<'_>) -> Option<InFile> {
 
 fn in_url(url: &str, openers: Openers<'_>) -> Option<InFile> {
     let (_, rest) = url.split_once("://")?;
-    // What follows the server or bucket.
+    // The path after the server or bucket.
     let mut start = url.len() - rest.len() + rest.find('/')? + 1;
     for segment in url.get(start..)?.split('/') {
         let end = start + segment.len();
@@ -306,7 +305,7 @@ mod tests {
 
     use super::*;
 
-    /// Files whose names end in `.one`, in small letters or large ones.
+    /// Files with names that end in `.one`, in lower or upper case.
     #[derive(Debug)]
     struct One;
 

@@ -61,8 +61,8 @@ fn decoded_text(bytes: Vec<u8>) -> Result<String, String> {
     String::from_utf8(bytes).map_err(|_| "the path is not UTF-8 once decoded".to_owned())
 }
 
-/// The bytes that a text stands for, and what follows the first `%` without two hexadecimal digits,
-/// which stands for itself.
+/// The percent-decoded bytes of a text, and the text after the first `%` without two hexadecimal
+/// digits; such a `%` stands for itself.
 fn percent_bytes(text: &str) -> (Vec<u8>, Option<&str>) {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();

@@ -1,11 +1,11 @@
 //! URLs without the secrets that they may contain.
 
-/// The URL of a store as errors and logs may show it: without user and password, and without what
-/// follows `?` or `#`, where signed URLs have their signature. Paths are unchanged.
+/// The URL of a store as errors and logs may show it: without user and password, and without the
+/// part after `?` or `#`, where signed URLs have their signature. Paths are unchanged.
 ///
-/// Works on any text that a user typed, also on malformed URLs: what could be a password is
-/// removed. The container of `abfss://container@account.host` is not a user, and is kept unless a
-/// password follows it.
+/// Works on any text that a user typed, also on malformed URLs: any possible password is removed.
+/// The container of `abfss://container@account.host` is not a user, and is kept unless a password
+/// follows it.
 ///
 /// # Examples
 /// ```
@@ -36,7 +36,7 @@ pub fn shown_url(url: &str) -> String {
         Some((user, _)) if container && !user.contains(':') => rest,
         Some((user, _)) => rest.get(user.len().saturating_add(1)..).unwrap_or_default(),
         None if is_host(authority) => rest,
-        // What should be a port is not one: a password with one of `/?#` in it.
+        // The text in the place of a port is none: it is a password with one of `/?#` in it.
         None => match rest.rsplit_once('@') {
             Some((_, after)) => after,
             None => authority.split(':').next().unwrap_or_default(),
@@ -73,7 +73,7 @@ pub fn without_secrets(message: &str) -> String {
         let bare = url.trim_end_matches([')', ']', ',', ';', '.', ':', '\'']);
         match crate::addresses::scheme::scheme_of(bare) {
             Some(_) => text.push_str(&shown_url(bare)),
-            // Not a valid scheme; what follows may still be a secret.
+            // Not a valid scheme; the rest may still be a secret.
             None => {
                 let shown = shown_url(&format!("any{bare}"));
                 text.push_str(shown.strip_prefix("any").unwrap_or_default());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::addresses::scheme::{percent_decoded_leniently, scheme_of};
 use crate::{Prefix, StoreError, shown_url};
 
-/// The path or URL of what `names`, separated by `/`, lead to from the path or URL `place`.
+/// The path or URL of the node at `names` (separated by `/`) below the path or URL `place`.
 ///
 /// In a URL, characters that would mean something else there are percent-encoded, and `*`, which
 /// programs may take for a pattern. In a path, names are as they are.
@@ -37,8 +37,8 @@ pub fn place_below(place: &str, names: &str) -> String {
     all
 }
 
-/// The path or URL of what has this name beside the path or URL `place`. `None` if nothing can have the
-/// name, or if nothing is known to be beside the place.
+/// The path or URL of a sibling with this name beside the path or URL `place`. `None` if no node
+/// can have the name, or if the place has no siblings, such as a bucket.
 ///
 /// # Examples
 /// ```
@@ -56,7 +56,7 @@ pub fn place_beside(place: &str, name: &str) -> Option<String> {
         return None;
     }
     let Some((parent, _)) = place.rsplit_once('/') else { return Some(name.to_owned()) };
-    // What is after a ? is for the whole URL, and a server has nothing beside it.
+    // The text after a ? is for the whole URL, and a server has no siblings.
     let is_whole = place.contains("://") && place.contains(['?', '#']);
     (!parent.ends_with('/') && !is_whole).then(|| place_below(parent, name))
 }

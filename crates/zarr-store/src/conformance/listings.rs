@@ -78,7 +78,8 @@ pub fn listings(store: &dyn Store) {
         assert_eq!(entries_of(store, below), expected, "list_dir of {below:?}");
     }
 
-    // A listing may be left, the store may be used meanwhile, and there is nothing after the end.
+    // A listing may be dropped early, the store may be used meanwhile, and no item comes after the
+    // end.
     for key in store.list(&list, Links::Follow).take(3) {
         let size = store.size(&found("list", key));
         assert_eq!(found("head while keys are listed", size), Some(1));
@@ -105,7 +106,7 @@ pub fn listings(store: &dyn Store) {
     assert_eq!(entries_of(store, ""), BTreeSet::new(), "all was deleted");
 }
 
-/// Listings that describe objects, if the store has them, tell what `head` tells.
+/// Listings that describe objects, if the store has them, agree with `head`.
 fn described(store: &dyn Store, list: &Prefix) {
     let listed = || {
         let listed = store.list_described(list)?;
@@ -120,7 +121,7 @@ fn described(store: &dyn Store, list: &Prefix) {
     for (key, mut meta) in all {
         let head = some(format_args!("head of {key}"), found("head", store.head(&key)));
         let tag = |meta: &ObjectMeta| meta.version.as_ref().is_some_and(|it| it.tag().is_some());
-        // Some servers leave ETags out of listings, and say the times there more exactly.
+        // Some servers have no ETags in listings, and more exact times.
         if tag(&head) && !tag(&meta) {
             let second = |time: Option<SystemTime>| {
                 time.and_then(|time| Some(time.duration_since(UNIX_EPOCH).ok()?.as_secs()))

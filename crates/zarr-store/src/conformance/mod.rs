@@ -1,12 +1,12 @@
-//! What every store must do, as functions that test any store.
+//! The requirements on every store, as functions that test any store.
 //!
 //! A test of a store calls [`all`] with an empty store, or [`reads`] with a read-only store and its
-//! known objects. The other functions test one subject each, for a store
-//! that is to be mended step by step. All of them panic with the key and what was found, use keys
-//! below a prefix of their own, and remove these at the end.
+//! known objects. The other functions test one subject each, for a store that is to be mended step
+//! by step. A failed test panics with the key and the finding. Each uses keys below its own prefix,
+//! and removes them at the end.
 //!
-//! None of them can tell whether a lock excludes other processes, or whether a put is atomic while
-//! others read: that takes processes that end at any moment.
+//! They cannot test whether a lock excludes other processes, or whether a put is atomic while
+//! others read: such tests need processes that end at any moment.
 //!
 //! # Examples
 //! ```

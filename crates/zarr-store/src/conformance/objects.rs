@@ -5,7 +5,7 @@ use std::io::IoSlice;
 use super::operations::{delete, found, key, pattern, put, read, some};
 use crate::{GetInto, Key, ReadRange, Store, StoreExt as _};
 
-/// Objects of several lengths are put, replaced, read and deleted. What is missing, or a prefix of
+/// Objects of several lengths are put, replaced, read and deleted. A missing key, and a prefix of
 /// other keys, is no object.
 ///
 /// # Panics

@@ -1,4 +1,4 @@
-//! What can go wrong in a store.
+//! Errors of stores.
 
 use std::error::Error;
 use std::fmt;
@@ -47,8 +47,8 @@ impl fmt::Display for Operation {
 
 /// The error of every store operation.
 ///
-/// A missing object is not an error: reads return `None`. Messages are complete, including what the
-/// system or a client library says; `source` returns nothing.
+/// A missing object is not an error: reads return `None`. Messages are complete, including the
+/// message of the system or a client library; `source` returns `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
@@ -116,7 +116,7 @@ pub enum StoreError {
         link: PathBuf,
     },
     /// The key has a name that a local store reserves for its own temporary and lock files, or that
-    /// is not a file name on this platform.
+    /// is no file name on this platform.
     #[error("cannot use {key:?}: the name {segment:?} is reserved")]
     Reserved {
         /// The key.
@@ -152,15 +152,15 @@ pub enum StoreError {
         /// How many times it was tried.
         attempts: u32,
     },
-    /// What the operation needs belongs to the process that this one was forked from, and cannot
-    /// be recreated.
+    /// The operation needs a client that belongs to the parent process of this fork, and cannot be
+    /// recreated.
     #[error("cannot {operation} {key:?}: {reason}")]
     Forked {
         /// The operation.
         operation: Operation,
         /// Key or prefix that it concerned.
         key: String,
-        /// What cannot be recreated, and what to do instead.
+        /// The part that cannot be recreated, and the remedy.
         reason: &'static str,
     },
     /// A URL or an option for opening a store is not understood.
@@ -171,19 +171,19 @@ pub enum StoreError {
         /// Its fault, and the allowed values.
         reason: String,
     },
-    /// What holds the objects of the store, such as a zip archive, is damaged, was replaced, or
-    /// holds the object in a form that is not read.
+    /// The container of the store's objects, such as a zip archive, is damaged, was replaced, or
+    /// holds the object in an unsupported form.
     #[error("cannot {operation} {key:?}: {reason}")]
     Container {
         /// The operation.
         operation: Operation,
         /// The archive, or the object in it.
         key: String,
-        /// What was found.
+        /// The fault.
         reason: String,
     },
-    /// The object was modified later than its reader accepts, such as a chunk of a virtual join that
-    /// was overwritten after the join was made.
+    /// The object was modified later than its reader accepts: for example, a chunk of a virtual
+    /// join that was overwritten after the join.
     #[error(transparent)]
     Modified(Box<ModifiedObject>),
     /// Other writers changed the object repeatedly between reading and writing it.
@@ -212,13 +212,13 @@ pub struct ModifiedObject {
     pub modified: SystemTime,
     /// The latest time that is accepted.
     pub latest: SystemTime,
-    /// What happened at that time, and what to do.
+    /// The event at that time, and the remedy.
     pub meaning: &'static str,
 }
 
 impl StoreError {
     /// Whether a listing failed because the store cannot list, or not for this client: it may be
-    /// readable all the same. A failure that may pass, such as a lost or a throttled request, is none
+    /// readable all the same. A temporary failure, such as a lost or a throttled request, is none
     /// of these: an operation must not treat the object as missing.
     #[must_use]
     pub fn cannot_list(&self) -> bool {

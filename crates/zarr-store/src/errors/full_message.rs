@@ -9,8 +9,8 @@ const MOST_LEVELS: usize = 64;
 
 /// An error and its sources, joined by `": "`.
 ///
-/// Some libraries include the source in an error's text, some return it, some do both: what the
-/// text already contains is not repeated.
+/// Some libraries include the source in an error's text, some return it, some do both. A source
+/// that the text already contains is not repeated.
 pub struct FullMessage<'a>(pub &'a (dyn Error + 'static));
 
 impl fmt::Display for FullMessage<'_> {

@@ -1,4 +1,4 @@
-//! What can go wrong, and how it is told.
+//! Errors and their messages.
 
 pub(crate) mod error;
 pub(crate) mod full_message;

@@ -27,9 +27,9 @@ impl fmt::Display for Utc {
 
 /// Year, month and day of the day with this number since 1970-01-01, in the Gregorian calendar.
 ///
-/// Years are counted from the first of March, so that a leap day is the last day of its year, and in
-/// periods of 400 years, which all have equally many days. The months from March on have 31, 30, 31,
-/// 30 and 31 days, 153 together, and then the same again.
+/// Years are counted from the first of March, so that a leap day is the last day of its year, and
+/// in periods of 400 years, which all have the same number of days. The months from March on have
+/// 31, 30, 31, 30 and 31 days, 153 together, and then the same again.
 fn date(day: u64) -> (u64, u64, u64) {
     const PERIOD: u64 = 146_097;
     // From 0000-03-01.
@@ -50,7 +50,7 @@ mod tests {
 
     use super::*;
 
-    /// Compared with what `date --utc` says.
+    /// Compared with the output of `date --utc`.
     #[test]
     fn times_are_shown_in_utc() {
         for (seconds, nanos, shown) in [

@@ -2,7 +2,7 @@
 //!
 //! The root of a store is an absolute path without links, so a path below it without links leads
 //! nowhere else. `openat2` checks that and opens the file in one call. It takes the absolute path,
-//! not one relative to an open folder: if the root is moved away and created again, reads and
+//! not a path relative to an open folder: if the root is moved away and created again, reads and
 //! writes use the same new folder.
 
 use std::fs::File;

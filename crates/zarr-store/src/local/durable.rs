@@ -1,10 +1,10 @@
 //! Making the entries of folders survive a power failure.
 //!
-//! A flushed file is still lost if its name, or the name of a folder above it, is not on the device. So
-//! a write flushes the object's own folder and, the first time that this store writes there, all
-//! folders above it: their creators may not have flushed them yet. For the same reason `list` and
-//! `head` flush the folders of the objects that they find: a writer that was killed between the rename
-//! and its flush leaves an object that a power failure takes away.
+//! A flushed file is still lost if its name, or the name of a folder above it, is not on the
+//! device. So a write flushes the object's own folder. The first time that this store writes there,
+//! it also flushes all folders above: their creators may not have flushed them yet. For the same
+//! reason `list` and `head` flush the folders of the objects that they find. If a writer was killed
+//! between the rename and its flush, a power failure would remove the object.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -28,7 +28,7 @@ impl Folders {
         if !cfg!(unix) || self.knows(folder, identity(folder)?) {
             return Ok(());
         }
-        // A link may lead to folders that are not above this one by name.
+        // A link may lead to folders that are not parents of this one by name.
         let real = fs::canonicalize(folder)?;
         let mut met = vec![(folder.to_owned(), identity(folder)?)];
         for (path, parent) in real.ancestors().zip(real.ancestors().skip(1)) {
@@ -73,7 +73,7 @@ impl Folders {
     }
 
     fn known(&self) -> MutexGuard<'_, HashMap<PathBuf, Identity>> {
-        // What is in the map is true whatever thread panicked.
+        // The entries of the map are true whichever thread panicked.
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -123,7 +123,7 @@ mod tests {
     };
 
     thread_local! {
-        /// The folders whose entries this thread has flushed.
+        /// The folders with entries that this thread has flushed.
         pub(super) static FLUSHED: RefCell<Vec<PathBuf>> = const { RefCell::new(Vec::new()) };
     }
 
@@ -159,7 +159,7 @@ mod tests {
             assert!(flushed.contains(&folder), "{folder:?} of {flushed:?}");
         }
         assert!(flushed.contains(&top), "{flushed:?}");
-        // From then on, what is new alone.
+        // From then on, new folders only.
         let flushed = flushed_by(|| store.put(&key("c/0/2"), b"2").expect("puts"));
         assert_eq!(flushed, [root.join("c/0")]);
         let flushed = flushed_by(|| store.put(&key("c/1/2"), b"2").expect("puts"));

@@ -10,17 +10,17 @@ use crate::{Operation, StoreError};
 
 /// A store in a folder: one file per key.
 ///
-/// A write creates a temporary file in the same folder and renames it, so that a reader sees the
-/// old object or the new one, and a killed process leaves one of them. It may also leave the
-/// temporary file, which no listing includes; [`leftovers`](LocalStore::leftovers) lists it and
+/// A write creates a temporary file in the same folder and renames it. So a reader sees the old
+/// object or the new one, also after the process was killed. A killed process may also leave the
+/// temporary file behind. No listing includes it; [`leftovers`](LocalStore::leftovers) lists it and
 /// [`clean`](crate::Cleaning::clean) removes it. Folders are created on demand.
 ///
 /// Symbolic links are followed within the root. A link that leads outside is refused, unless
 /// [`with_outside_links`](LocalStore::with_outside_links) allows it. The path of the root itself
-/// may have links. On Linux, an object whose path has no links is opened for reading in one step,
+/// may have links. On Linux, an object with a path without links is opened for reading in one step,
 /// which concurrent changes of links cannot mislead. All other paths are checked before they are
-/// used: this protects from links in a store that somebody else made, but not from another process
-/// that changes links while the store is used.
+/// used. This protects from links in a store of another author, but not from another process that
+/// changes links while the store is used.
 ///
 /// # Examples
 /// ```
@@ -37,12 +37,12 @@ pub struct LocalStore {
     /// Absolute and free of links.
     pub(super) root: PathBuf,
     pub(super) durability: Durability,
-    /// Shared by all clones: what one has flushed the others know.
+    /// The flushed folders, shared by all clones.
     pub(super) folders: Arc<Folders>,
     pub(super) outside_links: bool,
 }
 
-/// What a finished write survives.
+/// The failures that a finished write survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Durability {
@@ -50,10 +50,10 @@ pub enum Durability {
     /// seconds may be lost or empty, depending on the file system.
     #[default]
     ProcessEnd,
-    /// A power failure too: before the write returns, the file is flushed to the device, and so are
-    /// its name and the names of all folders above it, including those above the store and those
-    /// that others created. A finished removal survives as well, and so does an object that `list` or
-    /// `head` found, whoever wrote it with this durability.
+    /// A power failure too. Before the write returns, the file is flushed to the device, with its
+    /// name and the names of all folders above it, including folders above the store and folders of
+    /// other creators. A finished removal survives as well. So does an object that `list` or `head`
+    /// found, if any writer wrote it with this durability.
     PowerFailure,
 }
 
@@ -88,7 +88,7 @@ impl LocalStore {
         Self::open(given)
     }
 
-    /// The same store, whose writes survive what `durability` says.
+    /// The same store, with writes of this durability.
     #[must_use]
     pub fn with_durability(mut self, durability: Durability) -> Self {
         self.durability = durability;

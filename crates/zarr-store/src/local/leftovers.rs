@@ -16,7 +16,7 @@ use crate::{Links, Listing, Operation, Prefix, StoreError};
 pub struct Leftover {
     /// Where it is.
     pub path: PathBuf,
-    /// What it is.
+    /// The kind of file.
     pub kind: LeftoverKind,
     /// Whether a living process holds it: then it is in use and not left over. Also false where the
     /// file system has no locks.
@@ -29,17 +29,17 @@ pub enum LeftoverKind {
     /// An unfinished write. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it, and so does the next writer that
     /// finds a lock in its folder that the same dead writer left.
     Temporary,
-    /// An advisory lock. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it, and so does the next update of its
-    /// object, or of another object in the same folder whose lock was left over.
+    /// An advisory lock. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it. So does
+    /// the next update of its object, or of another object in the same folder with a leftover lock.
     Lock,
-    /// Not written by this crate: a name that no key can have, or a file that holds no bytes, such
+    /// Not written by this crate: a name that no key can have, or a file that is not regular, such
     /// as a pipe.
     Foreign,
 }
 
 impl LocalStore {
-    /// Every file below `prefix` that is not an object: temporary and lock files, which killed
-    /// writers left or living ones use now, and files whose names no key can have.
+    /// Every file below `prefix` that is not an object: temporary and lock files of killed or
+    /// living writers, and files with names that no key can have.
     ///
     /// # Errors
     /// As for [`Store::list`].
@@ -86,7 +86,7 @@ fn leftover(path: PathBuf) -> Leftover {
     Leftover { path, kind, in_use }
 }
 
-/// Removes what dead writers left below `prefix`, and reports each file.
+/// Removes the leftover files of dead writers below `prefix`, and reports each.
 pub(super) fn clean(
     store: &LocalStore,
     prefix: &Prefix,
@@ -104,8 +104,8 @@ pub(super) fn clean(
     Ok(())
 }
 
-/// Removes what dead writers of the file at `path` left beside it, but not `own`, and reports each
-/// file.
+/// Removes the leftover files that dead writers of the file at `path` left beside it, but not
+/// `own`, and reports each.
 pub(super) fn clean_beside(
     path: &Path,
     own: Option<&Path>,
@@ -130,19 +130,18 @@ pub(super) fn clean_beside(
 /// Removes a temporary or lock file unless a living process is seen to hold it; returns whether it
 /// did.
 ///
-/// Where locks do not reach the host of a living writer, its temporary file may be removed: its
-/// rename then fails, and it writes the object again.
+/// If locks do not reach the host of a living writer, its temporary file may be removed. Its rename
+/// then fails, and it writes the object again.
 pub(super) fn remove_unless_held(path: &Path) -> io::Result<bool> {
     remove(path, Proof::NotHeld)
 }
 
-/// Removes what dead writers left in a folder, where it is certain that they are dead.
+/// Removes the leftover files in a folder of writers that are certainly dead.
 ///
 /// Called only when a dead holder's lock file was found in the folder, so that not every write
-/// reads the folder. Removes only temporary files of the current boot of this system: then the same
-/// kernel granted the writer's lock, whatever the file system, and if it grants the lock again, the
-/// lock is free. Lock files are removed by the protocol of their holders. Nothing depends on
-/// success.
+/// reads the folder. Removes only temporary files of the current boot of this system. Then the same
+/// kernel granted the writer's lock, on any file system, and if it grants the lock again, the lock
+/// is free. Lock files are removed by the protocol of their holders. Nothing depends on success.
 pub(super) fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -165,7 +164,7 @@ enum Proof {
 
 fn remove(path: &Path, proof: Proof) -> io::Result<bool> {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
-    // Where holders do not remove their lock files, nobody else may.
+    // If holders do not remove their lock files, no other process may.
     let ours = names::is_temporary(&name) || cfg!(unix) && names::is_lock(&name);
     if !ours {
         return Ok(false);

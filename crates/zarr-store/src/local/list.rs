@@ -18,7 +18,7 @@ pub(super) enum Step {
     Dangling(Key, PathBuf),
     /// Something that is not an object.
     Other(PathBuf),
-    /// A folder below the start whose contents have all been walked.
+    /// A folder below the start; all its contents have been walked.
     FolderEnd(PathBuf),
 }
 
@@ -29,7 +29,7 @@ pub(super) struct Walk<'s> {
     links: Links,
     /// Where it starts; `None` once it has.
     start: Option<Prefix>,
-    /// The folders on the way down: one for each level, not one entry for each file.
+    /// The open folders: one entry for each level, not for each file.
     folders: Vec<Folder>,
 }
 
@@ -138,7 +138,7 @@ fn kind_of(
 }
 
 /// A link that is not followed counts as an object, so that it is not overlooked; reading it
-/// reports why it is not one.
+/// reports why it is no object.
 fn classify(store: &LocalStore, path: &Path, kind: FileType, follow: bool) -> io::Result<Kind> {
     if kind.is_dir() {
         return Ok(Kind::Folder { linked: false });
@@ -195,7 +195,7 @@ pub(super) fn list_dir<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s
         Ok(entries) => entries.into_iter().flatten(),
         Err(error) => return failed_listing(error),
     };
-    // As in a walk, whose steps a caller may take one by one.
+    // As in a walk; a caller may take its steps one by one.
     let follow = !store.passes_link(&prefix);
     Box::new(until_error(entries.filter_map(move |entry| {
         let found = entry.and_then(|entry| child(store, &prefix, &entry, follow));

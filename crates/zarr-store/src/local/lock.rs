@@ -17,8 +17,8 @@ use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 /// One per process: two stores may share a folder, or one may lie inside the other.
 static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockTable::new()));
 
-/// First among the threads of this process, then among processes: at most one thread per process
-/// waits in the system, and threads exclude each other even where there are no file locks.
+/// First among the threads of this process, then among processes. So at most one thread per process
+/// waits in the system, and threads exclude each other even without file locks.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
     lock_at(key, path_of(store, key)?)
 }
@@ -70,9 +70,9 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
 }
 
-/// Opens and locks the file at `path`, and checks that it is still the one at that path: its
-/// previous holder may have removed it while this call waited, and a third may have created a new
-/// one.
+/// Opens and locks the file at `path`, and checks that it is still the file at this path. Its
+/// previous holder may have removed it while this call waited, and another process may have created
+/// a new one.
 ///
 /// Also returns whether a dead holder left it: a living one removes it before releasing it. `None` if
 /// the file system has no locks.
@@ -89,7 +89,7 @@ fn lock_file(key: &Key, path: &Path) -> Result<Option<(File, bool)>, StoreError>
         };
         if let Err(error) = locked(|| file.lock()) {
             let none = has_no_locks(&error);
-            // A file that was there stays, unless nobody can hold it.
+            // A file that existed before stays, unless no process can hold it.
             if (none || !found) && is_at(&file, path).is_ok_and(|is_at| is_at) {
                 let _ = fs::remove_file(path);
             }
@@ -112,7 +112,7 @@ struct LockFile {
 
 impl Drop for LockFile {
     fn drop(&mut self) {
-        // Removed while still locked, so that those who wait for it see that it is gone. On systems
+        // Removed while still locked, so that waiting processes see that it is gone. On systems
         // other than Unix an open file cannot be removed, and lock files stay.
         //
         // Another file at the path is the lock of others: this one's was removed by hand, or by a host

@@ -1,4 +1,4 @@
-//! Opening files to lock them, and what it means if that fails.
+//! Opening files to lock them, and the meaning of failures.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;

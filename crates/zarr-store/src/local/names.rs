@@ -12,8 +12,8 @@ pub(super) const RESERVED: &str = ".zarr-kit-";
 const TEMPORARY: &str = ".zarr-kit-tmp.";
 const LOCK: &str = ".zarr-kit-lock.";
 
-/// The most characters of an object's name, of up to 4 bytes each, that are repeated in such a
-/// name: file systems allow names of 255 bytes.
+/// The most characters of an object's name (of up to 4 bytes each) in such a name: file systems
+/// allow names of 255 bytes.
 const MAX_REPEATED: usize = 40;
 
 pub(super) fn is_temporary(name: &str) -> bool {

@@ -1,4 +1,4 @@
-//! Files of other formats in place of a store: what they are, and what makes them readable.
+//! Files of other formats in place of a store: their names, and programs that read them.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
@@ -8,7 +8,7 @@ use std::path::Path;
 /// bytes or of a power of two times that.
 const LOOKED_AT: u64 = 4096 + 8;
 
-/// A format, by what its files begin with.
+/// A format, with the first bytes of its files.
 struct Format {
     begins: &'static [&'static [u8]],
     name: &'static str,
@@ -47,7 +47,7 @@ const FORMATS: &[Format] = &[
     },
 ];
 
-/// The error of opening as a store what is a file, or is in a file.
+/// The error of opening a path as a store that is a file, or leads into a file.
 pub(super) fn not_a_folder(path: &Path) -> io::Error {
     let file = path.ancestors().find(|path| path.is_file());
     let Some((file, format)) = file.and_then(|file| Some((file, format_of(file)?))) else {
@@ -64,7 +64,7 @@ pub(super) fn not_a_folder(path: &Path) -> io::Error {
     io::Error::new(ErrorKind::NotADirectory, text)
 }
 
-/// The format of a file of arrays; `None` of other files, and of those that cannot be read.
+/// The format of a file of arrays; `None` for other files, and for unreadable files.
 fn format_of(file: &Path) -> Option<&'static Format> {
     let mut bytes = Vec::new();
     let _read = File::open(file).ok()?.take(LOOKED_AT).read_to_end(&mut bytes).ok()?;

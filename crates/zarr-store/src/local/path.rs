@@ -9,8 +9,8 @@ use crate::location::FILES;
 use crate::{Key, Location, Operation, Prefix, StoreError};
 
 impl LocalStore {
-    /// The path of an object's file, whose folders all lie below the root: for operations that do
-    /// not follow a link at the end of a path, such as renaming and removing.
+    /// The path of an object's file; all its folders lie below the root. For operations that do not
+    /// follow a link at the end of a path, such as renaming and removing.
     pub(super) fn path_of(&self, operation: Operation, key: &Key) -> Result<PathBuf, StoreError> {
         let path = self.unchecked_path(key.as_str())?;
         self.check_links(operation, key.as_str(), path.parent().unwrap_or(&self.root))?;
@@ -49,7 +49,7 @@ impl LocalStore {
         }
     }
 
-    /// The path of a key, whose links are not checked.
+    /// The path of a key, with unchecked links.
     pub(super) fn unchecked_path(&self, text: &str) -> Result<PathBuf, StoreError> {
         let mut path = PathBuf::with_capacity(self.root.as_os_str().len() + 1 + text.len());
         path.push(&self.root);
@@ -106,7 +106,7 @@ impl LocalStore {
         })
     }
 
-    /// Whether what `link` stands for, all links followed, lies outside the root.
+    /// Whether the target of `link`, all links followed, lies outside the root.
     pub(super) fn leads_outside(&self, link: &Path) -> io::Result<bool> {
         Ok(!fs::canonicalize(link)?.starts_with(&self.root))
     }
@@ -119,7 +119,7 @@ pub(super) fn location(root: &Path, prefix: &Prefix) -> Option<Location> {
     let real = path.ancestors().find_map(|parent| {
         let missing = path.strip_prefix(parent).ok()?;
         let parent = fs::canonicalize(parent).ok()?;
-        // Joining nothing would leave a separator behind.
+        // Joining an empty path would append a separator.
         Some(if missing == Path::new("") { parent } else { parent.join(missing) })
     })?;
     let segments = real.components().map(|part| part.as_os_str().as_encoded_bytes());

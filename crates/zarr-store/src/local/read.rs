@@ -97,11 +97,11 @@ pub(super) fn open(
     }
 }
 
-/// An object whose path was checked.
+/// An object with a checked path.
 enum Located {
     /// Opened by a path that has no links.
     File(File),
-    /// At this path, whose links do not lead outside.
+    /// At this path; its links do not lead outside.
     Path(PathBuf),
 }
 
@@ -132,8 +132,9 @@ fn absent<T>(error: StoreError) -> Result<Option<T>, StoreError> {
 }
 
 /// A write gives a key a new file, so inode, size and time identify its version. Two versions look
-/// equal only if they have the same size, are written within one tick of the file system's clock
-/// (some milliseconds), and the second gets the inode that the first has freed.
+/// equal only if three things coincide: they have the same size, they are written within one tick
+/// of the file system's clock (some milliseconds), and the second gets the inode that the first has
+/// freed.
 #[cfg(unix)]
 pub(super) fn describe(meta: &Metadata) -> ObjectMeta {
     use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! Objects made of files of other stores: hard links, reflinks and copies by the system.
+//! Objects from files of other stores: hard links, reflinks and copies by the system.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _};

@@ -8,13 +8,13 @@ use super::durable::flush_entries;
 use super::{Durability, leftovers, lock_file, names};
 use crate::StoreError;
 
-/// A new file beside a local file, whose place it takes at once. It removes itself unless it is
-/// installed: for stores that write to the local file system.
+/// A new file beside a local file; it replaces the local file atomically. It removes itself unless
+/// it is installed: for stores that write to the local file system.
 ///
-/// It is locked until dropped, so that [`clean_beside`](Self::clean_beside) and
-/// [`LocalStore::leftovers`](crate::LocalStore::leftovers) can tell it from one whose writer is dead:
-/// the system releases the locks of a killed process. A [`LocalStore`](crate::LocalStore) does not
-/// list it.
+/// It is locked until dropped. So [`clean_beside`](Self::clean_beside) and
+/// [`LocalStore::leftovers`](crate::LocalStore::leftovers) can distinguish it from the file of a
+/// dead writer: the system releases the locks of a killed process. A
+/// [`LocalStore`](crate::LocalStore) does not list it.
 ///
 /// # Examples
 /// ```
@@ -42,7 +42,7 @@ impl TemporaryFile {
     /// A new file in the folder of `target`, which need not be there yet.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn beside(target: &Path) -> io::Result<Self> {
         let folder = target.parent().unwrap_or(target);
         let name = target.file_name().unwrap_or_default().to_string_lossy();
@@ -50,8 +50,8 @@ impl TemporaryFile {
             let path = folder.join(names::temporary(&name));
             match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
                 Ok(file) => {
-                    // Without locks on this file system it looks like a leftover, but nobody then
-                    // removes it unless asked to.
+                    // Without locks on this file system it looks like a leftover, but then it is
+                    // removed only on request.
                     let _ = lock_file::locked(|| Ok(file.try_lock()?));
                     return Ok(Self { file, path: Some(path), target: target.to_owned() });
                 }
@@ -72,8 +72,8 @@ impl TemporaryFile {
     /// afterwards.
     ///
     /// # Errors
-    /// Those of the system. Unless it is the last step that failed, the flush of the folder, the target
-    /// is unchanged.
+    /// Errors of the system. The target is unchanged, unless the last step failed: the flush of the
+    /// folder.
     pub fn install(self, durability: Durability) -> io::Result<()> {
         let folder = self.target.parent().map(Path::to_owned);
         self.rename(durability)?;
@@ -95,8 +95,8 @@ impl TemporaryFile {
         Ok(())
     }
 
-    /// Removes what dead writers of the file at `target` left beside it, but not `own`, and reports the
-    /// name of each file.
+    /// Removes the files that dead writers of `target` left beside it, but not `own`, and reports
+    /// the name of each file.
     ///
     /// # Errors
     /// [`StoreError::Io`] if the folder cannot be read, or a file not be removed.

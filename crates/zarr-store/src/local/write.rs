@@ -9,8 +9,8 @@ use super::path::is_absent;
 use super::{Durability, LocalStore, TemporaryFile, leftovers};
 use crate::{Key, Links, Operation, Prefix, StoreError};
 
-/// How often a write or a lock starts again because its folder or its file has vanished: others may
-/// remove them between any two steps of a thread that waits for a core.
+/// How often a write or a lock starts again because its folder or its file has vanished. Other
+/// processes may remove them between any two steps of a thread that waits for a core.
 pub(super) const ATTEMPTS: u32 = 10_000;
 
 /// 1. Write the bytes to a new temporary file in the object's folder, which is created if missing.
@@ -85,8 +85,8 @@ impl LocalStore {
         }
     }
 
-    /// Flushes the names in a folder that a caller was told, in case their writers ended before they
-    /// did: a copy that is resumed relies on the objects that it finds.
+    /// Flushes the names in a folder that a caller sees, in case their writers ended before the
+    /// flush: a resumed copy relies on the objects that it finds.
     pub(super) fn flush_seen(&self, folder: &Path) -> io::Result<()> {
         match self.flush_folder(folder) {
             // Who may not read a folder cannot write to it with this durability either.
@@ -150,8 +150,8 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
 
 /// Removes the objects, and each folder once it is empty.
 ///
-/// Links are removed and not followed, also if the prefix itself is one. What killed writers left
-/// is removed as well. Other files that are not objects stay, and so do their folders.
+/// Links are removed and not followed, also if the prefix itself is one. Leftover files of killed
+/// writers are removed as well. Other files that are not objects stay, and so do their folders.
 pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), StoreError> {
     if let Some(link) = store.linked_folder(Operation::Delete, prefix)? {
         return remove_link(&link)
@@ -168,7 +168,7 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
                 }
                 // A folder that is not empty stays: it holds something that is not an object.
                 Step::FolderEnd(path) => drop(fs::remove_dir(path)),
-                // One that cannot be removed stays, and so does its folder; `leftovers` lists it.
+                // A file that cannot be removed stays, with its folder; `leftovers` lists it.
                 Step::Other(path) => drop(leftovers::remove_unless_held(&path)),
             }
         }

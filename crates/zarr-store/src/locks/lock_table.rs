@@ -77,7 +77,7 @@ impl<T: Eq + Hash> Drop for Held<T> {
         let Some(stripe) = self.table.stripe(&self.name) else { return };
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
         names.held.remove(&self.name);
-        // Notifying costs a system call even if nobody waits.
+        // Notifying costs a system call even if no thread waits.
         if names.waiting > 0 {
             // Waiters for other names in this stripe wake too, check, and wait again.
             stripe.freed.notify_all();

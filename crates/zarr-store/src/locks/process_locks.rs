@@ -8,7 +8,7 @@ use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 /// Locks among the threads of this process, for [`Store::lock`](crate::Store::lock) of a store that
 /// has no locks of its own.
 ///
-/// A clone shares the locks. A forked process starts with none held.
+/// A clone shares the locks. A forked process starts with all locks free.
 ///
 /// # Examples
 /// ```

@@ -31,29 +31,29 @@ pub(super) struct Origin {
     /// The same backend, if it can list in pages.
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
     pub(super) base: Path,
-    /// Identifies what holds the paths, if the backend's name does not.
+    /// Identifies the bucket or server of the paths, if the backend's name does not.
     pub(super) space: Option<String>,
     pub(super) conditional_put: bool,
 }
 
-/// What all clones of a store share within a process.
+/// The state that all clones of a store share within a process.
 #[derive(Clone)]
 pub(super) struct Client {
     pub(super) backend: Arc<dyn Backend>,
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
     pub(super) base: Path,
-    /// Identifies what holds the paths: a bucket of a service.
+    /// Identifies the bucket of a service, or the server, that holds the paths.
     pub(super) space: Arc<str>,
     pub(super) requests: Arc<Semaphore>,
     pub(super) limits: Limits,
     pub(super) on_wait: Option<OnWait>,
-    /// Whether it verifies what it has put.
+    /// Whether it verifies its puts.
     pub(super) checked: bool,
     /// Whether the server copies objects, once a copy has shown it.
     pub(super) copies: Arc<OnceLock<bool>>,
 }
 
-/// The name of a backend. One whose name is only its kind is identified by its address.
+/// The name of a backend. If the name is only its kind, the address identifies the backend.
 fn space_of(backend: &Arc<dyn Backend>) -> String {
     let name = backend.to_string();
     match name.chars().all(char::is_alphanumeric) {
@@ -70,7 +70,7 @@ pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) ->
     StoreError::Remote { operation, key: name.to_string(), cause: cause.into() }
 }
 
-/// The error of a conditional put whose every attempt the server refused because of other requests.
+/// The error of a conditional put if the server refused every attempt because of other requests.
 /// The backend would say that the object exists, or has changed.
 pub(super) fn refused_without_end(key: &Key) -> StoreError {
     let said = "the server refused every attempt, as if others wrote to it at the same time (status 409 or \
@@ -106,11 +106,11 @@ fn may_pass(error: &Error, said: &str) -> bool {
         || PASSING.iter().any(|status| said.contains(&format!("status code: {status} ")))
 }
 
-/// What servers call a bucket or container that does not exist, in their answers to reads.
+/// Error codes of servers for a missing bucket or container, in their responses to reads.
 const NO_BUCKET: [&str; 2] = ["NoSuchBucket", "ContainerNotFound"];
 
-/// Whether nothing was found because the whole bucket is missing: an array in it must not read as
-/// one whose chunks hold the fill value.
+/// Whether the object is missing because the whole bucket is missing. An array in it must not read
+/// as fill values.
 fn has_no_bucket(error: &Error) -> bool {
     let Error::NotFound { source, .. } = error else { return false };
     let said = FullMessage(source.as_ref()).to_string();
@@ -130,7 +130,7 @@ pub(super) fn present<T>(
     }
 }
 
-/// Size and version from the backend: the version is the ETag and version number, else the time of
+/// Size and version from the backend. The version is the ETag and version number, else the time of
 /// the last change, which may be in whole seconds.
 pub(super) fn describe(meta: &object_store::ObjectMeta) -> ObjectMeta {
     let version = match (&meta.e_tag, &meta.version) {

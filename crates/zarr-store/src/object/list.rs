@@ -44,7 +44,7 @@ pub(super) fn without_key(client: Client, prefix: Prefix) -> Listing<'static, St
     all(client, prefix, name_of)
 }
 
-/// What `of` makes of every object below a prefix.
+/// The result of `of` for every object below a prefix.
 fn all<T: Send + 'static>(
     client: Client,
     prefix: Prefix,
@@ -93,8 +93,8 @@ fn one_by_one<T: Send + 'static>(
     }))
 }
 
-/// Each page is requested when the previous one has been used up, so memory holds one page. A page
-/// whose answer is lost is requested again, by the same token.
+/// Each page is requested when the previous one has been used up, so memory holds one page. If the
+/// response of a page is lost, the page is requested again, by the same token.
 fn in_pages(
     client: Client,
     pages: Arc<dyn PaginatedListStore>,
@@ -198,7 +198,7 @@ async fn next_batch(
     Ok((stream, batch))
 }
 
-/// What lies directly below a prefix, from backends that have no pages.
+/// The direct children of a prefix, from backends without pages.
 fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError> {
     let path = client.path(Operation::List, prefix.as_str())?;
     let name = prefix.to_string();
@@ -212,13 +212,13 @@ fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError
     })
 }
 
-/// The key of an object's path; `None` for what lies outside the store or cannot be a key, such as
-/// the empty object that marks a folder.
+/// The key of an object's path; `None` for a path that lies outside the store or cannot be a key,
+/// such as the empty object that marks a folder.
 fn key_of(base: &Path, path: &Path) -> Option<Key> {
     Key::new(below(base, path)?).ok()
 }
 
-/// The name of an object in the store; `None` for what lies outside.
+/// The name of an object in the store; `None` for an object outside.
 fn below<'p>(base: &Path, path: &'p Path) -> Option<&'p str> {
     Some(path.as_ref().strip_prefix(base.as_ref())?.trim_start_matches('/'))
 }

@@ -27,7 +27,7 @@ use crate::processes::per_process::PerProcess;
 use crate::processes::runtime::{self, Task};
 use crate::store::listing::failed_listing;
 
-/// Names that threads of this process hold, for all stores whose backends have the same name.
+/// Names that threads of this process have locked, for all stores with backends of the same name.
 static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTable::new()));
 
 /// A store in S3, Google Cloud Storage, Azure, behind HTTP, or in any other backend of the
@@ -35,14 +35,14 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 ///
 /// [`Store`] and [`AsyncStore`] run the same requests on this crate's own threads, so either can be
 /// used from any thread and any executor. At most [`StoreOptions::requests_in_flight`] requests are
-/// in flight at a time, over all clones; a [`delete_prefix`](Store::delete_prefix) counts as one,
-/// although it lists while the backend deletes in bulk, with up to 20 requests at once on S3.
+/// in flight at a time, over all clones. A [`delete_prefix`](Store::delete_prefix) counts as one
+/// request, although it lists while the backend deletes in bulk, with up to 20 requests at once on
+/// S3.
 ///
 /// # Requests that fail
-/// They are retried after server errors, resets, time-outs and responses that break off, within the
-/// limits of [`StoreOptions::retries`], and so are requests refused because of a concurrent request
-/// (409). If a conditional put is refused or its response may have been lost, the object is read
-/// again:
+/// They are retried after server errors, resets, time-outs, truncated responses, and refusals
+/// because of a concurrent request (409), within the limits of [`StoreOptions::retries`]. If a
+/// conditional put is refused or its response may have been lost, the object is read again:
 ///
 /// - If it has the expected version, the put is repeated.
 /// - If it has the sent bytes, and a response may have been lost, the put has succeeded.
@@ -51,25 +51,26 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 /// A backend passed to [`RemoteStore::new`] does not report the requests that it retries itself; only
 /// losses that it returns as errors are known.
 ///
-/// After a loss, equal bytes from another writer cannot be told from the sent bytes: both writers are
-/// told that they have written. This is harmless for changes that set elements, attributes or a
-/// shape, since the other writer began with the same version. A change that must not coincide with
-/// another, such as a count or a claim, must put something unique into the object.
+/// After a lost response, equal bytes from another writer cannot be distinguished from the sent
+/// bytes: both writers learn that they have written. This is harmless for changes that set
+/// elements, attributes or a shape, since the other writer began with the same version. A change
+/// that must not coincide with another, such as a count or a claim, must put a unique value into
+/// the object.
 ///
 /// # After a fork
-/// A forked process creates its own client at first use, by the same URL and options. A store made
-/// by [`RemoteStore::new`] cannot do so, and returns [`StoreError::Forked`].
+/// A forked process creates its own client at first use, by the same URL and options. A store of
+/// [`RemoteStore::new`] cannot do this, and returns [`StoreError::Forked`].
 ///
 /// # Non-goals
-/// No multipart uploads: an object is put in one request, of up to 5 GB on S3. So a put that fails
-/// leaves no parts behind.
+/// No multipart uploads: an object is put in one request, of up to 5 GB on S3. So no parts remain
+/// after a failed put.
 #[derive(Clone)]
 pub struct RemoteStore {
     shared: Arc<Shared>,
     checked: bool,
 }
 
-/// What all clones of a store share, in whatever process.
+/// The state that all clones of a store share, in every process.
 struct Shared {
     clients: PerProcess<Result<Client, StoreError>>,
     /// Creates a client in a forked process, if it was made by URL.
@@ -85,8 +86,8 @@ struct Shared {
     url: Option<String>,
 }
 
-/// Whether a backend can write an object on the condition that its version is still the expected
-/// one, atomically: by ETag or version number, as `PutMode::Update` of the `object_store` crate.
+/// Whether a backend can replace an object atomically only if its version is still the expected
+/// version: by ETag or version number, as `PutMode::Update` of the `object_store` crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionalPut {
     /// It does. Updates from several processes are then safe.
@@ -98,7 +99,7 @@ pub enum ConditionalPut {
 type Remake = Box<dyn Fn() -> Result<Client, StoreError> + Send + Sync>;
 
 impl RemoteStore {
-    /// A store of the objects in `backend` whose paths begin with `base`.
+    /// A store of the objects in `backend` with paths below `base`.
     ///
     /// `conditional_put` says whether the backend has conditional puts, which it does not say
     /// itself.
@@ -126,7 +127,7 @@ impl RemoteStore {
         let (again, recipe) = (url.to_owned(), options.clone());
         let remake: Remake =
             Box::new(move || Ok(Client::new(open::from_url(&again, &recipe)?, &recipe)));
-        // A query holds a signature or a token, and what is before an @ a password.
+        // A query holds a signature or a token, and the part before an @ a password.
         let open = Some(url.to_owned()).filter(|url| !url.contains(['?', '#', '@']));
         Ok(Self::of(Client::new(origin, options), conditional_put, options, Some(remake), open))
     }
@@ -361,7 +362,7 @@ impl Linking for RemoteStore {
         let Some(path) = self.path_here(from, from_key) else { return Ok(PutFrom::Unsupported) };
         let size = expected.size;
         let done = self.run(Operation::Put, key, |client, key| client.copy(path, key, size));
-        // The server copied what was there when it came to it.
+        // The server copied the object's content at the time of the copy.
         let is_changed = done.as_ref().is_ok_and(|done| *done == PutFrom::Copied)
             && (expected.version.is_none() || from.head(from_key)?.as_ref() != Some(expected));
         if is_changed {

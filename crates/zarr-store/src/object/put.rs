@@ -69,8 +69,7 @@ impl Client {
         }
         let unseen = self.checked || known.is_none();
         if unseen && self.check(&key, &path, size, None).await.is_err() {
-            // Servers without copies ignore what is to be copied, and store the empty body of the
-            // request.
+            // Servers without copies ignore the source, and store the empty body of the request.
             let found = self.backend.head(&path).await;
             if size > 0 && found.is_ok_and(|found| found.size == 0) {
                 let _known = self.copies.set(false);
@@ -85,9 +84,9 @@ impl Client {
         Ok(PutFrom::Copied)
     }
 
-    /// Verifies that an object that was put is there, with its length and the ETag of the response, if
-    /// there was one, or its bytes: others may put the same bytes, which some servers give an ETag of
-    /// their own.
+    /// Verifies that a put object exists, with its length and either the ETag of the response, if
+    /// it had one, or its bytes. Others may put the same bytes, and some servers give these another
+    /// ETag.
     async fn check(
         &self,
         key: &Key,
@@ -122,8 +121,8 @@ impl Client {
     }
 
     /// # Refused and lost requests
-    /// A refusal alone says little: 409 is also the answer to a request that meets another one, and
-    /// a put that succeeded is refused if it is repeated after its response was lost. So after any of
+    /// A refusal alone says little. 409 is also the response if two requests coincide, and a
+    /// successful put is refused if it is repeated after its response was lost. So after any of
     /// them the object is read again, and its bytes decide.
     pub(super) async fn put_if(
         self,
@@ -186,8 +185,8 @@ impl Client {
         }
     }
 
-    /// What is stored now, where the version `expected` was to be replaced by `ours`, if it may have
-    /// been.
+    /// The object that is stored now, after a put that may have replaced the version `expected` by
+    /// `ours`.
     async fn stored(
         &self,
         key: &Key,
@@ -223,7 +222,7 @@ impl Client {
 enum Stored {
     /// The bytes that it was to write.
     Ours,
-    /// What it was to replace.
+    /// The version that it was to replace.
     Expected,
     Other,
 }

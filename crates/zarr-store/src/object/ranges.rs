@@ -10,8 +10,8 @@ use super::client::{Client, describe, present};
 use crate::store::read_range::len_within;
 use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, reserve};
 
-/// The largest gap between two ranges that one request fetches: at 20 ms per request and 50 MB/s
-/// per connection, reading the gap costs less than a tenth of a second request.
+/// The largest gap between two ranges that one request fetches. At 20 ms per request and 50 MB/s
+/// per connection, reading the gap costs less than a tenth of another request.
 const MAX_GAP: u64 = 64 << 10;
 /// The most bytes that adjacent ranges share one request for; longer ones are split into concurrent
 /// requests.
@@ -264,7 +264,7 @@ fn check(key: &Key, ranges: &[Range<u64>], size: u64) -> Result<(), StoreError> 
     ranges.iter().try_for_each(|range| len_within(key, range, size).map(drop))
 }
 
-/// Requests for `ranges`, whose bytes are concatenated in `out`, which has their total length.
+/// Requests for `ranges`. Their bytes are concatenated in `out`, which has their total length.
 fn divide<'a>(ranges: &[Range<u64>], mut out: &'a mut [u8]) -> Vec<Request<'a>> {
     let mut parts: Vec<(Range<u64>, &'a mut [u8])> = Vec::with_capacity(ranges.len());
     for range in ranges {

@@ -1,4 +1,4 @@
-//! Retries, and detecting requests whose response was lost.
+//! Retries, and detecting requests with a lost response.
 
 use std::error::Error as _;
 use std::iter;
@@ -19,8 +19,8 @@ pub(super) const QUIET: Duration = Duration::from_secs(5);
 /// The pause before the first retry, on average; doubled before each further one.
 const PAUSE: Duration = Duration::from_millis(100);
 const MAX_PAUSE: Duration = Duration::from_secs(5);
-/// The most retries of an operation whose response was lost, in addition to retries of single requests
-/// by the backend.
+/// The most retries of an operation after a lost response, in addition to retries of single
+/// requests by the backend.
 const MAX_REPETITIONS: usize = 3;
 
 /// How often and how long an operation is retried.
@@ -139,7 +139,7 @@ mod watch {
 
     use super::Unanswered;
 
-    /// Whether it is the error of a request whose response did not arrive completely.
+    /// Whether it is the error of a request with an incomplete response.
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
         // Without a connection, nothing was sent.
         let lost = |error: &HttpError| {
@@ -166,8 +166,8 @@ mod watch {
 
     impl Error for NotImplemented {}
 
-    /// A response that is an error, with all of its body: if that breaks off, the response is lost, which
-    /// the backend notices too late to repeat the request.
+    /// A response that is an error, with its whole body. If the body breaks off, the response is
+    /// lost, and the backend notices this too late to repeat the request.
     async fn refusal(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
         let (head, body) = answer.into_parts();
         let body = body.bytes().await;

@@ -47,9 +47,9 @@ thread_local! {
 /// Runs `work`, which may wait for a store, on a thread where that is allowed. The future can be
 /// awaited on any executor.
 ///
-/// For what takes several requests, such as the change of an object. Up to 256 pieces of work per
-/// process run at once; others wait. Dropping the future cancels work that has not begun; what has
-/// begun is finished.
+/// For work of several requests, such as the change of an object. Up to 256 pieces of work per
+/// process run at once; others wait. Dropping the future cancels work that has not begun; work that
+/// has begun is finished.
 ///
 /// Work that is awaited within other work runs on the same thread at once: a store may itself
 /// wait for work.

@@ -1,8 +1,8 @@
 //! Values that a forked process must not share with its parent.
 //!
 //! `fork` copies the memory of a process and only one of its threads. Thread pools, sockets, and
-//! locks held by other threads are copied without the threads that would serve or release them, and
-//! waiting for any of them would never end. Python's `multiprocessing` forks.
+//! locks of other threads are copied without the threads that serve or release them. Waiting for
+//! any of them would never end. Python's `multiprocessing` forks.
 
 use std::array;
 use std::fmt;
@@ -14,11 +14,11 @@ use std::sync::atomic::{AtomicU32, Ordering};
 /// How many processes, each forked from the one before, may use the same value.
 const GENERATIONS: usize = 16;
 
-/// A value that each process creates for itself: a child of `fork` neither uses nor drops the one
-/// that it inherited.
+/// A value that each process creates for itself: a child of `fork` neither uses nor drops the
+/// inherited value.
 ///
-/// A forked process has only the thread that forked: it would wait forever for other threads, for
-/// their channels and sockets, and for locks that they hold.
+/// A forked process has only the thread that forked. It would wait forever for other threads, for
+/// their channels and sockets, and for their locks.
 ///
 /// # Examples
 /// ```
@@ -77,7 +77,7 @@ impl<T> Drop for PerProcess<T> {
     fn drop(&mut self) {
         let process = process::id();
         for slot in &mut self.slots {
-            // Dropping what an ancestor created could wait for its threads.
+            // Dropping a value of an ancestor could wait for its threads.
             if *slot.owner.get_mut() != process {
                 mem::forget(slot.value.take());
             }

@@ -24,8 +24,8 @@ use crate::{Operation, StoreError};
 /// The most threads, which only move bytes between sockets and buffers; decoding is done elsewhere.
 const MAX_THREADS: usize = 4;
 
-/// The most work that blocks its thread. It may wait for requests, whose clients look up names on the
-/// 512 blocking threads of the same runtime: some must stay free.
+/// The most work that blocks its thread. It may wait for requests. Their clients look up names on
+/// the 512 blocking threads of the same runtime: some must stay free.
 const MAX_BLOCKING: usize = 256;
 
 /// The threads, and a permit for each piece of work that may block one.
@@ -60,9 +60,9 @@ fn threads(operation: Operation, name: &str) -> Result<&'static Threads, StoreEr
 /// Runs `future` on the runtime's threads and blocks this thread until it is done. Errors name
 /// `operation` and the key or prefix `name`.
 ///
-/// The result comes through a channel of the standard library: this thread may itself be polling a
-/// task of tokio's, and waiting for any type of tokio would use up that task's budget and then
-/// never return.
+/// The result comes through a channel of the standard library. This thread may itself be polling a
+/// task of tokio: waiting for any type of tokio would use up that task's budget and then never
+/// return.
 #[cfg(feature = "object_store")]
 pub(crate) fn wait<T: Send + 'static>(
     operation: Operation,
@@ -126,7 +126,7 @@ impl<T: Send + 'static> Task<T> {
         // The semaphore is never closed.
         let permit: Option<OwnedSemaphorePermit> = Arc::clone(blocking).acquire_owned().await.ok();
         let handle = runtime.spawn_blocking(move || {
-            // Until the work ends, also if nobody waits for it any more.
+            // Until the work ends, also if no caller waits for it any more.
             let _permit = permit;
             work()
         });

@@ -152,7 +152,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     ///
     /// A put is atomic: readers see the old bytes or the new ones, never a mixture or a part. With
     /// [`PutMode::Create`] and [`PutMode::Update`] the condition and the write are one atomic step,
-    /// between processes too; a store that cannot do this refuses these modes, for example with
+    /// between processes too. A store that cannot do this refuses these modes, for example with
     /// [`PutMode::require_overwrite`], and does not claim
     /// [`conditional_put`](Capabilities::conditional_put).
     ///
@@ -160,7 +160,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Unsupported`] if the store has no conditional puts. After any error the object
-    /// is what it was before; a remote store may also have written it if the response was lost.
+    /// is unchanged; but a remote store may have written it if the response was lost.
     fn put_opts(
         &self,
         key: &Key,
@@ -182,8 +182,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// As the last item, whatever keeps the store from listing.
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key>;
 
-    /// What lies directly below `prefix`: objects, and prefixes of further keys. Links are
-    /// followed.
+    /// The direct children of `prefix`: objects, and prefixes of further keys. Links are followed.
     ///
     /// # Errors
     /// As for [`list`](Store::list).
@@ -245,9 +244,9 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(GetInto::Unsupported)
     }
 
-    /// Refuses an object of more than `most` bytes whose few stored bytes stand for many, as in an
-    /// archive that deflates: reading it would take memory beyond the size of the input. Objects that
-    /// are stored as long as they are pass, and so do missing ones.
+    /// Refuses an object of more than `most` bytes that is stored compressed, as in an archive that
+    /// deflates: reading it would take memory beyond the size of the input. Objects that are stored
+    /// uncompressed pass, and missing objects too.
     ///
     /// By default everything passes.
     ///
@@ -258,9 +257,9 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(())
     }
 
-    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with the size and version that
-    /// listings of the store contain. Two listings describe an unchanged object in the same way;
-    /// [`head`](Store::head) may tell more, since some servers leave `ETag`s out of listings.
+    /// The keys of [`list`](Store::list) with [`Links::Follow`], each with the size and version
+    /// that listings of the store contain. Two listings describe an unchanged object in the same
+    /// way; [`head`](Store::head) may contain more, since some servers have no `ETag`s in listings.
     ///
     /// `None` by default: the caller looks up each key.
     ///
@@ -296,7 +295,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Access to files in the storage that are not objects.
     ///
-    /// `None` by default: every name in the storage is a key, and writers leave nothing behind.
+    /// `None` by default: every name in the storage is a key, and writers leave no files behind.
     fn cleaning(&self) -> Option<&dyn Cleaning> {
         None
     }

@@ -10,8 +10,8 @@ use crate::{Key, ObjectMeta, ReadRange, StoreError};
 /// It borrows nothing, so it can be moved to another task. Dropping it cancels the operation.
 pub type StoreFuture<T> = Pin<Box<dyn Future<Output = Result<T, StoreError>> + Send + 'static>>;
 
-/// Reads of a [`Store`](crate::Store) that do not block the thread: what
-/// [`Store::asynchronous`](crate::Store::asynchronous) returns.
+/// Reads of a [`Store`](crate::Store) that do not block the thread; see
+/// [`Store::asynchronous`](crate::Store::asynchronous).
 ///
 /// Buffers are passed and returned by value: a dropped future drops its buffer. Otherwise as the
 /// method of the same name of [`Store`](crate::Store). Writes, locks and listings block: run them
@@ -25,7 +25,7 @@ pub trait AsyncStore: fmt::Debug + Send + Sync {
     fn get(&self, key: &Key, range: ReadRange<'_>, buffer: Vec<u8>) -> StoreFuture<Option<Object>>;
 }
 
-/// What was read of an object.
+/// The bytes that were read of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Object {
     /// The requested bytes, in the buffer that was passed.

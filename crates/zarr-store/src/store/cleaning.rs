@@ -13,7 +13,7 @@ pub trait Cleaning {
     /// Keeps files that a living process is seen to hold. A living writer on another host that shares
     /// no locks with this one cannot be seen: it is delayed, and loses nothing.
     ///
-    /// By default does nothing: writers leave nothing behind.
+    /// By default does nothing: writers leave no files behind.
     ///
     /// # Errors
     /// Whatever keeps the store from looking or removing; some files may then be gone.
@@ -22,11 +22,11 @@ pub trait Cleaning {
         Ok(())
     }
 
-    /// Calls `found` with the name of each file or folder below `prefix` that cannot be an object: no
-    /// key has its name, or it is not a regular file. No listing has it, so copies and checks must
-    /// report it. A folder with such a name is reported without its contents. Links are followed as
-    /// for [`Links::Follow`](crate::Links::Follow). Files that [`clean`](Cleaning::clean) removes are
-    /// left out.
+    /// Calls `found` with the name of each file or folder below `prefix` that cannot be an object:
+    /// no key can have its name, or it is not a regular file. Listings do not contain it, so copies
+    /// and checks must report it. A folder with such a name is reported without its contents. Links
+    /// are followed as for [`Links::Follow`](crate::Links::Follow). Files that
+    /// [`clean`](Cleaning::clean) removes are left out.
     ///
     /// # Errors
     /// As for [`list`](crate::Store::list).

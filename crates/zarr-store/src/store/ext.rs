@@ -64,7 +64,7 @@ pub trait StoreExt: Store {
     fn put_vectored(&self, key: &Key, pieces: &[IoSlice<'_>]) -> Result<(), StoreError> {
         match self.put_opts(key, pieces, PutMode::Overwrite)? {
             PutOutcome::Written => Ok(()),
-            // There was no condition to fail; what a faulty store did not write must not pass.
+            // There was no condition to fail; a faulty store that did not write must not pass.
             PutOutcome::Changed => {
                 Err(StoreError::Contention { key: key.to_string(), attempts: 1 })
             }
@@ -110,7 +110,7 @@ pub trait StoreExt: Store {
         }
     }
 
-    /// Removes what dead writers left below `prefix`; see
+    /// Removes the leftover files of dead writers below `prefix`; see
     /// [`Cleaning::clean`](crate::Cleaning::clean).
     ///
     /// # Errors

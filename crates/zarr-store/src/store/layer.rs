@@ -11,14 +11,14 @@ use crate::{
     PutOutcome, ReadRange, Session, Sharing, Store, StoreError, StoreExt as _,
 };
 
-/// A store that stands before another one, its inner store, and passes on all that this can do: it
-/// counts, watches, delays or stops what passes.
+/// A store that wraps another store, its inner store, and passes on every operation. It can count,
+/// watch, delay or stop operations.
 ///
-/// Each `Layer` is a [`Store`]. An operation that a layer does not do in its own way goes through
-/// [`pass`](Layer::pass) or [`pass_listing`](Layer::pass_listing), those of [`Linking`] and
-/// [`Cleaning`] too, so that none gets past a layer that overrides these two. Sessions, stores that
-/// verify and asynchronous reads are handed on with a layer [around](Layer::around) them, or not at
-/// all.
+/// Each `Layer` is a [`Store`]. Every operation that a layer does not override goes through
+/// [`pass`](Layer::pass) or [`pass_listing`](Layer::pass_listing), also the operations of
+/// [`Linking`] and [`Cleaning`]. So a layer that overrides these two methods sees all operations.
+/// Sessions, stores that verify and asynchronous reads are handed on with a layer
+/// [around](Layer::around) them, or not at all.
 ///
 /// A store that keeps something of the inner store back implements [`Store`] instead.
 ///
@@ -85,7 +85,7 @@ pub trait Layer: fmt::Debug + Send + Sync {
     /// The type of the inner store.
     type Inner: Store + ?Sized;
 
-    /// The store that does what passes.
+    /// The store that performs the operations.
     fn inner(&self) -> &Self::Inner;
 
     /// The same layer around `store`, which is a session of the inner store, or the inner store as it
@@ -100,7 +100,7 @@ pub trait Layer: fmt::Debug + Send + Sync {
     /// store do it.
     ///
     /// # Errors
-    /// Those of `work`, or the layer's own.
+    /// The errors of `work`, or the layer's own.
     fn pass<T>(
         &self,
         operation: Operation,

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use crate::{Key, Location, ObjectFile, ObjectMeta, Prefix, PutFrom, Sharing, Store, StoreError};
 
-/// What [`Store::linking`] gives: where the store keeps its objects, so that another store can tell
-/// whether they share them, and link or clone them instead of copying their bytes.
+/// Links and clones between stores, from [`Store::linking`]. A store tells where it keeps its
+/// objects; so another store can recognise shared objects, and link or clone objects instead of
+/// copying their bytes.
 ///
 /// Callers find the first two methods in [`StoreExt`](crate::StoreExt) too, for any store.
 pub trait Linking {
@@ -15,9 +16,9 @@ pub trait Linking {
     /// Links are followed as far as they lead somewhere.
     fn location(&self, prefix: &Prefix) -> Option<Location>;
 
-    /// Makes `key` an object with the bytes of the object `from_key` of the store `from`, without
-    /// reading them into this process: by a hard link, a reflink, or a copy within the system or
-    /// the server. `expected` is the source's size and version, as [`head`](Store::head) gave it.
+    /// Puts the bytes of the object `from_key` of the store `from` at `key`, without reading them
+    /// into this process: by a hard link, a reflink, or a copy within the system or the server.
+    /// `expected` is the source's size and version, as [`head`](Store::head) gave it.
     ///
     /// Atomic, as a put without condition.
     ///

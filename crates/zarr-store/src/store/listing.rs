@@ -10,7 +10,7 @@ use crate::StoreError;
 /// of entries. Dropping the iterator ends the listing. The store may be used meanwhile; whether
 /// entries made or removed meanwhile are listed is unspecified.
 ///
-/// An error is the last item: what was listed before it is not all there is.
+/// An error is the last item: the items before it are not the whole listing.
 ///
 /// # Examples
 /// ```

@@ -1,4 +1,4 @@
-//! The interface of stores, and what its methods take and give back.
+//! The interface of stores, and its argument and result types.
 
 pub(crate) mod api;
 pub(crate) mod async_api;

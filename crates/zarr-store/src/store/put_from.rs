@@ -4,8 +4,8 @@ use std::fs::File;
 
 use crate::ObjectMeta;
 
-/// Whether an object that is made of another by [`Linking::put_from`](crate::Linking::put_from) may be
-/// the same file.
+/// Whether [`Linking::put_from`](crate::Linking::put_from) may make a second name for the same
+/// file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sharing {
@@ -39,6 +39,6 @@ pub enum PutFrom {
 pub struct ObjectFile {
     /// The file, opened for reading.
     pub file: File,
-    /// Size and version of what was opened.
+    /// Size and version of the opened object.
     pub meta: ObjectMeta,
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::{Store, StoreError};
 
-/// Puts into a store that take effect together when the session is [committed](Session::commit), and
-/// not at all if it is dropped before: after an error, nothing of it is left.
+/// Puts into a store that take effect together when the session is [committed](Session::commit). If
+/// it is dropped before, for example after an error, none of them takes effect.
 ///
 /// Reads of the session's [store](Session::store) see its puts, and otherwise the state when it
 /// began. Other readers see the last commit. Threads may share a session.
@@ -47,7 +47,7 @@ impl Session {
         Ok(session.unwrap_or_else(|| Self::new(Arc::clone(store), || Ok(()))))
     }
 
-    /// A session whose reads and puts go to `store`, for implementations of [`Store::session`].
+    /// A session with reads and puts that go to `store`, for implementations of [`Store::session`].
     ///
     /// `commit` lets all puts take effect, or none. A session that is dropped drops it uncalled.
     pub fn new(

@@ -9,8 +9,8 @@ use crate::{Key, Operation, Prefix, StoreError};
 
 /// Size and version of an object, and when it was modified.
 ///
-/// Two are equal if size and version are: servers that share their objects may name different times
-/// for one version, and listings have other decimals than reads.
+/// Two are equal if size and version are equal. Servers that share their objects may give different
+/// times for one version, and times in listings have other decimals than in reads.
 #[derive(Debug, Clone)]
 pub struct ObjectMeta {
     /// Size in bytes.
@@ -42,19 +42,19 @@ enum Text {
 }
 
 impl Version {
-    /// A version made of numbers, such as a counter or what identifies a file.
+    /// A version made of numbers, such as a counter or the identity of a file.
     #[must_use]
     pub fn from_numbers(numbers: [u64; 4]) -> Self {
         Self(Text::Numbers(numbers))
     }
 
-    /// A version made of a text, such as an ETag.
+    /// A version from a text, such as an ETag.
     #[must_use]
     pub fn from_tag(tag: &str) -> Self {
         Self(Text::Tag(Arc::from(tag)))
     }
 
-    /// The text, if it was made of one.
+    /// The text, if the version was made from a text.
     #[must_use]
     pub fn tag(&self) -> Option<&str> {
         match &self.0 {
@@ -85,7 +85,7 @@ pub enum GetInto {
     Read(ObjectMeta),
 }
 
-/// On what condition [`Store::put_opts`](crate::Store::put_opts) writes.
+/// The condition on which [`Store::put_opts`](crate::Store::put_opts) writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutMode<'v> {
     /// None: an object that is there is replaced.
@@ -130,7 +130,7 @@ pub enum PutOutcome {
     Changed,
 }
 
-/// What [`Store::capabilities`](crate::Store::capabilities) tells of a store.
+/// The abilities of a store, from [`Store::capabilities`](crate::Store::capabilities).
 ///
 /// # Examples
 /// ```
@@ -208,7 +208,7 @@ impl Default for Capabilities {
 /// How a listing treats links, such as the symbolic links of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Links {
-    /// What a link leads to is listed under the name of the link: for readers.
+    /// The target of a link is listed under the name of the link: for readers.
     Follow,
     /// A link is itself an object, which can be [deleted](crate::Store::delete), and its target is
     /// not listed: for deleting. If the prefix itself is a link, only the link is listed.
@@ -242,7 +242,7 @@ pub struct LockGuard {
 }
 
 impl LockGuard {
-    /// A guard that drops `held` to release the lock.
+    /// A guard; dropping `held` releases the lock.
     pub fn new(scope: LockScope, held: impl Send + Sync + 'static) -> Self {
         Self { scope, _held: Box::new(held) }
     }

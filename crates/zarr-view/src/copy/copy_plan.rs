@@ -50,8 +50,8 @@ impl CopyPlan {
         };
         let mut margins = Vec::new();
         let body = if dst.is_masked_out() || !fits(&src_span) || !fits(&dst_span) {
-            // If a view reaches more bytes than any buffer can have, every run is refused, so there
-            // is nothing to prepare.
+            // No buffer is large enough for such a view: every run is refused, so there is nothing
+            // to prepare.
             None
         } else if src.mask().is_none() && dst.mask().is_none() {
             let start = |view: &View| view.offset().cast_unsigned();

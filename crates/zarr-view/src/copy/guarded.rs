@@ -1,5 +1,5 @@
-//! Tests every kernel between pages that must not be touched: reading or writing outside of the
-//! bytes between the first and the last element of a view faults there.
+//! Tests every kernel between two protected pages: an access before the first or behind the last
+//! element of a view faults.
 
 #![expect(unsafe_code, reason = "makes pages inaccessible")]
 

@@ -156,7 +156,7 @@ mod tokens {
         }
     }
 
-    /// The processor has AVX-512 VBMI, and what [`Avx512`] has.
+    /// The processor has AVX-512 VBMI and the instructions of [`Avx512`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(in crate::copy) struct Vbmi(Avx512);
 

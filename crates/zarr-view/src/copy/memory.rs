@@ -11,9 +11,9 @@ const HUGE: usize = 4 << 20;
 /// A vector of `len` zero bytes for the result of a copy.
 ///
 /// From 4 MiB on, on Linux with the `std` feature, it asks the operating system for huge pages.
-/// Without them the first write to fresh memory causes a page fault every 4 KiB, so a copy into
-/// it is several times slower than a copy into memory used before. The zeros cost nothing: the
-/// operating system supplies zeroed memory.
+/// Without them the first write to fresh memory causes a page fault every 4 KiB, and a copy is
+/// several times slower than into memory used before. The zeros cost nothing: the operating system
+/// supplies zeroed memory.
 ///
 /// # Errors
 /// [`CopyError::Memory`] if there is not enough memory.
@@ -37,8 +37,8 @@ pub fn zeroed(len: usize) -> Result<Vec<u8>, CopyError> {
         return Err(error);
     }
     #[expect(unsafe_code, reason = "zeroed memory that may fail, with advice on its pages")]
-    // SAFETY: `start` comes from the global allocator with the layout of `len` bytes of alignment
-    // 1, which is that of a `Vec<u8>` of this capacity, and all of them are initialised to zero.
+    // SAFETY: `start` comes from the global allocator with the layout of a `Vec<u8>` of capacity
+    // `len`: `len` bytes of alignment 1. All of them are initialised to zero.
     let mut buffer = unsafe { Vec::from_raw_parts(start, len, len) };
     advise_huge_pages(&mut buffer);
     Ok(buffer)

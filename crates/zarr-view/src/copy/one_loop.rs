@@ -1,4 +1,4 @@
-//! One of the nested loops that a copy is made of.
+//! One of the nested loops of a copy.
 
 /// One loop: the number of steps, and the distance of each step on both sides, in bytes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

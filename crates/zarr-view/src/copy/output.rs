@@ -302,13 +302,13 @@ impl<'a> Output<'a> {
     }
 
     /// Runs a plan at the box that starts at index `at`. The plan's destination must be a box of
-    /// this output of the same shape, starting anywhere: one plan serves all boxes of a shape,
-    /// without a view for each.
+    /// this output of the same shape; where it starts does not matter. So one plan serves all boxes
+    /// of a shape, without a view for each.
     ///
     /// # Errors
-    /// [`ViewError::Range`] if the box is not within the output, [`CopyError::Plan`] if the plan was
-    /// made for another view or a mask is on either, [`CopyError::ElementSize`], and as
-    /// [`CopyPlan::run`].
+    /// [`ViewError::Range`] if the box is not within the output; [`CopyError::Plan`] if the plan
+    /// was made for another view or either has a mask; [`CopyError::ElementSize`] if the element
+    /// sizes differ; and the errors of [`CopyPlan::run`].
     ///
     /// # Examples
     /// ```
@@ -358,8 +358,8 @@ impl<'a> Output<'a> {
         self.run_moved(plan, first, src, fill)
     }
 
-    /// Runs a plan whose destination is this output's view, or a box of it moved elsewhere:
-    /// `first` replaces the offset of the plan's view.
+    /// Runs a plan for this output's view, or for a box of it at any place: `first` replaces the
+    /// offset of the plan's view.
     fn run_moved(
         &mut self,
         plan: &CopyPlan,
@@ -375,9 +375,9 @@ impl<'a> Output<'a> {
         let moved = first.wrapping_sub(planned.offset());
         let moved = moved.wrapping_mul(self.element_size().cast_signed());
         let start = self.start.wrapping_offset(moved);
-        // SAFETY: the plan writes at its own view's positions from `start`, which are those of this
-        // output, or of a box of it, from `self.start`. They lie within the buffer and belong to
-        // this output alone, which is borrowed exclusively. `check` has passed.
+        // SAFETY: the plan writes at its own view's positions from `start`. From `self.start`,
+        // these are the positions of this output or of a box of it. They lie within the buffer and
+        // belong to this output alone, which is borrowed exclusively. `check` has passed.
         unsafe {
             plan.run_unchecked(src, start, fill);
         }
@@ -423,10 +423,10 @@ impl<'a> Output<'a> {
         let mut index: Dims<usize> = Dims::repeat(0, outer.len());
         let mut position = self.view.offset();
         loop {
-            // SAFETY: `position` is that of an index of the view whose last entry is 0, and the rest of
-            // its row follows in steps of `step`. Each position is an element of `N` bytes within the
-            // buffer, since the caller gives `N` as the size, and belongs to this output alone, which is
-            // borrowed exclusively. An array of bytes may lie anywhere.
+            // SAFETY: `position` belongs to an index of the view whose last entry is 0, and the
+            // rest of its row follows in steps of `step`. Each position is an element of `N` bytes
+            // within the buffer, since the caller gives `N` as the size, and belongs to this output
+            // alone, which is borrowed exclusively. An array of bytes may lie anywhere.
             unsafe {
                 let start = self.start.cast::<[u8; N]>().offset(position);
                 if step == 1 {

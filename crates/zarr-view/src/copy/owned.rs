@@ -41,7 +41,7 @@ pub struct OwnedOutput {
 }
 
 struct Shared<M> {
-    /// A grid of the elements in `memory`. Its parts leave this module only together with the
+    /// A grid of the elements in `memory`. Its parts never get out of this module without the
     /// memory.
     grid: OutputGrid<'static>,
     memory: Memory<M>,

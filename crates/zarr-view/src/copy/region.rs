@@ -1,10 +1,10 @@
 //! The bytes that a copy may touch on each side, as kernels walk them.
 //!
-//! A place moves anywhere without being used, as pointers do. Its bytes are asked for by
-//! [`Source::bytes`] and [`Target::bytes`], which in debug builds assert that all of them lie between
-//! the lowest and the highest byte that the loops of the copy reach. So a kernel is safe if it asks
-//! only for bytes of elements of its own loops, and moves them only within what it asked for: both
-//! can be read in its own file. Release builds have the pointer and nothing else.
+//! A place moves anywhere without being used, as pointers do. [`Source::bytes`] and
+//! [`Target::bytes`] give its bytes. In debug builds they assert that these lie between the lowest
+//! and the highest byte that the loops of the copy reach. So a kernel is safe if it asks only for
+//! bytes of elements of its own loops, and moves them only within the bytes it asked for. Both can
+//! be checked in its own file. Release builds have the pointer and nothing else.
 
 use core::ops::Range;
 

@@ -7,14 +7,15 @@ use crate::ViewError;
 /// views, and writes both in it; `None` if there is no such shape.
 ///
 /// Element `i` of one side still corresponds to element `i` of the other, in C order, whatever
-/// their shapes were. This allows a chain of `transpose` and `reshape` to be copied in one pass:
-/// one side is the stored data, the other the caller's buffer, and neither needs to be a single
-/// view in the other's shape.
+/// their shapes were. So a chain of `transpose` and `reshape` can be copied in one pass. One side
+/// is the stored data, the other the caller's buffer, and neither needs to be a single view in the
+/// other's shape.
 ///
 /// A shape is a chain of index steps, each dividing the next: `[2, 3, 4]` has the steps 4 and 12
-/// above the innermost 1. A view can be written as a single view in a shape exactly if the shape
-/// has a dimension at each step at which the view changes its stride, and the mask allows the
-/// cuts. So the steps of both views together, in order, are the only candidate to try.
+/// above the innermost 1. A view can be written as a single view in a shape exactly if two
+/// conditions hold: the shape has a dimension at each step where the view changes its stride, and
+/// the mask allows the cuts. So the steps of both views together, in order, are the only candidate
+/// to try.
 ///
 /// # Errors
 /// [`ViewError::Elements`] if the views hold different numbers of elements, and
@@ -106,8 +107,7 @@ impl View {
             let strides = entries().map(|run| run.stride).collect();
             return Self { shape, strides, offset: self.offset, mask: None };
         }
-        // One dimension at the step of each entry: steps divide each other, as those of a shape
-        // do.
+        // One dimension at the step of each entry: steps divide each other, as in a shape.
         let steps = relation.list.iter().rev().map(|run| run.step).filter(|&step| step > 1);
         for step in steps {
             shape.push(above / step);

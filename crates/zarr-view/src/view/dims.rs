@@ -10,9 +10,9 @@ const INLINE: usize = 6;
 
 /// A list of plain entries, without a heap allocation for up to six.
 ///
-/// General small vectors clone, collect and repeat entry by entry, or by a call of the C library's
-/// copy, and that was half of the instructions of a reshape and of a plan. Here all six places move
-/// at once, used or not.
+/// General small vectors clone, collect and repeat entry by entry, or call the C library's copy.
+/// That was half of the instructions of a reshape and of a plan. Here all six places move at once,
+/// used or not.
 #[derive(Clone)]
 pub(crate) enum Dims<T> {
     Inline {

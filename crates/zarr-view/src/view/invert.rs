@@ -6,10 +6,10 @@ use super::{
 use crate::ViewError;
 
 impl View {
-    /// The view of `shape` that undoes `self`: where `self` puts its element `i` (in C order) at
-    /// position `p`, the result has position `i` at its element `p`. Elements that `self` does not
-    /// reach are masked. `None` if no single view does that, in particular if two indices of
-    /// `self` share a position.
+    /// The view of `shape` that undoes `self`. If element `i` of `self` (in C order) has position
+    /// `p`, then element `p` of the result has position `i`. Elements that `self` does not reach
+    /// are masked. `None` if no single view undoes `self`, in particular if two indices of `self`
+    /// share a position.
     ///
     /// `shape` describes the buffer that `self` reads, so [`span`](View::span)`().end` may not
     /// exceed its number of elements. Composing `self` with its inverse gives a contiguous view,

@@ -19,9 +19,9 @@ use crate::ViewError;
 
 /// A strided window on a buffer of elements.
 ///
-/// The element at `index` lies at position `offset + Σ index[d] * strides[d]` of the buffer if
-/// `mask[d].0 <= index[d] < mask[d].1` for every dimension; outside the mask it has no position
-/// and reads as a fill value. Strides and offset count elements and may be negative.
+/// An `index` is valid if `mask[d].0 <= index[d] < mask[d].1` for every dimension `d`. Its element
+/// lies at position `offset + Σ index[d] * strides[d]` of the buffer. Any other index has no
+/// position and reads as a fill value. Strides and offset count elements and may be negative.
 ///
 /// A view has no buffer. Compare [`span`](View::span) with the buffer's length, once.
 ///
@@ -29,13 +29,12 @@ use crate::ViewError;
 ///
 /// 1. The product of the sizes is at most `isize::MAX`, where a size of zero counts as one.
 /// 2. The position of every valid index is between 0 and `isize::MAX - 1`.
-/// 3. The form is *canonical*: a dimension with a single valid index has stride 0 (its
-///    contribution is in the offset); a view without any valid index has strides and offset 0,
-///    and, unless a size is zero, the mask `(0, 0)` in every dimension; a mask that hides nothing
-///    is absent.
+/// 3. The form is *canonical*. A dimension with a single valid index has stride 0; its contribution
+///    is in the offset. A view without any valid index has strides and offset 0 and, unless a size
+///    is zero, the mask `(0, 0)` in every dimension. A mask that hides no index is absent.
 ///
-/// By invariant 3 two views are equal (`==`, `Hash`) exactly if they are the same map: the same
-/// shape, the same valid indices, and the same position for each.
+/// By invariant 3 two views are equal (`==`, `Hash`) exactly if they are the same map: they have
+/// the same shape, the same valid indices, and the same position for each.
 ///
 /// # Edge cases
 ///
@@ -156,11 +155,11 @@ impl View {
         Self::build(shape.into(), strides.into(), offset, Some(mask.into()))
     }
 
-    /// The same view with fewer valid indices: those that were valid and lie within `mask`.
+    /// The same view with fewer valid indices: an index stays valid only if it lies within `mask`.
     ///
     /// # Errors
-    /// [`ViewError::Range`] if an interval is not within its dimension, [`ViewError::Rank`] if
-    /// there is not one interval per dimension.
+    /// [`ViewError::Range`] if an interval is not within its dimension; [`ViewError::Rank`] unless
+    /// there is one interval per dimension.
     ///
     /// # Examples
     /// ```

@@ -1,7 +1,7 @@
 //! A view as a relation between C-order indices and positions. In this form, views of different
 //! shapes can be compared.
 //!
-//! Number the elements of a shape in C order. The valid indices of a view form a box, so the pairs
+//! Number the elements of a shape in C order. The valid indices of a view form a box. So the pairs
 //! (C-order index, position) are a first pair plus all sums of multiples of a few fixed pairs:
 //!
 //! ```text
@@ -12,11 +12,10 @@
 //!
 //! A dimension with one valid index contributes nothing and is dropped. If an outer dimension
 //! continues an inner one in both steps (outer = extent x inner), the two are merged. Because the
-//! box is traversed in C order, each index step exceeds the whole range of the steps inside it,
-//! and so the merged list is unique: the innermost pair is the difference of the first two
-//! elements, its extent is the number of times that this difference repeats, and so on outwards.
-//! Therefore two views of any shapes are the same map on C-order indices exactly if their lists
-//! are equal.
+//! box is traversed in C order, each index step exceeds the whole range of the steps inside it. So
+//! the merged list is unique: the innermost pair is the difference of the first two elements, its
+//! extent is the number of times that this difference repeats, and so on outwards. Therefore two
+//! views of any shapes are the same map on C-order indices exactly if their lists are equal.
 
 use super::{Dims, View, signed};
 use crate::ViewError;

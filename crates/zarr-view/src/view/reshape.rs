@@ -45,8 +45,8 @@ impl View {
         self.progressions().realize(shape.into())
     }
 
-    /// As the general way, in one pass: without a mask, the entries of the relation leave no gaps,
-    /// and each is divided among new dimensions without a rest.
+    /// The result of the general way, in one pass. Without a mask, the entries of the relation have
+    /// no gaps between them, and each divides into new dimensions without a remainder.
     ///
     /// The shape must hold as many elements as this view, at least one, which has no mask.
     fn reshape_whole(&self, shape: &[usize]) -> Option<Self> {

@@ -138,7 +138,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// What is found, for messages: short values as they are.
+/// The found value, for messages; short values unchanged.
 fn found(text: &str) -> String {
     match text.as_bytes() {
         [b'{', ..] => "an object".to_owned(),

@@ -18,7 +18,7 @@ use crate::error::VirtualJoinError;
 /// How the name of a document of a virtual join ends.
 pub const SUFFIX: &str = ".zjoin";
 
-/// A virtual join: a hierarchy whose arrays consist of others, which are elsewhere.
+/// A virtual join: a hierarchy of arrays that consist of other arrays, in other stores.
 ///
 /// The book's page on virtual joins has every field of its JSON form. Documents are checked when they are
 /// read: time and memory are proportional to their length, whatever they say.
@@ -83,7 +83,7 @@ pub enum Missing {
     Fill,
 }
 
-/// Where a member is, and what was known of it when it was joined.
+/// The location of a member, and its document's identity when it was joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MemberReference {
@@ -153,9 +153,9 @@ impl Document {
         Ok(self)
     }
 
-    /// The same members, whose chunks may be modified at any time: reads then give their new elements.
-    /// Without this, reading a chunk that was modified after the join is an error. For members that
-    /// are still being written.
+    /// The same members, with chunks that may be modified at any time: reads then return their new
+    /// elements. Without this, reading a chunk that was modified after the join is an error. For
+    /// members that are still being written.
     #[must_use]
     pub fn chunks_may_change(mut self) -> Self {
         let arrays = self.nodes.values_mut().filter_map(|node| match node {

@@ -19,7 +19,7 @@ impl Document {
     /// Reads a document; `place` is its path or URL, for messages.
     ///
     /// # Errors
-    /// [`VirtualJoinError::Document`] with the JSON path of what is wrong, and what is allowed.
+    /// [`VirtualJoinError::Document`] with the JSON path of the fault, and the allowed values.
     pub fn from_json(place: &str, json: &[u8]) -> Result<Self, VirtualJoinError> {
         let mut document = Value::parse(place, json)?.object()?;
         let version = document.need("zarr_kit_join")?;

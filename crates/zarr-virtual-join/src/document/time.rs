@@ -31,7 +31,7 @@ fn parts(text: &str) -> (&str, &str) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Latest {
     pub(crate) recorded: SystemTime,
-    /// The end of the second, or of the part of one, that the recorded decimals leave open.
+    /// The latest time with the recorded decimals, for example the end of the second.
     until: SystemTime,
 }
 
@@ -52,8 +52,8 @@ impl Latest {
         Some(Self { recorded, until })
     }
 
-    /// Whether something that was modified at this time is older, or as old. Times of HTTP are cut to
-    /// whole seconds: what was modified in the second of the recorded time is accepted then.
+    /// Whether an object that was modified at this time is older, or as old. Times of HTTP are cut
+    /// to whole seconds: an object modified in the second of the recorded time is accepted then.
     pub(crate) fn accepts(self, modified: SystemTime) -> bool {
         modified <= self.until
     }

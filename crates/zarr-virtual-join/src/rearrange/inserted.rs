@@ -22,8 +22,8 @@ pub(crate) struct Rearranged<'a> {
     pub(crate) axis: usize,
 }
 
-/// Refuses a group with other nodes than the joined one has, with other elements in the arrays that
-/// are not rearranged, or whose arrays are not equally long on the dimension.
+/// Refuses a group with other nodes than the joined group, with other elements in the arrays that
+/// are not rearranged, or with arrays of different lengths on the dimension.
 pub(crate) fn check_group(
     group: &GroupTree,
     joined: &GroupTree,
@@ -114,9 +114,9 @@ pub(crate) fn refused(place: &str, member: &str, reason: &'static str) -> Virtua
     }
 }
 
-/// An array with the data type, dimensions and attributes that a member of another has. Where the
-/// joined array has no names for its dimensions, those of `member` count, if it has none either: a
-/// stack does not show whether its members have a list without names, or no list.
+/// An array with the data type, dimensions and attributes that a member of another has. If the
+/// joined array has no names for its dimensions, and `member` has none either, the list of `member`
+/// counts: a stack does not show whether its members have a list without names, or no list.
 fn unstacked(array: &JoinedArray, member: &ArrayMetadata) -> Result<Array, VirtualJoinError> {
     let metadata = match array.new_axis {
         None => array.metadata.clone(),

@@ -1,4 +1,4 @@
-//! Removes, reorders and inserts members of a virtual join, whose document is written again.
+//! Removes, reorders and inserts members of a virtual join, and writes its document again.
 
 mod inserted;
 mod rearranged;
@@ -202,23 +202,23 @@ impl StoredDocument {
         Ok(first.map_or(0, |(_, length)| length))
     }
 
-    /// Plans to make an axis of these spans, one after another. What no span keeps is left out of
-    /// the document; no array is changed, and no chunk is looked at.
+    /// Plans to make an axis of these spans, one after another. Indices that no span keeps are not
+    /// in the new document. No array is changed, and no chunk is looked at.
     ///
     /// In a group, all arrays that have the dimension are rearranged alike. Since the document is
     /// one object, readers find all old or all new arrays.
     ///
-    /// An inserted array has the data type, dimension names and lengths of the joined one, and equal
-    /// attributes that say what values mean; chunks, codecs and fill value are its own. It cannot
-    /// be inserted where members also adjoin on another axis.
+    /// An inserted array has the data type, dimension names and lengths of the joined array, and
+    /// equal attributes that give values their meaning. Its chunks, codecs and fill value may
+    /// differ. It cannot be inserted where members also adjoin on another axis.
     ///
-    /// A group is inserted into a group. It has the same arrays and groups; its arrays that have the
-    /// dimension are as above, and have one length on it. The others must be equal in both, for
-    /// which they are read. Coordinates are not compared: the spans say what comes where.
+    /// A group is inserted into a group. It has the same arrays and groups; its arrays that have
+    /// the dimension are as above, and have one length on it. The others must be equal in both, for
+    /// which they are read. Coordinates are not compared: the spans give the order.
     ///
     /// # Errors
-    /// [`VirtualJoinError`] with the array, if the spans cannot be made of whole members or an inserted
-    /// array does not fit.
+    /// [`VirtualJoinError`] with the array, if a span does not consist of whole members or an
+    /// inserted array does not fit.
     pub fn rearrange(
         &self,
         axis: AxisOf<'_>,

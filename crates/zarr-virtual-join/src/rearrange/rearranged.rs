@@ -114,7 +114,7 @@ pub(crate) struct RearrangedArray {
 }
 
 impl RearrangedArray {
-    /// The array whose axis is made of these members.
+    /// The array with an axis of these members.
     pub(crate) fn of(
         array: &JoinedArray,
         axis: usize,
@@ -220,8 +220,8 @@ impl RearrangedArray {
     }
 }
 
-/// How many members there are on the axes before an axis, and on those after it; none on either side
-/// if one of these axes is empty, since the document lists no members then, however many the others
+/// The number of members on the axes before an axis, and on the axes after it. It is 0 on both
+/// sides if one of these axes is empty: the document lists no members then, however many the others
 /// claim.
 fn around(grid: &Grid, axis: usize) -> (u64, u64) {
     let counts = grid.occupied();

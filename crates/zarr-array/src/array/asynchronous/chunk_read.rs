@@ -135,8 +135,8 @@ impl PendingRead {
         ChunkRead::new(array.clone(), self.part, self.place, None)
     }
 
-    /// Begins to read it from a member of the array that is kept open and has an asynchronous
-    /// interface, if it lies in one chunk of it.
+    /// Begins to read it from an open member of the array with an asynchronous interface, if it
+    /// lies in one chunk of this member.
     pub(super) fn begin_in_kept_member(self, array: &Array) -> Result<Begun, ArrayError> {
         let Some(place) = array.in_kept_member(&self.part.chunk)? else {
             return Ok(Begun::Not(Box::new(self)));
@@ -144,8 +144,9 @@ impl PendingRead {
         self.begin_in(array, &place)
     }
 
-    /// As [`begin_in_kept_member`](Self::begin_in_kept_member), after opening the member. What has no
-    /// asynchronous interface, or lies in several chunks, is read here. Blocks.
+    /// As [`begin_in_kept_member`](Self::begin_in_kept_member), after opening the member. If the
+    /// member has no asynchronous interface, or the part lies in several chunks, it is read here.
+    /// Blocks.
     pub(super) fn begin_in_member(self, array: &Array) -> Result<Begun, ArrayError> {
         let begun = match array.in_member(&self.part.chunk)? {
             Some(place) => self.begin_in(array, &place)?,

@@ -18,20 +18,20 @@ use crate::threads;
 /// The operations of an [`Array`] that access the store, without blocking the thread; made by
 /// [`Array::asynchronous`]. It has the array's settings.
 ///
-/// Methods have the names of the blocking ones. What they change, open or create, they return as an
-/// [`Array`], which has all that needs no store.
+/// Methods have the names of the blocking ones. Methods that change, open or create an array return
+/// an [`Array`], which has all methods that need no store.
 #[derive(Clone, Debug)]
 pub struct AsyncArray(Array);
 
 impl AsyncArray {
-    /// Sets the number of chunks in flight for each asynchronous read and write: from the first
-    /// request for a chunk until it has been decoded or stored. It bounds the requests in
+    /// Sets the number of chunks in flight for each asynchronous read and write. A chunk is in
+    /// flight from its first request until it has been decoded or stored. It bounds the requests in
     /// progress, and the memory for encoded chunks.
     ///
-    /// The default is one per thread if the store answers as fast as a thread can ask, and two
-    /// per decoding thread if it has an asynchronous interface. For a remote store it is the
-    /// number of [requests in flight](crate::store::Capabilities::requests_in_flight) that the
-    /// store wants, as long as the chunks take no more than 256 MiB.
+    /// The default is one per thread if the store answers as fast as a thread can ask, and two per
+    /// decoding thread if it has an asynchronous interface. For a remote store it is the store's
+    /// number of [requests in flight](crate::store::Capabilities::requests_in_flight), as long as
+    /// the chunks take no more than 256 MiB.
     #[must_use]
     pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
         self.0.in_flight = Some(chunks);

@@ -28,12 +28,13 @@ impl AsyncArray {
     /// As [`read`](Array::read), without blocking the thread. The future borrows nothing, so it
     /// can be spawned, and it runs on any executor.
     ///
-    /// Several chunks are [in flight](AsyncArray::with_chunks_in_flight) at once. They are requested
-    /// through the store's [asynchronous interface](crate::store::Store::asynchronous), or on
-    /// threads that may block. While other requests are waiting, chunks are decoded by a pool
-    /// with one thread per core, which all reads of the process share. A store that answers as
-    /// fast as a thread can ask, such as a folder, is read by the pool's threads themselves, and
-    /// single elements by a thread that may wait for the store. Each read keeps to the array's [number of threads](Array::with_threads).
+    /// Several chunks are [in flight](AsyncArray::with_chunks_in_flight) at once. They are
+    /// requested through the store's [asynchronous interface](crate::store::Store::asynchronous),
+    /// or on threads that may block. While other requests are waiting, chunks are decoded by a pool
+    /// with one thread per core, which all reads of the process share. The pool's own threads read
+    /// a store that answers as fast as a thread can ask, such as a folder; a thread that may wait
+    /// for the store reads single elements. Each read keeps to the array's [number of
+    /// threads](Array::with_threads).
     ///
     /// Dropping the future cancels the read: requests end, and chunks that are being decoded are
     /// finished.
@@ -68,7 +69,7 @@ impl AsyncArray {
         self.read_into(selection, Vec::new())
     }
 
-    /// As [`read`](Self::read), into `buffer`, whose content is replaced and whose memory is reused if
+    /// As [`read`](Self::read), into `buffer`: its content is replaced, and its memory is reused if
     /// it is large enough.
     ///
     /// The buffer is passed and returned by value, because decoding may still be writing to it
@@ -222,8 +223,8 @@ impl Array {
         places.into_inner().map_err(|_| interrupted("a chunk is still being decoded"))
     }
 
-    /// Reads through an asynchronous interface of the store, or those of the members' stores; each
-    /// chunk is decoded on one thread.
+    /// Reads through the asynchronous interface of the store, or of the members' stores; each chunk
+    /// is decoded on one thread.
     pub(super) async fn read_from<M: AsMut<[u8]> + Send + 'static>(
         &self,
         store: Option<Arc<dyn AsyncStore>>,
@@ -301,9 +302,9 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         Ok(())
     }
 
-    /// Begins to read a part from the member that holds it; `None` if it has been read already. What
-    /// blocks is done on a thread that may wait: a member is opened, and several of its chunks are
-    /// read, one after another.
+    /// Begins to read a part from the member that holds it; `None` if it has been read already.
+    /// Blocking work runs on a thread that may wait: opening a member, and reading several of its
+    /// chunks one after another.
     async fn begin_in_member(
         &self,
         pending: PendingRead,
@@ -332,7 +333,8 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         // The semaphore is never closed.
         let _thread = self.threads.acquire().await.ok();
         let decoded = DECODERS.run(move || {
-            // Held while it decodes, so that there are as many buffers as decoding threads.
+            // A permit for the time of decoding, so that there are as many buffers as decoding
+            // threads.
             let mut kept = scratch.take();
             let encoded = chunk.supply(answer, &mut kept)?;
             scratch.give(kept);

@@ -103,14 +103,14 @@ impl<J: Fn(&mut Turn<'_>) -> Result<(), ArrayError> + Send + Sync + 'static> Tur
             done: None,
         };
         let done = (self.job)(&mut turn);
-        // The other threads are told at once, not when the executor gets to it.
+        // The other threads see it at once, not when the executor gets to it.
         done.inspect_err(|_| self.shared.give_up())?;
         Ok(if turn.is_over { Left::Perhaps } else { Left::Nothing })
     }
 }
 
 impl Shared {
-    /// Parts that have not been begun; first the parts that a turn had no time for.
+    /// Parts that have not begun; first the parts that a turn had no time for.
     fn take(&self) -> Option<Range<u64>> {
         if self.is_given_up() {
             return None;

@@ -70,17 +70,16 @@ impl sealed::Destination for Output<'_> {
 }
 
 impl Array {
-    /// Reads elements into memory of the caller: bytes, elements of a Rust type, or positions with any
-    /// strides. [`Destination`] lists what it may be.
+    /// Reads elements into memory of the caller: bytes, elements of a Rust type, or positions with
+    /// any strides. [`Destination`] lists the types.
     ///
     /// Chunks are decoded directly to their positions; the bytes between elements are not changed. Lists
     /// of indices that go back and forth between chunks need a second buffer as large as the selection.
     ///
     /// # Errors
-    /// As [`read`](Array::read), and [`ArrayError::BufferLength`] unless a slice is as long as the
-    /// selection, [`ArrayError::Shape`] if the destination has a shape that differs from the
-    /// selection's, [`ArrayError::ElementType`] unless the data type matches. The memory may be partly
-    /// written.
+    /// As [`read`](Array::read); [`ArrayError::BufferLength`] unless a slice is as long as the
+    /// selection; [`ArrayError::Shape`] if the destination has another shape than the selection;
+    /// [`ArrayError::ElementType`] unless the data type matches. The memory may be partly written.
     ///
     /// # Examples
     /// ```

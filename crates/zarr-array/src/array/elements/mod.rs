@@ -1,4 +1,4 @@
-//! Elements of reads and writes: what they are in Rust, and what holds them.
+//! Elements of reads and writes: their Rust types, and the memory for them.
 
 pub(in crate::array) mod destination;
 #[cfg(feature = "ndarray")]
@@ -33,8 +33,8 @@ pub use typed::Element;
 /// | `Option<jiff::SignedDuration>` (feature `jiff`) | `numpy.timedelta64` | a `Vec` of it |
 /// | `ndarray::Array<T, D>` (feature `ndarray`) | the types of `T` | itself |
 ///
-/// The byte string of a `string` is its UTF-8, and that of an element that may be missing is the
-/// byte 0, or the bytes of the value and then the byte 1. "NaT" is `None`.
+/// The byte string of a `string` is its UTF-8. The byte string of an optional element is the byte
+/// 0, or the bytes of the value and then the byte 1. "NaT" is `None`.
 ///
 /// The trait is sealed: types of your own implement [`Element`](crate::Element).
 pub trait ReadAs: sealed::Read<<Self as ReadAs>::Output> {
@@ -42,8 +42,9 @@ pub trait ReadAs: sealed::Read<<Self as ReadAs>::Output> {
     type Output: Send + 'static;
 }
 
-/// A Rust type from which elements are written: the types of [`ReadAs`], and for `string` also other
-/// types of text (`&str`, `Cow<str>`, `Box<str>`, `Arc<str>`), for `bytes` other types of bytes.
+/// A Rust type from which elements are written: the types of [`ReadAs`], for `string` also other
+/// types of text (`&str`, `Cow<str>`, `Box<str>`, `Arc<str>`), and for `bytes` also other types of
+/// bytes.
 ///
 /// The trait is sealed: types of your own implement [`Element`](crate::Element).
 pub trait WriteAs: sealed::Write {}
@@ -87,13 +88,13 @@ pub(crate) mod sealed {
     }
 }
 
-/// Elements to write: a slice, an array, a vector, anything that points to one of them, or, with the
-/// feature `ndarray`, an array of that crate with any strides.
+/// Elements to write: a slice, an array, a vector, or anything that points to one of them. With the
+/// feature `ndarray`, also an array of that crate with any strides.
 pub trait Source<T> {
     /// The elements, if they lie in memory in C order.
     fn as_slice(&self) -> Option<&[T]>;
 
-    /// The elements in C order, for those that do not lie in memory so.
+    /// The elements in C order, if they do not lie so in memory.
     fn to_vec(&self) -> Vec<T>
     where
         T: Clone,

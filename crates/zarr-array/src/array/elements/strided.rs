@@ -14,9 +14,9 @@ use crate::selection::AnySelection;
 use crate::selection::Selection;
 use crate::transfer::{Selected, Transfer};
 
-/// The bytes of elements of a fixed size, from which they are written: any bytes in C order, or
-/// bytes with a view that gives the position of each element. A view may contain an element many
-/// times: strides of 0 write one value all along an axis.
+/// The bytes of elements of a fixed size to write: any bytes in C order, or bytes with a view that
+/// gives the position of each element. A view may contain an element many times: strides of 0 write
+/// one value all along an axis.
 ///
 /// # Examples
 /// ```

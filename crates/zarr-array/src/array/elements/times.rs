@@ -1,8 +1,8 @@
 //! Times and durations as types of the crate `jiff`.
 //!
 //! Elements are whole numbers of steps of a unit, from attoseconds to weeks, or of calendar months
-//! and years. `jiff` counts nanoseconds. A conversion is exact, or it is an error: what numpy would
-//! round or wrap around is refused.
+//! and years. `jiff` counts nanoseconds. A conversion is exact, or it is an error; numpy would
+//! round or wrap around instead.
 
 use jiff::civil::{Date, Time};
 use jiff::tz::TimeZone;
@@ -27,9 +27,9 @@ const TIMESTAMP: &str = "jiff::Timestamp";
 
 const DURATION: &str = "jiff::SignedDuration";
 
-/// Times of `numpy.datetime64`, in UTC as its specification says; "NaT" is `None`. Years and months are
-/// the moments at which they begin. The data type must have a unit that is not `generic`; a time that
-/// is no whole number of nanoseconds, or not one of the years -9999 to 9999, is
+/// Times of `numpy.datetime64`, in UTC as its specification says; "NaT" is `None`. Years and months
+/// are the moments at which they begin. The data type must have a unit other than `generic`. A time
+/// that is no whole number of nanoseconds, or outside of the years -9999 to 9999, is
 /// [`ArrayError::Time`].
 ///
 /// # Examples
@@ -59,9 +59,9 @@ impl ReadAs for Option<Timestamp> {
     type Output = Vec<Self>;
 }
 
-/// Durations of `numpy.timedelta64`; "NaT" is `None`. The data type must have a unit of a fixed length,
-/// which `generic`, months and years are not; a duration that is no whole number of nanoseconds, or
-/// longer than `jiff` can tell, is [`ArrayError::Time`].
+/// Durations of `numpy.timedelta64`; "NaT" is `None`. The data type must have a unit of a fixed
+/// length: not `generic`, months or years. A duration that is no whole number of nanoseconds, or
+/// too long for `jiff`, is [`ArrayError::Time`].
 ///
 /// # Spec
 /// zarr-extensions `data-types/numpy.timedelta64`.

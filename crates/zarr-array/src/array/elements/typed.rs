@@ -28,9 +28,9 @@ use crate::threads::ArrayFuture;
 ///
 /// Any other type with the memory layout of the elements can implement it too, with the derive
 /// macros of the crate `bytemuck`: `Pod`, or `NoUninit` and `CheckedBitPattern` if not all bit
-/// patterns are valid. Use this for records, whose fields lie without gaps. On a big-endian
-/// machine, the bytes of each number (each component of a complex number, each field of a record)
-/// are reversed first, according to the data type.
+/// patterns are valid. Use this for records; their fields lie without gaps. On a big-endian
+/// machine, the bytes of each number are reversed first, according to the data type: each component
+/// of a complex number, each field of a record.
 ///
 /// # Examples
 /// ```

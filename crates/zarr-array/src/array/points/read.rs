@@ -113,7 +113,7 @@ impl Array {
             let [first, _, ..] = group else { return Ok(None) };
             let place = PointChunk::of(self, points, *first);
             let codec = worker.codecs.of(&place.shape)?;
-            // What must be read whole is read once.
+            // Chunks that must be read whole are read once.
             let one = place.around(points, std::slice::from_ref(first));
             let view = View::contiguous(&vec![1; one.len()]).map_err(CopyError::from)?;
             if matches!(codec.reader(&one, &view, 0).need(), Need::All) {
@@ -140,8 +140,8 @@ impl PointChunk {
         .collect()
     }
 
-    /// The element of each point, if reading these one by one takes less than reading the box
-    /// around them.
+    /// The element of each point, if reading each separately takes less than reading the box around
+    /// them.
     fn apart(&self, points: &Points, group: &[usize], element_size: usize) -> Option<Vec<u64>> {
         let around = self.around(points, group);
         let counts: Vec<usize> = around.iter().map(|slice| slice.count).collect();

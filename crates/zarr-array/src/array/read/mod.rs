@@ -23,11 +23,12 @@ impl Array {
     /// single elements in the order of [`Points`]. Lists keep their order and their repetitions.
     /// Chunks that are not stored read as the fill value.
     ///
-    /// Each chunk that the selection touches is read once. If a chunk can be read in part, only
-    /// the selected elements are read; for a list of indices, also the elements between them. Lists that
-    /// go back and forth between chunks need a second buffer as large as the result, and so do points
-    /// that are not in the order of the chunks. Where points are few in a large chunk that can be read
-    /// in part, only they are read; of a shard, only the inner chunks that contain some.
+    /// Each chunk that the selection touches is read once. If a chunk can be read in part, only the
+    /// selected elements are read; for a list of indices, also the elements between them. Lists
+    /// that go back and forth between chunks need a second buffer as large as the result. So do
+    /// points that are not in the order of the chunks. If a large chunk that can be read in part
+    /// has few points, only the points are read; of a shard, only the inner chunks that contain
+    /// points.
     ///
     /// # Errors
     /// [`ArrayError`] names the axis and the selected indices, or the chunk that could not be
@@ -206,7 +207,7 @@ pub(in crate::array) enum Wanted<'a> {
 }
 
 impl<'a> Wanted<'a> {
-    /// Refuses arrays whose elements have no fixed size.
+    /// Refuses arrays with elements of no fixed size.
     pub(in crate::array) fn new(
         array: &'a Array,
         selection: &'a AnySelection,

@@ -14,7 +14,7 @@ use crate::transfer::ChunkRegion;
 /// How often a read of a chunk is repeated if the chunk is replaced meanwhile.
 const MAX_ATTEMPTS: u32 = 16;
 
-/// After this many attempts to read parts of a chunk that others keep replacing, all of it is
+/// After this many attempts to read parts of a chunk that others keep replacing, the whole chunk is
 /// read in one request, which always sees one version.
 const RANGED_ATTEMPTS: u32 = 4;
 
@@ -38,8 +38,8 @@ pub(in crate::array) enum Answer {
     Replaced,
 }
 
-/// Keeps the requests of one read to one version of a chunk's object: if the object is replaced
-/// between two of them, or is no longer the shard whose index was cached, the read starts again.
+/// Keeps the requests of one read to one version of a chunk's object. The read starts again if the
+/// object is replaced between two requests, or is no longer the shard of the cached index.
 pub(in crate::array) struct OneVersion {
     key: Key,
     /// Whether an index may be cached.
@@ -147,7 +147,7 @@ pub(in crate::array) struct RegionReader<C> {
 
 impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
     /// Begins to read `part` of the chunk of `array` with this `key` into elements of this `view`.
-    /// Refuses a chunk that inflates beyond what the metadata allows.
+    /// Refuses a chunk that inflates beyond the limit of the metadata.
     pub(in crate::array) fn new(
         array: &Array,
         part: &ChunkRegion<'_>,

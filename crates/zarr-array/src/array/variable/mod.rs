@@ -1,4 +1,4 @@
-//! Reading arrays of strings and of byte strings, and what writing them needs too.
+//! Reading arrays of strings and of byte strings, with parts that writing also uses.
 
 mod points;
 pub(crate) mod write;
@@ -127,7 +127,7 @@ impl destination::sealed::Destination for &mut LimitedStrings {
 }
 
 impl Array {
-    /// Refuses arrays whose elements are not strings.
+    /// Refuses arrays with elements other than strings.
     pub(crate) fn check_strings(&self) -> Result<(), ArrayError> {
         match self.data_type() {
             DataType::String => Ok(()),
@@ -139,7 +139,7 @@ impl Array {
         ArrayError::ElementType { data_type: self.data_type().to_string(), requested }
     }
 
-    /// Refuses arrays whose elements have a fixed size.
+    /// Refuses arrays with elements of a fixed size.
     pub(in crate::array) fn check_variable(&self) -> Result<(), ArrayError> {
         match &self.shared.compiled.chain {
             AnyChain::Variable(_) => Ok(()),
@@ -333,8 +333,8 @@ pub(in crate::array) struct VariableRead<'a> {
 
 /// The elements that have been read.
 pub(in crate::array) enum Collected {
-    /// All of them in order, once the one chunk that has them is decoded: a copy of each in its slot
-    /// would take a multiple of short ones' memory. `None` if it is not stored.
+    /// All of them in order, once the one chunk that has them is decoded. A copy of each element in
+    /// its slot would take a multiple of the memory of short elements. `None` if it is not stored.
     Alone(Option<ByteStrings>),
     /// The fill value until they are read.
     Slots(Slots),
@@ -355,7 +355,7 @@ impl Collected {
     }
 }
 
-/// What a part has of its chunk, if it is a whole selection of this shape, in order.
+/// The selection of a part in its chunk, if the part is a whole selection of this shape, in order.
 fn alone(part: &ChunkPart<'_>, shape: &[u64]) -> Option<Vec<Slice>> {
     let axes = part.axes().iter().zip(shape).map(|(axis, length)| match axis.indices {
         PartIndices::Step { in_chunk, step, len, reversed: false, .. } if len == *length => {

@@ -55,8 +55,8 @@ impl Array {
     }
 
     /// An element as the JSON of a fill value. An element out of the range of a sub-byte type
-    /// (SD-18) is shown as the number of its byte, or as hexadecimal bits if the type's values
-    /// are not integers.
+    /// (SD-18) is the number of its byte, or hexadecimal bits if the type's values are not
+    /// integers.
     pub(in crate::array) fn value(&self, element: &[u8]) -> Result<String, ArrayError> {
         let mut text = String::new();
         let mut canonical = element.to_vec();

@@ -29,13 +29,13 @@ impl Array {
     ///
     /// Chunks that the selection covers entirely, by ranges, are encoded without reading them. In
     /// all other chunks the rest is kept: they are read, changed and written under the best
-    /// exclusion that the store has. The same applies to chunks that the array's end cuts, even
-    /// if the selection covers all of the part within the array: others may append there at the
-    /// same time, or have appended since this array was opened. (If such a chunk cannot be
-    /// decoded, it is encoded without its old content.)
+    /// exclusion that the store has. The same applies to chunks that the array's end cuts, even if
+    /// the selection covers their whole part within the array: others may append there at the same
+    /// time, or have appended since this array was opened. (If such a chunk cannot be decoded, it
+    /// is encoded without its old content.)
     ///
     /// The document is not read again. If another writer has shrunk the array since it was opened,
-    /// elements written past its new end are stored, and show again when the array grows (SD-08).
+    /// elements written past its new end are stored. They show again when the array grows (SD-08).
     ///
     /// A chunk that then holds only the fill value, bit by bit, is removed, since it reads the
     /// same, unless [all are to be stored](Array::with_empty_chunks_stored). Inner chunks of a
@@ -44,9 +44,10 @@ impl Array {
     /// # Errors
     /// [`ArrayError`] names the axis, or the chunk that could not be written; each chunk is then
     /// old or new. If there are several chunks, and no session that stores all or none,
-    /// [`ArrayError::Incomplete`] lists those that were written. [`ArrayError::Loss`] names the first
-    /// element that would not read back unchanged, unless loss is [allowed](zarr_codec::Options::allow_loss). [`ArrayError::FillValue`] does
-    /// so for the fill value, if a chunk would be stored with elements that were never written.
+    /// [`ArrayError::Incomplete`] lists the written chunks. [`ArrayError::Loss`] names the first
+    /// element that would not read back unchanged, unless loss is
+    /// [allowed](zarr_codec::Options::allow_loss). [`ArrayError::FillValue`] is the same for the
+    /// fill value, if a chunk would be stored with elements that were never written.
     pub fn write<'e>(
         &self,
         selection: impl Into<AnySelection>,
@@ -65,8 +66,8 @@ impl Array {
         self.write_transfer(selection, &transfer, content, || Some(Cow::Borrowed(elements)))
     }
 
-    /// Writes the elements at the positions of the transfer, or those of boxes. `in_order` gives the
-    /// same elements in C order, to describe a loss.
+    /// Writes the elements at the positions of the transfer, or the elements of boxes. `in_order`
+    /// gives the same elements in C order, to describe a loss.
     pub(in crate::array) fn write_transfer<'e>(
         &self,
         selection: &Selection,
@@ -342,7 +343,7 @@ impl Array {
     }
 }
 
-/// What to do with a chunk that has been encoded.
+/// The next step for an encoded chunk.
 pub(in crate::array) fn change_to(content: Encoded, current: Current) -> Change {
     match content {
         Encoded::Chunk => Change::Put,

@@ -322,8 +322,8 @@ impl ShardCodec {
         Some(touched.into_vec())
     }
 
-    /// The bytes of a shard that hold these elements of an inner chunk, in C order, if the others of
-    /// the inner chunk's bytes, at `stored`, are not needed.
+    /// The bytes of a shard that hold these elements (in C order) of the inner chunk at `stored`;
+    /// `None` if all of the inner chunk's bytes are needed.
     fn window(&self, stored: &Range<u64>, elements: &Range<usize>) -> Option<Range<u64>> {
         let window = self.inner.window(elements, stored.end.saturating_sub(stored.start))?;
         let place = |at: u64| stored.start.saturating_add(at);

@@ -1,5 +1,5 @@
-//! From the caller to a shard: inner chunks in C order, except those that hold only the fill
-//! value.
+//! From the caller to a shard: inner chunks in C order, without inner chunks of the fill value
+//! only.
 
 use std::ops::Range;
 
@@ -17,8 +17,8 @@ use crate::scratch::{Scratch, ShardScratch};
 impl ShardCodec {
     /// Encodes a shard into `out`, which is emptied first.
     ///
-    /// The view of `input` has the shard's shape. An inner chunk whose elements all equal the fill
-    /// value, bit by bit (SD-48), is left out.
+    /// The view of `input` has the shard's shape. An inner chunk is not stored if all its elements
+    /// equal the fill value, bit by bit (SD-48).
     pub(crate) fn encode(
         &self,
         input: Input<'_>,

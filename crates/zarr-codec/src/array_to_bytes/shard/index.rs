@@ -30,7 +30,7 @@ pub struct ShardIndex {
 }
 
 impl ShardIndex {
-    /// The number of inner chunks, including those that are not stored.
+    /// The number of inner chunks, stored or not.
     #[must_use]
     pub fn len(&self) -> usize {
         self.entries.len() / ENTRY
@@ -67,17 +67,16 @@ impl ShardCodec {
     /// `shard_len` is the length of the whole shard, if known; then every inner chunk is checked
     /// to lie within it.
     ///
-    /// Inner chunks may leave gaps, and they may overlap: a writer may store equal ones once. The
-    /// sum of their lengths is limited, so that the time for a shard stays in proportion to its
-    /// length and its elements, however often its index refers to the same bytes. The limit is
-    /// the length of the shard, plus, for each stored inner chunk, twice its elements in memory
-    /// and 64 bytes, which is more than any codec produces. (For an inner shard it is its index
-    /// plus the same for each of its own inner chunks.) Inner chunks that do not overlap always
-    /// pass.
+    /// Inner chunks may have gaps between them, and may overlap: a writer may store equal inner
+    /// chunks once. The sum of their lengths is limited, so the time for a shard stays in
+    /// proportion to its length and its elements, however often its index refers to the same bytes.
+    /// The limit is the length of the shard plus, for each stored inner chunk, twice its elements
+    /// in memory and 64 bytes. No codec produces more. (For an inner shard it is its index plus the
+    /// same for each of its own inner chunks.) Inner chunks that do not overlap always pass.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not such an index, if an entry is impossible (half a
-    /// sentinel, or bytes outside the shard or within the index, SD-59), or if inner chunks
+    /// [`ChunkError`] if the bytes are no such index; if an entry is impossible (half a sentinel,
+    /// or bytes outside the shard or within the index, SD-59); or if inner chunks
     /// [overlap](ChunkErrorKind::IndexOverlap) by more than the limit.
     pub fn parse_index(
         &self,

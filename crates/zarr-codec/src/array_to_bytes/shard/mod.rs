@@ -1,8 +1,8 @@
-//! `sharding_indexed`: a chunk made of smaller ones, with an index of their positions.
+//! `sharding_indexed`: a chunk (shard) of smaller inner chunks, with an index of their positions.
 //!
 //! The index is separate from the inner chunks: [`ShardIndex`] is parsed from its own bytes and
-//! gives the position of each inner chunk, so a reader can first fetch the index and then only
-//! the inner chunks that it needs.
+//! gives the position of each inner chunk. So a reader can first fetch the index and then only the
+//! inner chunks that it needs.
 
 mod decode;
 mod encode;
@@ -113,7 +113,7 @@ pub struct ShardCodec {
 }
 
 impl ShardCodec {
-    /// The codec of shards of shape `shape`, one of those that the codec was bound to.
+    /// The codec of shards of shape `shape`, one of the shapes that the codec was bound to.
     pub(crate) fn new(
         shard: &Shard,
         place: &CodecPath,

@@ -34,11 +34,12 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
         return None;
     }
     #[expect(unsafe_code, reason = "a call of the C library")]
-    // SAFETY: `encoded` is readable for its length, which is at least the header's and equals
-    // the encoded length in it, the bound of all that the library reads: it refuses block starts
-    // and block lengths that lead past it. `out` is writable for the length that is passed, and
-    // the library refuses decoded lengths and block sizes above it; that length fits an `int`. The
-    // buffers do not overlap, since one is borrowed exclusively. One internal thread is this one.
+    // SAFETY: `encoded` is readable for its length. This is at least the header's length and equals
+    // the encoded length in the header, which bounds all reads of the library: it refuses block
+    // starts and block lengths that lead past it. `out` is writable for the length that is passed,
+    // and the library refuses decoded lengths and block sizes above it; that length fits an `int`.
+    // The buffers do not overlap, since one is borrowed exclusively. One internal thread is this
+    // one.
     let written = unsafe {
         blosc_src::blosc_decompress_ctx(
             encoded.as_ptr().cast(),
@@ -50,7 +51,7 @@ pub(super) fn decompress(encoded: &[u8], out: &mut [u8]) -> Option<usize> {
     usize::try_from(written).ok()
 }
 
-/// Compresses `decoded` into the spare capacity of `out`, and makes `out` as long as what was
+/// Compresses `decoded` into the spare capacity of `out`, and sets the length of `out` to the bytes
 /// written. `None` on failure, and for an output of no bytes.
 ///
 /// The capacity is not zeroed first: most of it is for the worst case and never written.

@@ -1,7 +1,7 @@
 //! `blosc`: blocks of shuffled and compressed bytes after a header of 16 bytes.
 //!
-//! The header is not trusted: its lengths are compared with the lengths of the input and of the expected
-//! output before the library is called; its own checks then stay within them.
+//! The header is not trusted. Its lengths are compared with the lengths of the input and of the
+//! expected output before the library is called; the library's own checks then stay within them.
 
 mod library;
 

@@ -20,8 +20,8 @@ use crate::length::widen;
 /// A block of four bytes can hold at most 128 KiB.
 const MOST_EXPANSION: u64 = 32 * 1024;
 
-/// The window that every decoder should have, by RFC 8878: more is allowed only up to the length of
-/// the chunk, since a decoder holds that much.
+/// The window that every decoder should have, by RFC 8878. More is allowed only up to the length of
+/// the chunk, since a decoder holds the window in memory.
 const WINDOW: u64 = 8 << 20;
 
 /// Bytes that are decoded at a time.
@@ -80,7 +80,7 @@ const SIZE_OF_8_BYTES: u8 = 0xc0;
 /// The bytes of a content size.
 const SIZE: usize = 8;
 
-/// Reads what frames hold, one after another.
+/// Reads the content of frames, one after another.
 struct Frames<'e> {
     rest: &'e [u8],
     /// The decoder of the frame at hand, and how much of it has been read.
@@ -199,8 +199,8 @@ mod tests {
         }
     }
 
-    /// And what libzstd writes is read: with and without sizes and checksums, several frames,
-    /// skippable ones.
+    /// Output of libzstd is read: with and without sizes and checksums, several frames, skippable
+    /// frames.
     #[cfg(feature = "zstd")]
     #[test]
     fn what_libzstd_writes_is_read() {
@@ -232,7 +232,7 @@ mod tests {
         for at in 0..encoded.len() {
             let mut damaged = encoded.clone();
             damaged[at] ^= 0x10;
-            // Only a bit without a meaning leaves the content.
+            // Only a change of a bit without meaning keeps the content.
             if codec(true).decode_to(&damaged, &mut out).is_ok() {
                 assert_eq!(out, decoded, "{at}");
             }

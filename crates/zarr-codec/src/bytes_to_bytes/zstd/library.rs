@@ -73,7 +73,7 @@ fn corrupt(error: std::io::Error) -> ChunkErrorKind {
     ChunkErrorKind::Corrupt { reason: error.to_string() }
 }
 
-/// Refuses frames that the library silently accepts: those of formats before version 1, and those
+/// Refuses frames that the library silently accepts: frames of formats before version 1, and frames
 /// with a content size of 2^64 - 1, which it treats as unknown.
 fn check_frames(mut encoded: &[u8]) -> Result<(), ChunkErrorKind> {
     let corrupt = |reason: &str| ChunkErrorKind::Corrupt { reason: reason.to_owned() };

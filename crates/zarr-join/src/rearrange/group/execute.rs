@@ -28,14 +28,14 @@ impl GroupRearrangement {
     /// 3. The chunks of all new arrays are copied to keys of another encoding.
     /// 4. The group's marker says that documents are put; then the document of each array is put.
     ///    They are unlocked, and consolidated metadata of each group follows in one step.
-    /// 5. They are locked again, and the group's marker says that this is done. All arrays return to
-    ///    their own keys, as one that is rearranged alone. They are unlocked once more while
-    ///    consolidated metadata follows. At last the group's marker is removed.
+    /// 5. They are locked again, and the group's marker says that this is done. All arrays return
+    ///    to their own keys, like an array that is rearranged alone. They are unlocked once more
+    ///    while consolidated metadata follows. At last the group's marker is removed.
     ///
-    /// An interruption before step 4 leaves the old arrays, after step 4 the new ones. In step 4 it
-    /// may leave some of each, which [`refuse_half_rearranged`] and `check` tell, and
-    /// [`repair_group`] completes. Readers by consolidated metadata find all old or
-    /// all new ones at every moment.
+    /// After an interruption before step 4 the arrays are the old ones, after step 4 the new ones.
+    /// In step 4 there may be some of each: [`refuse_half_rearranged`] and `check` report this, and
+    /// [`repair_group`] completes it. Readers by consolidated metadata find all old or all new
+    /// arrays at every moment.
     ///
     /// [`refuse_half_rearranged`]: super::refuse_half_rearranged
     /// [`repair_group`]: super::repair_group

@@ -1,4 +1,4 @@
-//! The object that marks a group whose arrays are being rearranged.
+//! The object that marks a group while its arrays are rearranged.
 
 use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};

@@ -1,10 +1,10 @@
 //! The arrays of a group that share a dimension are rearranged together.
 //!
-//! Several documents cannot be put in one step. So the chunks of all arrays are first copied to keys
-//! of the other encoding, and only then the documents are put, one directly after another; whether
-//! this has begun is recorded in the group. Nothing of the old arrays is removed before that is done.
-//! So consolidated metadata, which is one document, leads to all old arrays or to all new ones at
-//! every moment. Who reads the arrays' own documents meanwhile may find some of each.
+//! Several documents cannot be put in one step. So the chunks of all arrays are first copied to
+//! keys of the other encoding. Only then the documents are put, one directly after another. The
+//! group's marker records whether this has begun. Nothing of the old arrays is removed before that
+//! is done. So consolidated metadata, which is one document, leads to all old arrays or to all new
+//! ones at every moment. Readers of the arrays' own documents may find some of each meanwhile.
 
 mod execute;
 mod group_marker;
@@ -34,7 +34,7 @@ pub(super) use self::repair::repair_group_of;
 pub enum GroupSpan {
     /// Indices of the dimension. Both ends are edges of chunks in each array, or its end.
     Kept(Range<u64>),
-    /// All of another group, whose arrays have the same paths.
+    /// All indices of another group; its arrays have the same paths.
     Inserted(Group),
 }
 
@@ -49,7 +49,8 @@ pub struct GroupRearrangement {
 }
 
 impl GroupRearrangement {
-    /// What is done with each array, in the order of their paths. They are not executed one by one.
+    /// The rearrangement of each array, in the order of their paths. They are not executed
+    /// separately.
     #[must_use]
     pub fn arrays(&self) -> &[Rearrangement] {
         &self.arrays
@@ -68,8 +69,8 @@ impl GroupRearrangement {
         &self.inserted
     }
 
-    /// What is done with the chunks of all arrays that were stored when it was planned. All chunks
-    /// that stay are copied twice, also those that keep their keys.
+    /// The counts of the chunks of all arrays that were stored when it was planned. All chunks that
+    /// stay are copied twice, even if they keep their keys.
     #[must_use]
     pub fn counts(&self) -> RearrangeCounts {
         self.arrays.iter().fold(RearrangeCounts::default(), |sum, array| {
@@ -91,9 +92,9 @@ impl GroupRearrangement {
     /// converted to the units of the group's own, exactly.
     ///
     /// # Errors
-    /// [`ArrayError::Refused`] with the path of the array or group if there is no such array, if
-    /// they do not all have one length on it, or if one of them cannot be rearranged so; otherwise
-    /// as [`Rearrangement::plan`]. Nothing is changed.
+    /// [`ArrayError::Refused`] with the path of the array or group if no array has this dimension,
+    /// if the arrays do not all have the same length on it, or if one of them cannot be rearranged
+    /// so. Otherwise as [`Rearrangement::plan`]. Nothing is changed.
     ///
     /// # Examples
     /// ```
@@ -167,9 +168,9 @@ pub fn dimension_length(group: &Group, dimension: &str) -> Result<u64, ArrayErro
     length_of(group, dimension, &arrays_with(group, dimension)?)
 }
 
-/// Refuses a group some of whose arrays may have been rearranged while others have not, because
-/// that was interrupted just then, or is being done. It looks for the marker in this group and
-/// in those above it in the store: a request for each. Opening a group does not do this.
+/// Refuses a group in which some arrays may have been rearranged and others not, because a
+/// rearrangement was interrupted or is in progress. It looks for the marker in this group and in
+/// those above it in the store: a request for each. Opening a group does not do this.
 ///
 /// # Errors
 /// [`ArrayError::Refused`] with the path of the marked group, or an error of the store.
@@ -191,8 +192,8 @@ fn refuse_unfinished(group: &Group) -> Result<(), ArrayError> {
     }
 }
 
-/// Inserted arrays, those whose times are in other units as copies in memory that have the units of
-/// the group's own.
+/// Inserted arrays. Arrays of times in other units are replaced by copies in memory with the units
+/// of the group's own.
 fn with_our_times(
     own: &[DimensionArray],
     theirs: &[DimensionArray],
@@ -249,7 +250,7 @@ fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
     Ok(found)
 }
 
-/// Those that have a dimension of this name.
+/// The arrays that have a dimension of this name.
 fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<DimensionArray>, ArrayError> {
     let mut found = Vec::new();
     for (path, array) in arrays_below(group)? {

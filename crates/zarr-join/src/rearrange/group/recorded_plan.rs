@@ -22,8 +22,9 @@ pub(super) enum Placement {
     Inserted(u64),
 }
 
-/// With it, an array whose document has not been put yet can still be rearranged: its chunks are
-/// copied again, as they are then, and the inserted ones are there already.
+/// The plan for an array in its marker. With it, an array can still be rearranged if its document
+/// has not been put yet: its chunks are copied again, as they are then, and the inserted chunks are
+/// there already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rearrange) struct RecordedPlan {
     /// How many levels above the array the group is.
@@ -63,7 +64,7 @@ impl RecordedPlan {
         )
     }
 
-    /// Reads what [`text`](Self::text) writes. Anybody may have put something else there.
+    /// Reads the form that [`text`](Self::text) writes; the object may hold anything else.
     pub(in crate::rearrange) fn read(members: &Members) -> Option<Self> {
         let (group, spans) = (string(members, "group")?, string(members, "spans")?);
         let (axis, length) = (integer(members, "axis")?, integer(members, "length")?);
@@ -83,7 +84,7 @@ impl RecordedPlan {
         Some(Self { levels, axis: usize::try_from(axis).ok()?, length, placements, document })
     }
 
-    /// The rearrangement of the array as it is now, but for what is inserted.
+    /// The rearrangement of the array as it is now, without its insertions.
     pub(super) fn again(&self, array: &Array) -> Result<Rearrangement, ArrayError> {
         let wrong = |cause| ArrayError::Metadata { key: node::metadata_key(array.prefix()), cause };
         let now = array.metadata();

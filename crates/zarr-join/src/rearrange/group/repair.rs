@@ -17,9 +17,9 @@ use super::group_marker::GroupMarker;
 use super::recorded_plan::RecordedPlan;
 use crate::rearrange::error::{RearrangeError, refused};
 
-/// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if
-/// there is none. It is undone if all arrays were still the old ones, and completed otherwise:
-/// the chunks of those that were still the old ones are copied again, as they are now.
+/// Undoes or completes a rearrangement of a group's arrays that was interrupted, `None` if there is
+/// none. It is undone if all arrays were still the old ones, and completed otherwise. To complete
+/// it, the chunks of the remaining old arrays are copied again, as they are now.
 ///
 /// Handles of the arrays must be opened again afterwards.
 ///
@@ -106,8 +106,8 @@ pub(in crate::rearrange) fn repair_group_of(
     repair_group(&group.with_update_policy(array.update_policy()))
 }
 
-/// Whether an array with this marker is rearranged with the group at `group`. One that returns does
-/// so alone.
+/// Whether an array with this marker is rearranged with the group at `group`. An array that returns
+/// to its own keys has no group in its marker.
 fn is_of(marker: &ArrayMarker, array: &Array, group: &Prefix) -> bool {
     match &marker.share {
         Some(share) => share.group(array.prefix()).as_ref() == Some(group),
@@ -115,8 +115,8 @@ fn is_of(marker: &ArrayMarker, array: &Array, group: &Prefix) -> bool {
     }
 }
 
-/// Copies the chunks of an array to keys of the other encoding, as they are now. Those of inserted
-/// arrays are there. Returns the array that they make.
+/// Copies the chunks of an array to keys of the other encoding, as they are now. The chunks of
+/// inserted arrays are there. Returns the array that they make.
 fn copy_again(array: &Array, share: &RecordedPlan) -> Result<Array, ArrayError> {
     let plan = share.again(array)?;
     let gone = plan.gone()?;

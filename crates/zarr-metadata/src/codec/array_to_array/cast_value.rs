@@ -20,7 +20,7 @@ pub struct CastValue {
     pub data_type: DataType,
     /// How values are rounded that the type does not have.
     pub rounding: Rounding,
-    /// What becomes of values outside the type's range; `None` refuses them.
+    /// The rule for values outside the type's range; `None` refuses them.
     pub out_of_range: Option<OutOfRange>,
     /// Values that become these, whatever the rules above: pairs of JSON texts, as fill values of
     /// the data types.
@@ -62,7 +62,7 @@ pub enum Rounding {
     NearestAway,
 }
 
-/// What becomes of values outside a type's range.
+/// The rule for values outside a type's range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum OutOfRange {

@@ -12,7 +12,7 @@ use crate::limits::check_rank;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reshape {
-    /// What each output dimension is.
+    /// The rule for each output dimension.
     pub shape: Vec<ReshapeDim>,
 }
 
@@ -33,7 +33,7 @@ pub enum ReshapeDim {
     Size(u64),
     /// The product of these input dimensions; 1 where there are none (SD-22).
     InputDims(Vec<usize>),
-    /// `-1`: whatever the others leave. At most one dimension is this.
+    /// `-1`: the length that remains after the other dimensions. At most one dimension is free.
     Auto,
 }
 

@@ -17,7 +17,7 @@ pub struct Transpose {
 }
 
 impl Transpose {
-    /// A transpose whose output dimension `i` is input dimension `order[i]`.
+    /// A transpose: output dimension `i` is input dimension `order[i]`.
     pub fn new(order: impl Into<Vec<usize>>) -> Self {
         Transpose { order: order.into() }
     }

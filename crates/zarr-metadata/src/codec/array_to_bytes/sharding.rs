@@ -23,7 +23,7 @@ pub struct Sharding {
     pub chunk_shape: Vec<u64>,
     /// The chain of each inner chunk.
     pub codecs: Vec<Codec>,
-    /// The chain of the index, whose encoded size is fixed.
+    /// The chain of the index; its encoded size is fixed.
     pub index_codecs: Vec<Codec>,
     /// Where the index is.
     pub index_location: IndexLocation,

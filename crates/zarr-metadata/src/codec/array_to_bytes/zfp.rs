@@ -93,11 +93,11 @@ impl Zfp {
 /// The configuration of `numcodecs.zfpy`: the modes of `zfp` that numcodecs has.
 ///
 /// # Spec
-/// None; what numcodecs writes.
+/// No mode; numcodecs writes this.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Zfpy {
-    /// Every element reads back bit by bit: what numcodecs writes without a parameter, or with a
+    /// Every element reads back bit by bit. numcodecs writes this without a parameter, or with a
     /// negative one.
     Reversible,
     /// As [`Zfp::FixedAccuracy`].
@@ -370,7 +370,7 @@ fn check_parameters(zfp: &Zfp, input: Input<'_>) -> Result<()> {
     }
 }
 
-/// As [`Zfp::least_block_bits`]; of a type that is not known, what every type needs.
+/// As [`Zfp::least_block_bits`]; for an unknown type, the bits that every type needs.
 fn least_bits(input: Input<'_>, reversible: bool) -> u32 {
     input.data_type.map_or(1, |data_type| Zfp::least_block_bits(data_type, reversible))
 }

@@ -19,7 +19,7 @@ pub struct Blosc {
     pub shuffle: BloscShuffle,
     /// Bytes of an element for the shuffle, at least 1; required unless nothing is shuffled.
     pub typesize: Option<u64>,
-    /// Bytes of a block; 0 leaves the choice to blosc.
+    /// Bytes of a block; with 0, blosc chooses.
     pub blocksize: u64,
 }
 
@@ -36,7 +36,7 @@ impl Blosc {
         Blosc { shuffle, typesize: Some(typesize), ..self }
     }
 
-    /// The same in blocks of this many bytes; 0 leaves the choice to blosc.
+    /// The same with blocks of this many bytes; with 0, blosc chooses.
     #[must_use]
     pub fn with_blocksize(self, blocksize: u64) -> Self {
         Blosc { blocksize, ..self }

@@ -21,7 +21,7 @@ impl Gzip {
     }
 }
 
-/// The default level of the `gzip` program, used if a document leaves the level out.
+/// The default level of the `gzip` program, used if a document has no level.
 impl Default for Gzip {
     fn default() -> Self {
         Gzip { level: 6 }

@@ -9,7 +9,7 @@ use crate::json::{JsonType, Object};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Shuffle {
-    /// Bytes of an element; 0 and 1 leave the bytes as they are. `None` is the size of the
+    /// Bytes of an element; with 0 and 1 the bytes stay as they are. `None` is the size of the
     /// elements.
     pub elementsize: Option<u64>,
 }

@@ -132,12 +132,12 @@ pub struct NumcodecsBlosc {
     pub cname: BloscCompressor,
     /// From 0 to 9.
     pub clevel: u32,
-    /// What comes before the compressor; `None`, which is written as -1, is a bit shuffle of single
-    /// bytes and a byte shuffle of longer elements.
+    /// The shuffle before the compressor. `None`, written as -1, is a bit shuffle of single bytes
+    /// and a byte shuffle of longer elements.
     pub shuffle: Option<BloscShuffle>,
     /// Bytes of an element of the shuffle, at least 1. `None` is 1: the codec's input is bytes.
     pub typesize: Option<u64>,
-    /// Bytes of a block; 0 leaves the choice to blosc.
+    /// Bytes of a block; with 0, blosc chooses.
     pub blocksize: u64,
 }
 
@@ -154,7 +154,7 @@ impl NumcodecsBlosc {
         NumcodecsBlosc { shuffle, typesize, ..self }
     }
 
-    /// The same in blocks of this many bytes; 0 leaves the choice to blosc.
+    /// The same with blocks of this many bytes; with 0, blosc chooses.
     #[must_use]
     pub fn with_blocksize(self, blocksize: u64) -> Self {
         NumcodecsBlosc { blocksize, ..self }

@@ -6,7 +6,7 @@ use crate::codec::configuration::{Configuration, Context, Input, Members, Result
 use crate::data_type::DataType;
 use crate::json::{Object, Raw};
 
-/// What numcodecs gives a text encoding that is UTF-8, or a part of it.
+/// Names in numcodecs of text encodings that are UTF-8 or a subset of it.
 const ENCODINGS: &[&str] = &["utf-8", "utf8", "UTF-8", "UTF8", "ascii", "us-ascii"];
 
 /// No member matters for reading but the encoding, which must be UTF-8.

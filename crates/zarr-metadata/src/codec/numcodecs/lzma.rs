@@ -71,8 +71,8 @@ impl LzmaFilter {
     /// The number of LZMA2, which is the last of a chain.
     pub const LZMA2: u64 = 0x21;
 
-    /// [`LZMA1`](Self::LZMA1) or [`LZMA2`](Self::LZMA2); 3, differences of bytes; or from 4 to 9
-    /// the jumps in machine code of x86, big-endian PowerPC, IA-64, ARM, ARM Thumb and SPARC.
+    /// [`LZMA1`](Self::LZMA1), [`LZMA2`](Self::LZMA2), 3 (differences of bytes), or 4 to 9: the
+    /// jumps in machine code of x86, big-endian PowerPC, IA-64, ARM, ARM Thumb and SPARC.
     #[must_use]
     pub const fn id(&self) -> u64 {
         self.id

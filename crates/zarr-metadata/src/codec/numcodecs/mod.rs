@@ -1,8 +1,8 @@
 //! The codecs of numcodecs, as zarr-python writes them: `numcodecs.` and the name that numcodecs
 //! gives the codec.
 //!
-//! They have no documents. What is allowed is what numcodecs takes, and a member that is left out
-//! has the value that numcodecs gives it.
+//! They have no documents. They allow what numcodecs allows, and a missing member has the default
+//! of numcodecs.
 
 mod checksum;
 mod compressor;
@@ -23,7 +23,7 @@ use crate::error::At;
 use crate::error::rule::Rule;
 use crate::json::{Object, Raw};
 
-/// Reads a member, or takes what numcodecs takes where it is missing or `null`.
+/// Reads a member; if it is missing or `null`, takes the default of numcodecs.
 fn or<T>(
     members: &mut Object<'_>,
     key: &'static str,

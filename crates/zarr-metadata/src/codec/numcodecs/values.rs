@@ -226,8 +226,7 @@ fn write_type(members: &mut Members<'_>, key: &'static str, data_type: Option<&D
 
 /// The type in the codec's configuration is the type of its input.
 ///
-/// numcodecs takes the bytes for elements of that type, whatever they are. zarr-python does not
-/// read what comes of it.
+/// numcodecs interprets any bytes as elements of that type. zarr-python does not read the result.
 fn check_type(key: &'static str, said: Option<&DataType>, input: Input<'_>) -> Result<()> {
     match (said, input.data_type) {
         (Some(said), Some(found)) if said != found => {

@@ -1,21 +1,20 @@
 //! AVX2: any width by byte shuffles and shifts, 32 unpacked bytes at a time.
 //!
-//! A vector is two 128-bit lanes, and a byte shuffle stays in its lane, so every lane is loaded
-//! from the place where its own fields start. As with AVX-512, the width is in tables in
-//! registers.
+//! A vector is two 128-bit lanes, and a byte shuffle stays in its lane. So every lane is loaded
+//! from the place where its own fields start. As with AVX-512, the width is in tables in registers.
 //!
 //! **Unpacking.** A shuffle brings to every component the packed bytes that contain its field. A
-//! shift with a separate count per component moves the field to the top, and one shift with a
-//! common count moves it down to its place; if that shift is arithmetic, it extends the sign.
-//! 16-bit components cannot be shifted by separate counts, but can be multiplied by powers of
-//! two; bytes are processed as the even and the odd halves of 16-bit components. Fields that span
-//! one byte more than a component (*wide*) take a second shuffle and shift.
+//! shift with a separate count per component moves the field to the top. One shift with a common
+//! count moves it down to its place; if that shift is arithmetic, it extends the sign. 16-bit
+//! components cannot be shifted by separate counts, but can be multiplied by powers of two. Bytes
+//! are processed as the even and the odd halves of 16-bit components. Fields that span one byte
+//! more than a component (*wide*) take a second shuffle and shift.
 //!
-//! **Packing.** Neighbours are joined until a 64-bit word holds the bits of its components
-//! without gaps: bytes and 16-bit components by multiply-add, larger ones by shifting the lower
-//! half and then the whole. If such a word is not a whole number of bytes, the two words of a
-//! lane are joined too. Then a shuffle closes the gaps. If the result is still not a whole number
-//! of bytes (odd widths in 32 bits, and most widths in 64), vectors of 16 bytes do the work.
+//! **Packing.** Neighbours are joined until a 64-bit word holds the bits of its components without
+//! gaps: bytes and 16-bit components by multiply-add, larger ones by shifting the lower half and
+//! then the whole. If such a word is not a whole number of bytes, the two words of a lane are
+//! joined too. Then a shuffle closes the gaps. If the result is still not a whole number of bytes
+//! (odd widths in 32 bits, most widths in 64), vectors of 16 bytes do the work.
 
 mod pack;
 mod unpack;

@@ -15,8 +15,8 @@ pub(in crate::arch) fn can_pack(field: &Field) -> bool {
 }
 
 /// Packs to the start of `dst`: as many fields as `src` has vectors of and `dst` has bytes for,
-/// with a lane to spare. Returns their number, a multiple of eight. Only for what [`can_pack`]
-/// allows.
+/// with a lane to spare. Returns their number, a multiple of eight. Only for the layouts that
+/// [`can_pack`] allows.
 #[target_feature(enable = "avx2")]
 pub(in crate::arch) fn pack<const WATCH: Watch>(
     field: &Field,

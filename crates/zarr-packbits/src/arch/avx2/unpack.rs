@@ -23,8 +23,8 @@ pub(in crate::arch) fn can_unpack(field: &Field) -> bool {
 }
 
 /// Unpacks from the start of `packed`: as many fields as `dst` has vectors for and `packed` has
-/// bytes for, with a lane to spare. Returns their number, a multiple of eight. Only for what
-/// [`can_unpack`] allows.
+/// bytes for, with a lane to spare. Returns their number, a multiple of eight. Only for the layouts
+/// that [`can_unpack`] allows.
 #[target_feature(enable = "avx2")]
 pub(in crate::arch) fn unpack(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
     match (field.size, field.bits, field.signed) {
@@ -115,8 +115,8 @@ fn unpack_quarters(field: &Field, packed: &[u8], dst: &mut [u8]) -> usize {
         values.reverse();
     }
     let low = _mm256_set1_epi8(0x0f);
-    // This ordering stays within a lane, so each lane is loaded with what both fill four vectors
-    // with.
+    // This ordering stays within a lane, so each lane is loaded with the bytes that fill its part
+    // of four vectors.
     let spread = |bytes: __m256i| {
         let (lower, upper) =
             (_mm256_and_si256(bytes, low), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), low));

@@ -19,9 +19,9 @@
 //! some starts), the *wide* loop instead combines two overlapping gathers by variable shifts.
 //!
 //! **Packing.** A packed byte has bits of at most two fields (for the widths 2, 3 and 5, a
-//! multiply-add first joins pairs). `vpmultishiftqb` takes eight bits at the right position of
-//! the first field, and again of the second; a bitwise select keeps the bits of each that belong
-//! in the byte; `vpermb` closes the gaps between lanes.
+//! multiply-add first joins pairs). `vpmultishiftqb` takes eight bits at the right position of the
+//! first field, and again of the second. A bitwise select keeps the bits of each that belong in the
+//! byte; `vpermb` closes the gaps between lanes.
 //!
 //! Ends need no separate code: masked loads and stores touch nothing outside the slices. Only a
 //! vector that would extend into another page goes through a buffer; see [`near_page_end`].
@@ -55,8 +55,8 @@ const PAGE: usize = 4096;
 
 /// Whether a vector that starts within the slice may extend into the page after it.
 ///
-/// A masked load or store never faults on bytes that its mask excludes. But if such bytes are in
-/// a page that is absent (beyond a mapped file, before a guard page, or not yet touched), the
+/// A masked load or store never faults on bytes that its mask excludes. But such bytes may be in a
+/// page that is absent: beyond a mapped file, before a guard page, or not yet touched. The
 /// processor resolves that in microcode, which takes more than a hundred nanoseconds per vector.
 #[inline]
 fn near_page_end(bytes: &[u8]) -> bool {

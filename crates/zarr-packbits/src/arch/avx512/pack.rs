@@ -226,8 +226,8 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
         let mut compact = [0; VECTOR];
         // Without branches and divisions, so that this is vectorised, too.
         for i in 0..VECTOR {
-            // Byte `i % 8` of those that start in the fields of lane `i / 8`, and the position of
-            // its first bit in the lane's fields.
+            // Byte `i % 8` of the bytes that start in the fields of lane `i / 8`, and the position
+            // of its first bit in the lane's fields.
             let start = (i / 8) as u16 * lane_bits;
             let position = 8 * (i % 8) as u16 + start.wrapping_neg() % 8;
             let nth = mul_high(position, bits_inverse);
@@ -249,7 +249,7 @@ impl<const PAIRS: bool, const APART: bool> Pack<PAIRS, APART> {
             first[i] = a as u8;
             second[i] = b as u8;
             select[i] = selected as u8;
-            // Packed byte `i` comes from the lane in whose fields it starts.
+            // Packed byte `i` comes from the lane whose fields contain its first bit.
             let lane = mul_high(8 * i as u16, lane_inverse);
             compact[i] = (8 * lane + i as u16 - (lane * lane_bits).div_ceil(8)) as u8;
         }

@@ -71,8 +71,8 @@ struct Words<const SIZE: usize, const MERGE: bool> {
     mask: uint8x16_t,
     /// The counts that join two neighbours of 1, 2 and 4 bytes.
     join: [uint8x16_t; 3],
-    /// The counts to bring words down to their first bit; if they are merged, the upper one down
-    /// to what does not fit the lower one.
+    /// The counts that bring words down to their first bit. If words are merged, the upper one
+    /// moves down to the bits that do not fit the lower one.
     down: uint8x16_t,
     /// Merge: the counts to bring the upper word to the end of the lower one.
     merge: uint8x16_t,
@@ -104,7 +104,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
             components::<2>(|i| count(level(2), i) as u64),
             components::<4>(|i| count(level(4), i) as u64),
         ];
-        // The bits below a word: half of those that are left. With 8 bytes nothing was joined.
+        // The bits below a word: half of the bits that remain. With 8 bytes nothing was joined.
         let below = if SIZE == 8 { first_bit } else { 32 - word_bits / 2 };
         let down = components::<8>(|i| {
             let over = if MERGE && i == 1 { 64 - word_bits } else { 0 };

@@ -101,7 +101,7 @@ impl<const SIZE: usize, const WIDE: bool> Tables<SIZE, WIDE> {
         let msb = field.order == BitOrder::MsbFirst;
         // The byte in which a field starts, and the bits before it.
         let place = |i: usize| ((start + i * bits) / 8, (start + i * bits) % 8);
-        // A shuffle gives zero for an index that is not one of the vector's.
+        // A shuffle gives zero for an index outside of the vector.
         let index = |byte: usize| byte as u64;
         let gather = components::<1>(|at| {
             let (byte, part) = (place(at / SIZE).0, at % SIZE);

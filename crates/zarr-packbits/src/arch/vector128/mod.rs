@@ -16,19 +16,19 @@
 //!             ........  eeeeeeee        oooooooo  ........
 //! ```
 //!
-//! **Unpacking** does that for every byte of the components. Bytes are masked separately, as the
-//! two of a lane are different fields; larger components as a whole, since a lane continues with
-//! the bits that belong there. If fields of 16-bit components span no third byte, one shuffle and
-//! one multiplication bring them to the top, and a shift by a common count to their place.
-//! Components of 1, 2 and 4 bits are read from tables.
+//! **Unpacking** does that for every byte of the components. Bytes are masked separately, because
+//! the two bytes of a lane are different fields. Larger components are masked as a whole, because a
+//! lane continues with the bits that belong there. If fields of 16-bit components span no third
+//! byte, one shuffle and one multiplication bring them to the top, and a shift by a common count to
+//! their place. Components of 1, 2 and 4 bits are read from tables.
 //!
 //! **Packing.** Neighbours are joined to *units* of 32 bits by multiply-adds. If units are a
 //! multiple of four bits, every second one is shifted by four if necessary, and a shuffle closes
-//! the gaps. Otherwise words of 32 bits, units or halves of components, are multiplied to 64 bits
-//! by powers of two, which moves their bits to the place in a byte where they are packed; shuffles
-//! bring the products together. The portable kernel does the rest: 1 and 3 bits of 16, 1 to 3, 5
-//! and 6 of 32 and 64, and 63 with the most significant bit first. It is also faster than `simd128`
-//! for components of 4 and 8 bytes and for units that are no multiple of four bits.
+//! the gaps. Otherwise words of 32 bits (units or halves of components) are multiplied to 64 bits
+//! by powers of two. This moves their bits to their packed place in a byte; shuffles bring the
+//! products together. The portable kernel does the rest: 1 and 3 bits of 16, 1 to 3, 5 and 6 of 32
+//! and 64, and 63 with the most significant bit first. It is also faster than `simd128` for
+//! components of 4 and 8 bytes and for units that are no multiple of four bits.
 
 mod pack;
 #[cfg(target_arch = "wasm32")]

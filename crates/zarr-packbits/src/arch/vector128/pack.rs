@@ -17,9 +17,9 @@ pub(super) fn unit_bits(field: &Field) -> u32 {
     }
 }
 
-/// Packs bytes, and two bytes whose units are a multiple of four bits, to the start of `dst`: as
-/// many fields as `src` has vectors of and `dst` has bytes for, with a vector to spare. Returns
-/// their number, a multiple of eight, or 0 for other components.
+/// Packs components of one byte, and of two bytes if units are a multiple of four bits, to the
+/// start of `dst`: as many fields as `src` has vectors of and `dst` has bytes for, with a vector to
+/// spare. Returns their number, a multiple of eight, or 0 for other components.
 #[inline(always)]
 pub(super) fn pack_small<S: Vectors, const WATCH: Watch>(
     vectors: S,
@@ -108,7 +108,7 @@ pub(super) fn each<
     turns * N * VECTOR / SIZE
 }
 
-/// Packs `N` vectors to the start of `dst`, and returns what follows.
+/// Packs `N` vectors to the start of `dst`, and returns the rest of `dst`.
 #[inline(always)]
 fn turn<'a, S: Vectors, K: Join<S, N>, const N: usize, const SIZE: usize, const WATCH: Watch>(
     vectors: S,
@@ -143,8 +143,8 @@ pub(super) fn pack_units<S: Vectors, const SIZE: usize, const HALVES: bool, cons
     each(vectors, &Units::<_, SIZE, HALVES>::new(vectors, field), gathered, src, dst, seen)
 }
 
-/// Joins components to units whose bits are a multiple of eight, or of four if `HALVES`, and
-/// closes the gaps between units.
+/// Joins components to units of a multiple of eight bits, or of four if `HALVES`, and closes the
+/// gaps between units.
 struct Units<V, const SIZE: usize, const HALVES: bool> {
     fields: Fields<V, SIZE>,
     /// Factors that join two bytes, and two numbers of 16 bits.
@@ -152,8 +152,8 @@ struct Units<V, const SIZE: usize, const HALVES: bool> {
     pairs: V,
     /// Whether numbers of 16 bits are joined.
     joins: bool,
-    /// For every packed byte, its place in units that start at a byte, and in those that do not
-    /// and are shifted up by four bits.
+    /// For every packed byte, its place in units that start at a byte, and in units that are
+    /// shifted up by four bits to start at one.
     compact: [V; 2],
     packed_len: usize,
 }

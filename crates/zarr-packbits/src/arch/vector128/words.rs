@@ -1,4 +1,5 @@
-//! Components to packed bytes, with products of 64 bits: what [`pack_small`] leaves.
+//! Components to packed bytes, with products of 64 bits, for components that [`pack_small`] does
+//! not pack.
 
 use super::pack::{Fields, Join, each, pack_small, pack_units, unit_bits};
 use super::{Gathered, NONE, VECTOR, Vectors, components};

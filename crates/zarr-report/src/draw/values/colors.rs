@@ -30,8 +30,8 @@ impl Colors {
         Self { least: shown(least), greatest: shown(greatest), units, is_one }
     }
 
-    /// What is beside the colours: at their dark end and at their bright end. If all values are
-    /// equal, only one.
+    /// The labels of the colour bar: at the dark end and at the bright end. If all values are
+    /// equal, there is only one.
     pub(super) fn labels(&self) -> (Option<&str>, String) {
         let greatest = format!("{}{}", self.greatest, self.units);
         ((!self.is_one).then_some(self.least.as_str()), greatest)

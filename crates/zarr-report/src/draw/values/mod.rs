@@ -1,9 +1,9 @@
 //! The values of a plane of an array as a picture, in characters or as PNG.
 //!
-//! Of long axes every n-th index is read: a strided read, which takes the memory of the picture and of
-//! the chunks being decoded. Colours go from the least value that was read to the greatest. What is
-//! missing is transparent: elements equal to the fill value or to a value that the attributes declare as
-//! missing, and NaN.
+//! Of long axes every n-th index is read: a strided read, which takes the memory of the picture and
+//! of the chunks being decoded. Colours go from the least value that was read to the greatest.
+//! Missing elements are transparent: elements equal to the fill value or to a value that the
+//! attributes declare as missing, and NaN.
 
 mod canvas;
 mod colors;

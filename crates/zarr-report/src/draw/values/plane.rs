@@ -17,9 +17,9 @@ pub(super) struct Plane {
     pub(super) cells: Vec<Option<f64>>,
     /// The values of the colours; `None` if there is no value.
     pub(super) colors: Option<Colors>,
-    /// What else is to be said.
+    /// Further notes about the picture.
     pub(super) words: Vec<String>,
-    /// The vertical and the horizontal axis, of those that are drawn.
+    /// The vertical and the horizontal axis, if they are drawn.
     pub(super) sides: [Option<Side>; 2],
 }
 
@@ -101,7 +101,7 @@ impl Plane {
         Ok(Self { width, cells, colors, words, sides })
     }
 
-    /// What is to be said of the picture where it is not seen.
+    /// The notes to print where the picture itself is not shown.
     pub(super) fn notes(&self) -> Vec<String> {
         let colors = self.colors.as_ref().map(Colors::words);
         colors.into_iter().chain(self.words.iter().cloned()).collect()

@@ -1,4 +1,4 @@
-//! The picture as PNG, with transparent pixels, and what the colours stand for below it.
+//! The picture as PNG, with transparent pixels, and the colour bar below it.
 
 use std::io::{self, Write as _};
 
@@ -16,7 +16,7 @@ const MARGIN: usize = 8;
 /// The height of the colour bar.
 const BAR: usize = 12;
 
-/// The most data in a chunk of the file, whose length has 31 bits.
+/// The most data in a chunk of the file: its length has 31 bits.
 const CHUNK: usize = 1 << 20;
 
 /// The least room between the labels at its ends.

@@ -14,7 +14,8 @@ pub(super) const HEIGHT: usize = SIZE.val();
 /// The most characters of a text: units come from the store, and may be of any length.
 const LONGEST: usize = 48;
 
-/// A text as it can be drawn: the font has Latin-1, and what it lacks is replaced by what looks alike.
+/// A text as it can be drawn: the font has Latin-1, and other characters are replaced by similar
+/// ones.
 pub(super) fn drawable(text: &str) -> Vec<char> {
     let text = Printable(text).to_string();
     let mut letters = text.chars().map(alike);
@@ -47,7 +48,7 @@ fn alike(letter: char) -> char {
     if get_raster(letter, WEIGHT, SIZE).is_some() { letter } else { '?' }
 }
 
-/// The digit of a raised or lowered digit, whose code points follow the code point of 0.
+/// The plain digit of a raised or lowered digit; their code points follow the code point of 0.
 fn digit(letter: char, zero: char) -> char {
     let value = u32::from(letter).saturating_sub(u32::from(zero));
     char::from_digit(value, 10).unwrap_or('?')

@@ -121,7 +121,7 @@ impl Descr {
                     })
             }
             (Self::Plain(name), _) if !matches!(data_type, DataType::Struct(_)) => {
-                // `|` and `=` leave the order open; such files are little-endian if it matters.
+                // `|` and `=` do not give the order; such files are little-endian if it matters.
                 let (order, name) = name.split_at_checked(1).unwrap_or_default();
                 if has_order(data_type) {
                     big_endian.push(order == ">");
@@ -177,7 +177,7 @@ fn literal(text: &str) -> String {
     literal
 }
 
-/// A text in quotes of either kind with its escapes resolved, and what comes after it.
+/// A text in quotes of either kind, with its escapes resolved, and the rest after it.
 pub(super) fn quoted(text: &str) -> Option<(String, &str)> {
     let mut letters = text.chars();
     let quote = letters.next().filter(|c| ['\'', '"'].contains(c))?;

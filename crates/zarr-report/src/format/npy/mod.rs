@@ -1,11 +1,11 @@
 //! numpy's file format.
 //!
 //! Types that numpy has are written as such. `int2` and `int4` are written as `int8`, `uint2` and
-//! `uint4` as `uint8`, which is their form in memory. All others (`bfloat16`, the float8, float6
-//! and float4 families, complex numbers of these, raw bits and bytes) are written as void types
-//! of their size, as numpy does with the types of ml_dtypes.
-//! `numpy.load(f).view(ml_dtypes.bfloat16)` converts them back, and nobody mistakes their codes
-//! for numbers. Records are lists of their fields.
+//! `uint4` as `uint8`, which is their form in memory. All others are written as void types of their
+//! size, as numpy does with the types of ml_dtypes: `bfloat16`, the float8, float6 and float4
+//! families, complex numbers of these, raw bits and bytes. `numpy.load(f).view(ml_dtypes.bfloat16)`
+//! converts them back. So no reader mistakes their codes for numbers. Records are lists of their
+//! fields.
 
 mod descr;
 
@@ -175,7 +175,7 @@ mod tests {
 
     #[test]
     fn headers_are_those_that_numpy_writes() {
-        // What numpy 2.5 writes for numpy.save(f, numpy.zeros((3, 4), '<f4')).
+        // The output of numpy 2.5 for numpy.save(f, numpy.zeros((3, 4), '<f4')).
         let mut expected = MAGIC.to_vec();
         expected.extend([1, 0, 0x76, 0]);
         expected.extend(b"{'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }");

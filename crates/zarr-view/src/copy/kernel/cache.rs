@@ -17,15 +17,15 @@ pub(super) const HAS_STREAMING: bool = cfg!(all(target_arch = "x86_64", target_f
 /// Copies of at least this many bytes are assumed to exceed the cache.
 pub(super) const STREAMED: usize = 4 << 20;
 
-/// So are copies of elements of a lane and more from this many bytes on, as they need no buffer to
-/// be fast, and copies of at least [`PART`] bytes to places that reach this far.
+/// Copies of elements of at least one lane also stream from this many bytes on, because they are
+/// fast without a buffer. So do copies of at least [`PART`] bytes to places that reach this far.
 pub(super) const REACHING: usize = 4 * STREAMED;
 
 /// Smaller parts of an array are written through the cache.
 const PART: usize = 64 << 10;
 
 /// Whether the destination is a part of an array that exceeds the cache, such as the place of a
-/// chunk, so that its lines are in no cache before they are written.
+/// chunk. Its lines are then not in the cache before they are written.
 pub(super) fn is_part(loops: &[Loop], size: usize, total: usize) -> bool {
     if total < PART {
         return false;
@@ -66,8 +66,8 @@ pub(super) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
 
 /// Copies a stretch past the cache, in lanes if they are aligned in the destination.
 ///
-/// The lines at its ends are then left in part, which costs less than to read them, as normal stores
-/// would: stretches that are adjacent complete each other's lines.
+/// The lines at its ends are then written in part. This costs less than normal stores, which would
+/// read the lines first; adjacent stretches complete each other's lines.
 ///
 /// # Safety
 /// As [`stream`].

@@ -37,8 +37,8 @@ use shuffle::weave::{Blocks, Weave};
 use transpose::buffer::Buffer;
 use vector::{LANE, WORD};
 
-/// Copies of words stream from [`REACHING`] bytes on, too, unless their columns lie a multiple of so
-/// many bytes apart, and more than so many of them: these map to the same sets of the cache.
+/// Copies of words also stream from [`REACHING`] bytes on. The exception: more than so many
+/// columns, a multiple of so many bytes apart, map to the same sets of the cache.
 const ALIASED: (usize, usize) = (2048, 16);
 
 /// The longest stretch, contiguous on both sides, that is moved as one element of a plane. Longer
@@ -52,12 +52,12 @@ const LONGEST: usize = 512;
 const BUFFERED: usize = 256;
 const BUFFERED_LANES: usize = 128;
 
-/// Copies of up to this many bytes are moved element by element: what blocks and tables need to
-/// start takes longer.
+/// Copies of up to this many bytes are moved element by element: setting up blocks and tables would
+/// take longer.
 const FEW: usize = 64;
 
-/// A plane of words or lanes with at most so many in one direction is read and written in few runs,
-/// which the processor predicts: stores through the cache are then faster than a buffer.
+/// A plane of words or lanes with at most so many in one direction is read and written in few runs.
+/// The processor predicts them, so stores through the cache are faster than a buffer.
 const RUNS: usize = 3;
 
 /// Fewer elements of a lane than this are few in one direction of a plane.
@@ -218,8 +218,8 @@ impl Kernel {
             && block::has_tiles(across, along, self.size)
     }
 
-    /// Whether a plane of words or of lanes has few in one direction: then the start of a block
-    /// takes longer than what its tiles save.
+    /// Whether a plane of words or lanes has few in one direction: setting up a block then takes
+    /// longer than its tiles save.
     fn is_short(&self, loops: &[Loop]) -> bool {
         let &[across, along] = loops else { return false };
         let few = match self.size {
@@ -230,8 +230,8 @@ impl Kernel {
         few && self.unit == 1 && !self.stream
     }
 
-    /// A loop that makes the runs of a plane longer: one that continues the innermost loop in the
-    /// destination, or the one with the next largest step in the source.
+    /// A loop that makes the runs of a plane longer: it continues the innermost loop in the
+    /// destination, or has the next largest step in the source.
     fn between(&self, loops: &[Loop], across: usize, inner: usize) -> Option<usize> {
         let (rows, along) = (loops[across], loops[inner]);
         let others = (0..inner).filter(|&axis| axis != across);

@@ -95,8 +95,8 @@ impl Rows {
         }
     }
 
-    /// Whether stretches of the source follow each other in the outer loop, and are in pages of their
-    /// own in the inner one, where the processor predicts nothing.
+    /// Whether stretches of the source follow each other in the outer loop, but lie in separate
+    /// pages in the inner loop, where the processor does not prefetch.
     const fn is_scattered(&self) -> bool {
         let [outer, inner] = self.loops;
         inner.src.unsigned_abs() >= PAGE

@@ -24,7 +24,7 @@ fn units<const U: usize>(bytes: &mut [u8]) {
     units.iter_mut().for_each(|unit| unit.reverse());
 }
 
-/// Copies `bytes` bytes, reversing those of each `unit`.
+/// Copies `bytes` bytes and reverses the bytes of each `unit`.
 ///
 /// # Safety
 /// They are valid for reads from `src`, for writes from `dst`, and do not overlap; `unit` divides

@@ -1,8 +1,8 @@
 //! Composition in the digits of the inner index.
 //!
-//! Write each position of the outer view as an index of the inner one: its *digits*. If no step of any
-//! outer dimension makes a digit overflow, the digits are linear in the outer index, and so is the
-//! inner position; the inner mask then bounds linear forms.
+//! Write each position of the outer view as an index of the inner one: its *digits*. Suppose that
+//! no step of any outer dimension makes a digit overflow. Then the digits and the inner position
+//! are linear in the outer index, and the inner mask bounds linear forms.
 
 use smallvec::SmallVec;
 
@@ -81,7 +81,7 @@ pub(super) struct Digits<'v> {
     steps: SmallVec<[isize; 16]>,
 }
 
-/// The outer indices that an inner mask leaves.
+/// The outer indices that an inner mask keeps valid.
 enum Narrowed {
     /// A box in which every index is valid.
     To(Bounds),
@@ -210,8 +210,8 @@ impl<'v> Digits<'v> {
         Some(changed)
     }
 
-    /// The view whose valid indices are `bounds`: from the position of the lowest index left,
-    /// which is valid, and the strides from there.
+    /// The view with the valid indices `bounds`: the position of the lowest remaining index, which
+    /// is valid, and the strides from there.
     fn view(&self, bounds: Bounds) -> Option<View> {
         let mut strides: Dims<isize> = Dims::repeat(0, self.outer.rank());
         let mut index = self.origin.clone();

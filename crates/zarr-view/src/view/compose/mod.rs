@@ -13,18 +13,18 @@ impl View {
     /// of `inner` through `outer`. `None` if no single view does that, or none was found.
     ///
     /// The order matters. The result has the shape of `self`, the upper view, and positions of
-    /// `inner`, the lower view, which reads the buffer. Positions of
-    /// `self` are C-order indices of `inner`: index `i` of the result has the position of `inner`
-    /// at element `self.position(i)`, and is masked where either view is. Exchanging the two
-    /// gives a different composition, which may be `None` where this one has a view.
+    /// `inner`, the lower view, which reads the buffer. Positions of `self` are C-order indices of
+    /// `inner`. Index `i` of the result has the position of `inner` at element `self.position(i)`,
+    /// and is masked where either view is masked. Exchanging the two gives a different composition,
+    /// which may be `None` where this one has a view.
     ///
     /// To apply an operation to `inner`, call it: `inner.permute(order)` is a permuted contiguous
     /// view composed over `inner`.
     ///
     /// A returned view is always correct. `None` is exact if `self` has at most 4096 valid
-    /// elements. Above that, `None` may also mean undecided, if a dimension of `self` runs past
-    /// the end of a dimension of `inner` (in its [coalesced](View::coalesce) form), or crosses
-    /// the mask of `inner` together with another dimension; see `docs/view.md`.
+    /// elements. Above that, `None` may also mean "undecided" in two cases: a dimension of `self`
+    /// runs past the end of a dimension of `inner` (in its [coalesced](View::coalesce) form), or it
+    /// crosses the mask of `inner` together with another dimension. See `docs/view.md`.
     ///
     /// # Errors
     /// [`ViewError::Outer`] if `self` reaches past the elements of `inner`.
@@ -119,9 +119,9 @@ impl View {
         }
     }
 
-    /// The view whose valid indices are `bounds`, with `position` at the lowest of them; `None`
-    /// if its offset cannot be represented. Every valid index must have a position, and dimensions
-    /// with one valid index the stride 0.
+    /// The view with the valid indices `bounds` and `position` at the lowest of them; `None` if its
+    /// offset cannot be represented. Every valid index must have a position, and dimensions with
+    /// one valid index the stride 0.
     pub(super) fn from_corner(
         shape: Dims<usize>,
         position: usize,

@@ -4,7 +4,7 @@ use crate::view::View;
 impl View {
     /// Repeats dimensions of size 1 so that the result has `shape`, of the same rank.
     ///
-    /// Dimensions whose size does not change are kept. To repeat along a new dimension, reshape
+    /// Dimensions that keep their size stay as they are. To repeat along a new dimension, reshape
     /// first.
     ///
     /// # Errors

@@ -47,8 +47,8 @@ impl View {
         Self::build(shape, self.strides.clone(), offset, Some(mask))
     }
 
-    /// A non-empty box of a view without a mask: what `build` would return, without the checks,
-    /// since all positions are among the view's.
+    /// A non-empty box of a view without a mask. The result is the same as from `build`, but
+    /// without its checks: all positions are among the view's.
     fn full_box(&self, shape: Dims<usize>, ranges: &[Range<usize>]) -> Self {
         let axes = ranges.iter().zip(&self.strides);
         // Partial sums may wrap; the position of the first index does not (invariant 2).

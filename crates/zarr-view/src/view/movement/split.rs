@@ -3,9 +3,9 @@ use alloc::vec::Vec;
 use crate::view::View;
 
 impl View {
-    /// Cuts that divide the view into at least `parts` boxes, for example one per thread: an
-    /// increasing list of indices per dimension, in the form that
-    /// [`Output::grid`](crate::Output::grid) takes.
+    /// Cuts that divide the view into at least `parts` boxes, for example one per thread. The cuts
+    /// of a dimension are an increasing list of indices, as [`Output::grid`](crate::Output::grid)
+    /// takes them.
     ///
     /// The outermost dimensions are cut first, into nearly equal pieces, so that each box stays
     /// as contiguous as possible. If there are at least `parts` elements, there are at least

@@ -1,7 +1,7 @@
 //! Short axes, reversed axes and steps: elements change places within a few vectors.
 //!
 //! A block is as many elements as one lane holds, from each of some rows. It is read as whole
-//! lanes, and each lane that it writes is the union of bytes picked from those that it read:
+//! lanes. Each lane written is the union of bytes picked from the lanes read:
 //!
 //! ```text
 //! planes to pixels              pixels to planes              every second, reversed
@@ -11,10 +11,10 @@
 //! b0 b1 b2 b3    b2 r3 g3 b3    b2 r3 g3 b3    b0 b1 b2 b3
 //! ```
 //!
-//! A table per pair of lanes says which byte goes where, so one loop does all of these, for
-//! elements of 1, 2, 4 and 8 bytes, and swaps the bytes of elements on the way. Vectors of several
-//! lanes hold the same lane of several blocks. With instructions that pick from all 64 bytes of a
-//! vector, a lane is a vector.
+//! A table for each pair of lanes says which byte goes where. So one loop does all of these for
+//! elements of 1, 2, 4 and 8 bytes, and swaps their bytes on the way. Vectors of several lanes hold
+//! the same lane of several blocks. With instructions that pick from all 64 bytes of a vector, a
+//! lane is a vector.
 
 pub(super) mod weave;
 
@@ -52,9 +52,9 @@ impl Shuffles {
     /// Runs the loops outside the two that are woven, and these.
     ///
     /// # Safety
-    /// The elements of all loops are valid for reads from `src` and for writes from `dst`. The loops
-    /// are those of which the tables were made, and loops outside of them. Every byte before `end`
-    /// that lies behind an element of the source is valid for reads, too.
+    /// The elements of all loops are valid for reads from `src` and for writes from `dst`. The
+    /// loops are those for which the tables were made, and loops outside them. Every byte before
+    /// `end` that lies behind an element of the source is valid for reads, too.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: Source, dst: Target, end: Source) {
         let once = Loop { count: 1, src: 0, dst: 0 };
         match *loops {
@@ -92,8 +92,8 @@ impl Shuffles {
             return unsafe { self.plain(outer, [across, along], src, dst) };
         }
         // Lanes may hold bytes behind the last element that is read. Where they would end behind
-        // the source, the element that is last in memory is moved on its own: it is in the row,
-        // and in the place in this row, that are last in memory.
+        // the source, the element that is last in memory is moved on its own: it is the last in
+        // memory of the row that is last in memory.
         let place = if split.src < 0 { 0 } else { signed(split.count - self.blocks.elements) };
         let row = if outer.src < 0 { 0 } else { signed(outer.count - 1) };
         let highest =
@@ -382,7 +382,7 @@ impl Shuffles {
     }
 }
 
-/// What is split into blocks: `count` elements at each step of an outer loop.
+/// The elements that are split into blocks: `count` elements at each step of an outer loop.
 #[derive(Clone, Copy)]
 struct Rows {
     outer: Loop,

@@ -63,8 +63,8 @@ impl Weave {
                 let across = loops.remove(axis);
                 loops.insert(inner - 1, across);
             }
-            // For few elements of each lane it is faster to move them one by one, and for few in
-            // total than to make tables.
+            // If a lane has few elements, moving them one by one is faster; if there are few in
+            // total, it is faster than making tables.
             None if step / size <= elements.min(MOST) && total >= FEWEST * size => {
                 loops.insert(inner, Loop { count: 1, src: 0, dst: 0 });
             }
@@ -100,8 +100,8 @@ pub(crate) struct Blocks {
     pub(crate) first: (isize, isize),
     /// Bytes of the source from a block's first lane that a block reads.
     pub(crate) reads: isize,
-    /// For lane `i` that is written and lane `j` that is read, at `i * inputs + j`: the byte of
-    /// lane `j` for each byte of lane `i`, or [`NONE`].
+    /// Entry `i * inputs + j` is for written lane `i` and read lane `j`: the byte of lane `j` for
+    /// each byte of lane `i`, or [`NONE`].
     tables: Tables,
 }
 

@@ -205,7 +205,7 @@ impl Block {
     /// Whether the lines of the source stay in the innermost cache until all rows are moved.
     #[inline(always)]
     fn is_resident(&self, at: Pointers) -> bool {
-        /// Bytes after which lines map to the same set again, and the lines of a set: those of the
+        /// Bytes after which lines map to the same set again, and the lines of a set, both of the
         /// smaller caches.
         const SETS: usize = 4096;
         const WAYS: usize = 8;

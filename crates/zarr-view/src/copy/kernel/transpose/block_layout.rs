@@ -4,9 +4,9 @@ use super::block::Block;
 use crate::copy::kernel::cache::LINE;
 use crate::view::signed;
 
-/// The extents of a block, and its offsets in the buffer: the same as in the destination if that
-/// is contiguous, else runs an odd number of lines apart, so that they do not all map to the same
-/// few sets of the cache.
+/// The extents of a block, and its offsets in the buffer. They are the offsets in the destination
+/// if that is contiguous. Otherwise runs lie an odd number of lines apart, so that they do not all
+/// map to the same few sets of the cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct BlockBuffer {
     /// Elements of a block along each loop.

@@ -1,11 +1,10 @@
 //! Transposes in blocks: the loop that is contiguous in the destination, and the slowest of the
 //! source.
 //!
-//! Following either loop alone touches a new cache line on the other side at every element. A
-//! block has long runs on both sides and uses each line in full while it is in the cache. If the
-//! copy exceeds the cache, a block is transposed into a buffer, and its runs are written with
-//! streaming stores, so that the processor does not read the destination's lines before they are
-//! overwritten.
+//! Following either loop alone touches a new cache line on the other side at every element. A block
+//! has long runs on both sides and uses each line in full while it is in the cache. If the copy
+//! exceeds the cache, a block is transposed into a buffer, and streaming stores write its runs. The
+//! processor then does not read the destination's lines before they are overwritten.
 
 use super::block::{Block, Pointers};
 use super::block_layout::BlockBuffer;
@@ -295,8 +294,8 @@ mod tests {
         small::<0>(257, 1);
     }
 
-    /// Planes that are short in one direction, and take several blocks in the other; of lines that
-    /// stay in the cache, and of lines that map to the same sets.
+    /// Planes that are short in one direction and take several blocks in the other, with lines that
+    /// stay in the cache and with lines that map to the same sets.
     fn short<const N: usize>(size: usize) {
         let long = 3 * 32_768 / size / size;
         for few in [1, 2, 3, 4, 7, 16, 17, 33] {

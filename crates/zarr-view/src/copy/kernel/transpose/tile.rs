@@ -1,8 +1,8 @@
 //! The smallest transposes, in registers.
 //!
-//! A lane holds `S` elements of `N` bytes. `S` vectors are transposed within their lanes in
-//! log2(S) stages: a stage interleaves row `i` with row `i + D`, for all `i` in which the bit of
-//! `D` is clear. This swaps one bit of the row number with one bit of the element number.
+//! A lane holds `S` elements of `N` bytes. `S` vectors are transposed within their lanes in log2(S)
+//! stages. A stage interleaves row `i` with row `i + D`, for all `i` in which the bit of `D` is
+//! clear. This swaps one bit of the row number with one bit of the element number.
 //!
 //! ```text
 //! a0 a1 a2 a3      a0 c0 a1 c1      a0 b0 c0 d0
@@ -11,9 +11,9 @@
 //! d0 d1 d2 d3      b2 d2 b3 d3      a3 b3 c3 d3
 //! ```
 //!
-//! Vectors of several lanes differ in what their lanes hold. [`Gather`] reads from as many source
-//! rows as there are lanes, and writes whole lines. [`Scatter`] reads whole lines, and writes to
-//! as many destination rows. [`Square`] does both, with more vectors in use.
+//! With vectors of several lanes there are three ways to fill the lanes. [`Gather`] reads from as
+//! many source rows as there are lanes, and writes whole lines. [`Scatter`] reads whole lines, and
+//! writes to as many destination rows. [`Square`] does both, with more vectors in use.
 
 use crate::copy::kernel::vector::{Halves, Interleave, LANE, WORD};
 use crate::copy::region::{Source, Target};
@@ -70,8 +70,8 @@ impl Tile for Eight {
                 src = src.offset(src_pitch);
                 row
             });
-            // The bytes of a word whose number lacks a bit change places with those of the other
-            // word whose number has it.
+            // The bytes of one word whose number lacks a bit change places with the bytes of the
+            // other word whose number has it.
             for (apart, mask) in
                 [(4, 0xffff_ffff), (2, 0x0000_ffff_0000_ffff), (1, 0x00ff_00ff_00ff_00ff)]
             {

@@ -24,8 +24,8 @@ pub(super) type OneLane = core::arch::wasm32::v128;
 
 /// Some lanes of [`LANE`] bytes (one kind has a single lane of 64), all treated the same.
 ///
-/// Implementations may need instructions that not every processor has. Their methods may be
-/// called only if the processor is known to have them, in addition to what each method requires.
+/// Implementations may need instructions that not every processor has. Their methods may be called
+/// only if the processor is known to have them; each method states its further requirements.
 pub(super) trait Vector: Copy {
     /// The number of lanes.
     const LANES: usize;
@@ -55,7 +55,7 @@ pub(super) trait Vector: Copy {
     unsafe fn store(self, to: *mut u8);
 }
 
-/// Vectors that transposes are made of.
+/// Vectors for transposes.
 pub(super) trait Interleave: Vector {
     /// Interleaves the lanes of two vectors in units of `N` bytes (1, 2, 4 or 8): first the
     /// result of the lower halves, then of the upper halves.
@@ -98,7 +98,7 @@ pub(super) trait Shuffle: Vector {
     /// `table` is valid for reads of `LANE` bytes, and the processor has the instructions.
     unsafe fn table(table: *const u8) -> Self;
 
-    /// In each lane, the bytes that `table` names. What is written for none is not specified.
+    /// In each lane, the bytes that `table` names. The byte written for none is unspecified.
     ///
     /// # Safety
     /// The processor has the instructions.

@@ -1,4 +1,4 @@
-//! Vectors whose 64 bytes all can change places, by AVX-512 VBMI.
+//! Vectors of AVX-512 VBMI: any of the 64 bytes can move to any place.
 
 use core::arch::x86_64::{
     __m512i, _mm512_loadu_si512, _mm512_mask_permutexvar_epi8, _mm512_movepi8_mask,

@@ -261,7 +261,7 @@ shuffle!(__m512i _mm512_broadcast_i32x4, _mm512_shuffle_epi8 _mm512_or_si512);
 ///
 /// # Safety
 /// `bytes` is a multiple of 64 and `dst` is aligned to 64; both are valid for that many bytes and
-/// do not overlap. [`fence`] is called before another thread may read what was written.
+/// do not overlap. [`fence`] is called before another thread reads these bytes.
 #[inline(always)]
 pub(crate) unsafe fn stream(src: *const u8, dst: *mut u8, bytes: usize) {
     for at in (0..bytes).step_by(64) {
