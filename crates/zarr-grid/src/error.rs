@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-/// Why a grid could not be made, or a question about one could not be answered.
+/// The error of making a grid, or of a question about a grid.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridError {
     axis: Option<usize>,
@@ -10,7 +10,7 @@ pub struct GridError {
 }
 
 impl GridError {
-    /// The axis of the grid that the error concerns, if it is about one of several.
+    /// The axis of the grid that the error concerns, if the grid has several.
     #[must_use]
     pub fn axis(&self) -> Option<usize> {
         self.axis
@@ -101,7 +101,7 @@ pub enum GridErrorKind {
         /// Number of declared chunks on the axis.
         declared: u64,
     },
-    /// A chunk that is to be moved or dropped holds no element of the array, so that no store has it.
+    /// A chunk to move or drop holds no element of the array, so no store has it.
     #[error("chunk {chunk} is out of bounds for {occupied} occupied chunks")]
     NotOccupied {
         /// The chunk number asked for.
@@ -146,10 +146,10 @@ pub enum GridErrorKind {
         /// Edge of the axis.
         edge: u64,
     },
-    /// The last edge is to be repeated, and there is none.
+    /// There is no last edge to repeat.
     #[error("there is no edge to repeat")]
     NoEdgeToRepeat,
-    /// Nothing was given to concatenate.
+    /// There are no members to concatenate.
     #[error("there is nothing to concatenate")]
     NothingToConcat,
     /// A member ends inside of its last chunk, which is stored at its full length, and another

@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 use crate::axis::Axis;
 use crate::error::{GridError, GridErrorKind};
 
-/// How an array is cut into chunks: one [`Axis`] per dimension.
+/// The chunks of an array: one [`Axis`] per dimension.
 ///
-/// A chunk is named by its number on each axis; all of a chunk's neighbours along an axis share
-/// its edges on the others. A grid of rank 0 has one chunk, of one element.
+/// A chunk is named by its number on each axis. All neighbours along an axis share its edges on the
+/// other axes. A grid of rank 0 has one chunk, of one element.
 ///
 /// # Examples
 /// The specification's own example, with both axes named (SD-03): axis 0 has edges 24 and 14,
@@ -104,8 +104,8 @@ impl Grid {
         product(&self.declared)
     }
 
-    /// Writes which chunk holds the element at `index`, and where in the chunk it is. After an error
-    /// their contents are unspecified.
+    /// Writes the numbers of the chunk with the element at `index` to `chunk`, and the element's
+    /// index in the chunk to `local`. After an error their contents are unspecified.
     ///
     /// # Shapes and units
     /// All three slices have one entry for each axis; `chunk` in chunks, `local` in elements from

@@ -1,5 +1,5 @@
-//! Regular and rectilinear chunk grids: which chunk holds an index, where a chunk lies, which
-//! chunks a region touches.
+//! Regular and rectilinear chunk grids: the chunk of an index, the place of a chunk, and the chunks
+//! of a region.
 //!
 //! A grid cuts a Zarr array into chunks. In a *regular* grid all chunks have the same shape. In a
 //! *rectilinear* grid each axis has a list of edges, the lengths of its chunks. An [`Axis`] is
@@ -26,25 +26,25 @@
 //! ```
 //!
 //! # What it costs
-//! Runs of equal edges are never expanded, so memory is proportional to the list in the metadata, not
-//! to the number of chunks. A look-up is a division on a regular axis, and near constant time on any
-//! other. Look-ups do not allocate, nor does iterating over a region
-//! of up to four dimensions; lists of indices are sorted in memory of their size.
+//! Runs of equal edges are never expanded, so memory is proportional to the list in the metadata,
+//! not to the number of chunks. A look-up is a division on a regular axis, and near constant time
+//! on any other. Look-ups do not allocate. Iterating over a region of up to four dimensions does
+//! not either. Lists of indices are sorted in memory of their size.
 //!
 //! # Specification
 //! The chunk grid `rectilinear` of
 //! [zarr-extensions](https://github.com/zarr-developers/zarr-extensions/tree/main/chunk-grids/rectilinear),
-//! and regular grids of Zarr v3 core 3.1. Numbers such as SD-05 are this project's readings of
-//! unclear places in these texts.
+//! and regular grids of Zarr v3 core 3.1. Numbers such as SD-05 are this project's decisions where
+//! these texts leave a question open.
 //!
 //! # Hostile input
 //! No input makes it panic, loop, or use memory or time out of proportion to the input. All sums
 //! are checked (SD-07); a grid of eight axes of 2^63 chunks is as cheap as any.
 //!
 //! # Non-goals
-//! It knows no JSON and no chunk keys, reads and writes nothing, and holds no data. It has no
-//! threads: [`ChunkParts`] can be split, and is `Send`. Chunks come in C order, even if a step is
-//! negative or a list is not sorted.
+//! It has no JSON and no chunk keys, does no I/O, and holds no data. It has no threads:
+//! [`ChunkParts`] can be split, and is `Send`. Chunks come in C order, even if a step is negative
+//! or a list is not sorted.
 
 #![no_std]
 #![forbid(unsafe_code)]

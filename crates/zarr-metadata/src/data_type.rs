@@ -88,15 +88,15 @@ macro_rules! data_types {
             /// `bytes`, or `variable_length_bytes` as zarr-python spells it: bytes, any number of
             /// them.
             Bytes,
-            /// `zarrs.optional`: elements of another type that may be missing.
+            /// `zarrs.optional`: elements that may be missing, of another type.
             ZarrsOptional(Optional),
-            /// A type that is not known here, or a record with a field of such a type: kept, its
-            /// values not interpreted.
+            /// An unknown type, or a record with a field of an unknown type. It is kept, but its
+            /// values are not interpreted.
             Opaque(Extension),
         }
 
         impl DataType {
-            /// Every type of fixed size that a name alone says, but raw bits.
+            /// Every type of fixed size that has only a name, without raw bits.
             pub const FIXED: &[DataType] = &[$(DataType::$variant),*];
 
             fn simple(name: &str) -> Option<Self> {
@@ -133,8 +133,8 @@ macro_rules! data_types {
                 })
             }
 
-            /// The name, as the specification spells it. Only the name of raw bits is made on each
-            /// call.
+            /// The name, as the specification spells it. It is borrowed, except the name of raw
+            /// bits.
             #[must_use]
             pub fn name(&self) -> Cow<'_, str> {
                 Cow::Borrowed(match self {
@@ -241,12 +241,12 @@ impl DataType {
 
     /// Reads `"name"`, or the object that carries a configuration.
     ///
-    /// A name that is not known gives [`DataType::Opaque`]: the document can be looked at, its
-    /// elements cannot. So does a record with a field of such a type.
+    /// An unknown name gives [`DataType::Opaque`]: the document can be read, but not its elements.
+    /// So does a record with a field of an unknown type.
     ///
     /// # Errors
-    /// If an unknown type has `"must_understand": false` (SD-42), or a known type has a configuration
-    /// that it must not have, or lacks a required one.
+    /// If an unknown type has `"must_understand": false` (SD-42), or if a known type has a
+    /// configuration that it must not have, or lacks a required one.
     pub fn from_json(json: &[u8]) -> Result<Self> {
         Self::read(Outline::read(utf8(json)?, Grammar::Json)?.root(), &mut Vec::new())
     }
@@ -304,20 +304,19 @@ impl DataType {
         Ok(known)
     }
 
-    /// A type that is not among those known here, or a record with a field of such a type.
+    /// Whether the type is unknown, or a record with a field of an unknown type.
     #[must_use]
     pub fn is_unknown(&self) -> bool {
         matches!(self, DataType::Opaque(_))
     }
 
-    /// Whether each element has a length of its own: `string`, `bytes` and elements that may be
-    /// missing.
+    /// Whether each element has its own length: `string`, `bytes` and optional elements.
     #[must_use]
     pub fn is_variable_length(&self) -> bool {
         matches!(self, DataType::String | DataType::Bytes | DataType::ZarrsOptional(_))
     }
 
-    /// How an element lies in memory, where all its components are alike.
+    /// The layout of an element in memory, if all its components are of one kind.
     ///
     /// `None` for records (each of their [`parts`](Self::parts) has a layout), for types of
     /// variable length and for uninterpreted types.
@@ -326,7 +325,8 @@ impl DataType {
         self.kind()?.layout()
     }
 
-    /// Bytes of an element in memory; `None` where [`element_layout`](Self::element_layout) is.
+    /// Bytes of an element in memory; `None` for types of variable length and for uninterpreted
+    /// types.
     #[must_use]
     pub fn size(&self) -> Option<usize> {
         match self {
@@ -403,8 +403,7 @@ impl DataType {
         self.float_format().is_some()
     }
 
-    /// How the bits of a float, or of each component of a complex number, are divided; `None` for
-    /// other types.
+    /// The format of a float, or of each component of a complex number; `None` for other types.
     #[must_use]
     pub fn float_format(&self) -> Option<FloatFormat> {
         self.component()?.float_format()

@@ -32,8 +32,8 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// ```
 ///
 /// # Errors
-/// As for [`FillValue::parse`](crate::FillValue::parse), and where the type is not interpreted.
-/// Nothing is appended then.
+/// As for [`FillValue::parse`](crate::FillValue::parse), and if the type is not interpreted. After
+/// an error, `out` is unchanged.
 pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<()> {
     let outline = Outline::read(json, Grammar::WithNotFinite)?;
     read(data_type, outline.root(), Endian::Little, out)
@@ -42,9 +42,9 @@ pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Res
 /// Appends the canonical JSON text of the element with these bytes, little-endian.
 ///
 /// Decimals of 16 bits and more are the shortest that read back; narrower floats are written
-/// exactly. NaN with a payload is written in hex (SD-46). Upper bits of sub-byte types are
-/// ignored (SD-18). Times are numbers or `"NaT"`, strings and bytes of fixed length lose the zeros at
-/// their end, bytes are base64, records objects.
+/// exactly. NaN with a payload is written in hex (SD-46). Upper bits of sub-byte types are ignored
+/// (SD-18). Times are numbers or `"NaT"`. Strings and bytes of fixed length lose the zeros at their
+/// end. Bytes are base64, and records are objects.
 ///
 /// ```
 /// use zarr_metadata::{DataType, format_element};
@@ -395,9 +395,9 @@ fn sign_extended(code: u64, bits: u32) -> i64 {
 }
 
 impl DataType {
-    /// Makes the bytes of an element, or of several one after the other, canonical: sub-byte
-    /// components extended from their own bits (SD-18). Elements of other types stay as they are.
-    /// For a type with missing elements, `bytes` is one element.
+    /// Makes the bytes of one or several elements canonical: extends sub-byte components from their
+    /// own bits (SD-18). Elements of other types stay as they are. For an optional type, `bytes` is
+    /// one element.
     pub fn canonicalize_element(&self, bytes: &mut [u8]) {
         if let DataType::ZarrsOptional(optional) = self {
             if let Some((_, value)) = bytes.split_last_mut() {

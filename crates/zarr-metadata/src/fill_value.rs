@@ -13,9 +13,9 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The value of elements that were never written.
 ///
-/// Two fill values are equal if the bytes of their elements are (SD-48): `-0.0` differs from `0.0`,
-/// and NaNs differ by their payloads, however they are spelled in JSON. For types that are not
-/// interpreted, the JSON is compared, ignoring space between tokens.
+/// Two fill values are equal if the bytes of their elements are equal (SD-48), however they are
+/// spelled in JSON. So `-0.0` differs from `0.0`, and NaNs differ by their payloads. For types that
+/// are not interpreted, the JSON is compared, ignoring space between tokens.
 ///
 /// # Examples
 /// ```
@@ -72,7 +72,7 @@ impl FillValue {
         Ok(FillValue { json: raw.text().into(), bytes })
     }
 
-    /// The fill value whose element has these bytes in memory, little-endian.
+    /// The fill value with these element bytes in memory, little-endian.
     ///
     /// # Errors
     /// Unless `bytes` is one element: its length, a bool other than 0 and 1, or a byte out of the
@@ -92,8 +92,8 @@ impl FillValue {
         Self::parse(data_type, &json)
     }
 
-    /// The default fill value of an array of this type: "NaT" for times and durations, where 0 is an
-    /// ordinary value, else [`zero`](Self::zero).
+    /// The default fill value of an array of this type: "NaT" for times and durations (0 is an
+    /// ordinary value of these), else [`zero`](Self::zero).
     ///
     /// # Errors
     /// For types that are not interpreted.
@@ -119,7 +119,7 @@ impl FillValue {
         Self::from_bytes(data_type, &vec![0; size])
     }
 
-    /// The bytes of one element in memory, little-endian, of a string its UTF-8; `None` for types
+    /// The bytes of one element in memory, little-endian; for a string, its UTF-8. `None` for types
     /// that are not interpreted.
     #[must_use]
     pub fn bytes(&self) -> Option<&[u8]> {

@@ -9,10 +9,10 @@
 
 use std::cmp::Ordering;
 
-/// Where a format of floats has its special values.
+/// The codes of special values in a format of floats.
 ///
-/// The enum is exhaustive, because a reader that does not know a convention would decode other
-/// values: a new one is a breaking change.
+/// The enum is exhaustive. A reader that does not know a convention would decode other values, so a
+/// new convention is a breaking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum FloatSpecials {
     /// IEEE 754: the largest exponent is infinity and NaN.
@@ -27,7 +27,7 @@ pub enum FloatSpecials {
     Power,
 }
 
-/// How the bits of a float are divided: from the highest bit, the sign, the exponent, the mantissa.
+/// The format of a float: from the highest bit on, the sign, the exponent, the mantissa.
 ///
 /// # Examples
 /// ```
@@ -45,7 +45,7 @@ pub struct FloatFormat {
     pub mantissa_bits: u32,
     /// The stored exponent of 1.0.
     pub bias: i32,
-    /// Where infinity and NaN are, if there are any. `Power` has no sign.
+    /// The codes of infinity and NaN, if any. `Power` has no sign.
     pub specials: FloatSpecials,
 }
 

@@ -34,10 +34,10 @@
 //! codecs) are available as JSON text. Run-length pairs of a rectilinear grid are never expanded.
 //!
 //! # What hostile input can do
-//! It can only cause an error, which gives the JSON path, the found and the allowed values.
-//! It cannot cause a panic or nesting deeper than 128 levels, nor use memory or time out of
-//! proportion to its own length. More than [`MAX_RANK`] dimensions and more than [`MAX_CODECS`]
-//! codecs in a chain are refused, so that callers need not expect them.
+//! It can only cause an error, with the JSON path, the found and the allowed values. It cannot
+//! cause a panic or nesting deeper than 128 levels, nor use memory or time out of proportion to its
+//! own length. More than [`MAX_RANK`] dimensions and more than [`MAX_CODECS`] codecs in a chain are
+//! refused, so that callers need not expect them.
 //!
 //! # In memory
 //! The bytes of an element are little-endian; a component narrower than a byte takes one byte,
@@ -54,9 +54,9 @@
 //! are this project's decisions where these texts leave a question open.
 //!
 //! # Non-goals
-//! No I/O and no chunk data. Zarr version 2 is read, not written. Sizes that depend on the
-//! chunk, such as whether a `reshape` fits each chunk of a grid, are checked where chains meet
-//! grids, not here.
+//! No I/O and no chunk data. Zarr version 2 is read, not written. Conditions that depend on chunk
+//! shapes, such as whether a `reshape` fits each chunk of a grid, are not checked here:
+//! `zarr-codec` checks them.
 
 #![forbid(unsafe_code)]
 #![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]

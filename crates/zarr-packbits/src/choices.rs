@@ -10,7 +10,8 @@ use core::fmt;
 /// MsbFirst, byte 0:      0x80 is bit 0 ... 0x01 is bit 7
 /// ```
 ///
-/// The order also decides which end of a value comes first, so a value is contiguous in both.
+/// The order also decides which end of a value comes first. So a value is contiguous in both
+/// orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum BitOrder {
     /// Least significant bit first: the Zarr v3 `packbits` codec (SD-10).
@@ -20,13 +21,13 @@ pub enum BitOrder {
     MsbFirst,
 }
 
-/// Which byte of a component comes first in memory. The packed bits are the same for both.
+/// The order of a component's bytes in memory. The packed bits are the same for both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ByteOrder {
-    /// The least significant one.
+    /// The least significant byte first.
     #[default]
     LittleEndian,
-    /// The most significant one.
+    /// The most significant byte first.
     BigEndian,
 }
 

@@ -104,7 +104,7 @@ pub enum Error {
     },
     /// A chunk of a type that is packed at its full width lacks the padding byte.
     ///
-    /// zarrs up to 0.23 writes such chunks, and cannot read others.
+    /// zarrs up to 0.23 writes such chunks, and cannot read chunks with the padding byte.
     #[error(
         "encoded chunk of {found} byte{} lacks its padding byte: {expected} are required with {padding}; \
          zarrs omits that byte for types packed at their full width",

@@ -30,7 +30,8 @@
 //! # Specification
 //! The codec `packbits` of
 //! [zarr-extensions](https://github.com/zarr-developers/zarr-extensions/tree/main/codecs/packbits).
-//! Numbers such as SD-10 are this project's readings of places where the specification is open.
+//! Numbers such as SD-10 are this project's decisions where the specification leaves a question
+//! open.
 //!
 //! # Features
 //! `std` (default): detects the instructions of the processor at run time. Without it the crate is
@@ -38,9 +39,8 @@
 //! such as operating system kernels, it uses the portable kernel.
 //!
 //! # Non-goals
-//! Data type names, JSON, fill values and parallelism are left to the caller.
-//! Layouts that are not the codec's (bit planes, deltas, transposed lanes) are left to other
-//! crates.
+//! Data type names, JSON, fill values and parallelism are the caller's task. Other layouts (bit
+//! planes, deltas, transposed lanes) belong to other crates.
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -62,8 +62,7 @@ pub struct Lost<'a> {
     src: &'a [u8],
     /// The position of the next element, in bytes.
     at: usize,
-    /// The end of a block that contains a lost element: up to there, elements are checked one by
-    /// one.
+    /// The end of a block that contains a lost element: up to there, each element is checked.
     until: usize,
 }
 

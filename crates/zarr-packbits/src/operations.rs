@@ -123,7 +123,7 @@ impl Packing {
     /// Unpacks elements, starting at bit `bit` of `packed`, as many as `dst` holds.
     ///
     /// `packed` may be any part of a chunk, such as the bytes of
-    /// [`byte_range`](Packing::byte_range); it may be longer than the elements.
+    /// [`byte_range`](Packing::byte_range). It may be longer than the elements.
     ///
     /// # Examples
     /// ```

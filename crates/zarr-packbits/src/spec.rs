@@ -8,12 +8,12 @@ use crate::{BitOrder, ByteOrder, Error, Kernel, field::Field};
 
 /// How the elements of one data type are packed: the layout, its lengths and its operations.
 ///
-/// In memory an element is `components` values of [`component_size`](Packing::component_size)
-/// bytes each, little-endian unless [`byte_order`](PackingBuilder::byte_order) says otherwise, in C
-/// order, without gaps. Types of less
-/// than 8 bits take one byte per component (SD-18): sign-extended if signed, zero-extended
-/// otherwise. A bool is a byte, 0 or 1; packing takes bit 0 of any other byte, and
-/// [`is_lossless_for`](Packing::is_lossless_for) tells whether there is one.
+/// In memory an element is `components` values of [`component_size`](Packing::component_size) bytes
+/// each, little-endian unless [`byte_order`](PackingBuilder::byte_order) says otherwise, in C
+/// order, without gaps. Types of less than 8 bits take one byte per component (SD-18):
+/// sign-extended if signed, zero-extended otherwise. A bool is a byte, 0 or 1. Of any other byte,
+/// packing takes bit 0; [`is_lossless_for`](Packing::is_lossless_for) tells whether there is such a
+/// byte.
 ///
 /// # Examples
 /// ```
@@ -199,11 +199,11 @@ impl Packing {
         self.kernel
     }
 
-    /// The same packing. If `refuse` is true, every operation that packs refuses elements that
-    /// unpacking would not restore (SD-49). By default, operations drop their other bits.
+    /// Sets whether every operation that packs refuses elements that unpacking would not restore
+    /// (SD-49). By default, operations drop the bits that are not stored.
     ///
-    /// The kernels check the elements while they pack them, which takes almost no time. An
-    /// operation that refuses may have written any bits where the elements go, and no others.
+    /// The kernels check the elements while they pack them, which takes almost no time. A refused
+    /// operation may have written any bits in the place of its elements, and no others.
     ///
     /// # Examples
     /// ```
@@ -299,12 +299,12 @@ impl Packing {
         (bits.wrapping_neg() % 8) as u8
     }
 
-    /// The place of elements `[first, first + count)` in a packed chunk, so that only those bytes
-    /// need to be read. [`unpack_at`](Packing::unpack_at) takes the bytes and the bit. `None` if
-    /// a position exceeds `usize`.
+    /// The place of elements `[first, first + count)` in a packed chunk, to read only these bytes.
+    /// [`unpack_at`](Packing::unpack_at) takes the bytes and the bit. `None` if a position exceeds
+    /// `usize`.
     ///
-    /// In a chunk with [`PaddingEncoding::FirstByte`](crate::PaddingEncoding::FirstByte) they are
-    /// one byte later.
+    /// In a chunk with [`PaddingEncoding::FirstByte`](crate::PaddingEncoding::FirstByte) the bytes
+    /// are one later.
     ///
     /// # Examples
     /// ```

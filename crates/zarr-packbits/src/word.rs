@@ -14,7 +14,7 @@
 //! ```
 //!
 //! Packing does the same in reverse. Most significant bit first does the same on big-endian
-//! numbers, whose fields are in the opposite order.
+//! numbers; their fields are in the opposite order.
 
 use crate::{BitOrder, field::Field};
 

@@ -29,8 +29,7 @@ pub enum ViewError {
     /// The product of the sizes exceeds `isize::MAX`, where a size of zero counts as one.
     #[error("the sizes from axis {axis} on multiply to more than {}", isize::MAX)]
     TooLarge {
-        /// The first axis, counted from the innermost outwards, at which the product is too
-        /// large.
+        /// The first axis, from the innermost outwards, at which the product is too large.
         axis: usize,
     },
     /// A valid index would lie at a negative position, or past `isize::MAX`.

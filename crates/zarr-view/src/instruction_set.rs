@@ -10,8 +10,8 @@
 pub enum InstructionSet {
     /// No explicit vector instructions; the compiler may still generate some. Runs on any machine.
     Portable,
-    /// SSE2: every x86-64 target, except those without vector registers, such as operating
-    /// systems.
+    /// SSE2: every x86-64 target, except targets without vector registers, such as operating system
+    /// kernels.
     Sse2,
     /// SSSE3: x86-64 since about 2006. The transposes of SSE2, and shuffles.
     Ssse3,

@@ -30,9 +30,9 @@
 //!
 //! # Non-goals
 //!
-//! The crate computes no values, knows nothing of data types except an element's size, starts no
-//! threads, does no I/O, and has no symbolic sizes. It has no array type: it borrows plain bytes
-//! of any alignment.
+//! The crate computes no values, and of data types it knows only an element's size. It starts no
+//! threads, does no I/O, and has no symbolic sizes. It has no array type: it borrows plain bytes of
+//! any alignment.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -7,14 +7,14 @@ use crate::view::{Dims, View, signed};
 pub enum Run {
     /// `len` elements at consecutive positions, starting at `position`.
     Elements {
-        /// Position of the first one.
+        /// Position of the first element.
         position: usize,
-        /// How many, above 0.
+        /// The number of elements, at least 1.
         len: usize,
     },
     /// `len` masked elements.
     Fill {
-        /// How many, above 0.
+        /// The number of elements, at least 1.
         len: usize,
     },
 }
@@ -25,7 +25,7 @@ pub struct Runs {
     view: View,
     /// Index of the next row: all dimensions except the last.
     row: Dims<usize>,
-    /// Dimensions of the loop over rows; the last one lies within a row.
+    /// Dimensions of the loop over rows; the last dimension lies within a row.
     rows_left: usize,
     /// The rest of the current row.
     pending: Pending,

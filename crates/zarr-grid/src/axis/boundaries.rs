@@ -38,7 +38,7 @@ const WINDOW: usize = 8;
 /// a node is compared whole.
 const FANOUT: usize = 16;
 
-/// Values whose loads overlap in [`Sorted::find_each`].
+/// Values with overlapping loads in [`Sorted::find_each`].
 const BLOCK: usize = 32;
 
 /// A boundary as it is kept.
@@ -71,7 +71,7 @@ impl Bound for u32 {
 /// Boundaries while they are collected: `0 = b[0] < b[1] < ...`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Bounds {
-    /// All of them fit.
+    /// All boundaries fit.
     Narrow(Vec<u32>),
     Wide(Vec<u64>),
 }
@@ -114,7 +114,7 @@ impl Bounds {
 /// Boundaries `0 = b[0] < b[1] < ... < b[n]` of `n` intervals.
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) enum Boundaries {
-    /// The last one fits.
+    /// The last boundary fits.
     Narrow(Sorted<u32>),
     Wide(Sorted<u64>),
 }
@@ -344,8 +344,9 @@ fn table<T: Bound>(bounds: &[T]) -> (Vec<u32>, u32) {
     while buckets(shift) > most {
         shift += 1;
     }
-    // Each interval claims the first bucket that starts in it or after it; a later one that claims
-    // the same bucket is nearer. Buckets that none claims start in the interval of the one before.
+    // Each interval claims the first bucket that starts in it or after it. A later interval that
+    // claims the same bucket is nearer. Buckets that none claims start in the interval of the one
+    // before.
     let mut table = vec![0; to_usize(buckets(shift)) + 1];
     let round_up = (1_u64 << shift) - 1;
     for (interval, &start) in (0_u32..).zip(&bounds[..intervals]) {

@@ -20,9 +20,9 @@ use crate::num::{to_u64, to_usize};
 /// The chunks along one axis of an array.
 ///
 /// An axis has an *extent*, the number of elements of the array along it, and chunks. The length of
-/// a chunk is its *edge*. The edges sum to at least the extent and may overflow it, by several
-/// chunks if they were listed. All of them are *declared*; the ones that start inside of the extent
-/// are *occupied*, and only these exist in a store.
+/// a chunk is its *edge*. The edges sum to at least the extent. Listed edges may reach beyond it by
+/// several chunks. All listed chunks are *declared*. Chunks that start inside of the extent are
+/// *occupied*, and only these exist in a store.
 ///
 /// ```text
 /// edges [4, 4, 4], extent 6      0   1   2   3   4   5
@@ -121,7 +121,7 @@ impl Axis {
         self.end
     }
 
-    /// How the axis is declared: an integer stays one, and a list a list (SD-04).
+    /// How the axis is declared: an integer stays an integer, and a list stays a list (SD-04).
     #[must_use]
     pub fn kind(&self) -> AxisKind {
         match self.layout {
@@ -216,14 +216,15 @@ impl Axis {
         (chunk < self.declared).then(|| self.span(chunk).0)
     }
 
-    /// Edge length of a declared chunk, at which it is stored: never clipped to the extent (SD-05).
+    /// Edge length of a declared chunk. The chunk is stored at this length, never clipped to the
+    /// extent (SD-05).
     #[inline]
     #[must_use]
     pub fn edge(&self, chunk: u64) -> Option<u64> {
         (chunk < self.declared).then(|| self.span(chunk).1)
     }
 
-    /// The indices of the array that an occupied chunk holds.
+    /// The indices of the array in an occupied chunk, clipped to the extent.
     #[inline]
     #[must_use]
     pub fn clipped(&self, chunk: u64) -> Option<Range<u64>> {

@@ -12,7 +12,7 @@ pub(crate) enum AxisStorage {
     Uniform { edge: u64 },
     /// Every boundary, if runs are too short to be worth a division.
     Explicit(Boundaries),
-    /// Runs, if they have several chunks on average.
+    /// Runs of several chunks on average.
     Runs(Runs),
 }
 

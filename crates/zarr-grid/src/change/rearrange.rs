@@ -16,7 +16,7 @@ impl Axis {
     /// `c` becomes chunk `c - count`. A regular axis stays regular.
     ///
     /// # Errors
-    /// [`GridErrorKind::NotOccupied`] if `count` is more than there are.
+    /// [`GridErrorKind::NotOccupied`] if the axis has fewer than `count` occupied chunks.
     ///
     /// # Examples
     /// ```
@@ -44,7 +44,7 @@ impl Axis {
     }
 
     /// The axis of the chunks of these ranges, one range after another. Chunks may be omitted or
-    /// repeated. A regular axis stays regular if possible, and keeps its edge if no chunk is left.
+    /// repeated. A regular axis stays regular if possible, and keeps its edge even without chunks.
     ///
     /// Takes time in proportion to the runs of the axis, for each range.
     ///

@@ -100,7 +100,7 @@ impl Iterator for Segments<'_> {
     }
 }
 
-/// The part that one chunk of an axis and one of another share; see [`Axis::overlaps`].
+/// The part that a chunk of one axis and a chunk of another axis share; see [`Axis::overlaps`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overlap {
@@ -110,7 +110,7 @@ pub struct Overlap {
     pub len: u64,
     /// The chunk of the first axis, and of the second.
     pub chunks: [u64; 2],
-    /// Where the part starts in each of the two.
+    /// The start of the part in each of the two chunks, in elements.
     pub in_chunks: [u64; 2],
 }
 
@@ -196,9 +196,9 @@ impl Axis {
         }))
     }
 
-    /// The finest axis whose chunks are unions of chunks of both: its boundaries are the boundaries
-    /// that both have. Its last chunk reaches the end of the last occupied chunk of either. Two
-    /// regular axes make a regular one, of their least common multiple.
+    /// The finest axis with chunks that are unions of chunks of both: it has the boundaries that
+    /// both have. Its last chunk reaches the end of the last occupied chunk of either. Two regular
+    /// axes make a regular one, of their least common multiple.
     ///
     /// Takes one step per run of the two axes, and has at most about as many runs as both.
     ///
@@ -247,9 +247,9 @@ impl Axis {
     /// has the boundaries of either. Its last chunk ends where the first of their last occupied
     /// chunks ends.
     ///
-    /// Edges that do not fit one another give about one run per chunk, hence the limit;
-    /// [`Axis::overlaps`] gives the same as an iterator. Time is proportional to the runs of the
-    /// result.
+    /// Edges that do not fit one another give about one run per chunk, hence the limit `max_runs`.
+    /// [`Axis::overlaps`] gives the same parts as an iterator. Time is proportional to the runs of
+    /// the result.
     ///
     /// # Errors
     /// [`GridErrorKind::ExtentMismatch`]; [`GridErrorKind::TooManyRuns`] past `max_runs`.
@@ -414,7 +414,7 @@ impl Grid {
         Ok(all)
     }
 
-    /// The finest grid whose chunks are unions of chunks of both; see
+    /// The finest grid with chunks that are unions of chunks of both; see
     /// [`Axis::common_coarsening`].
     ///
     /// # Errors

@@ -9,7 +9,7 @@ use crate::axis::{Axis, AxisKind};
 use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
 
-/// Where the chunks come from when an axis grows past its declared edges (SD-08).
+/// The edges of the added chunks when an axis grows past its declared edges (SD-08).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Growth<'a> {
     /// The last edge is repeated as often as needed.
@@ -83,9 +83,9 @@ impl Axis {
     /// Declared chunks that are not occupied are dropped, except in the last member.
     ///
     /// # Errors
-    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedAxis`] if a member other than the
-    /// last ends inside a chunk, which is stored at its full length and would have to be
-    /// rewritten; [`GridErrorKind::EdgeOverflow`].
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::ClippedAxis`] if a member other than
+    /// the last ends inside a chunk (the chunk is stored at its full length and would have to be
+    /// rewritten); [`GridErrorKind::EdgeOverflow`].
     ///
     /// # Examples
     /// ```
@@ -149,9 +149,9 @@ impl Grid {
     /// Grids joined along one axis, on which each is [concatenated](Axis::concat).
     ///
     /// # Errors
-    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`]; [`GridErrorKind::Rank`];
-    /// [`GridErrorKind::OtherChunks`] on the axis, not joined, on which a member has another extent
-    /// or other occupied chunks than the first; errors of [`Axis::concat`].
+    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`];
+    /// [`GridErrorKind::Rank`]; [`GridErrorKind::OtherChunks`] on another axis, if a member's
+    /// extent or occupied chunks differ there from the first member's; errors of [`Axis::concat`].
     ///
     /// # Examples
     /// ```

@@ -9,12 +9,12 @@ use crate::num::{to_u64, to_usize};
 pub struct AxisPart<'s> {
     /// Number of the chunk.
     pub chunk: u64,
-    /// Edge of the chunk, at which it is stored (SD-05).
+    /// Edge of the chunk: its stored length (SD-05).
     pub edge: u64,
     /// The selected indices.
     pub indices: PartIndices<'s>,
-    /// Whether these are known to be all indices of the chunk within the extent. Lists of indices
-    /// and masks are not examined.
+    /// Whether these are all indices of the chunk within the extent. False for lists of indices and
+    /// masks, which are not examined.
     pub is_whole: bool,
 }
 
@@ -23,7 +23,7 @@ pub struct AxisPart<'s> {
 pub enum PartIndices<'s> {
     /// Every `step`-th index; their positions in the selection are consecutive.
     Step {
-        /// The lowest, from the chunk's start.
+        /// The lowest index, from the chunk's start.
         in_chunk: u64,
         /// Distance in the chunk, at least 1.
         step: u64,
@@ -36,9 +36,9 @@ pub enum PartIndices<'s> {
     },
     /// A list of indices.
     List {
-        /// Each, from the chunk's start.
+        /// The indices, from the chunk's start.
         in_chunk: &'s [u64],
-        /// The position of each in the selection, ascending.
+        /// The position of each index in the selection, ascending.
         in_selection: &'s [u64],
     },
 }

@@ -38,12 +38,12 @@ pub enum AxisSelection {
     Step {
         /// The range, which need not end with a selected index.
         range: Range<u64>,
-        /// From one index to the next, not 0.
+        /// Distance from one index to the next, not 0.
         step: i64,
     },
     /// These indices, in this order, which may repeat.
     Indices(Vec<u64>),
-    /// The indices whose entry is true. There is one entry for each index of the axis.
+    /// The indices with a true entry. There is one entry for each index of the axis.
     Mask(Vec<bool>),
 }
 
@@ -112,7 +112,7 @@ impl AxisSelection {
         ends.map_or(0..0, |(first, last)| first..last.saturating_add(1))
     }
 
-    /// The part of the selection at these positions, clamped to those there are.
+    /// The part of the selection at these positions, clamped to its length.
     #[must_use]
     pub fn slice(&self, positions: Range<u64>) -> AxisSelection {
         let end = positions.end.min(self.len());
@@ -188,7 +188,7 @@ impl From<&[bool]> for AxisSelection {
     }
 }
 
-/// The indices whose entry is true.
+/// The indices with a true entry.
 pub(crate) fn selected(mask: &[bool]) -> impl Iterator<Item = u64> {
     (0..).zip(mask).filter_map(|(index, is)| is.then_some(index))
 }

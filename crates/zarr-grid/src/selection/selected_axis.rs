@@ -134,7 +134,7 @@ impl SelectedAxis<'_> {
         }
     }
 
-    /// Whether nothing is selected.
+    /// Whether no index is selected.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -171,7 +171,7 @@ enum Rest<'s> {
 }
 
 impl AxisParts<'_> {
-    /// Number of parts that are left.
+    /// Number of remaining parts.
     #[must_use]
     pub fn remaining(&self) -> u64 {
         match &self.0 {

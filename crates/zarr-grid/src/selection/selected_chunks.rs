@@ -62,11 +62,11 @@ impl<'s> ChunkPart<'s> {
         &self.axes
     }
 
-    /// Whether all elements of the chunk that lie within the array are known to be selected, so
-    /// that writing them needs no stored bytes.
+    /// Whether all elements of the chunk within the array are selected, so that writing them needs
+    /// no stored bytes.
     ///
-    /// A chunk at the array's end may hold more elements past it, so fewer are selected than
-    /// `chunk_shape` says. Lists of indices and masks are not examined.
+    /// A chunk at the array's end may have more elements past the end, so fewer are selected than
+    /// `chunk_shape` says. False for lists of indices and masks, which are not examined.
     #[inline]
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -89,8 +89,8 @@ impl Clone for ChunkPart<'_> {
 /// The chunks that a selection touches, lazily and in C order, each with its selected part;
 /// see [`Grid::chunks`] and [`SelectedChunks::parts`].
 ///
-/// The parts are numbered from 0, and [`range`](ChunkParts::range) takes some of them, to share the
-/// work between threads.
+/// The parts are numbered from 0. [`range`](ChunkParts::range) takes some of them, to divide the
+/// work among threads.
 #[derive(Debug, Clone)]
 #[must_use = "parts are worked out as they are asked for"]
 pub struct ChunkParts<'s> {
@@ -123,13 +123,13 @@ impl<'s> ChunkParts<'s> {
         Ok(ChunkParts { now: ChunkPart::new(lanes.len()), lanes, next: 0, end, moved: true })
     }
 
-    /// Number of parts that are left.
+    /// Number of remaining parts.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.end.saturating_sub(self.next)
     }
 
-    /// Whether no part is left.
+    /// Whether no part remains.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.next == self.end

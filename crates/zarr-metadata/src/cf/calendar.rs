@@ -1,6 +1,6 @@
 //! Calendars: the number of a date, and the date of a number, exact in 128 bits.
 
-/// Which dates there are: the calendars of the CF conventions.
+/// The calendars of the CF conventions: each has its own dates.
 ///
 /// # Examples
 /// ```
@@ -14,7 +14,7 @@
 pub enum Calendar {
     /// Gregorian at all times.
     Gregorian,
-    /// Gregorian from 1582-10-15 on, Julian until 1582-10-04, and nothing in between.
+    /// Gregorian from 1582-10-15 on, Julian until 1582-10-04, without dates in between.
     Mixed,
     /// Julian at all times.
     Julian,
@@ -63,7 +63,7 @@ impl Calendar {
         }
     }
 
-    /// The date of a number.
+    /// The date with this number, as [`day`](Self::day) counts.
     #[must_use]
     pub fn date(self, day: i128) -> Date {
         match self {

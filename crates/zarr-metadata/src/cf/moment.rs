@@ -31,8 +31,8 @@ enum Last {
 }
 
 impl Moment {
-    /// `2015`, `2015-03`, `2015-03-01`, `2015-03-01T06`, `2015-03-01T06:30`, `2015-03-01T06:30:15.5`.
-    /// `None` for anything else, whatever the calendar.
+    /// Parses `2015`, `2015-03`, `2015-03-01`, `2015-03-01T06`, `2015-03-01T06:30` or
+    /// `2015-03-01T06:30:15.5`. `None` for any other text. The calendar is not checked.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();

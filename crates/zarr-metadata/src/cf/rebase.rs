@@ -2,8 +2,8 @@
 
 use super::time_axis::TimeAxis;
 
-/// How numbers in one unit since one time become numbers in another unit since another time of the
-/// same calendar: `(number * multiply + add) / divide`, without rounding.
+/// The conversion of numbers in one unit since one time to numbers in another unit since another
+/// time of the same calendar: `(number * multiply + add) / divide`, without rounding.
 ///
 /// # Examples
 /// ```
@@ -25,7 +25,8 @@ pub struct Rebase {
 }
 
 impl Rebase {
-    /// `None` if the calendars differ, or if a unit has no fixed length.
+    /// The conversion from one axis to another. `None` if the calendars differ, or if a unit has no
+    /// fixed length.
     #[must_use]
     pub fn between(from: TimeAxis, to: TimeAxis) -> Option<Self> {
         if from.calendar != to.calendar {
@@ -43,14 +44,15 @@ impl Rebase {
         self.multiply == self.divide && self.add == 0
     }
 
-    /// A whole number; `None` if it becomes no whole number.
+    /// Converts a whole number; `None` if the result is not whole.
     #[must_use]
     pub fn whole(&self, number: i128) -> Option<i128> {
         let sum = number.checked_mul(self.multiply)?.checked_add(self.add)?;
         (sum % self.divide == 0).then(|| sum / self.divide)
     }
 
-    /// A number with a fraction; `None` if no `f64` equals the result. NaN and infinities stay.
+    /// Converts a number with a fraction; `None` if no `f64` equals the result. NaN and infinities
+    /// stay.
     #[must_use]
     #[expect(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "compared")]
     pub fn real(&self, number: f64) -> Option<f64> {
@@ -77,8 +79,8 @@ impl Rebase {
         (float as i128 == quotient).then(|| float / 2_f64.powi((places + halvings).cast_signed()))
     }
 
-    /// The longest of the units from days to nanoseconds in which all numbers of both axes are whole
-    /// if they are whole now.
+    /// The longest unit from days to nanoseconds in which all whole numbers of both axes stay
+    /// whole.
     #[must_use]
     pub fn common_unit(from: TimeAxis, to: TimeAxis) -> &'static str {
         let (Some((from, start)), Some((to, zero))) = (from.fixed(), to.fixed()) else {

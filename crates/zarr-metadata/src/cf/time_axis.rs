@@ -4,7 +4,7 @@ use super::calendar::Calendar;
 use super::moment::{DAY, Moment, SECOND, shown};
 use crate::{TimeStep, TimeUnit};
 
-/// How the numbers of a coordinate are times.
+/// The meaning of a coordinate's numbers as times: a unit, a reference time and a calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeAxis {
     /// The calendar.
@@ -69,7 +69,7 @@ impl TimeAxis {
         Ok(Some(Self { calendar, reference, unit: Unit::Fixed(unit) }))
     }
 
-    /// Of numpy's times; `None` if their unit is generic.
+    /// The axis of numpy's times; `None` if their unit is generic.
     #[must_use]
     pub fn numpy(step: TimeStep) -> Option<Self> {
         let scale = i128::from(step.scale_factor());

@@ -63,7 +63,7 @@ pub enum EdgeRun {
     Repeat {
         /// The length of each chunk, at least 1.
         edge: u64,
-        /// How many chunks.
+        /// The number of chunks.
         count: NonZeroU64,
     },
 }
@@ -77,7 +77,7 @@ impl EdgeRun {
         }
     }
 
-    /// How many chunks the run has.
+    /// The number of chunks of the run.
     #[must_use]
     pub fn count(&self) -> u64 {
         match self {

@@ -13,7 +13,7 @@ use crate::json::{
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// How an array is cut into chunks.
+/// The chunk grid of an array, as its document declares it.
 ///
 /// A grid of another name cannot be read (SD-42), so the enum is exhaustive. A new grid is a
 /// breaking change, since all code that finds chunks must know it.

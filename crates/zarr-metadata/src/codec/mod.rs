@@ -1,7 +1,7 @@
 //! Codecs: one table of the known codecs, each with a typed configuration.
 //!
-//! A codec is a row of [`codecs!`](self) and a configuration type in a file of its own, which
-//! implements [`Configuration`]: how it is read, written and checked against its input.
+//! A codec is a row of [`codecs!`](self) and a configuration type in a separate file. The type
+//! implements [`Configuration`]: reading, writing, and checking against the codec's input.
 
 mod array_to_array;
 mod array_to_bytes;
@@ -66,7 +66,7 @@ macro_rules! codecs {
         $(#[$doc:meta])*
         $variant:ident $(($held:ty))? $(: $unit:ident)? = $name:literal, $kind:ident;
     )*) => {
-        /// One codec of a chain, its configuration typed.
+        /// One codec of a chain, with a typed configuration.
         ///
         /// # Examples
         /// ```
@@ -151,7 +151,7 @@ codecs! {
     ZarrsSqueeze: Squeeze = "zarrs.squeeze", ArrayToArray;
     /// `numcodecs.packbits`: bool elements as bits, most significant first (SD-11).
     NumcodecsPackbits: NumcodecsPackbits = "numcodecs.packbits", ArrayToArray;
-    /// `bitround`: fewer bits of each element that are not zero.
+    /// `bitround`: fewer nonzero bits in each element.
     Bitround(Bitround) = "bitround", ArrayToArray;
     /// `cast_value`: the same values in another data type.
     CastValue(CastValue) = "cast_value", ArrayToArray;
@@ -173,9 +173,9 @@ codecs! {
     Bytes(Bytes) = "bytes", ArrayToBytes;
     /// `vlen-utf8`: strings, each after its length.
     VlenUtf8: VlenUtf8 = "vlen-utf8", ArrayToBytes;
-    /// `vlen-bytes`: bytes of variable length, each after theirs.
+    /// `vlen-bytes`: byte strings, each after its length.
     VlenBytes: VlenBytes = "vlen-bytes", ArrayToBytes;
-    /// `zarrs.optional`: which elements are there, then their values.
+    /// `zarrs.optional`: which elements exist, then their values.
     ZarrsOptional(Box<OptionalCodecs>) = "zarrs.optional", ArrayToBytes;
     /// `numcodecs.json2`: objects of Zarr version 2. Each element is a JSON text.
     NumcodecsJson2: Json2 = "numcodecs.json2", ArrayToBytes;

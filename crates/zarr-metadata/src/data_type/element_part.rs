@@ -23,7 +23,7 @@ pub struct ElementPart {
     pub offset: usize,
     /// The type of the part, which is not a record.
     pub data_type: DataType,
-    /// How the part lies in memory.
+    /// The layout of the part in memory.
     pub layout: ElementLayout,
 }
 

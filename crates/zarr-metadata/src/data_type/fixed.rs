@@ -12,7 +12,8 @@ pub struct RawBits {
 }
 
 impl RawBits {
-    /// Raw bits of `bytes` bytes; `None` for 0 bytes, and for more than [`MAX_ELEMENT_SIZE`].
+    /// Raw bits of `bytes` bytes; `None` for 0, and for more than
+    /// [`MAX_ELEMENT_SIZE`].
     #[must_use]
     pub fn new(bytes: usize) -> Option<Self> {
         (1..=MAX_ELEMENT_SIZE).contains(&bytes).then_some(RawBits { bytes })
@@ -45,7 +46,7 @@ pub struct ByteLength {
 }
 
 impl ByteLength {
-    /// `None` for 0 bytes, and for more than [`MAX_ELEMENT_SIZE`].
+    /// Elements of `bytes` bytes; `None` for 0, and for more than [`MAX_ELEMENT_SIZE`].
     #[must_use]
     pub fn new(bytes: usize) -> Option<Self> {
         (1..=MAX_ELEMENT_SIZE).contains(&bytes).then_some(ByteLength { bytes })
@@ -62,15 +63,16 @@ impl ByteLength {
     }
 }
 
-/// The size of the strings of `fixed_length_utf32`: a positive number of code points, at most as
-/// many as [`MAX_ELEMENT_SIZE`] has room for.
+/// The size of the strings of `fixed_length_utf32`: a positive number of code points, of at most
+/// [`MAX_ELEMENT_SIZE`] bytes together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Utf32Length {
     code_points: usize,
 }
 
 impl Utf32Length {
-    /// `None` for 0 code points, and for more than [`MAX_ELEMENT_SIZE`] has room for.
+    /// Strings of `code_points` code points; `None` for 0, and for more than [`MAX_ELEMENT_SIZE`]
+    /// bytes.
     #[must_use]
     pub fn new(code_points: usize) -> Option<Self> {
         (1..=MAX_ELEMENT_SIZE / 4).contains(&code_points).then_some(Utf32Length { code_points })

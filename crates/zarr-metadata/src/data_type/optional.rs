@@ -12,8 +12,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// The name that betas of zarrs 0.23 gave the type.
 pub(super) const EARLIER: &str = "optional";
 
-/// The type of the elements that are not missing; it may itself be one of elements that may be
-/// missing.
+/// A type of elements that may be missing. The type of existing elements may itself be optional.
 ///
 /// In memory an element is of variable length: the byte 0 if it is missing, else the bytes of its
 /// value and then the byte 1. As JSON it is `null` or an array of the value.
@@ -49,7 +48,7 @@ impl Optional {
         Ok(Self { inner: Box::new(inner) })
     }
 
-    /// The type of the elements that are not missing.
+    /// The type of existing elements.
     #[must_use]
     pub fn inner(&self) -> &DataType {
         &self.inner

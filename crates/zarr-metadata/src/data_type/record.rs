@@ -80,8 +80,8 @@ impl Struct {
     /// A record of these fields.
     ///
     /// # Errors
-    /// Where there are none, a name is empty or there twice, a type has no fixed size, or the record
-    /// is larger than [`MAX_ELEMENT_SIZE`](crate::MAX_ELEMENT_SIZE).
+    /// If there are no fields, a name is empty or occurs twice, a type has no fixed size, or the
+    /// record is larger than [`MAX_ELEMENT_SIZE`](crate::MAX_ELEMENT_SIZE).
     pub fn new<N: Into<String>>(fields: impl IntoIterator<Item = (N, DataType)>) -> Result<Self> {
         Self::of(fields).member("fields").breaks(Rule::DATA_TYPE_CONFIGURATION)
     }
@@ -118,7 +118,7 @@ impl Struct {
         Ok(Struct { fields, size: offset })
     }
 
-    /// The fields, in the order in which they lie in memory. There is at least one.
+    /// The fields, in memory order; at least one.
     #[must_use]
     pub fn fields(&self) -> &[Field] {
         &self.fields

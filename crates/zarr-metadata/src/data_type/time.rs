@@ -46,7 +46,7 @@ impl TimeStep {
         self.unit
     }
 
-    /// How many units a step of 1 is.
+    /// The number of units in one step.
     #[must_use]
     pub fn scale_factor(&self) -> u32 {
         self.scale_factor.get()
@@ -76,7 +76,7 @@ impl From<TimeUnit> for TimeStep {
 
 macro_rules! units {
     ($($(#[$doc:meta])* $variant:ident $name:literal;)*) => {
-        /// A unit of time, as numpy has them.
+        /// A unit of time of numpy.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         #[non_exhaustive]
         pub enum TimeUnit {
@@ -125,7 +125,7 @@ units! {
     Femtosecond "fs";
     /// Attoseconds.
     Attosecond "as";
-    /// A unit that is not said.
+    /// No unit.
     Generic "generic";
 }
 
@@ -133,7 +133,7 @@ impl TimeUnit {
     const ALLOWED: &str = "\"Y\", \"M\", \"W\", \"D\", \"h\", \"m\", \"s\", \"ms\", \"us\", \
         \"ns\", \"ps\", \"fs\", \"as\" or \"generic\"";
 
-    /// The unit that numpy calls so.
+    /// The unit with this name in numpy.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         match name {

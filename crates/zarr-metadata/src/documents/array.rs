@@ -58,7 +58,7 @@ pub struct ArrayMetadata {
 impl ArrayMetadata {
     /// Reads and checks a document.
     ///
-    /// Time and memory are proportional to the length of the text, whatever it says.
+    /// Time and memory are proportional to the length of the text.
     ///
     /// # Errors
     /// If the text is not JSON, or breaks a rule of the specification. Faults that do not prevent
@@ -218,7 +218,7 @@ impl ArrayMetadata {
     /// The document with a name or `None` for each dimension.
     ///
     /// # Errors
-    /// If there is not exactly one per dimension.
+    /// Unless there is exactly one per dimension.
     pub fn with_dimension_names(&self, names: &[Option<&str>]) -> Result<Self> {
         let mut json = "[".to_owned();
         for (index, name) in names.iter().enumerate() {
@@ -235,7 +235,7 @@ impl ArrayMetadata {
     /// The document with this chunk key encoding.
     ///
     /// # Errors
-    /// None of its own; every new document is read and checked again.
+    /// None specific to this method; every new document is read and checked again.
     pub fn with_chunk_key_encoding(&self, encoding: &ChunkKeyEncoding) -> Result<Self> {
         self.with_member("chunk_key_encoding", &encoding.to_json())
     }
@@ -251,7 +251,7 @@ impl ArrayMetadata {
         self.with_member("codecs", &json)?.without_findings("$.codecs")
     }
 
-    /// The document with this shape, for a resize that the grid covers as it is.
+    /// The document with this shape, for a resize that the present grid covers.
     ///
     /// # Errors
     /// If the rank differs, or the edges do not cover the shape (SD-08).
@@ -292,13 +292,13 @@ impl ArrayMetadata {
         &self.data_type
     }
 
-    /// How the array is cut into chunks.
+    /// The chunk grid.
     #[must_use]
     pub fn chunk_grid(&self) -> &ChunkGrid {
         &self.chunk_grid
     }
 
-    /// How chunks are named in the store.
+    /// The encoding of chunk keys in the store.
     #[must_use]
     pub fn chunk_key_encoding(&self) -> &ChunkKeyEncoding {
         &self.chunk_key_encoding

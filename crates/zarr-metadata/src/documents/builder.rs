@@ -15,7 +15,7 @@ use crate::json::write_string;
 /// The `zstd` level if no codecs are chosen.
 const DEFAULT_ZSTD_LEVEL: i32 = 3;
 
-/// The document of a new array, put together part by part.
+/// Builds the document of a new array, part by part.
 ///
 /// Only the shape and the data type are needed. The defaults of the others:
 ///
@@ -126,7 +126,7 @@ impl ArrayBuilder {
         self
     }
 
-    /// How chunks are named in the store.
+    /// The encoding of chunk keys in the store.
     #[must_use]
     pub fn chunk_key_encoding(mut self, encoding: ChunkKeyEncoding) -> Self {
         self.chunk_key_encoding = encoding;

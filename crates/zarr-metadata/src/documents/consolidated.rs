@@ -11,7 +11,7 @@ type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Copies of the documents below a group, by their path in it.
 ///
-/// They are as old as the last consolidation; the documents themselves may have changed since.
+/// They date from the last consolidation; the documents themselves may have changed since.
 ///
 /// # Examples
 /// ```

@@ -110,7 +110,7 @@ impl NodeDocument {
         NodeDocument { is_version_2, ..self }
     }
 
-    /// The JSON text: as it was read, or as it was made.
+    /// The JSON text, unchanged since it was read or made.
     #[must_use]
     pub fn json(&self) -> &str {
         &self.text

@@ -106,7 +106,7 @@ impl GroupMetadata {
     /// The document with these paths and documents, as JSON text, as its consolidated metadata.
     ///
     /// # Errors
-    /// If a text is not JSON, or a path is there twice. The documents themselves are checked when
+    /// If a text is not JSON, or a path occurs twice. The documents themselves are checked when
     /// they are [asked for](ConsolidatedMetadata).
     ///
     /// # Examples

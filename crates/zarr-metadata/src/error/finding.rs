@@ -8,8 +8,8 @@ use crate::error::rule::{Rule, Severity};
 
 /// A broken rule, and where.
 ///
-/// A document has findings of its own, which do not prevent reading it; they have a JSON path and
-/// no key. Whoever checks a whole store gives each the key of its object.
+/// Findings of a document do not prevent reading it. They have a JSON path and no key; a check of a
+/// whole store adds the key of the object.
 ///
 /// The text is one line, escaped as by [`Printable`](crate::Printable): severity, key, JSON path,
 /// message, and the rule's id in brackets.
@@ -90,27 +90,28 @@ impl Finding {
         self.rule.id()
     }
 
-    /// How bad it is.
+    /// Its severity.
     #[must_use]
     pub fn severity(&self) -> Severity {
         self.rule.severity()
     }
 
-    /// The object in a store that it is about: a document, a chunk, a stray file. `None` while it
-    /// is about a document alone.
+    /// The key of the object in a store that it is about: a document, a chunk, a stray file. `None`
+    /// for a finding about a document alone.
     #[must_use]
     pub fn key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// The place inside a document as a JSON path; `None` where it is about no document.
+    /// The place inside a document as a JSON path; `None` if it is not about a document.
     #[must_use]
     pub fn path(&self) -> Option<&str> {
         self.path.as_deref()
     }
 
     /// The path of the array, and the indices of the elements on each of its axes, if it is about a
-    /// chunk. Chunks of a joined array may be objects of another store; path and indices are its own.
+    /// chunk. A chunk of a joined array may be an object of another store; path and indices are the
+    /// joined array's.
     #[must_use]
     pub fn region(&self) -> Option<(&str, &[Range<u64>])> {
         self.region.as_ref().map(|(array, region)| (array.as_str(), region.as_slice()))

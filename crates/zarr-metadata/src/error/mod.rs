@@ -152,8 +152,8 @@ impl MetadataError {
         &self.0.path
     }
 
-    /// The found value and the allowed values: the message without its place, for callers
-    /// that show the place separately.
+    /// The message without its place: the found and the allowed values, for callers that show the
+    /// place separately.
     #[must_use]
     pub fn reason(&self) -> impl fmt::Display {
         Printable(&self.0.kind)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How bad a broken rule is.
+/// The severity of a broken rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {
@@ -24,7 +24,7 @@ impl fmt::Display for Severity {
     }
 }
 
-/// A rule, by its id, and how bad it is to break it.
+/// A rule, with its id and the severity of breaking it.
 ///
 /// The constants are the rules of a `zarr.json`.
 /// [`MetadataError::rule`](crate::MetadataError::rule) names the rule that a document breaks.
@@ -60,7 +60,7 @@ impl Rule {
         self.id
     }
 
-    /// How bad it is to break the rule.
+    /// The severity of breaking the rule.
     #[must_use]
     pub const fn severity(self) -> Severity {
         self.severity

@@ -26,7 +26,7 @@ impl<'a> Outline<'a> {
     /// Reads the text: its value and all values within.
     pub(crate) fn read(text: &'a str, grammar: Grammar) -> Result<Self> {
         let mut reader = Reader::new(text);
-        // Elements are read one by one, and there is nothing within a number.
+        // Elements are read separately, and a number has no values within it.
         if !matches!(reader.peek(), Some(b'{' | b'[')) {
             let start = reader.offset();
             reader.scalar(grammar)?;
@@ -169,7 +169,7 @@ impl<'a> Outliner<'a> {
                     self.record(reader.since(start));
                 }
             }
-            // Close what ends here, and step to the next value.
+            // Close the containers that end here, and step to the next value.
             loop {
                 let Some(frame) = self.open.last_mut() else { return Ok(()) };
                 let is_first = frame.count == 0;

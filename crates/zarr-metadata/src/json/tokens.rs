@@ -3,8 +3,8 @@
 /// The tokens of JSON text, without the space between them: brackets, braces, commas, colons,
 /// strings with their quotes, and all other words as they are written.
 ///
-/// For laying out a document anew without changing how it spells numbers and strings. The text is
-/// not checked: in text that is no JSON, a token may be any run of characters.
+/// Use it to lay out a document anew without changing the spelling of numbers and strings. The text
+/// is not checked: in text that is no JSON, a token may be any run of characters.
 ///
 /// # Examples
 /// ```

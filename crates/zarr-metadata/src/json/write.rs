@@ -69,7 +69,7 @@ pub(crate) fn new_line(level: usize, out: &mut String) {
     out.extend(std::iter::repeat_n("  ", level));
 }
 
-/// Whether the container whose opening token has just been read fits on one line.
+/// Whether the container fits on one line; its opening token has just been read.
 fn one_line(open: &str, rest: JsonTokens<'_>) -> bool {
     let mut width = open.len();
     let mut depth = 1_usize;

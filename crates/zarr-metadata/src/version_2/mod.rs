@@ -43,7 +43,7 @@ impl Version2Error {
         self.document
     }
 
-    /// The fault and its place.
+    /// The fault, with its JSON path in the document.
     #[must_use]
     pub fn cause(&self) -> &MetadataError {
         &self.cause

@@ -45,8 +45,8 @@ impl<'a> Output<'a> {
     /// [`View::split`](crate::View::split) proposes cuts for a number of threads.
     ///
     /// # Errors
-    /// [`CopyError::Cut`], [`ViewError::Rank`], or [`CopyError::Memory`] if one bit per part does
-    /// not fit in memory.
+    /// [`CopyError::Cut`] if cuts do not increase within the axis; [`ViewError::Rank`] unless there
+    /// is one list per axis; [`CopyError::Memory`] if one bit per part does not fit in memory.
     pub fn grid(self, cuts: &[impl AsRef<[usize]>]) -> Result<OutputGrid<'a>, CopyError> {
         OutputGrid::new(self, cuts)
     }

@@ -12,7 +12,7 @@ const HUGE: usize = 4 << 20;
 ///
 /// From 4 MiB on, on Linux with the `std` feature, it asks the operating system for huge pages.
 /// Without them the first write to fresh memory causes a page fault every 4 KiB, and a copy is
-/// several times slower than into memory used before. The zeros cost nothing: the operating system
+/// several times slower than into memory used before. Zeroing costs no time: the operating system
 /// supplies zeroed memory.
 ///
 /// # Errors

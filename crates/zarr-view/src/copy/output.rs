@@ -52,20 +52,21 @@ unsafe impl Sync for Output<'_> {}
 impl<'a> Output<'a> {
     /// The elements, of `size` bytes, that `view` reaches in `buffer`.
     ///
-    /// No two indices may share a position. The strides decide that: each must exceed the range
-    /// that the smaller ones reach, which is true of every slice or permutation of an array.
-    /// Rarer views that interleave without overlap are refused.
+    /// No two indices may share a position. The strides decide this: each must exceed the range
+    /// that the smaller strides reach. Every slice or permutation of an array satisfies this. Rarer
+    /// views that interleave without overlap are refused.
     ///
     /// # Errors
-    /// [`CopyError::Destination`] if the buffer is too short, [`CopyError::Overlap`],
-    /// [`CopyError::Element`] for a size of 0.
+    /// [`CopyError::Destination`] if the buffer is too short; [`CopyError::Overlap`] if indices may
+    /// share a position; [`CopyError::Element`] for a size of 0.
     pub fn new(buffer: &'a mut [u8], view: &View, size: usize) -> Result<Self, CopyError> {
         // SAFETY: the buffer is borrowed exclusively for as long as the output lives.
         unsafe { Self::from_raw(buffer.as_mut_ptr(), buffer.len(), view, size) }
     }
 
-    /// As [`new`](Output::new), in `len` bytes from `start` on. Others may use the bytes that the view
-    /// does not reach: two threads may each fill every other column of one matrix.
+    /// As [`new`](Output::new), in `len` bytes from `start` on. Other threads may use the bytes
+    /// that the view does not reach: for example, two threads may each fill every other column of
+    /// one matrix.
     ///
     /// # Errors
     /// As [`new`](Output::new).
@@ -123,7 +124,7 @@ impl<'a> Output<'a> {
     /// Splits the output in two along an axis: the indices below `at`, and the rest.
     ///
     /// # Errors
-    /// [`ViewError::Axis`], or [`ViewError::Range`] if `at` is past the size.
+    /// [`ViewError::Axis`] if there is no such axis; [`ViewError::Range`] if `at` is past the size.
     pub fn split_at(self, axis: usize, at: usize) -> Result<(Self, Self), CopyError> {
         let Some(&size) = self.view.shape().get(axis) else {
             return Err(ViewError::Axis { axis, rank: self.view.rank() }.into());
@@ -227,8 +228,8 @@ impl<'a> Output<'a> {
         Ok(Ok(self))
     }
 
-    /// The bytes of all elements, if they follow each other in the buffer in C order: a caller
-    /// can produce them there without a copy.
+    /// The bytes of all elements, if they follow each other in the buffer in C order. A caller can
+    /// then produce them there without a copy.
     ///
     /// # Examples
     /// ```
@@ -285,8 +286,8 @@ impl<'a> Output<'a> {
     /// serves all chunks of a shape.
     ///
     /// # Errors
-    /// [`CopyError::Plan`] if the plan was made for another view, [`CopyError::ElementSize`], and
-    /// as [`CopyPlan::run`].
+    /// [`CopyError::Plan`] if the plan was made for another view; [`CopyError::ElementSize`] if the
+    /// element sizes differ; and the errors of [`CopyPlan::run`].
     pub fn run(&mut self, plan: &CopyPlan, src: &[u8], fill: &[u8]) -> Result<(), CopyError> {
         self.check_element(plan.element())?;
         let planned = plan.dst();

@@ -4,7 +4,7 @@
 //! [`Target::bytes`] give its bytes. In debug builds they assert that these lie between the lowest
 //! and the highest byte that the loops of the copy reach. So a kernel is safe if it asks only for
 //! bytes of elements of its own loops, and moves them only within the bytes it asked for. Both can
-//! be checked in its own file. Release builds have the pointer and nothing else.
+//! be checked in its own file. Release builds have only the pointer.
 
 use core::ops::Range;
 
@@ -17,7 +17,7 @@ macro_rules! place {
         #[derive(Debug, Clone, Copy)]
         pub(super) struct $name {
             at: $pointer,
-            /// The addresses before and behind which nothing may be touched.
+            /// The lowest and the highest address that may be accessed.
             #[cfg(debug_assertions)]
             limits: (usize, usize),
         }

@@ -16,8 +16,8 @@ impl View {
     /// masked where `self` is.
     ///
     /// # Errors
-    /// [`ViewError::Outer`] if `self` reaches past the elements of `shape`,
-    /// [`ViewError::TooLarge`], [`ViewError::Offset`].
+    /// [`ViewError::Outer`] if `self` reaches past the elements of `shape`; [`ViewError::TooLarge`]
+    /// or [`ViewError::Offset`] if the result cannot be represented.
     ///
     /// # Examples
     /// ```

@@ -33,8 +33,8 @@ use crate::ViewError;
 ///    is in the offset. A view without any valid index has strides and offset 0 and, unless a size
 ///    is zero, the mask `(0, 0)` in every dimension. A mask that hides no index is absent.
 ///
-/// By invariant 3 two views are equal (`==`, `Hash`) exactly if they are the same map: they have
-/// the same shape, the same valid indices, and the same position for each.
+/// By invariant 3 two views are equal (`==`, `Hash`) exactly if they are the same map: same shape,
+/// same valid indices, and the same position for each.
 ///
 /// # Edge cases
 ///

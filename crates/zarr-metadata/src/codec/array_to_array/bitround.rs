@@ -13,8 +13,8 @@ use crate::json::{Object, Raw};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Bitround {
-    /// Bits that are kept: of the mantissa of floats, from the highest that is set of integers. 0 is
-    /// for `numcodecs.bitround` only.
+    /// Bits that are kept: of floats, bits of the mantissa; of integers, bits from the highest set
+    /// bit on. 0 is for `numcodecs.bitround` only.
     pub keepbits: u32,
 }
 
@@ -66,7 +66,7 @@ pub struct NumcodecsBitround {
 }
 
 impl NumcodecsBitround {
-    /// Keeps so many bits.
+    /// Keeps this many bits.
     #[must_use]
     pub fn new(keepbits: u32) -> Self {
         NumcodecsBitround { keepbits }

@@ -18,12 +18,12 @@ use crate::json::{Object, Raw, read_elements};
 pub struct CastValue {
     /// The stored data type.
     pub data_type: DataType,
-    /// How values are rounded that the type does not have.
+    /// The rounding of values that the type does not have.
     pub rounding: Rounding,
     /// The rule for values outside the type's range; `None` refuses them.
     pub out_of_range: Option<OutOfRange>,
-    /// Values that become these, whatever the rules above: pairs of JSON texts, as fill values of
-    /// the data types.
+    /// Pairs of a value and its replacement, which take precedence over the rules above. Each is
+    /// the JSON text of a fill value of its data type.
     pub encode_map: Vec<(Box<str>, Box<str>)>,
     /// As `encode_map`, for decoding.
     pub decode_map: Vec<(Box<str>, Box<str>)>,
@@ -43,10 +43,10 @@ impl CastValue {
     }
 }
 
-/// How a value is rounded.
+/// The rounding of a value.
 ///
-/// The enum is exhaustive, because a reader that does not know a rounding would compute other
-/// values: a new one is a breaking change.
+/// The enum is exhaustive. A reader that does not know a rounding would compute other values, so a
+/// new rounding is a breaking change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Rounding {
     /// To the nearest, ties to the even one.

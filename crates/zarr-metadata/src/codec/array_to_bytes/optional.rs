@@ -15,10 +15,10 @@ use crate::json::Object;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct OptionalCodecs {
-    /// The chain of the mask: an array of `bool` of the chunk's shape, true for each element that is
-    /// there.
+    /// The chain of the mask: an array of `bool` of the chunk's shape, true for each existing
+    /// element.
     pub mask_codecs: Vec<Codec>,
-    /// The chain of the values of the elements that are there, in C order, in one dimension.
+    /// The chain of the values of existing elements, in C order, in one dimension.
     pub data_codecs: Vec<Codec>,
 }
 
@@ -34,8 +34,8 @@ impl OptionalCodecs {
 }
 
 impl Codec {
-    /// The array-to-bytes codec of a data type if no codecs are chosen: `bytes` in little-endian order,
-    /// or the codec of strings, byte strings or elements that may be missing.
+    /// The default array-to-bytes codec of a data type: `bytes` in little-endian order, or the
+    /// codec of strings, byte strings or optional elements.
     #[must_use]
     pub fn array_to_bytes(data_type: &DataType) -> Self {
         match data_type {

@@ -39,7 +39,7 @@ impl Packbits {
         Packbits { padding_encoding: PaddingEncoding::None, first_bit, last_bit }
     }
 
-    /// The same bits, the number of padding bits stored as this says.
+    /// The same bits, with the number of padding bits stored in this place.
     #[must_use]
     pub fn with_padding(self, padding_encoding: PaddingEncoding) -> Self {
         Packbits { padding_encoding, ..self }
@@ -53,9 +53,9 @@ pub enum PaddingEncoding {
     /// Nowhere.
     #[default]
     None,
-    /// In a byte before the others.
+    /// In a byte before the packed bits.
     FirstByte,
-    /// In a byte after the others.
+    /// In a byte after the packed bits.
     LastByte,
 }
 

@@ -11,8 +11,8 @@ use crate::json::{JsonType, Object, Raw};
 /// The configuration of `zfp`: its mode, with the parameters of that mode.
 ///
 /// # Spec
-/// zarr-extensions `codecs/zfp`; the modes are those of the
-/// [zfp library](https://zfp.readthedocs.io/en/latest/modes.html).
+/// zarr-extensions `codecs/zfp`, with the modes of the [zfp
+/// library](https://zfp.readthedocs.io/en/latest/modes.html).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Zfp {
@@ -47,8 +47,8 @@ pub enum Zfp {
 }
 
 impl Zfp {
-    /// Whether every element reads back bit by bit: for a mode that is not `Reversible`, only if an
-    /// expert has chosen the parameters of it.
+    /// Whether every element reads back bit by bit: in the mode `Reversible`, and in `Expert` with
+    /// the parameters of that mode.
     #[must_use]
     pub fn is_reversible(&self) -> bool {
         match self {
@@ -60,9 +60,9 @@ impl Zfp {
         }
     }
 
-    /// The bits with which a block of this data type begins, in a reversible mode or in another. With
-    /// fewer bits per block than these the C library computes a bound below 0, and then writes and
-    /// reads without any.
+    /// The bits with which a block of this data type begins, in a reversible mode or in another.
+    /// With fewer bits per block the C library computes a bound below 0, and then writes and reads
+    /// without a bound.
     ///
     /// # Examples
     /// ```
@@ -93,7 +93,7 @@ impl Zfp {
 /// The configuration of `numcodecs.zfpy`: the modes of `zfp` that numcodecs has.
 ///
 /// # Spec
-/// No mode; numcodecs writes this.
+/// None; the format of numcodecs.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Zfpy {

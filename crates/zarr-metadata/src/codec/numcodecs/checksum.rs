@@ -58,7 +58,7 @@ impl Checksum {
 pub enum ChecksumLocation {
     /// Before the bytes.
     Start,
-    /// After them.
+    /// After the bytes.
     End,
 }
 
@@ -88,7 +88,7 @@ pub struct JenkinsLookup3 {
 }
 
 impl JenkinsLookup3 {
-    /// The hash that starts with this.
+    /// The hash with this start value.
     #[must_use]
     pub fn new(initval: u32) -> Self {
         JenkinsLookup3 { initval }

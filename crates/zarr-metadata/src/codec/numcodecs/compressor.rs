@@ -74,7 +74,7 @@ of_one_number! {
     "Compresses at a level from 1 to 9.", "The level of numcodecs: 1.";
     /// The configuration of `numcodecs.lz4`.
     Lz4 {
-        /// How much speed is preferred to size; 0 and less mean 1.
+        /// The preference of speed over size; 0 and less mean 1.
         acceleration: i32 = 1 in (i64::from(i32::MIN)..=i64::from(i32::MAX))
     }
     "Compresses with this acceleration.", "The acceleration of numcodecs: 1.";
@@ -142,7 +142,7 @@ pub struct NumcodecsBlosc {
 }
 
 impl NumcodecsBlosc {
-    /// This compressor at a level from 0 to 9, the rest as numcodecs has it.
+    /// This compressor at a level from 0 to 9, with numcodecs' defaults for the rest.
     #[must_use]
     pub fn new(cname: BloscCompressor, clevel: u32) -> Self {
         NumcodecsBlosc { cname, clevel, ..Self::default() }

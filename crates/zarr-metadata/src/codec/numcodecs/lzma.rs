@@ -18,7 +18,7 @@ pub struct Lzma {
     pub check: Option<LzmaCheck>,
     /// From 0 to 9, with 2^31 added for the slower search; `None` is 6.
     pub preset: Option<u32>,
-    /// A chain of filters, which takes the place of `preset`; empty if there is none.
+    /// A chain of filters in place of `preset`; empty for none.
     pub filters: Vec<LzmaFilter>,
 }
 

@@ -21,10 +21,10 @@ pub struct Pcodec {
     pub level: u32,
     /// Whether pco looks for a structure in the numbers, such as multiples of 0.1.
     pub mode_spec: PcodecMode,
-    /// Which differences are stored.
+    /// The kind of differences that are stored.
     pub delta_spec: PcodecDelta,
-    /// How many times differences are taken, from 0 to 7: for `Auto`, which then is
-    /// `TryConsecutive`, and for that.
+    /// The number of times that differences are taken, from 0 to 7: for `TryConsecutive`, and for
+    /// `Auto`, which then is `TryConsecutive`.
     pub delta_encoding_order: Option<u32>,
     /// The most numbers of a page, at least 1. Pages are of equal length.
     pub equal_pages_up_to: u64,

@@ -20,7 +20,7 @@ pub struct Delta {
 }
 
 impl Delta {
-    /// Differences of elements of this type, of that type.
+    /// Differences of elements of type `dtype`, stored as `astype`.
     #[must_use]
     pub fn new(dtype: DataType, astype: Option<DataType>) -> Self {
         Delta { dtype, astype }
@@ -56,7 +56,7 @@ impl Configuration for Delta {
 pub struct FixedScaleOffset {
     /// The JSON number that is subtracted.
     pub offset: Box<str>,
-    /// The JSON number that the difference is multiplied with.
+    /// The JSON number by which the difference is multiplied.
     pub scale: Box<str>,
     /// The decoded data type; `None` is the codec's input.
     pub dtype: Option<DataType>,

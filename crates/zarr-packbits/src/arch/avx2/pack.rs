@@ -225,7 +225,7 @@ impl<const SIZE: usize, const MERGE: bool> Words<SIZE, MERGE> {
         let bits = field.bits as usize;
         let msb = field.order == BitOrder::MsbFirst;
         let word_bits = 8 / SIZE * bits;
-        // With 8 bytes there is nothing to join.
+        // Components of 8 bytes are not joined.
         let half = if SIZE == 8 { 32 } else { word_bits / 2 };
         let (pair, pairs) = match SIZE {
             1 => (1 << bits << 8 | 1, 1 << (2 * bits) << 16 | 1),

@@ -259,7 +259,7 @@ impl<const SIZE: usize, const WIDE: bool> Lanes<SIZE, WIDE> {
         let lane_bits = (nth(1) - nth(0)) * per_lane * bits;
         let (mut gather, mut rest) = ([0; VECTOR], [0; VECTOR]);
         let (mut up, mut down) = ([0; VECTOR], [0; VECTOR]);
-        // A shuffle gives zero for an index whose top bit is set.
+        // A shuffle gives zero for an index with its top bit set.
         let index = |byte: usize| if byte < LANE { byte as u8 } else { 0x80 };
         for i in 0..VECTOR / SIZE {
             let position = (start + i / per_lane * lane_bits) % 8 + nth(i % per_lane) * bits;

@@ -319,7 +319,7 @@ impl Test {
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi")]
     fn new(field: &Field) -> Self {
-        // Eight bytes in reverse give a byte whose most significant bit is the first.
+        // Eight bytes in reverse give a byte with the first bit as its most significant.
         let backwards = _mm_set_epi8(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7);
         Self {
             bit: _mm512_set1_epi8(field.mask() as i8),

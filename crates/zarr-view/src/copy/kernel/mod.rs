@@ -46,9 +46,10 @@ const ALIASED: (usize, usize) = (2048, 16);
 /// more than it saves.
 const LONGEST: usize = 512;
 
-/// The longest ones that go through a buffer if the copy exceeds the cache: of any length, and of
-/// whole lanes. Longer ones of lanes are streamed one by one, with their source prefetched; others,
-/// whose lines would be streamed in part, are written through the cache.
+/// The longest stretches that go through a buffer if the copy exceeds the cache: of any length, and
+/// of whole lanes. Longer stretches of whole lanes are streamed separately, with their source
+/// prefetched. Others are written through the cache, because streaming would write their lines in
+/// part.
 const BUFFERED: usize = 256;
 const BUFFERED_LANES: usize = 128;
 
@@ -87,7 +88,7 @@ pub(super) struct Kernel {
 /// The loops that a kernel runs itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Pattern {
-    /// None: one stretch that is contiguous on both sides.
+    /// No loop: one stretch that is contiguous on both sides.
     Stretch,
     /// The last one or two, with a short stretch at each step.
     Rows,
@@ -279,7 +280,7 @@ impl Kernel {
     /// `src` and `dst` point to the first element of the loops. For every element that the loops
     /// reach, its bytes are valid for reads from `src` and for writes from `dst`. All bytes of the
     /// source between the lowest and the highest of them are valid for reads, too. The two sides do
-    /// not overlap, and nothing else accesses what is written meanwhile.
+    /// not overlap, and nothing else accesses the written bytes meanwhile.
     pub(super) unsafe fn run(&self, loops: &[Loop], src: Source, dst: Target) {
         if let (Pattern::Weave(weave), &[.., across, along]) = (self.pattern, loops) {
             // SAFETY: the caller guarantees that every element of the loops is valid for reads from

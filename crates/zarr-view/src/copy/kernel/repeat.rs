@@ -16,7 +16,7 @@ const WHOLE: usize = 64;
 /// From this many bytes on, the C library fills a row of bytes as fast or faster.
 const LONG: usize = 4096;
 
-/// A copy whose innermost loop repeats one element.
+/// A copy with an innermost loop that repeats one element.
 #[derive(Clone, Copy)]
 pub(super) struct Repeat {
     /// Bytes of an element, and the unit of the swap within it.

@@ -109,7 +109,7 @@ unsafe fn each<const N: usize>(
     size: usize,
     unit: usize,
 ) {
-    // Shorter elements share a line with those that the next copy writes.
+    // Shorter elements share a line with the elements that the next copy writes.
     let bytes = if N > 0 { N } else { size };
     let apart = if bytes >= SHORTEST { Apart::new(bytes, line.dst) } else { None };
     for _ in 0..line.count {

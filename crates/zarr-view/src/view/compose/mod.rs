@@ -9,8 +9,8 @@ use crate::ViewError;
 const ENUMERATED: usize = 4096;
 
 impl View {
-    /// This view on top of another, as one view: `outer.compose_over(&inner)` reads the elements
-    /// of `inner` through `outer`. `None` if no single view does that, or none was found.
+    /// This view on top of another, as one view: `outer.compose_over(&inner)` reads the elements of
+    /// `inner` through `outer`. `None` if no single view does this, or none was found.
     ///
     /// The order matters. The result has the shape of `self`, the upper view, and positions of
     /// `inner`, the lower view, which reads the buffer. Positions of `self` are C-order indices of

@@ -8,8 +8,8 @@ impl View {
     /// first.
     ///
     /// # Errors
-    /// [`ViewError::Expand`] if a size other than 1 changes, [`ViewError::Rank`],
-    /// [`ViewError::TooLarge`].
+    /// [`ViewError::Expand`] if a size other than 1 changes; [`ViewError::Rank`] if the rank
+    /// differs; [`ViewError::TooLarge`] if the sizes multiply to more than `isize::MAX`.
     ///
     /// # Examples
     /// ```

@@ -22,8 +22,8 @@ pub(crate) const WIDE: usize = 64;
 /// Elements from one row to several, or from several to one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Weave {
-    /// The innermost loop steps over elements in the source, which other rows of the destination
-    /// get, or none.
+    /// The innermost loop steps over elements in the source: other rows of the destination get
+    /// them, or no row.
     Deinterleave,
     /// The innermost loop takes an element of each of some rows of the source.
     Interleave,

@@ -209,7 +209,7 @@ impl Block {
         /// smaller caches.
         const SETS: usize = 4096;
         const WAYS: usize = 8;
-        // Columns that lie a multiple of a power of two apart leave the sets between them unused.
+        // Columns that lie a multiple of a power of two apart do not use the sets between them.
         let step = self.along.src.unsigned_abs();
         let apart = (1 << step.trailing_zeros().min(SETS.trailing_zeros())).max(LINE);
         let column = apart.max(self.across.count * self.size);

@@ -244,7 +244,7 @@ mod tests {
         }
     }
 
-    /// A transpose of `counts` whose rows are `margin` bytes longer than needed.
+    /// A transpose of `counts` with rows that are `margin` bytes longer than needed.
     fn case(counts: [usize; 3], size: usize, margin: usize, skip: usize, down: bool) -> Case {
         let [across, mid, along] = counts;
         let row = signed(along * size + margin);
@@ -336,7 +336,7 @@ mod tests {
             check::<N>(&case([across, 1, along], size, 0, 0, false), size, 1, true);
             check::<N>(&case([across, 1, along], size, 3, 1, true), size, 1, true);
         }
-        // Short rows, whose blocks extend into the middle loop.
+        // Short rows; their blocks extend into the middle loop.
         for (across, along) in [(16, 16), (17, 31)] {
             let mid = layout([across, 1 << 20, along]).mids * 2 + 1;
             check::<N>(&case([across, mid, along], size, 0, 0, false), size, 1, true);
