@@ -18,7 +18,7 @@
 //! ```
 //!
 //! # Non-goals
-//! No arithmetic on arrays, no lazy evaluation. Zarr version 2 is read and not written.
+//! No arithmetic on arrays, no lazy evaluation. Zarr version 2 is read, but not written.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]

@@ -22,7 +22,7 @@ pub fn cores() -> NonZeroUsize {
 /// each thread has its own state.
 ///
 /// # Errors
-/// The first, after which no new range begins.
+/// The first error, after which no new range begins.
 pub fn for_each<S, E: Send>(
     items: u64,
     threads: NonZeroUsize,
@@ -63,8 +63,8 @@ pub fn for_each<S, E: Send>(
     first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
 }
 
-/// How many threads do work that waits for a store: as many as it answers at once, and not fewer
-/// than there are cores.
+/// The number of threads for work that waits for a store: as many as the store answers at once, at
+/// least one per core.
 #[must_use]
 pub fn requests(store: &dyn Store) -> NonZeroUsize {
     store.capabilities().requests_in_flight.max(cores())
@@ -73,7 +73,7 @@ pub fn requests(store: &dyn Store) -> NonZeroUsize {
 /// Calls `work` with each item, on up to `threads` threads including this one.
 ///
 /// # Errors
-/// The first, after which no new range of items begins.
+/// The first error, after which no new range of items begins.
 pub fn each<I: Sync, E: Send>(
     items: &[I],
     threads: NonZeroUsize,
@@ -95,7 +95,7 @@ pub fn each<I: Sync, E: Send>(
 /// The result of `work` for each item, in the order of the items.
 ///
 /// # Errors
-/// The first.
+/// The first error.
 pub fn map<I: Sync, T: Send + Sync, E: Send>(
     items: &[I],
     threads: NonZeroUsize,

@@ -12,7 +12,7 @@ use crate::error::ArrayError;
 pub(crate) use crate::parallel::cores;
 use crate::store::{self, Operation, PerProcess, Store, StoreError};
 
-/// An asynchronous operation, which borrows nothing and can be spawned on any executor.
+/// An asynchronous operation. It borrows nothing and can be spawned on any executor.
 pub type ArrayFuture<T> = Pin<Box<dyn Future<Output = Result<T, ArrayError>> + Send>>;
 
 /// A process-wide pool with one thread per core, whatever the number of operations. Threads start

@@ -26,7 +26,7 @@ pub enum AnyChain {
 }
 
 impl AnyChain {
-    /// As [`Chain::bind_with`] or [`VariableChain::bind_with`], whichever is for the data type.
+    /// As [`Chain::bind_with`] or [`VariableChain::bind_with`], depending on the data type.
     ///
     /// # Errors
     /// [`ChainError`] if the chain does not fit, with the codec's JSON path.
@@ -144,8 +144,8 @@ impl AnyChunkCodec {
         }
     }
 
-    /// The length of an encoded chunk, if the chain determines it: elements of one size, no
-    /// compressor, no shard.
+    /// The length of an encoded chunk in bytes, if the chain determines it: elements of one size,
+    /// no compressor, no shard.
     #[must_use]
     pub fn encoded_len(&self) -> Option<u64> {
         match self {
@@ -163,8 +163,8 @@ impl AnyChunkCodec {
         }
     }
 
-    /// The bytes of an encoded chunk that a read of `region` requests. Nothing is decoded but the
-    /// index of a shard. For `range_cost`, see [`ChunkCodec::reader`].
+    /// The bytes of an encoded chunk that a read of `region` requests. Only the index of a shard is
+    /// decoded. For `range_cost`, see [`ChunkCodec::reader`].
     ///
     /// # Errors
     /// [`ChunkError`] if the region does not lie within the chunk.

@@ -243,8 +243,8 @@ impl Chain {
 
     /// The codec of the chunks of one shape.
     ///
-    /// Cache the result: a grid has few distinct chunk shapes, and this computes everything that
-    /// depends on the shape.
+    /// Cache the result: a grid has few distinct chunk shapes, and this method computes everything
+    /// that depends on the shape.
     ///
     /// # Errors
     /// [`ChainError`] if the chain was not bound to the shape and does not fit it, or if a chunk is
@@ -301,9 +301,9 @@ impl Chain {
         Ok(decoded.bytes.to_vec())
     }
 
-    /// The value as which a fill value (one element in memory) reads back after writing, if it
-    /// differs: `packbits` may cut it (SD-49), and `cast_value` must keep it. Codecs that round
-    /// need not keep it.
+    /// The value that a fill value (one element in memory) reads back as after writing, if it
+    /// differs. `packbits` may cut it (SD-49); `cast_value` must keep it; codecs that round need
+    /// not keep it.
     ///
     /// # Errors
     /// [`ChunkError`] if `fill` is not an element of the data type, or cannot be written.
@@ -334,7 +334,7 @@ impl Chain {
 
     /// Which of `elements` (whole elements in memory, in any order) would not read back unchanged
     /// (SD-49): `packbits` cuts them, or they are out of the range of their sub-byte type (SD-18).
-    /// `None` if all would; codecs of other authors are assumed to lose nothing.
+    /// `None` if all read back unchanged; codecs of other authors are assumed to be lossless.
     ///
     /// # Errors
     /// [`ChunkError`] if `elements` are not whole elements.

@@ -51,7 +51,7 @@ pub enum DecodedLength {
 /// that names it; it gets the data type of the codec's input. Elements are in C order, in their
 /// in-memory form: little-endian, with components of less than a byte in one byte each.
 ///
-/// Any other codecs may be around it and after it. Each of its chunks is encoded and decoded whole.
+/// Any other codecs may be around it and after it. Each chunk is encoded and decoded as a whole.
 pub trait ArrayCodec: Send + Sync {
     /// The kind of its output.
     fn output(&self) -> ArrayOutput;
@@ -94,7 +94,7 @@ pub(crate) enum Make {
     Array(Arc<MakeArrayCodec>),
 }
 
-/// Codecs of other authors, by the names that documents have for them.
+/// Codecs of other authors, by their names in documents.
 ///
 /// Pass them with [`Options::codecs`](crate::Options::codecs) when a chain is bound or an array is
 /// opened: there is no global state. A clone is another handle of the same list. Names of codecs that
@@ -141,7 +141,7 @@ pub struct Codecs {
 }
 
 impl Codecs {
-    /// None.
+    /// No codecs.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -187,7 +187,7 @@ impl Codecs {
         self.by_name.keys().map(String::as_str)
     }
 
-    /// Whether there are none.
+    /// Whether there are no codecs.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
@@ -219,7 +219,7 @@ impl PartialEq for Codecs {
 
 impl Eq for Codecs {}
 
-/// A codec that somebody else holds, too.
+/// A shared codec.
 impl<C: BytesCodec + ?Sized> BytesCodec for Arc<C> {
     fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError> {
         (**self).encode(decoded)
@@ -234,7 +234,7 @@ impl<C: BytesCodec + ?Sized> BytesCodec for Arc<C> {
     }
 }
 
-/// A codec that somebody else holds, too.
+/// A shared codec.
 impl<C: ArrayCodec + ?Sized> ArrayCodec for Arc<C> {
     fn output(&self) -> ArrayOutput {
         (**self).output()

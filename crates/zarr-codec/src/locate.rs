@@ -76,8 +76,8 @@ pub enum StoredBytes {
 
 /// Finds the location of an element in an encoded chunk; made by [`ChunkCodec::locate`].
 ///
-/// Like a [`ChunkReader`](crate::ChunkReader) it does no I/O: it tells which bytes it needs, and
-/// the caller fetches them. Those are the indices of shards.
+/// Like a [`ChunkReader`](crate::ChunkReader) it does no I/O: it tells which bytes it needs (the
+/// indices of shards), and the caller fetches them.
 ///
 /// # Examples
 /// ```
@@ -122,8 +122,8 @@ pub struct ElementLocator<'c> {
 impl ChunkCodec {
     /// Begins to locate the element at `index` in an encoded chunk of `encoded_len` bytes.
     ///
-    /// Without `encoded_len`, finds where it would be if the chunk is not stored. `None` if the
-    /// chunk has no such element.
+    /// Without `encoded_len`, the chunk is not stored, and the locator finds the place where the
+    /// element would be. `None` if the chunk has no such element.
     #[must_use]
     pub fn locate(&self, index: &[usize], encoded_len: Option<u64>) -> Option<ElementLocator<'_>> {
         self.transform().stored_position(index)?;

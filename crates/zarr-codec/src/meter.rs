@@ -64,7 +64,7 @@ pub struct Metered {
     pub name: String,
     /// The time in it, added up over all threads.
     pub time: Duration,
-    /// How often it decoded something.
+    /// The number of calls of its decoder.
     pub calls: u64,
     /// Encoded bytes: its input.
     pub encoded: u64,
@@ -142,7 +142,7 @@ impl Count {
     }
 }
 
-/// A codec that counts what it decodes.
+/// A codec that counts its decoding.
 #[derive(Debug)]
 struct Counted {
     codec: Arc<dyn BytesToBytes>,

@@ -29,8 +29,8 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Outputs of unknown length up to 2 GiB; values that would not read back unchanged are
-    /// refused.
+    /// The defaults: outputs of unknown length up to 2 GiB; values that would not read back
+    /// unchanged are refused.
     #[must_use]
     pub fn new() -> Self {
         Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new(), meter: None }

@@ -5,8 +5,8 @@ use super::Key;
 /// The names of the documents of nodes, which readers hold whole.
 const NAMES: [&str; 5] = ["zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"];
 
-/// The most bytes that a document, such as `zarr.json`, may have in a store where few bytes stand for
-/// many: an archive that deflates, or references. By default 256 MiB, room for the consolidated
+/// The most bytes that a document, such as `zarr.json`, may have in a store that expands few bytes
+/// to many: an archive that deflates, or references. By default 256 MiB, room for the consolidated
 /// metadata of some hundred thousand arrays.
 ///
 /// # Examples
@@ -35,8 +35,8 @@ impl DocumentLimit {
         Self(bytes)
     }
 
-    /// Says why an object of this size is not read, if it is a document of more bytes than the limit.
-    /// How long a chunk may be, its metadata says.
+    /// The reason why an object of this size is not read, if it is a document of more bytes than
+    /// the limit. The length of chunks is limited by their metadata, not here.
     #[must_use]
     pub fn refusal(self, key: &Key, size: u64) -> Option<String> {
         let Self(limit) = self;

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::store::listing::{failed_listing, until_error};
 
-/// How an operation fails.
+/// A way in which an operation fails.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Fault {
@@ -34,8 +34,8 @@ pub enum Fault {
 
 /// A store for tests: another store, with faults at chosen operations or keys.
 ///
-/// Only for tests, also for tests of other crates that must survive failures. Which operations a
-/// piece of work takes, and so their numbers, may differ between versions.
+/// Only for tests, also for tests of other crates that must survive failures. The operations of a
+/// piece of work, and so their numbers, may differ between versions.
 ///
 /// Operations that access storage are numbered from 0: calls of the methods of [`Store`],
 /// [`Linking`](super::Linking) and [`Cleaning`](super::Cleaning), and each delete of a
@@ -93,7 +93,7 @@ impl<S: Store> FaultStore<S> {
         self
     }
 
-    /// How many operations there have been.
+    /// The number of operations so far.
     pub fn operations(&self) -> u64 {
         self.operations.load(Ordering::SeqCst)
     }
@@ -157,7 +157,7 @@ impl<S: Store> FaultStore<S> {
 
 /// The faults of an operation that does not fail before it begins.
 struct Faults {
-    /// How many bytes it may read or write.
+    /// The number of bytes it may read or write.
     most: u64,
     /// The error to report once it is done.
     after: Option<StoreError>,

@@ -73,7 +73,7 @@ impl Key {
         self.0.rsplit_once('/').map_or(self.as_str(), |(_, name)| name)
     }
 
-    /// All segments but the last.
+    /// All segments except the last.
     #[must_use]
     pub fn parent(&self) -> Prefix {
         let parent = self.0.rsplit_once('/').map(|(parent, _)| parent.to_owned());
@@ -245,7 +245,7 @@ fn check(text: &str) -> Result<(), KeyError> {
     Ok(())
 }
 
-/// Why a text is not a [`Key`] or [`Prefix`].
+/// The reason why a text is not a [`Key`] or [`Prefix`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum KeyError {

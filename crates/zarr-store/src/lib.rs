@@ -16,8 +16,8 @@
 //! that without losing concurrent changes, by the best mechanism that the store has.
 //!
 //! # Non-goals
-//! No caches, no encryption, and no knowledge of Zarr's documents, codecs or grids. Stores that lie in
-//! a file are in crates of their own, which implement [`Opener`].
+//! No caches, no encryption, and no knowledge of Zarr's documents, codecs or grids. Stores in a
+//! file have separate crates, which implement [`Opener`].
 
 #![forbid(unsafe_code)]
 #![cfg_attr(docsrs, feature(doc_cfg))]

@@ -27,8 +27,8 @@ pub struct Location {
 }
 
 impl Location {
-    /// The location of the path `segments` in `space`: a file system, a bucket, or anything else
-    /// that has paths of its own. `space` is shown in messages and must not hold secrets.
+    /// The location of the path `segments` in `space`: a file system, a bucket, or another space of
+    /// paths. `space` is shown in messages and must not hold secrets.
     pub fn new(space: impl Into<String>, segments: impl IntoIterator<Item: AsRef<[u8]>>) -> Self {
         let segments = segments.into_iter().map(|segment| segment.as_ref().to_vec()).collect();
         Self { space: space.into(), segments }
@@ -40,7 +40,7 @@ impl Location {
         self.space == other.space && other.segments.starts_with(&self.segments)
     }
 
-    /// Whether they are the same or one lies within the other.
+    /// Whether they are equal, or one lies within the other.
     #[must_use]
     pub fn overlaps(&self, other: &Self) -> bool {
         self.contains(other) || other.contains(self)
@@ -53,8 +53,8 @@ impl Location {
         self
     }
 
-    /// Bytes that are free in the file system of a local path, for this user; `None` for other places,
-    /// and where the system does not tell.
+    /// Free bytes in the file system of a local path, for this user; `None` for other places, and
+    /// if the system does not tell.
     #[must_use]
     pub fn free_space(&self) -> Option<u64> {
         #[cfg(target_os = "linux")]

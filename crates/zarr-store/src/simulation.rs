@@ -11,8 +11,8 @@ static PAUSES: OnceLock<fn(Duration) -> Duration> = OnceLock::new();
 
 static REACHED: Mutex<BTreeMap<&str, u64>> = Mutex::new(BTreeMap::new());
 
-/// Lets `pauses` say how long each pause is that has a random length, given its average. The first
-/// call in a process counts.
+/// Sets the length of pauses that are otherwise random: `pauses` maps the average to the length.
+/// The first call in a process counts.
 pub fn set_pauses(pauses: fn(Duration) -> Duration) {
     PAUSES.get_or_init(|| pauses);
 }

@@ -41,8 +41,8 @@ pub enum Change {
 pub struct Current {
     /// Whether there is an object.
     pub exists: bool,
-    /// Whether it can be removed. It cannot where only conditional puts exclude others, since there
-    /// is no conditional delete: write something equivalent instead.
+    /// Whether it can be removed. It cannot if only conditional puts exclude others, since there is
+    /// no conditional delete: write equivalent bytes instead.
     pub can_delete: bool,
 }
 
@@ -129,7 +129,7 @@ pub fn update<E: From<StoreError>>(
     Err(StoreError::Contention { key: key.to_string(), attempts: MAX_ATTEMPTS }.into())
 }
 
-/// Writes the whole object while excluding updates of it: none reads the old bytes before this
+/// Writes the whole object while excluding updates of it: no update reads the old bytes before this
 /// write and writes after it.
 ///
 /// # Errors

@@ -19,9 +19,9 @@ pub struct Waiting {
     pub key: String,
     /// The server: a host with its port, or a bucket.
     pub place: String,
-    /// How long there has been no response, retries included.
+    /// The time without a response, retries included.
     pub waited: Duration,
-    /// After how long there are no more retries.
+    /// The time after which there are no more retries.
     pub limit: Duration,
 }
 

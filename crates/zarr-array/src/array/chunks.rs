@@ -12,9 +12,9 @@ use crate::layout::Part;
 use crate::parallel;
 use crate::selection::Selection;
 
-/// A chunk of an array: which it is, where its elements are, and these elements.
+/// A chunk of an array: its number, its region, and its elements.
 ///
-/// Made by [`Array::chunks`]. Where there are shards, it is a shard.
+/// Made by [`Array::chunks`]. If the array has shards, it is a shard.
 #[derive(Clone, Debug)]
 pub struct ChunkOf<'a> {
     array: &'a Array,
@@ -182,8 +182,8 @@ impl Array {
 }
 
 impl Part {
-    /// The regions of an array that are this part: whole chunks, in C order. There are at most two
-    /// regions per axis, and none if the array has too few chunks.
+    /// The regions of an array that belong to this part: whole chunks, in C order. There are at
+    /// most two regions per axis, and none if the array has too few chunks.
     ///
     /// # Errors
     /// [`ArrayError::Grid`] if the array has more chunks than `u64` counts.

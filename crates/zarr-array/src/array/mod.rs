@@ -56,10 +56,10 @@ const WAITING_MEMORY: u64 = 256 << 20;
 
 /// An array in a store.
 ///
-/// Opening checks everything that can be checked without reading chunks: the metadata document,
-/// the grid, and the codec chain against every occupied chunk shape. Any number of threads can
-/// read and write at the same time. A clone is another handle of the same array: it costs next to
-/// nothing, and has its own settings.
+/// Opening checks everything that can be checked without reading chunks: the metadata document, the
+/// grid, and the codec chain against every occupied chunk shape. Any number of threads can read and
+/// write at the same time. A clone is another handle of the same array: it is cheap, and has its
+/// own settings.
 ///
 /// Elements are bytes in C order of the selection, little-endian. Complex numbers have the real
 /// part first, and types of less than eight bits take one byte per component.
@@ -274,9 +274,9 @@ impl Array {
         Self { hierarchy, shared: Arc::new(shared), ..self.clone() }
     }
 
-    /// Sets how many bytes can be read in the time that one more range takes; the default, 3 KiB,
-    /// suits local files. Ranges that are no further apart than this are read as one; with 0,
-    /// nothing is read that is not needed.
+    /// Sets the number of bytes that can be read in the time that one more range takes; the
+    /// default, 3 KiB, suits local files. Ranges that are no further apart than this are read as
+    /// one. With 0, only needed bytes are read.
     #[must_use]
     pub fn with_range_cost(mut self, bytes: u64) -> Self {
         self.range_cost = bytes;
@@ -288,7 +288,7 @@ impl Array {
     /// By default they are not stored, which reads the same. Storing them shows which regions
     /// have been written.
     ///
-    /// In a stored shard, inner chunks that hold only the fill value are always left out (SD-60).
+    /// In a shard, inner chunks that hold only the fill value are never stored (SD-60).
     #[must_use]
     pub fn with_empty_chunks_stored(mut self, stored: bool) -> Self {
         self.empty_chunks_stored = stored;
@@ -401,7 +401,7 @@ impl Array {
         &self.shared.compiled.fill
     }
 
-    /// Where the chunks are: their keys and the grid.
+    /// The location of the chunks: their keys and the grid.
     #[must_use]
     pub fn layout(&self) -> &ChunkLayout {
         &self.shared.layout
@@ -427,7 +427,7 @@ impl Array {
         self.hierarchy.store()
     }
 
-    /// Where in the store the array is.
+    /// The path of the array in the store.
     #[must_use]
     pub fn prefix(&self) -> &Prefix {
         self.shared.layout.prefix()

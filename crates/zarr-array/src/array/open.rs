@@ -16,7 +16,7 @@ impl Array {
     /// Opens the array at `prefix`.
     ///
     /// # Errors
-    /// [`ArrayError`] if there is none, or its metadata is not valid or not supported.
+    /// [`ArrayError`] if there is no array, or its metadata is not valid or not supported.
     pub fn open(store: impl Into<Hierarchy>, prefix: &Prefix) -> Result<Self, ArrayError> {
         Self::open_with(store, prefix, Options::new())
     }

@@ -20,8 +20,8 @@ const CHUNKS_PER_STORED: u64 = 16;
 type Task = (Vec<u64>, Vec<Range<u64>>);
 
 impl Array {
-    /// Whether so many chunks of the array are far more than it stores, so that a listing spares
-    /// most lookups: see [`StoredTasks`].
+    /// Whether the array stores far fewer than `chunks` chunks, so that a listing saves most
+    /// lookups: see [`StoredTasks`].
     ///
     /// Takes time for at most a sixteenth of `chunks` in a listing. False if the store cannot be
     /// listed, or may hold chunks that it does not list.
@@ -89,7 +89,7 @@ pub struct StoredTasks<'a> {
 }
 
 impl<'a> StoredTasks<'a> {
-    /// An iterator over these tasks. At most `most`, or one, are known at a time.
+    /// An iterator over these tasks. It keeps at most `most` of them in memory, at least one.
     #[must_use]
     pub fn new(array: &'a Array, tasks: Grid, most: usize) -> Self {
         let found = BTreeSet::new().into_iter();

@@ -20,8 +20,9 @@ pub struct StoredChunk {
 impl Array {
     /// Every chunk in the store, in unspecified order.
     ///
-    /// Lists the store as the iterator advances: the time depends on the number of objects, and
-    /// memory on neither that nor the size of the grid. Keys that belong to no chunk are skipped.
+    /// Lists the store as the iterator advances. The time depends on the number of objects; memory
+    /// depends neither on this number nor on the size of the grid. Keys that belong to no chunk are
+    /// skipped.
     ///
     /// # Errors
     /// [`ArrayError::Store`] as the last item if the store cannot be listed.

@@ -105,8 +105,9 @@ fn is_of(codec: &ChunkCodec, chunk_shape: &[u64]) -> bool {
     codec.shape().iter().copied().eq(chunk_shape.iter().map(|edge| narrow(*edge)))
 }
 
-/// How many threads move the stored chunks of an array as they are, which takes no core but waits for
-/// the store: [as many as were set](Array::with_threads), or as [`requests`](parallel::requests) says.
+/// The number of threads that move stored chunks of an array unchanged. Such threads wait for the
+/// store and need no core. It is the [set number](Array::with_threads), or that of
+/// [`requests`](parallel::requests).
 #[must_use]
 pub fn objects(array: &Array) -> NonZeroUsize {
     array.threads().unwrap_or_else(|| parallel::requests(&**array.store()))

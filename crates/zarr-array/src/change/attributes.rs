@@ -16,7 +16,7 @@ impl Array {
     ///
     /// The document is read again, changed and written in one step. So no concurrent change of it
     /// is lost, even if others have resized the array meanwhile. Attributes that are not named keep
-    /// their text. Returns the array as it is then stored.
+    /// their text. Returns the array as stored.
     ///
     /// # Errors
     /// [`ArrayError::Metadata`] if a text is not JSON, or an error of the store. Then the

@@ -7,12 +7,12 @@ use crate::hierarchy::node;
 
 impl Group {
     /// Writes copies of the documents of all nodes below into the group's own document, where
-    /// [`Group::open_consolidated`] reads them. Returns the group as it is then stored.
+    /// [`Group::open_consolidated`] reads them. Returns the group as stored.
     ///
     /// From then on, changes by this library below the group keep the copies up to date, if the
     /// handle's store contains the group. Such changes are: creating, resizing, appending to and
-    /// deleting nodes, and setting attributes. Changes by other programs do not. `check` names
-    /// copies that are out of date, and consolidating again updates them.
+    /// deleting nodes, and setting attributes. Changes by other programs do not keep them up to
+    /// date. `check` names copies that are out of date, and consolidating again updates them.
     ///
     /// # Errors
     /// [`ArrayError::Metadata`] if a document below is not valid, or an error of the store. Then

@@ -58,7 +58,8 @@ impl<'a> LockedDocument<'a> {
     /// [`Store::lock_all`](crate::store::Store::lock_all).
     ///
     /// # Errors
-    /// As for [`lock`](Self::lock); whether it is [stale](Self::refuse_stale), the caller asks.
+    /// As for [`lock`](Self::lock), except [`Stale`](ArrayError::Stale): the caller checks this by
+    /// [`refuse_stale`](Self::refuse_stale).
     pub fn within(
         guard: Arc<LockGuard>,
         array: &'a Array,

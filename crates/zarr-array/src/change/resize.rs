@@ -18,8 +18,8 @@ pub enum Truncation {
     /// They stay in the store, and reappear when the array grows again.
     #[default]
     Keep,
-    /// Chunks entirely outside are removed, and the part that is cut off of other chunks becomes
-    /// the fill value.
+    /// Chunks entirely outside are removed, and the cut-off part of other chunks becomes the fill
+    /// value.
     Discard,
 }
 

@@ -38,9 +38,9 @@ pub(crate) fn update_consolidated(
 /// Updates the consolidated metadata of the groups above `prefix` from the node there and the nodes
 /// below it. If there is no node any more, its entries are removed.
 ///
-/// For changes that this library could not follow: changes by other programs, and changes by a
-/// handle of a store that begins below the groups. Groups without consolidated metadata stay as
-/// they are.
+/// Use it after changes that this library could not follow: changes by other programs, and changes
+/// by a handle of a store that begins below the groups. Groups without consolidated metadata stay
+/// as they are.
 ///
 /// # Errors
 /// The first error of the store. All groups are tried.

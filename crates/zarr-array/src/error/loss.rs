@@ -29,7 +29,7 @@ pub struct Loss {
     pub path: String,
     /// The codec's name.
     pub codec: String,
-    /// The index in the array of the first of them, in the order in which they were given.
+    /// The index in the array of the first such element, in the order of the given elements.
     pub index: Vec<u64>,
     /// Its value, as the JSON of a fill value. For a byte out of the range of a sub-byte type,
     /// its number or bits.

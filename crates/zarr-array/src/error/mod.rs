@@ -18,7 +18,7 @@ pub use times::TimeError;
 pub(crate) use written::Touched;
 pub use written::Written;
 
-/// Why an array or group could not be opened, read, written or changed.
+/// The error of opening, reading, writing or changing an array or group.
 ///
 /// Every message is one complete line with the place of the fault: a node's path, a document's key
 /// and JSON path, a chunk's key. `source` does not return an error that the message already shows;
@@ -144,7 +144,7 @@ pub enum ArrayError {
     Grown {
         /// The array's path.
         path: String,
-        /// Why they are not written.
+        /// The reason why they are not written.
         cause: Box<ArrayError>,
     },
     /// A resize changed the shape, but did not discard everything past the new end.
@@ -156,11 +156,11 @@ pub enum ArrayError {
     Undiscarded {
         /// The array's path.
         path: String,
-        /// Why they are not discarded: an error of the store, or [`ArrayError::Stale`] if others
-        /// changed the array meanwhile.
+        /// The reason why they are not discarded: an error of the store, or [`ArrayError::Stale`]
+        /// if others changed the array meanwhile.
         cause: Box<ArrayError>,
     },
-    /// A change that another crate makes is refused, such as that chunks are rearranged.
+    /// A change of another crate is refused, such as a rearrangement of chunks.
     #[error("{}: {cause}", Printable(path))]
     Refused {
         /// The path of the array or group.
@@ -171,7 +171,7 @@ pub enum ArrayError {
     /// A write of several chunks failed before all were written.
     #[error("{cause}; {} of {} chunks were written", .written.count(), .written.total())]
     Incomplete {
-        /// Which chunks were written.
+        /// The chunks that were written.
         written: Box<Written>,
         /// The error, with the first chunk that failed.
         cause: Box<ArrayError>,
@@ -250,7 +250,7 @@ pub enum ArrayError {
         /// The fault.
         cause: ChunkError,
     },
-    /// A chunk was replaced by others again and again while it was read in parts.
+    /// Other writers replaced a chunk again and again while it was read in parts.
     #[error(
         "chunk {}: replaced by others while it was read, in each of {attempts} attempts",
         Printable(key)
@@ -385,7 +385,7 @@ pub enum ArrayError {
         key: String,
         /// The fill value.
         fill_value: String,
-        /// What it would become.
+        /// The fill value after writing and reading it.
         read_back: String,
     },
 }

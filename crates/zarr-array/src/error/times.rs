@@ -1,6 +1,6 @@
 //! Times that another type does not have.
 
-/// Why a time cannot be converted without changing it: the cause of
+/// The reason why a time cannot be converted without changing it: the cause of
 /// [`ArrayError::Time`](super::ArrayError::Time).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -14,7 +14,7 @@ pub enum TimeError {
     /// A time is no whole number of the array's steps.
     #[error("is no whole number of the array's steps")]
     Steps,
-    /// A time is so far away that the array's elements have no number for it.
+    /// A time is out of the range of the array's elements.
     #[error("is outside of the range of the array's steps")]
     RangeOfSteps,
 }

@@ -64,12 +64,12 @@ impl Group {
     /// takes one request for a whole hierarchy, while [`open`](Group::open) takes one per node
     /// and needs a store that can list.
     ///
-    /// Consolidated metadata is as old as the last consolidation. Nodes in it are not read again.
+    /// Consolidated metadata dates from the last consolidation. Nodes in it are not read again.
     /// Nodes that are not in it are looked up, so a newer node is found by its path, but is not
     /// among the [`children`](Group::children). Use it for hierarchies that do not change: an array
-    /// that was resized since has its old shape here, and a replaced array may read wrongly. A resize,
-    /// an append and a change of attributes read the node's own document again, and refuse an
-    /// outdated one. Plain writes do not, so open an array by its own document to write to it.
+    /// that was resized since has its old shape here, and a replaced array may read wrongly. A
+    /// resize, an append and a change of attributes read the node's own document again, and refuse
+    /// an outdated one. Plain writes do not, so open an array by its own document to write to it.
     ///
     /// # Errors
     /// [`ArrayError::NotConsolidated`] if the group has none; otherwise as [`open`](Group::open).
@@ -141,7 +141,7 @@ impl Group {
         Ok(Self::with_metadata(store, prefix, metadata))
     }
 
-    /// With other [`Options`] for the arrays that are opened and created from it: limits of
+    /// Sets other [`Options`] for the arrays that are opened and created from it: limits of
     /// decoding, and codecs of other authors.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {

@@ -16,11 +16,11 @@ const KEPT: usize = 4096;
 
 /// Opens the members of an array that consists of others.
 pub trait MemberSource: fmt::Debug + Send + Sync {
-    /// Opens the member with these numbers, one per axis; `None` for a place without one, which
-    /// reads as the fill value. May be called from several threads at once.
+    /// Opens the member with these numbers, one per axis; `None` for a place without a member,
+    /// which reads as the fill value. May be called from several threads at once.
     ///
     /// # Errors
-    /// Whatever keeps it from being opened, or shows that it is not the array that was meant.
+    /// Any failure of opening it, and any sign that it is not the intended array.
     fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError>;
 
     /// The name of a member in messages.
@@ -34,8 +34,8 @@ pub trait MemberSource: fmt::Debug + Send + Sync {
 /// member's own chunks, codecs and fill value. Members are opened when a read needs them, and kept
 /// open.
 ///
-/// Each chunk of the array must lie within one member. It is best if it is one chunk of the member,
-/// or several whole ones: threads divide the work by the array's chunks.
+/// Each chunk of the array must lie within one member. Best it is one chunk of the member, or
+/// several whole ones: threads divide the work by the array's chunks.
 ///
 /// # Examples
 /// ```
@@ -95,7 +95,7 @@ impl Members {
         Self { grid, data_type, new_axis: None, source, opened: Mutex::default() }
     }
 
-    /// The members do not have this axis of the array: each is at one index of it.
+    /// Declares that the members do not have this axis of the array: each is at one index of it.
     #[must_use]
     pub fn new_axis(mut self, axis: usize) -> Self {
         self.new_axis = Some(axis);
@@ -134,7 +134,8 @@ impl Members {
         Ok((member, self.without_new_axis(within)))
     }
 
-    /// The region of the array that a region of a member is; `None` if there is no such member.
+    /// The region of the array that corresponds to a region of a member; `None` if there is no such
+    /// member.
     #[must_use]
     pub fn region_of(&self, member: &[u64], region: &[Range<u64>]) -> Option<Vec<Range<u64>>> {
         let mut region = region.to_vec();
@@ -155,11 +156,11 @@ impl Members {
         self.source.name(member)
     }
 
-    /// Opens a member, or gives it again if it is kept open; `None` for a place without one.
+    /// Opens a member, or returns it if it is open already; `None` for a place without a member.
     ///
     /// # Errors
-    /// [`ArrayError::Member`] with the member's name, and why it cannot be opened; also if its
-    /// shape or data type does not fit its place.
+    /// [`ArrayError::Member`] with the member's name, and the reason why it cannot be opened; also
+    /// if its shape or data type does not fit its place.
     pub fn open(&self, member: &[u64]) -> Result<Option<Array>, ArrayError> {
         let number = self.number(member);
         if let Some(open) = number.and_then(|number| self.opened().get(&number).cloned()) {

@@ -23,8 +23,8 @@ pub const METADATA_KEY: &str = "zarr.json";
 /// [`is_version_2`](zarr_metadata::NodeDocument::is_version_2) tells this.
 ///
 /// # Errors
-/// [`ArrayError::NotFound`] if there is none, [`ArrayError::Unfinished`] for an unfinished copy,
-/// which has none yet, [`ArrayError::Metadata`] if the document is not valid.
+/// [`ArrayError::NotFound`] if there is no node; [`ArrayError::Unfinished`] for an unfinished copy,
+/// which has no document yet; [`ArrayError::Metadata`] if the document is not valid.
 pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, ArrayError> {
     if let Some(node) = of_version_3(store, prefix)? {
         return Ok(node);
@@ -48,7 +48,8 @@ pub(crate) fn of_version_3(
         .map_err(|cause| ArrayError::Metadata { key: key.to_string(), cause })
 }
 
-/// Why a node cannot have this name, if it cannot: only rules that [`Prefix`] does not check.
+/// The reason why a node cannot have this name, by rules that [`Prefix`] does not check; `None` if
+/// it can.
 ///
 /// # Spec
 /// Zarr v3 core 3.1, "Node names".

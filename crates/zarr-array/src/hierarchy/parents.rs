@@ -9,7 +9,7 @@ use crate::hierarchy::Group;
 use crate::hierarchy::node;
 use crate::store::{Prefix, Store};
 
-/// Creates a group at each prefix above this prefix that has no node, starting at the root, as
+/// Creates a group at each prefix above `prefix` that has no node, starting at the root, as
 /// zarr-python does when it creates a node.
 ///
 /// # Errors

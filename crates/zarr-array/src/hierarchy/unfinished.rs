@@ -12,12 +12,11 @@ use serde_json::Value;
 use crate::layout::Part;
 use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
 
-/// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
-/// finished.
+/// The object next to the place of a target's `zarr.json`, until a copy to it is finished.
 pub const MARKER: &str = "zarr-kit-copy.json";
 
-/// The object next to an array's or group's `zarr.json` as long as moving its chunks is not finished,
-/// by the crate `zarr-join`. Until then the array may have chunks with keys of another encoding.
+/// The object next to an array's or group's `zarr.json`, until `zarr-join` has finished moving its
+/// chunks. Until then the array may have chunks with keys of another encoding.
 pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
 
 /// The version of the markers that this library writes, and the only version that it reads.
@@ -72,7 +71,7 @@ pub fn is_of_copy(name: &str) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnfinishedParts {
-    /// How many parts there are.
+    /// The number of parts.
     pub of: u32,
     /// The parts that are not done, in ascending order.
     pub missing: Vec<RangeInclusive<u32>>,
@@ -215,7 +214,7 @@ impl Unfinished {
         Ok(marker.map(|json| Self::read(&json)))
     }
 
-    /// Reads the JSON that a copy writes. Anybody may have put something else there.
+    /// Reads the JSON that a copy writes; the object may hold anything else.
     pub fn read(json: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(json).unwrap_or_default();
         let marker = json.get("unfinished_copy");

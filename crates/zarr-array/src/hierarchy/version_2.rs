@@ -25,7 +25,8 @@ pub const CONSOLIDATED: &str = ".zmetadata";
 /// The documents that identify a node.
 const DOCUMENTS: [&str; 2] = [ARRAY, GROUP];
 
-/// The documents of an array. Others in its folder, such as `.zmetadata`, say nothing of it.
+/// The documents of an array. Other documents in its folder, such as `.zmetadata`, do not concern
+/// it.
 pub const OF_ARRAY: [&str; 2] = [ARRAY, ATTRIBUTES];
 
 /// The documents of all nodes of Zarr version 2.

@@ -62,7 +62,7 @@ impl Part {
         }
     }
 
-    /// Which part it is, from 1.
+    /// The number of the part, from 1.
     #[must_use]
     pub fn number(self) -> u32 {
         self.number
@@ -74,13 +74,13 @@ impl Part {
         self.number == 1
     }
 
-    /// How many parts there are.
+    /// The number of parts.
     #[must_use]
     pub fn of(self) -> u32 {
         self.of.get()
     }
 
-    /// The chunks of the array called `name` that are of this part.
+    /// The chunks of the array `name` that belong to this part.
     pub fn chunks(self, grid: &Grid, name: &str) -> Result<OwnedChunks, GridError> {
         let counts = grid.occupied().to_vec();
         let all = u128::from(grid.all_chunks()?.len());
@@ -95,7 +95,7 @@ impl Part {
         Ok(OwnedChunks { counts, range: bound(turn)..bound(turn.saturating_add(1)) })
     }
 
-    /// Whether an object that is no chunk of an array is of this part.
+    /// Whether an object that is no chunk of an array belongs to this part.
     pub fn owns_object(self, name: &str) -> bool {
         hash(name) % NonZero::<u64>::from(self.of) == u64::from(self.number.saturating_sub(1))
     }
@@ -128,7 +128,7 @@ impl FromStr for Part {
     }
 }
 
-/// A [`Part`] that there cannot be.
+/// An impossible [`Part`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "part {} is not allowed: parts are numbered from 1, such as 3/16, and at most {} in number",

@@ -10,7 +10,7 @@ use crate::layout::ChunkLayout;
 use crate::selection::Selection;
 
 impl ChunkLayout {
-    /// Plans to read or write a [`Selection`]: lists the chunks that it touches, and the part of
+    /// Plans a read or write of a [`Selection`]: lists the chunks that it touches, and the part of
     /// each. Nothing is read.
     ///
     /// Use it to divide work among processes, to prefetch, or to estimate the cost of a read.
@@ -66,11 +66,11 @@ pub struct PlannedChunk {
     pub chunk_shape: Vec<u64>,
     /// The indices within the chunk, on each axis.
     pub in_chunk: Vec<AxisSelection>,
-    /// Their positions in the selection: on each axis as many as there are indices, in the same
-    /// order; descending if the axis is selected backwards.
+    /// Their positions in the selection, on each axis in the order of the indices; descending if
+    /// the axis is selected backwards.
     pub in_selection: Vec<AxisSelection>,
-    /// Whether they are known to be all of the chunk within the array. Lists of indices are not
-    /// examined.
+    /// Whether they are all of the chunk within the array. False for lists of indices, which are
+    /// not examined.
     pub is_whole: bool,
     /// The number of elements.
     pub elements: u64,

@@ -5,8 +5,8 @@ use crate::error::ArrayError;
 use crate::selection::Points;
 use crate::selection::Selection;
 
-/// The elements of a read or a write: a [`Selection`], which is a product of axes, or [`Points`],
-/// single elements. Anything that converts to one of them is one.
+/// The elements of a read or a write: a [`Selection`] (a product of axes) or [`Points`] (single
+/// elements). Anything that converts to one of them converts to this.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum AnySelection {
     /// The product of one selection per axis.

@@ -6,9 +6,9 @@ use crate::array::Array;
 use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
 
-/// Single elements of an array: one list of indices per axis, all of the same length. The first
-/// element has the first index of each list, the second the second, as in numpy's `a[rows,
-/// columns]` and zarr-python's `vindex`.
+/// Single elements of an array: one list of indices per axis, all of the same length. Element `i`
+/// has entry `i` of each list as its index, as in numpy's `a[rows, columns]` and zarr-python's
+/// `vindex`.
 ///
 /// An array without axes has one element, and its points have no lists.
 ///
@@ -93,7 +93,7 @@ impl Points {
         self.axes.first().map_or(1, Vec::len)
     }
 
-    /// Whether there are none.
+    /// Whether there are no points.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0

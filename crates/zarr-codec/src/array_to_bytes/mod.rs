@@ -22,7 +22,7 @@ pub(crate) enum ArrayToBytes {
     Elements(ElementCodec),
     /// Inner chunks, with an index.
     Shard(Box<Shard>),
-    /// Changed elements, encoded by a chain of their own.
+    /// Changed elements, encoded by a separate chain.
     Mapped(Box<Mapped>),
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Zfp {
     config: ZfpConfig,
     /// Whether a header is before the stream.
     header: bool,
-    /// Whether values are encoded that zfp does not keep.
+    /// Whether values that zfp does not keep may be encoded.
     allow_loss: bool,
     reversible: bool,
     dimensions: ZfpDimensionality,

@@ -16,8 +16,7 @@ use crate::transform::Source;
 pub enum Order {
     /// C order of the chunk's shape.
     C,
-    /// The order in which they are stored, if that is a single view, so that nothing moves.
-    /// Otherwise C order.
+    /// The stored order, if it is a single view, so that no element moves. Otherwise C order.
     Stored,
 }
 
@@ -57,8 +56,8 @@ impl ChunkElements {
 impl ChunkCodec {
     /// Decodes all elements of a chunk, to change some of them.
     ///
-    /// `encoded` is the whole encoded chunk. Its memory is reused: this holds only the elements
-    /// and, while decoding, one other buffer of at most their length.
+    /// `encoded` is the whole encoded chunk. Its memory is reused: besides the elements, only one
+    /// other buffer of at most their length is in use while decoding.
     ///
     /// # Errors
     /// As [`decode`](ChunkCodec::decode).

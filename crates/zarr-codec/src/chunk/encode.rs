@@ -18,8 +18,8 @@ use super::{ChunkCodec, ShapedCodec, chunk_error};
 pub enum Encoded {
     /// A chunk with elements other than the fill value.
     Chunk,
-    /// A chunk that holds only the fill value, bit by bit (SD-48): reading gives the same if it
-    /// is not stored.
+    /// A chunk that holds only the fill value, bit by bit (SD-48). It reads the same if it is not
+    /// stored.
     Empty,
 }
 

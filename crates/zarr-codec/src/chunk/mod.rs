@@ -127,7 +127,8 @@ impl ChunkCodec {
         widen(self.elements.saturating_mul(self.bound.element.size()))
     }
 
-    /// The length of an encoded chunk, if the chain determines it: no compressor, no shard.
+    /// The length of an encoded chunk in bytes, if the chain determines it: no compressor, no
+    /// shard.
     #[must_use]
     pub fn encoded_len(&self) -> Option<u64> {
         self.lengths.last().copied().flatten()
@@ -138,8 +139,8 @@ impl ChunkCodec {
         self.most.last().copied().unwrap_or(u64::MAX)
     }
 
-    /// The most bytes that a reader needs to accept for an encoded chunk: twice what ordinary
-    /// encoders produce from incompressible elements, plus a mebibyte. Valid chunks may be longer,
+    /// The most bytes that a reader needs to accept for an encoded chunk: twice the output of
+    /// ordinary encoders for incompressible elements, plus a mebibyte. Valid chunks may be longer,
     /// such as shards with unused bytes. So compare with it only in stores that expand few bytes to
     /// many, such as archives.
     #[must_use]

@@ -85,7 +85,7 @@ pub enum ChunkErrorKind {
         /// Bytes expected from the metadata.
         expected: u64,
     },
-    /// The input is too short to decode to the expected length, whatever its content.
+    /// The input is too short to decode to the expected length, for any content.
     #[error(
         "{encoded} byte{} cannot decode to the expected {expected} byte{}",
         s(*encoded == 1), s(*expected == 1)
@@ -180,7 +180,7 @@ pub enum ChunkErrorKind {
     /// The codec can be read but not written here (SD-11, SD-42).
     #[error("can be read here but not written")]
     ReadOnly,
-    /// Bytes were supplied for a region that has been decoded already.
+    /// Bytes were supplied although the region has been decoded already.
     #[error("the region has been decoded, and needs no more bytes")]
     NothingNeeded,
     /// The length of a shard index does not match the number of inner chunks.
@@ -217,8 +217,8 @@ pub enum ChunkErrorKind {
         /// One past the last such byte.
         end: u64,
     },
-    /// Inner chunks share so many bytes of their shard that decoding them would take longer than
-    /// its length accounts for.
+    /// Inner chunks share so many bytes of their shard that decoding would take time out of
+    /// proportion to its length.
     #[error(
         "inner chunks overlap: {total} bytes in all, but at most {most} can be right within \
              {stored} byte{}",
@@ -238,7 +238,7 @@ pub enum ChunkErrorKind {
     /// The number of elements of variable length differs from the chunk's shape.
     #[error("{found} element{}, expected {expected}", s(*found == 1))]
     ElementCount {
-        /// Elements that the chunk states, or that were given.
+        /// Elements that the chunk states, or that the caller passed.
         found: u64,
         /// Elements of the chunk's shape.
         expected: u64,
@@ -298,7 +298,7 @@ pub enum ChunkErrorKind {
     /// A chunk has too many elements of variable length.
     #[error("{elements} elements; less than 2^32 are allowed")]
     TooManyElements {
-        /// How many the chunk has.
+        /// The number of elements of the chunk.
         elements: u64,
     },
     /// The compressor failed.

@@ -74,7 +74,7 @@ pub enum ChainErrorKind {
     /// The codec is known, but its feature is not compiled in.
     #[error("this build is without it; the feature `{feature}` adds it")]
     NotCompiled {
-        /// The feature, of this crate and of those above it.
+        /// The feature, of this crate and of the crates above it.
         feature: String,
     },
     /// The codec is known, but not all of its options are supported.
@@ -184,7 +184,7 @@ pub enum ChainErrorKind {
     ReshapePlace {
         /// The entry of `shape`.
         axis: usize,
-        /// The side of it that does not match.
+        /// The side of the entry that does not match.
         side: &'static str,
         /// The product on the output's side.
         output: String,
@@ -257,8 +257,7 @@ impl ChainErrorKind {
         Self::Other { reason: in_full(&*error) }
     }
 
-    /// The rule of the specifications that is broken; `None` if something is merely not supported
-    /// here.
+    /// The broken rule of the specifications; `None` if the codec is only unsupported here.
     #[must_use]
     pub fn rule(&self) -> Option<Rule> {
         Some(match self {

@@ -104,8 +104,8 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
         Self { codec, region: region.to_vec(), range_cost, state }
     }
 
-    /// As [`new`](Self::new), but reads the whole chunk, so that everything is checked. Use it for a
-    /// region that covers all of the chunk within the array.
+    /// As [`new`](Self::new), but reads the whole chunk, so that all its bytes are checked. Use it
+    /// for a region that covers all of the chunk within the array.
     #[must_use]
     pub fn whole(codec: C, region: &[Slice]) -> Self {
         Self { codec, region: region.to_vec(), range_cost: 0, state: State::Whole }

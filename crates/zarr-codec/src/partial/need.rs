@@ -7,7 +7,7 @@ use std::ops::Range;
 pub enum Need<'r> {
     /// Nothing: the region has been decoded.
     Nothing,
-    /// All of its bytes.
+    /// All bytes of the chunk.
     All,
     /// This many bytes at its end. The index of a shard is read in this way, so that the length
     /// of the shard need not be known.

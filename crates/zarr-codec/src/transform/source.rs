@@ -11,7 +11,7 @@ use crate::scratch::{Bytes, Pool};
 
 /// The source of a chunk's elements.
 pub(crate) enum Source<'s> {
-    /// All elements in C order of the stored shape, and how a copy moves them.
+    /// All elements in C order of the stored shape, with their size and byte swap.
     Elements(Bytes<'s>, CopyElement),
     /// All elements as packed bits, unpacked slab by slab.
     Packed(Packed<'s>),

@@ -357,7 +357,7 @@ impl VariableChunkCodec {
         position.cast_unsigned()
     }
 
-    /// Undoes the bytes-to-bytes codecs.
+    /// Decodes the bytes-to-bytes codecs.
     ///
     /// # Errors
     /// [`ChunkError`] if a compressor or a checksum refuses the bytes, or if the output exceeds

@@ -61,7 +61,7 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
         Self { codec, elements, range_cost, shard }
     }
 
-    /// As [`new`](Self::new), but reads the whole chunk, so that everything is checked.
+    /// As [`new`](Self::new), but reads the whole chunk, so that all its bytes are checked.
     #[must_use]
     pub fn whole(codec: C, elements: Vec<usize>) -> Self {
         Self { codec, elements, range_cost: 0, shard: None }

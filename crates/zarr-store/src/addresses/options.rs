@@ -101,18 +101,18 @@ impl StoreOptions {
         self
     }
 
-    /// The most bytes of a document, such as `zarr.json`, that is deflated in a zip archive or the target
-    /// of a reference: 256 MiB by default. There a few bytes can stand for a gigabyte, and readers keep
-    /// whole documents in memory.
+    /// The most bytes of a document, such as `zarr.json`, that is deflated in a zip archive or the
+    /// target of a reference: 256 MiB by default. There a few bytes can expand to a gigabyte, and
+    /// readers keep whole documents in memory.
     #[must_use]
     pub fn max_document(mut self, bytes: u64) -> Self {
         self.documents = DocumentLimit::new(bytes);
         self
     }
 
-    /// A setting of the client, which overrides the environment's: `region`, `endpoint`,
-    /// `access_key_id`, `skip_signature`, `allow_http`, `timeout` and any other setting that the
-    /// `object_store` crate has for this kind of store, under the name it has there.
+    /// A setting of the client, which overrides the environment's. Names are those of the
+    /// `object_store` crate for this kind of store, such as `region`, `endpoint`, `access_key_id`,
+    /// `skip_signature`, `allow_http` and `timeout`.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.push((name.into(), value.into()));
@@ -127,15 +127,16 @@ impl StoreOptions {
         self
     }
 
-    /// How often a request to a remote store is retried, and for how long after its start.
+    /// The number of retries of a request to a remote store, and the time after its start until
+    /// which it is retried.
     #[must_use]
     pub fn retries(mut self, retries: usize, timeout: Duration) -> Self {
         self.max_retries = retries;
         self.timeout(timeout)
     }
 
-    /// How long after its start a request to a remote store is retried; 3 minutes by default. No
-    /// single attempt lasts longer than this, nor longer than 30 s unless the
+    /// The time after its start until which a request to a remote store is retried; 3 minutes by
+    /// default. No single attempt lasts longer than this, nor longer than 30 s unless the
     /// [setting](StoreOptions::setting) `timeout` differs. A request to a server that accepts and
     /// never responds fails after this time plus the time of the last attempt.
     #[must_use]
@@ -146,7 +147,7 @@ impl StoreOptions {
 
     /// Calls `told` when a remote store has not responded for 5 s, then for 10 s, 20 s and so on.
     ///
-    /// It is called on threads that move the bytes of other requests, and should return quickly.
+    /// It is called on threads that move the bytes of other requests, so it should return quickly.
     ///
     /// # Examples
     /// ```

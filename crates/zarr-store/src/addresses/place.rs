@@ -31,7 +31,7 @@ use crate::{Key, MemoryStore, Opener, Prefix, Store, StoreError, StoreOptions, s
 /// ```
 #[derive(Clone)]
 pub struct Place {
-    /// As it was written, with all that may be secret.
+    /// As it was written, with all secrets.
     text: String,
     kind: PlaceKind,
     in_file: Option<InFile>,
@@ -99,8 +99,8 @@ impl Place {
         }
     }
 
-    /// The folders on the way to it that do not exist, the innermost first: opening it with
-    /// [`create`](StoreOptions::create) makes them. None if the store is not a folder.
+    /// The folders on its path that do not exist, the innermost first: opening it with
+    /// [`create`](StoreOptions::create) makes them. Empty if the store is not a folder.
     #[must_use]
     pub fn missing_folders(&self) -> Vec<PathBuf> {
         let all = self.folder().into_iter().flat_map(Path::ancestors);

@@ -24,7 +24,8 @@ pub(crate) fn scheme_of(url: &str) -> Option<(&str, &str)> {
     })
 }
 
-/// The scheme of a URL in small letters; `None` for a path. Schemes have no case, and two letters or more.
+/// The scheme of a URL in lower case; `None` for a path. Case does not matter, and schemes have two
+/// letters or more.
 ///
 /// # Examples
 /// ```

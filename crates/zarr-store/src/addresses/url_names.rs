@@ -7,8 +7,8 @@ use crate::{Prefix, StoreError, shown_url};
 
 /// The path or URL of the node at `names` (separated by `/`) below the path or URL `place`.
 ///
-/// In a URL, characters that would mean something else there are percent-encoded, and `*`, which
-/// programs may take for a pattern. In a path, names are as they are.
+/// In a URL, characters with another meaning there are percent-encoded; so is `*`, which programs
+/// may take for a pattern. In a path, names are unchanged.
 ///
 /// # Examples
 /// ```
@@ -61,8 +61,7 @@ pub fn place_beside(place: &str, name: &str) -> Option<String> {
     (!parent.ends_with('/') && !is_whole).then(|| place_below(parent, name))
 }
 
-/// The names that `part`, a part of the path or URL `place`, stands for: in a URL, percent encodings
-/// are decoded.
+/// The names in `part`, a part of the path or URL `place`. In a URL, percent encodings are decoded.
 ///
 /// A `%` without two hexadecimal digits stands for itself, as in the clients of object storage.
 ///

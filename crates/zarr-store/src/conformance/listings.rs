@@ -37,8 +37,8 @@ fn entries_of(store: &dyn Store, below: &str) -> BTreeSet<DirEntry> {
     entries
 }
 
-/// Keys are listed below a prefix and one level of them, also while objects are read, and removed
-/// together. The store must be empty, and is empty afterwards.
+/// Tests listing all keys below a prefix, listing one level, both while objects are read, and
+/// removing all keys of a prefix. The store must be empty, and is empty afterwards.
 ///
 /// # Panics
 /// If other keys are listed, or some twice.

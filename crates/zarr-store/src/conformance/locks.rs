@@ -6,12 +6,12 @@ use std::thread;
 use super::operations::{found, key};
 use crate::Store;
 
-/// A lock excludes other threads, and is free again when its guard is dropped. Documents are locked
-/// together, and chunks within: see [`Store::lock`].
+/// Tests that a lock excludes other threads, and is free again when its guard is dropped. Documents
+/// are locked together, and chunks within: see [`Store::lock`].
 ///
 /// # Panics
-/// If two threads hold one lock. A store that makes the locks of a document and of a chunk one waits
-/// forever.
+/// If two threads hold one lock. If a store has the same lock for a document and a chunk, the test
+/// waits forever.
 pub fn locks(store: &dyn Store) {
     let [document, other, chunk] =
         ["locks/a/zarr.json", "locks/b/zarr.json", "locks/a/c/0"].map(key);

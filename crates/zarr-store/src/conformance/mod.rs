@@ -39,7 +39,7 @@ pub use self::updates::{concurrent_updates, conditional_puts, updates};
 use self::operations::found;
 use crate::{Prefix, Store};
 
-/// All requirements of a store that can be read and written. It must be empty, and is empty
+/// Tests all requirements on a store that can be read and written. It must be empty, and is empty
 /// afterwards.
 ///
 /// # Panics

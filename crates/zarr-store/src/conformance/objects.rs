@@ -5,11 +5,11 @@ use std::io::IoSlice;
 use super::operations::{delete, found, key, pattern, put, read, some};
 use crate::{GetInto, Key, ReadRange, Store, StoreExt as _};
 
-/// Objects of several lengths are put, replaced, read and deleted. A missing key, and a prefix of
-/// other keys, is no object.
+/// Tests putting, replacing, reading and deleting objects of several lengths. A missing key, and a
+/// prefix of other keys, is no object.
 ///
 /// # Panics
-/// If the store does otherwise.
+/// If the store behaves differently.
 pub fn whole_objects(store: &dyn Store) {
     let a = key("whole/c/0/0");
     let mut out = vec![9; 3];
@@ -69,7 +69,8 @@ fn to_their_place(store: &dyn Store, a: &Key) {
     }
 }
 
-/// Objects are put in pieces, empty ones and more than a system call takes among them.
+/// Tests putting objects in pieces, including empty pieces and more pieces than one system call
+/// takes.
 ///
 /// # Panics
 /// If other bytes are read.
@@ -88,7 +89,7 @@ pub fn pieces(store: &dyn Store) {
     delete(store, &a);
 }
 
-/// Each put makes another version, if the store has versions.
+/// Tests that each put makes another version, if the store has versions.
 ///
 /// # Panics
 /// If two have the same.

@@ -14,11 +14,11 @@ use crate::{
     Key, Object, ObjectMeta, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreFuture,
 };
 
-/// Parts of an object are read, also by the [asynchronous interface](Store::asynchronous); ranges
-/// beyond the end are errors with the object's size.
+/// Tests reading parts of an object, also by the [asynchronous interface](Store::asynchronous).
+/// Ranges beyond the end must be errors with the object's size.
 ///
 /// # Panics
-/// If the store does otherwise.
+/// If the store behaves differently.
 pub fn ranges(store: &dyn Store) {
     let a = key("ranges/shard");
     let mut out = vec![7; 100];
@@ -32,7 +32,8 @@ pub fn ranges(store: &dyn Store) {
     delete(store, &a);
 }
 
-/// Every object of a store that can only be read: these and no others. Nothing can be put or deleted.
+/// Tests a store that can only be read: it must have exactly these objects, and refuse to put or
+/// delete any.
 ///
 /// # Panics
 /// If the store has other objects or bytes, or can be written.

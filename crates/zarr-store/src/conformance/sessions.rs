@@ -5,11 +5,12 @@ use std::sync::Arc;
 use super::operations::{found, key, put, read};
 use crate::{Session, Store, StoreError};
 
-/// Puts of a session take effect when it is committed, and not at all if it is dropped. Nothing is
-/// tested of a store without sessions. The object `sessions/c/0` stays where nothing can be deleted.
+/// Tests that puts of a session take effect when it is committed, and not at all if it is dropped.
+/// Does nothing for a store without sessions. The object `sessions/c/0` remains if the store cannot
+/// delete.
 ///
 /// # Panics
-/// If the store does otherwise.
+/// If the store behaves differently.
 pub fn sessions(store: &Arc<dyn Store>) {
     let a = key("sessions/c/0");
     let begin = || found("session", store.session());

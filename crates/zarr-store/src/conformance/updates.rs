@@ -9,11 +9,11 @@ use crate::{
     update,
 };
 
-/// An object is put if it is missing or of a version, and otherwise stays; or all conditions are
-/// refused.
+/// Tests that conditional puts write an object only if it is missing, or only if it has a version;
+/// or that the store refuses all conditions.
 ///
 /// # Panics
-/// If the store does otherwise, or other than [`Store::capabilities`] say.
+/// If the store behaves differently, or not as [`Store::capabilities`] says.
 pub fn conditional_puts(store: &dyn Store) {
     let a = key("conditional");
     if let Err(StoreError::Unsupported { .. }) = store.put_if(&a, b"x", None) {
@@ -46,10 +46,11 @@ pub fn conditional_puts(store: &dyn Store) {
     assert_eq!(read(store, &a), None, "an object that was deleted");
 }
 
-/// [`update`], [`replace`] and [`remove`] change an object, and an error changes nothing.
+/// Tests that [`update`], [`replace`] and [`remove`] change an object, and that an error changes
+/// nothing.
 ///
 /// # Panics
-/// If they do otherwise.
+/// If they behave differently.
 pub fn updates(store: &dyn Store) {
     let a = key("updates/c/0");
     let mut buffer = vec![1; 10];
@@ -96,10 +97,10 @@ pub fn updates(store: &dyn Store) {
     assert_eq!(read(store, &a), None, "an object that was removed");
 }
 
-/// Threads count in shared objects, and no count is lost.
+/// Tests that no count is lost if threads count in shared objects.
 ///
 /// # Panics
-/// If one is.
+/// If a count is lost.
 pub fn concurrent_updates(store: &dyn Store) {
     const THREADS: usize = 8;
     const ROUNDS: u64 = 25;

@@ -90,7 +90,7 @@ pub enum StoreError {
     Suffix {
         /// The object.
         key: String,
-        /// How many bytes were requested.
+        /// The number of requested bytes.
         len: u64,
         /// Size of the object in bytes.
         size: u64,
@@ -149,7 +149,7 @@ pub enum StoreError {
     Unsteady {
         /// The key.
         key: String,
-        /// How many times it was tried.
+        /// The number of attempts.
         attempts: u32,
     },
     /// The operation needs a client that belongs to the parent process of this fork, and cannot be
@@ -191,7 +191,7 @@ pub enum StoreError {
     Contention {
         /// The key.
         key: String,
-        /// How many times it was tried.
+        /// The number of attempts.
         attempts: u32,
     },
 }
@@ -217,9 +217,9 @@ pub struct ModifiedObject {
 }
 
 impl StoreError {
-    /// Whether a listing failed because the store cannot list, or not for this client: it may be
-    /// readable all the same. A temporary failure, such as a lost or a throttled request, is none
-    /// of these: an operation must not treat the object as missing.
+    /// Whether a listing failed because the store cannot list at all, or not for this client. The
+    /// store may be readable all the same. False for a temporary failure, such as a lost or a
+    /// throttled request: an operation must not treat the object as missing then.
     #[must_use]
     pub fn cannot_list(&self) -> bool {
         match self {

@@ -61,8 +61,8 @@ impl LocalStore {
     /// The store in the folder `root`, which must exist.
     ///
     /// # Errors
-    /// [`StoreError::Io`] if there is no such folder or it cannot be looked at. Of a NetCDF, HDF5, GRIB
-    /// or TIFF file the message says how it is made readable.
+    /// [`StoreError::Io`] if there is no such folder or it cannot be accessed. For a NetCDF, HDF5,
+    /// GRIB or TIFF file the message says how to make it readable.
     pub fn open(root: impl AsRef<Path>) -> Result<Self, StoreError> {
         let given = root.as_ref();
         let fail = |cause| StoreError::io(Operation::Open, given.display(), cause);
@@ -97,7 +97,7 @@ impl LocalStore {
 
     /// The same store, following symbolic links out of the root if `allowed`.
     ///
-    /// For a store that its owner has spread over several disks by links.
+    /// Use it for a store that its owner has spread over several disks by links.
     #[must_use]
     pub fn with_outside_links(mut self, allowed: bool) -> Self {
         self.outside_links = allowed;

@@ -14,11 +14,11 @@ use crate::{Links, Listing, Operation, Prefix, StoreError};
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Leftover {
-    /// Where it is.
+    /// The path of the file.
     pub path: PathBuf,
     /// The kind of file.
     pub kind: LeftoverKind,
-    /// Whether a living process holds it: then it is in use and not left over. Also false where the
+    /// Whether a living process has locked it: then it is in use, not left over. Also false if the
     /// file system has no locks.
     pub in_use: bool,
 }
@@ -26,8 +26,8 @@ pub struct Leftover {
 /// Kinds of files that are not objects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftoverKind {
-    /// An unfinished write. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it, and so does the next writer that
-    /// finds a lock in its folder that the same dead writer left.
+    /// An unfinished write. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it. So
+    /// does the next writer that finds a leftover lock of the same dead writer in its folder.
     Temporary,
     /// An advisory lock. Harmless; [`Cleaning::clean`](crate::Cleaning::clean) removes it. So does
     /// the next update of its object, or of another object in the same folder with a leftover lock.

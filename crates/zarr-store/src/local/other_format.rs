@@ -12,7 +12,7 @@ const LOOKED_AT: u64 = 4096 + 8;
 struct Format {
     begins: &'static [&'static [u8]],
     name: &'static str,
-    /// How it is made readable; `FILE` is the path.
+    /// How to make it readable; `FILE` is the path.
     instead: &'static str,
 }
 

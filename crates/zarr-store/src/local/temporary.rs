@@ -39,7 +39,7 @@ pub struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// A new file in the folder of `target`, which need not be there yet.
+    /// A new file in the folder of `target`; `target` need not exist yet.
     ///
     /// # Errors
     /// Errors of the system.

@@ -9,7 +9,7 @@ use crate::processes::per_process::PerProcess;
 /// How many names can be locked or released without waiting for each other.
 const STRIPES: usize = 64;
 
-/// A set of names, each held by at most one thread at a time.
+/// A set of names, each locked by at most one thread at a time.
 ///
 /// Memory is proportional to the locked names. A forked process has none: the threads that locked
 /// them are in its parent.
@@ -28,7 +28,7 @@ struct Stripe<T> {
 #[derive(Debug)]
 struct Names<T> {
     held: HashSet<T>,
-    /// How many threads wait for one of them.
+    /// The number of threads that wait for one of them.
     waiting: usize,
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::locks::lock_table::LockTable;
 use crate::{Key, LockGuard, LockScope, Operation, StoreError};
 
-/// Locks among the threads of this process, for [`Store::lock`](crate::Store::lock) of a store that
-/// has no locks of its own.
+/// Locks among the threads of this process, for [`Store::lock`](crate::Store::lock) of a store
+/// without its own locks.
 ///
 /// A clone shares the locks. A forked process starts with all locks free.
 ///

@@ -80,19 +80,20 @@ struct Shared {
     /// The name of the backend.
     name: String,
     base: Path,
-    /// Identifies what holds the paths: a bucket of a service.
+    /// Identifies the bucket of a service, or the server, that holds the paths.
     space: Arc<str>,
-    /// The URL it was opened by, if that is all that others need.
+    /// The URL it was opened by, if other processes need only the URL.
     url: Option<String>,
 }
 
-/// Whether a backend can replace an object atomically only if its version is still the expected
-/// version: by ETag or version number, as `PutMode::Update` of the `object_store` crate.
+/// Whether a backend has conditional puts: it replaces an object atomically only if its version is
+/// still the expected one, by ETag or version number, as `PutMode::Update` of the `object_store`
+/// crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionalPut {
-    /// It does. Updates from several processes are then safe.
+    /// It can. Updates from several processes are then safe.
     Supported,
-    /// It does not, as plain HTTP and some servers of the S3 protocol.
+    /// It cannot, as plain HTTP and some servers of the S3 protocol.
     Unsupported,
 }
 
@@ -101,8 +102,8 @@ type Remake = Box<dyn Fn() -> Result<Client, StoreError> + Send + Sync>;
 impl RemoteStore {
     /// A store of the objects in `backend` with paths below `base`.
     ///
-    /// `conditional_put` says whether the backend has conditional puts, which it does not say
-    /// itself.
+    /// `conditional_put` says whether the backend has conditional puts; the backend itself does not
+    /// tell.
     pub fn new(
         backend: Arc<dyn Backend>,
         base: Path,

@@ -42,7 +42,7 @@ impl Limits {
 pub(super) enum Cause {
     /// The response to a request was lost.
     Lost,
-    /// The server refused a request because of another one, and is as it was before.
+    /// The server refused a request because of another one, and has changed nothing.
     Conflict,
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use crate::processes::runtime::Task;
 use crate::{AsyncStore, Key, Object, Operation, ReadRange, Store, StoreError, StoreFuture};
 
-/// An asynchronous interface for a store that blocks: it is read on threads of this crate.
+/// An asynchronous interface for a store that blocks: threads of this crate read it.
 #[derive(Debug, Clone)]
 pub struct Offload {
     store: Arc<dyn Store>,

@@ -30,9 +30,9 @@ const GENERATIONS: usize = 16;
 /// ```
 ///
 /// # Limits
-/// There is room for 16 processes, each forked from the one before. A process that has the process
-/// ID of an ancestor that has ended uses the ancestor's value: IDs are reused after tens of
-/// thousands of processes at the earliest.
+/// There is room for 16 processes, each forked from the one before. If a process has the reused ID
+/// of a dead ancestor, it uses the ancestor's value. IDs are reused after tens of thousands of
+/// processes at the earliest.
 pub struct PerProcess<T> {
     // One per process, claimed by its ID in one step: no process waits for a value that another one
     // was creating when it forked.
@@ -54,8 +54,8 @@ impl<T> PerProcess<T> {
         Self { slots }
     }
 
-    /// This process's value, which `make` creates at first use; `None` if too many of the process's
-    /// ancestors have values of their own.
+    /// This process's value, which `make` creates at first use; `None` if too many ancestors of the
+    /// process have their own values.
     pub fn get(&self, make: impl FnOnce() -> T) -> Option<&T> {
         let process = process::id();
         let slot = self.slots.iter().find(|slot| {

@@ -16,9 +16,9 @@ use crate::{
 /// find shorthands in [`StoreExt`](crate::StoreExt), such as `put(key, bytes)` and `read(key)`.
 ///
 /// # Implementing
-/// Six methods are required. Five have a default that calls these, or tells the caller to: override
-/// one if the store can do better. The last six declare capabilities, by default none. A capability
-/// with methods is an object, such as [`Linking`], a [`Session`] or an [`AsyncStore`].
+/// Six methods are required. Five have a default that calls these, or tells the caller to do so.
+/// Override one if the store can do better. The last six declare capabilities, by default none. A
+/// capability with methods is an object, such as [`Linking`], a [`Session`] or an [`AsyncStore`].
 ///
 /// # Wrapping
 /// A store that wraps another and passes on all its capabilities implements [`Layer`](crate::Layer):
@@ -140,7 +140,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     ///
     /// # Errors
     /// [`StoreError::Range`] or [`StoreError::Suffix`] with the object's size if it has fewer bytes
-    /// than requested; whatever keeps the store from reading; never for a missing object.
+    /// than requested; any failure of reading. Never for a missing object.
     fn get(
         &self,
         key: &Key,
@@ -179,7 +179,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// `links` matters only to stores that have links.
     ///
     /// # Errors
-    /// As the last item, whatever keeps the store from listing.
+    /// Any failure of listing, as the last item.
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key>;
 
     /// The direct children of `prefix`: objects, and prefixes of further keys. Links are followed.
@@ -194,16 +194,16 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// [`LockGuard::scope`] tells whether it excludes holders in this process only, or in all.
     ///
     /// # Nested locks
-    /// There are two kinds of locks: of chunks, and of documents (`zarr.json`) and markers. A caller
-    /// first takes all locks of documents by one call of [`lock_all`](Store::lock_all), then locks of
-    /// chunks one at a time. It must not take any other lock while it holds one, nor the same lock
-    /// twice: two threads could wait for each other forever.
+    /// There are two kinds of locks: of chunks, and of documents (`zarr.json`) and markers. A
+    /// caller first takes all locks of documents by one call of [`lock_all`](Store::lock_all), then
+    /// locks of chunks one at a time. It must not take any other lock while it holds one, nor the
+    /// same lock twice. Otherwise two threads could wait for each other forever.
     ///
     /// So a store may have few locks: one for all chunks and one for all other keys are enough.
     /// These two must not be one.
     ///
     /// # Errors
-    /// Whatever keeps the store from locking.
+    /// Any failure of locking.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError>;
 
     /// Waits for the locks of all these keys and takes them, until the guard is dropped. Keys may be
@@ -226,7 +226,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// By default a [`get`](Store::get) of no bytes.
     ///
     /// # Errors
-    /// Whatever keeps the store from knowing; never for a missing object.
+    /// Any failure of the look-up. Never for a missing object.
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
         self.get(key, ReadRange::Ranges(&[]), &mut Vec::new())
     }
@@ -303,8 +303,9 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// The store's asynchronous interface, if it has one of its own: reads that wait for responses
     /// without a thread each.
     ///
-    /// `None` by default: the store is then read on threads where blocking is allowed. These belong
-    /// to no runtime of the caller's: a store that needs a runtime keeps a handle to it.
+    /// `None` by default: the store is then read on threads where blocking is allowed. These
+    /// threads belong to no runtime of the caller: a store that needs a runtime keeps a handle to
+    /// it.
     fn asynchronous(&self) -> Option<Arc<dyn AsyncStore>> {
         None
     }
@@ -316,7 +317,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// [`Session::begin`].
     ///
     /// # Errors
-    /// Whatever keeps the store from beginning one.
+    /// Any failure of beginning a session.
     fn session(&self) -> Result<Option<Session>, StoreError> {
         Ok(None)
     }

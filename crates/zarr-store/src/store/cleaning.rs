@@ -2,21 +2,21 @@
 
 use crate::{Prefix, StoreError};
 
-/// The files in the storage that are not objects, so that no listing shows them; returned by
-/// [`Store::cleaning`](crate::Store::cleaning).
+/// Access to the files in the storage that are not objects, so that no listing shows them; returned
+/// by [`Store::cleaning`](crate::Store::cleaning).
 ///
 /// Callers find both methods in [`StoreExt`](crate::StoreExt), for any store.
 pub trait Cleaning {
     /// Removes the unfinished files and locks of dead writers below `prefix`. Calls `removed` with the
     /// name of each in the store.
     ///
-    /// Keeps files that a living process is seen to hold. A living writer on another host that shares
-    /// no locks with this one cannot be seen: it is delayed, and loses nothing.
+    /// Keeps files that a living process has locked. The locks of a living writer on another host
+    /// may be invisible: such a writer is delayed, and loses nothing.
     ///
     /// By default does nothing: writers leave no files behind.
     ///
     /// # Errors
-    /// Whatever keeps the store from looking or removing; some files may then be gone.
+    /// Any failure of listing or removing; some files may then be gone.
     fn clean(&self, prefix: &Prefix, removed: &mut dyn FnMut(&str)) -> Result<(), StoreError> {
         let _ = (prefix, removed);
         Ok(())

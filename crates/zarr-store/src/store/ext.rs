@@ -7,7 +7,7 @@ use crate::{
     Sharing, Store, StoreError, Version,
 };
 
-/// Shorthands for callers of a [`Store`], which every store has and none can override.
+/// Shorthands for callers of a [`Store`]. Every store has them, and none can override them.
 pub trait StoreExt: Store {
     /// Reads the whole object, `None` if there is none.
     ///
@@ -49,7 +49,7 @@ pub trait StoreExt: Store {
         }
     }
 
-    /// Writes the whole object, replacing any that is there.
+    /// Writes the whole object, replacing an existing one.
     ///
     /// # Errors
     /// As for [`Store::put_opts`].
@@ -57,7 +57,7 @@ pub trait StoreExt: Store {
         self.put_vectored(key, &[IoSlice::new(bytes)])
     }
 
-    /// Writes the whole object from pieces, one after another, replacing any that is there.
+    /// Writes the whole object from pieces, one after another, replacing an existing one.
     ///
     /// # Errors
     /// As for [`Store::put_opts`].
@@ -85,13 +85,13 @@ pub trait StoreExt: Store {
         self.put_opts(key, &[IoSlice::new(bytes)], PutMode::expecting(expected))
     }
 
-    /// Where the objects below `prefix` are, or `None` if the store does not know; see
+    /// The location of the objects below `prefix`, or `None` if the store does not know; see
     /// [`Linking::location`](crate::Linking::location).
     fn location(&self, prefix: &Prefix) -> Option<Location> {
         self.linking()?.location(prefix)
     }
 
-    /// Makes `key` an object with the bytes of another one without reading them, if the store can; see
+    /// Puts the bytes of another object at `key` without reading them, if the store can; see
     /// [`Linking::put_from`](crate::Linking::put_from).
     ///
     /// # Errors

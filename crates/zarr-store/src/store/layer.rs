@@ -17,10 +17,10 @@ use crate::{
 /// Each `Layer` is a [`Store`]. Every operation that a layer does not override goes through
 /// [`pass`](Layer::pass) or [`pass_listing`](Layer::pass_listing), also the operations of
 /// [`Linking`] and [`Cleaning`]. So a layer that overrides these two methods sees all operations.
-/// Sessions, stores that verify and asynchronous reads are handed on with a layer
+/// Sessions, verifying stores and asynchronous reads of the inner store are passed on with a layer
 /// [around](Layer::around) them, or not at all.
 ///
-/// A store that keeps something of the inner store back implements [`Store`] instead.
+/// A store that hides a part of the inner store implements [`Store`] instead.
 ///
 /// # Examples
 /// ```
@@ -88,12 +88,12 @@ pub trait Layer: fmt::Debug + Send + Sync {
     /// The store that performs the operations.
     fn inner(&self) -> &Self::Inner;
 
-    /// The same layer around `store`, which is a session of the inner store, or the inner store as it
-    /// verifies its puts. `None`: the layer has neither.
+    /// The same layer around `store`: a session of the inner store, or the inner store with
+    /// verified puts. `None` if the layer has neither.
     fn around(&self, store: Arc<dyn Store>) -> Option<Arc<dyn Store>>;
 
-    /// The same layer around the asynchronous reads of the inner store. `None`: the layer is read on
-    /// threads that may block.
+    /// The same layer around the asynchronous reads of the inner store. `None` if the layer is to
+    /// be read on threads that may block.
     fn around_reads(&self, reads: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>>;
 
     /// Every operation passes here, with the key, prefix or path that it concerns; `work` lets the inner

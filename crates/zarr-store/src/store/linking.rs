@@ -10,10 +10,10 @@ use crate::{Key, Location, ObjectFile, ObjectMeta, Prefix, PutFrom, Sharing, Sto
 ///
 /// Callers find the first two methods in [`StoreExt`](crate::StoreExt) too, for any store.
 pub trait Linking {
-    /// Where the objects below `prefix` are, to tell whether two stores share them; `None` if the
-    /// store does not know.
+    /// The location of the objects below `prefix`, to tell whether two stores share them; `None` if
+    /// the store does not know.
     ///
-    /// Links are followed as far as they lead somewhere.
+    /// Links are followed, except dangling links.
     fn location(&self, prefix: &Prefix) -> Option<Location>;
 
     /// Puts the bytes of the object `from_key` of the store `from` at `key`, without reading them
@@ -60,8 +60,8 @@ pub trait Linking {
         Ok(None)
     }
 
-    /// Where the bytes of an object are, for other programs to read them there; `None`, the default, if
-    /// other programs cannot, or if there is no such object. Links are not followed.
+    /// The location of an object's bytes, for other programs to read them there. `None`, the
+    /// default, if other programs cannot, or if there is no such object. Links are not followed.
     ///
     /// # Errors
     /// As for [`head`](Store::head).

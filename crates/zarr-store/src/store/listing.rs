@@ -6,8 +6,8 @@ use crate::StoreError;
 
 /// The entries of a listing, in unspecified order.
 ///
-/// The store is asked as the iterator advances: memory follows a folder or a page, not the number
-/// of entries. Dropping the iterator ends the listing. The store may be used meanwhile; whether
+/// The iterator asks the store as it advances: memory follows a folder or a page, not the number of
+/// entries. Dropping the iterator ends the listing. The store may be used meanwhile; whether
 /// entries made or removed meanwhile are listed is unspecified.
 ///
 /// An error is the last item: the items before it are not the whole listing.
@@ -38,7 +38,8 @@ pub fn failed_listing<'s, T: Send + 's>(error: StoreError) -> Listing<'s, T> {
     Box::new(iter::once(Err(error)))
 }
 
-/// The items up to the first error, and that error: a [`Listing`] of items that go on after one.
+/// The items up to and including the first error: makes a [`Listing`] of an iterator that continues
+/// after errors.
 pub fn until_error<T>(
     items: impl Iterator<Item = Result<T, StoreError>>,
 ) -> impl Iterator<Item = Result<T, StoreError>> {

@@ -9,22 +9,22 @@ use crate::ObjectMeta;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Sharing {
-    /// It is an object of its own: a change of one, by whatever program, does not change the other.
-    /// The file system may still keep the bytes once (a reflink).
+    /// No: a change of one object, by any program, does not change the other. The file system may
+    /// still keep the bytes once (a reflink).
     Never,
-    /// It may be a second name of the same file (a hard link). A program that writes into the file
-    /// in place, as no store of this crate does, changes both.
+    /// Yes: the object may be a second name of the same file (a hard link). A program that writes
+    /// into the file in place, as no store of this crate does, changes both.
     HardLink,
 }
 
-/// How [`Linking::put_from`](crate::Linking::put_from) ended.
+/// The result of [`Linking::put_from`](crate::Linking::put_from).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 #[must_use]
 pub enum PutFrom {
     /// The store cannot do it for these two objects, and nothing was written: read and put.
     Unsupported,
-    /// The source is missing, or not the expected version; the target holds nothing of it.
+    /// The source is missing, or not of the expected version; the target has none of its bytes.
     Changed,
     /// The object is a second name of the source's file.
     Linked,

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::{Key, StoreError, reserve};
 
-/// Which bytes of an object [`Store::get`](crate::Store::get) reads.
+/// The bytes of an object that [`Store::get`](crate::Store::get) reads.
 ///
 /// Requests are exact: it is an error if the object is too short.
 ///
@@ -42,7 +42,7 @@ impl ReadRange<'_> {
         }
     }
 
-    /// How many bytes these are in an object of `size` bytes.
+    /// The number of these bytes in an object of `size` bytes.
     ///
     /// # Errors
     /// [`StoreError::Range`] or [`StoreError::Suffix`] if the object is too short.

@@ -15,10 +15,10 @@ use crate::{Key, Operation, Prefix, StoreError};
 pub struct ObjectMeta {
     /// Size in bytes.
     pub size: u64,
-    /// Which version of the object this is; `None` if the store does not tell versions apart.
+    /// The version of the object; `None` if the store does not distinguish versions.
     pub version: Option<Version>,
-    /// When the object was modified, by the clock of whoever holds it and in its precision: of HTTP,
-    /// whole seconds, the rest cut off. `None` if the store does not know.
+    /// The time when the object was modified, by the clock of its server or file system and in its
+    /// precision: for HTTP, cut to whole seconds. `None` if the store does not know.
     pub modified: Option<SystemTime>,
 }
 
@@ -73,11 +73,12 @@ impl fmt::Debug for Version {
     }
 }
 
-/// How [`Store::get_into`](crate::Store::get_into) ended.
+/// The result of [`Store::get_into`](crate::Store::get_into).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum GetInto {
-    /// The store does not read in this way, or the object has another length: get it.
+    /// The store does not read in this way, or the object has another length: use
+    /// [`Store::get`](crate::Store::get).
     Unsupported,
     /// There is no such object.
     Missing,
@@ -88,7 +89,7 @@ pub enum GetInto {
 /// The condition on which [`Store::put_opts`](crate::Store::put_opts) writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PutMode<'v> {
-    /// None: an object that is there is replaced.
+    /// No condition: an existing object is replaced.
     Overwrite,
     /// There is no object.
     Create,
@@ -120,7 +121,7 @@ impl<'v> PutMode<'v> {
     }
 }
 
-/// How a put ended.
+/// The result of a put.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[must_use]
 pub enum PutOutcome {
@@ -149,8 +150,8 @@ pub struct Capabilities {
     /// Whether a put of several pieces saves a copy, because the store does not assemble them
     /// first.
     pub vectored_put: bool,
-    /// How many requests to have in flight at once, where there is enough work: more than there are
-    /// cores for a remote store. A hint, which costs only time if it is wrong.
+    /// The number of requests to have in flight at once, if there is enough work: more than the
+    /// cores for a remote store. It is a hint; a wrong one costs only time.
     pub requests_in_flight: NonZeroUsize,
     /// Whether puts take effect only when a session is committed: an operation that fails before has
     /// stored nothing.
@@ -224,13 +225,13 @@ pub enum DirEntry {
     Prefix(Prefix),
 }
 
-/// Which other holders a lock excludes.
+/// The other holders that a lock excludes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LockScope {
     /// Other threads of this process.
     Process,
-    /// All others, in any process.
+    /// All other threads, in any process.
     AllProcesses,
 }
 
@@ -254,7 +255,7 @@ impl LockGuard {
         Self::new(scope, guards)
     }
 
-    /// Which other holders it excludes.
+    /// The other holders that it excludes.
     #[must_use]
     pub fn scope(&self) -> LockScope {
         self.scope

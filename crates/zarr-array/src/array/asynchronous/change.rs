@@ -51,8 +51,8 @@ impl AsyncArray {
     /// future is not polled. It keeps to the array's [number of threads](Array::with_threads), and
     /// to its [chunks in flight](AsyncArray::with_chunks_in_flight).
     ///
-    /// Dropping the future cancels the change: chunks that are being written are finished, and
-    /// nothing else is begun. The array is then as after an interruption: unchanged, or, if the
+    /// Dropping the future cancels the change: chunks that are being written are finished, and no
+    /// other step begins. The array is then as after an interruption: unchanged, or, if the
     /// document was already being written, complete.
     ///
     /// # Errors

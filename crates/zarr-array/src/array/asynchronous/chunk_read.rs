@@ -22,7 +22,7 @@ pub(super) struct ChunkRead {
     place: OwnedOutput,
     /// The elements around the part, until the part is gathered from them.
     gathered: GatherBuffers,
-    /// If the array is a member of another one: that one, and which it is.
+    /// If the array is a member of another array: that array, and the numbers of the member.
     member_of: Option<(Array, Vec<u64>)>,
 }
 
@@ -113,7 +113,7 @@ pub(super) enum Begun {
     ChunkRead(Box<ChunkRead>, Arc<dyn AsyncStore>),
     /// It has been read.
     Done,
-    /// It would take something that blocks.
+    /// The read would block.
     Not(Box<PendingRead>),
 }
 

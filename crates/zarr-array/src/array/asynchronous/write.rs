@@ -25,7 +25,7 @@ impl AsyncArray {
     /// its [chunks in flight](AsyncArray::with_chunks_in_flight).
     ///
     /// Dropping the future cancels the write: chunks that are being written are finished, so each
-    /// chunk is old or new, and no other is begun. It is then not known which were written.
+    /// chunk is old or new, and no other is begun. It is then unknown which were written.
     ///
     /// # Errors
     /// As [`write`](Array::write). After the first error no chunk is begun, and when the error is
@@ -68,7 +68,7 @@ impl AsyncArray {
     }
 
     /// As [`write_as`](Array::write_as), without blocking the thread; see [`write`](Self::write).
-    /// Elements that are not in C order are first put in it.
+    /// Elements that are not in C order are first copied to C order.
     ///
     /// # Errors
     /// As [`write_as`](Array::write_as).

@@ -58,7 +58,7 @@ pub(crate) mod sealed {
     #[cfg(feature = "async")]
     use crate::threads::ArrayFuture;
 
-    /// How a type is read.
+    /// Reads elements as a type.
     pub trait Read<Output>: 'static {
         fn read(array: &Array, selection: &AnySelection) -> Result<Output, ArrayError>;
 
@@ -66,7 +66,7 @@ pub(crate) mod sealed {
         fn read_async(array: Array, selection: Selection) -> ArrayFuture<Output>;
     }
 
-    /// How a type is written.
+    /// Writes elements of a type.
     pub trait Write: Clone {
         /// Refuses arrays of data types that do not match.
         fn check(array: &Array) -> Result<(), ArrayError>;

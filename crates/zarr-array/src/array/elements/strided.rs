@@ -51,7 +51,8 @@ pub(in crate::array) enum Content<'a> {
 /// Elements that a write requests a box at a time, one for each chunk. So computed elements, and
 /// elements in memory that other threads write around, need no copy of the whole selection.
 ///
-/// Lists of indices without a constant step, and [`Points`](crate::Points), ask for all at once.
+/// Lists of indices without a constant step, and [`Points`](crate::Points), request all elements at
+/// once.
 ///
 /// # Examples
 /// ```
@@ -87,8 +88,8 @@ pub trait Boxes: Debug + Sync {
     /// The shape of all elements, which is the selection's.
     fn shape(&self) -> &[usize];
 
-    /// Copies the elements at these indices, a range for each axis, in C order. Threads ask at the
-    /// same time. `out` has the bytes of as many elements, of any content.
+    /// Copies the elements at these indices, a range for each axis, to `out` in C order. `out` has
+    /// exactly their length in bytes. Several threads call this at the same time.
     fn copy(&self, ranges: &[Range<usize>], out: &mut [u8]);
 }
 

@@ -20,11 +20,11 @@ use crate::threads::ArrayFuture;
 
 /// A Rust type for the elements of some data types.
 ///
-/// Implemented for the integers, `f32`, `f64` and `bool`; `i8` and `u8` also for integers of
-/// fewer than eight bits; `i64` also for times and durations, where `i64::MIN` is "NaT"
-/// (with the feature `jiff`, `Option<jiff::Timestamp>` has them as times); `[u8; N]` for raw bits
-/// and for bytes of fixed length; `[u32; N]` for the code points of strings of fixed length; `f16`
-/// and `bf16` with the feature `half`, `Complex` with the feature `num-complex`.
+/// Implemented for the integers, `f32`, `f64` and `bool`; with the feature `half` for `f16` and
+/// `bf16`, and with the feature `num-complex` for `Complex`. `i8` and `u8` also match integers of
+/// fewer than eight bits. `i64` also matches times and durations, with `i64::MIN` as "NaT" (with
+/// the feature `jiff`, `Option<jiff::Timestamp>` gives times). `[u8; N]` matches raw bits and bytes
+/// of fixed length, and `[u32; N]` the code points of strings of fixed length.
 ///
 /// Any other type with the memory layout of the elements can implement it too, with the derive
 /// macros of the crate `bytemuck`: `Pod`, or `NoUninit` and `CheckedBitPattern` if not all bit

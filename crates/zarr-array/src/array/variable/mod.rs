@@ -92,14 +92,14 @@ pub struct LimitedStrings {
 }
 
 impl LimitedStrings {
-    /// Takes no more than this many bytes.
+    /// A destination for at most this many bytes.
     #[must_use]
     pub fn new(limit: u64) -> Self {
         Self { limit, read: Ok(ByteStrings::new()) }
     }
 
-    /// The elements of the last read, or, if they take more than the limit, how many bytes they take
-    /// at least. No chunk is read after that is known.
+    /// The elements of the last read. If they exceed the limit, returns the number of bytes that
+    /// they take at least; no chunk is read after the limit is exceeded.
     ///
     /// # Errors
     /// The number of bytes.

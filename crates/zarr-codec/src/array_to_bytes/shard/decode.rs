@@ -36,9 +36,9 @@ pub(crate) enum IndexBytes {
 /// The bytes of a shard that are available.
 #[derive(Clone, Copy)]
 pub(crate) enum Available<'s> {
-    /// All of them.
+    /// All bytes of the shard.
     Whole(&'s [u8]),
-    /// Some parts.
+    /// Some parts of the shard.
     Parts {
         /// The range of each part in the shard, ascending and disjoint, and its start in `bytes`.
         parts: &'s [(Range<u64>, usize)],

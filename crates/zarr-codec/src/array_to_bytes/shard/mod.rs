@@ -154,7 +154,7 @@ impl ShardCodec {
         &self.grid
     }
 
-    /// The position in that grid of inner chunk `chunk`, counted in C order.
+    /// The position in that grid of inner chunk number `chunk`, counted in C order.
     #[must_use]
     pub fn chunk_index(&self, chunk: usize) -> Vec<usize> {
         unravel(chunk, &self.grid)

@@ -57,7 +57,8 @@ impl Blosc {
         Ok(Self { settings })
     }
 
-    /// `numcodecs.blosc`, whose input is bytes: elements of 1 byte unless it says otherwise.
+    /// `numcodecs.blosc`: its input is bytes, elements of 1 byte unless its configuration says
+    /// otherwise.
     pub(super) fn numcodecs(configuration: &NumcodecsBlosc) -> Result<Self, ChainErrorKind> {
         let NumcodecsBlosc { cname, clevel, shuffle, typesize, blocksize, .. } = *configuration;
         let typesize = typesize.unwrap_or(1);
