@@ -22,7 +22,7 @@
 //! ```
 //!
 //! # Non-goals
-//! It repairs nothing, and opens nothing that [`zarr_array`] would not.
+//! It repairs nothing, and opens only nodes that [`zarr_array`] opens.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), warn(clippy::as_conversions, clippy::arithmetic_side_effects))]
@@ -63,8 +63,8 @@ use zarr_store::Prefix;
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] or [`ArrayError::Version2`] if there is no node at `prefix`; an error
-/// of the store about `prefix` itself, or any error of a remote store. Faults of nodes and chunks
-/// are findings, not errors, and so are nodes and chunks that cannot be read.
+/// of the store about `prefix` itself, or any error of a remote store. Faults of nodes and chunks,
+/// and nodes and chunks that cannot be read, are findings, not errors.
 pub fn check(
     store: impl Into<Hierarchy>,
     prefix: &Prefix,
@@ -74,7 +74,7 @@ pub fn check(
     check_watched(store, prefix, options, report, CheckWatch::default())
 }
 
-/// As [`check`], and reports the watched events.
+/// As [`check`], but also reports the events of `watch`.
 ///
 /// # Errors
 /// As [`check`].

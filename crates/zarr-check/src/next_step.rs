@@ -13,7 +13,7 @@ pub struct CheckedPlace<'a> {
     pub url: &'a str,
     /// The path of the checked node in it.
     pub path: &'a str,
-    /// The folder, if the store is one.
+    /// The folder of the store, if it is a folder.
     pub folder: Option<&'a Path>,
     /// Whether the store is a virtual join: its chunks belong to its members.
     pub is_virtual_join: bool,

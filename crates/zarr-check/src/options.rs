@@ -60,14 +60,13 @@ impl CheckOptions {
         self
     }
 
-    /// The most bytes of elements that may be decoded at the same time. If necessary, fewer
-    /// threads are used. A single chunk, or an inner chunk of a shard, that is larger is reported
-    /// as not examined.
+    /// The most bytes of elements that may be decoded at the same time. If necessary, fewer threads
+    /// are used. A larger chunk, or a larger inner chunk of a shard, is reported as not examined.
     ///
     /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and up
     /// to twice the elements, for comparing them with the content that a writer should write.
     ///
-    /// A chunk of strings or byte strings may decompress to half of it.
+    /// A chunk of strings or byte strings may decompress to half of this memory.
     #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;

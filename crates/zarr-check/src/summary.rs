@@ -38,8 +38,8 @@ pub struct CheckProgress {
 /// Events of a check, besides findings.
 #[derive(Default)]
 pub struct CheckWatch<'a> {
-    /// Receives the progress of the array at a prefix after each decoded chunk, from several threads at
-    /// once. The chunks of each array are counted first, which takes one more listing.
+    /// Receives the progress of the array at a prefix after each decoded chunk, from several
+    /// threads at once. To count the chunks first, each array is listed once more.
     pub progress: Option<Report<'a>>,
     /// Receives the document of each array of version 3, which the check has read.
     pub arrays: Option<&'a mut dyn FnMut(&ArrayMetadata)>,

@@ -28,14 +28,14 @@ use crate::{CopyOptions, CopyProgress, CopySummary};
 /// [`TransferError::Memory`] if one chunk of the target does not fit in [`CopyOptions::memory`];
 /// [`TransferError::Overlap`] if the target lies in the source or the source in the target;
 /// [`TransferError::UnfinishedSource`] if the source is an unfinished copy itself;
-/// [`TransferError::Exists`] if there is a node at the target and neither `resume` nor
-/// `overwrite` is set; [`TransferError::NotEmpty`] if other objects are there;
-/// [`TransferError::OtherCopy`] and [`TransferError::NotInterrupted`] if the target does not hold
-/// this copy, interrupted; [`TransferError::SourceChanged`] if it does, and the objects of the source
-/// have changed since; [`TransferError::Unfinished`] if it does and `resume` is not set;
-/// [`TransferError::OtherParts`], [`TransferError::Removed`] and [`TransferError::PartOverwrites`]
-/// of a [part](CopyOptions::part); otherwise errors of reading and writing. Chunks that were written
-/// before an error stay, to be resumed; if there are none, nothing stays.
+/// [`TransferError::Exists`] if there is a node at the target and neither `resume` nor `overwrite`
+/// is set; [`TransferError::NotEmpty`] if other objects are there; [`TransferError::OtherCopy`] and
+/// [`TransferError::NotInterrupted`] if the target does not hold this copy, interrupted. If it
+/// does: [`TransferError::SourceChanged`] if the objects of the source have changed since, and
+/// [`TransferError::Unfinished`] unless `resume` is set. [`TransferError::OtherParts`],
+/// [`TransferError::Removed`] and [`TransferError::PartOverwrites`] of a [part](CopyOptions::part);
+/// otherwise errors of reading and writing. Chunks that were written before an error stay, to be
+/// resumed; without any, the target is empty again.
 ///
 /// # Examples
 /// ```

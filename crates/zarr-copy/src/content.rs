@@ -15,7 +15,7 @@ use crate::error::{TransferError, source};
 const BATCH: usize = 4096;
 
 /// A digest of objects: of the name, size, time and `ETag` of each, in any order. Two are equal if
-/// nothing was added, removed or replaced, as far as the store tells.
+/// no object was added, removed or replaced, as far as the store tells.
 ///
 /// # Examples
 /// ```

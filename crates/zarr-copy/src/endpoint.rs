@@ -23,7 +23,7 @@ pub(crate) struct Content {
 #[derive(Clone, Copy, Debug)]
 pub struct Endpoint<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
-    /// The same with the members of its arrays, if it has some that consist of others.
+    /// The same with the members of its arrays, if some arrays consist of others.
     hierarchy: Option<&'a Hierarchy>,
     pub(crate) prefix: &'a Prefix,
 }

@@ -10,9 +10,9 @@ use zarr_grid::GridError;
 use zarr_metadata::Printable;
 use zarr_store::{FullMessage, KeyError, StoreError};
 
-/// Why a copy was refused, or failed.
+/// The error of a copy.
 ///
-/// Messages are complete; `source` returns nothing.
+/// Messages are complete; `source` returns `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TransferError {
@@ -22,7 +22,7 @@ pub enum TransferError {
     /// The target could not be written.
     #[error("target: {0}")]
     Target(ArrayError),
-    /// The two share objects: the target is the source, or one lies in the other.
+    /// Source and target share objects: the target is the source, or one lies in the other.
     #[error("{}: source and target lie in each other", Node("target", path))]
     Overlap {
         /// The target's path.
@@ -40,7 +40,7 @@ pub enum TransferError {
     Change {
         /// The array's path.
         path: String,
-        /// Why it cannot be copied.
+        /// The reason why it cannot be copied.
         cause: Box<dyn std::error::Error + Send + Sync>,
     },
     /// There is no node at the target, but there are other objects. They are not removed: an
@@ -79,7 +79,7 @@ pub enum TransferError {
         path: String,
         /// The marker's version.
         found: u64,
-        /// The version that is known.
+        /// The known version.
         allowed: u64,
     },
     /// The target does not hold this copy, interrupted.
@@ -102,7 +102,8 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
-    /// The unfinished copy at the target has its intermediates in another place, where they would stay.
+    /// The unfinished copy at the target has its intermediates in another place, where they would
+    /// remain.
     #[error(
         "{}: the unfinished copy here has its intermediates {}: resume it with the same place",
         Node("target", path),
@@ -111,7 +112,7 @@ pub enum TransferError {
     OtherIntermediates {
         /// The target's path.
         path: String,
-        /// Where they are, if not beside the chunks of the target.
+        /// Their place, if not beside the chunks of the target.
         place: Option<String>,
     },
     /// The unfinished copy at the target is in another number of parts, or in none.
@@ -136,8 +137,8 @@ pub enum TransferError {
     /// the other parts.
     #[error("parts of a copy cannot overwrite: delete the node at the target first")]
     PartOverwrites,
-    /// A copy was to be resumed, but nothing at the target shows one: it may be finished, or
-    /// something else.
+    /// A copy was to be resumed, but the target has no marker of an interrupted copy: it may be
+    /// finished, or not a copy.
     #[error("{}: there is a node here, but no interrupted copy", Node("target", path))]
     NotInterrupted {
         /// The target's path.
@@ -183,7 +184,7 @@ pub enum TransferError {
         /// Bytes allowed.
         limit: u64,
     },
-    /// Something in the source is listed, but is not an object: a link that leads out of the store, or
+    /// A listed name in the source is not an object: it is a link that leads out of the store, or
     /// back to a folder around it.
     #[error(
         "{}: this is not an object but a link that leads out of the store or back to a folder around \
@@ -194,7 +195,7 @@ pub enum TransferError {
         /// Its key.
         key: String,
     },
-    /// An overwrite would remove an object that belongs to no node, and put nothing in its place.
+    /// An overwrite would remove an object that belongs to no node, without replacing it.
     #[error(
         "{}: {} belongs to no node, and would be removed",
         Node("target", path),
@@ -206,8 +207,8 @@ pub enum TransferError {
         /// The object's key.
         key: String,
     },
-    /// The chunks of this array, or of the arrays of this group, were being rearranged when that
-    /// was interrupted. Only a repair knows which chunks belong to which array.
+    /// A rearrangement of the chunks of this array, or of the arrays of this group, was
+    /// interrupted. Only a repair knows which chunks belong to which array.
     #[error(
         "{}: {REARRANGE_MARKER} is left of a rearrangement that was interrupted: repair it first",
         Printable(path)
@@ -224,7 +225,7 @@ pub enum TransferError {
     NotDecodable {
         /// The array's path.
         path: String,
-        /// Why they cannot be read.
+        /// The reason why they cannot be read.
         cause: ArrayError,
     },
     /// Written elements read back differently.
@@ -239,8 +240,8 @@ pub enum TransferError {
         /// The first index of the task that differs.
         start: Vec<u64>,
     },
-    /// An object beside the chunks of the source has the key of a chunk in the copy, in which chunks
-    /// have other keys. One of the two would be lost, or the object taken for a chunk.
+    /// An object beside the chunks of the source has the key of a chunk in the copy, where chunks
+    /// have other keys. One of the two would be lost, or the object would be read as a chunk.
     #[error(
         "source: {} is no chunk, but has the key of one in the copy, whose key encoding differs: \
          rename it, or keep the encoding",

@@ -75,8 +75,7 @@ pub use tasks::intermediate_place::INTERMEDIATE;
 pub use tasks::route::{Route, Why};
 pub use tree::{copy_tree, plan_tree, source_arrays};
 
-/// The object next to the place of a target's `zarr.json`, as long as a copy to it is not
-/// finished.
+/// The object next to the place of a target's `zarr.json`, until a copy to it is finished.
 pub const MARKER: &str = zarr_array::unfinished::MARKER;
 
 /// Options of a copy: its memory, the nodes that it may replace, and others.
@@ -152,7 +151,7 @@ impl CopyOptions {
         self
     }
 
-    /// Whether everything that was written is read back and compared.
+    /// Whether all written objects are read back and compared.
     #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
@@ -290,9 +289,9 @@ pub struct CopyProgress {
     pub done: u64,
     /// Bytes in total, if known.
     pub total: Option<u64>,
-    /// How the elements are copied.
+    /// The route of the elements.
     pub route: Route,
-    /// How often a chunk of the source is decoded on average.
+    /// The number of times that a chunk of the source is decoded, on average.
     pub times: u64,
 }
 
@@ -304,13 +303,13 @@ impl CopyProgress {
     }
 }
 
-/// An array that was not copied as it was to be.
+/// An array that was not copied as requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnfitArray {
     /// Its path in the store of the source.
     pub path: String,
-    /// Why not.
+    /// The reason.
     pub reason: String,
 }
 
@@ -338,7 +337,7 @@ pub struct CopySummary {
     /// that no key can have, and files that are not regular (`Cleaning::without_key`). Empty with
     /// [`CopyOptions::nodes_only`]. Of several parts, the first has them.
     pub without_key: Vec<String>,
-    /// Tasks that an earlier, interrupted copy had done.
+    /// Tasks that an earlier, interrupted run had done.
     pub skipped: u64,
     /// Tasks that were done.
     pub tasks: u64,
@@ -350,7 +349,7 @@ pub struct CopySummary {
     /// Arrays of Zarr version 2 that are not in the copy, because version 3 cannot express them: only
     /// with [`CopyOptions::keep_unfit`].
     pub untranslated: Vec<UnfitArray>,
-    /// The state of the whole, if this was a [part](CopyOptions::part) of it.
+    /// The state of the whole copy, if this was a [part](CopyOptions::part) of it.
     pub part: Option<PartStatus>,
 }
 
@@ -358,11 +357,11 @@ pub struct CopySummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PartStatus {
-    /// This part is done, and others are not.
+    /// This part is done, but others are not.
     Waiting,
     /// This part was the last, and completed the copy.
     Completed,
-    /// The copy was complete before: nothing was done.
+    /// The copy was complete before; this part did nothing.
     WasComplete,
 }
 

@@ -63,7 +63,7 @@ impl<'a> NewNode<'a> {
     }
 
     /// Whether an earlier, interrupted run has finished the node: then only
-    /// [`finish`](NewNode::finish) is left to do.
+    /// [`finish`](NewNode::finish) remains to be called.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         self.state == TargetState::Finished
@@ -91,9 +91,8 @@ impl<'a> NewNode<'a> {
         Ok(())
     }
 
-    /// Undoes [`begin`](NewNode::begin), if nothing but markers has been put: for work that failed
-    /// for a reason that a repetition meets again. Markers that cannot be removed stay, as after a
-    /// kill.
+    /// Undoes [`begin`](NewNode::begin), if only markers have been put. Use it if the work failed
+    /// for a reason that would recur. Markers that cannot be removed stay, as after a kill.
     pub fn withdraw(self) {
         if self.state == TargetState::Fresh {
             let _stays = remove_markers(self.marker.to);

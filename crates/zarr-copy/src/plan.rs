@@ -26,13 +26,13 @@ pub struct CopyPlan {
     /// The number of units in the source that are decoded as a whole: chunks, or inner chunks of
     /// shards; elements, if the codecs can locate each.
     pub chunks: u64,
-    /// How many of these are decoded, each as often as it is.
+    /// The number of decoded units; a unit counts once each time it is decoded.
     pub reads: u64,
     /// The tasks, in both passes if there are two.
     pub tasks: u64,
     /// Bytes that elements and buffers take at most.
     pub memory: u64,
-    /// The way.
+    /// The route of the elements.
     pub route: Route,
     /// The grids of the two passes, if they are to be made.
     pub(crate) passes: Option<Passes>,
@@ -100,7 +100,7 @@ impl CopyPlan {
         })
     }
 
-    /// How often a chunk of the source is decoded on average, rounded.
+    /// The number of times that a unit of the source is decoded, on average, rounded.
     #[must_use]
     pub fn times(&self) -> u64 {
         let half = self.chunks / 2;

@@ -6,9 +6,9 @@ use zarr_copy::TransferError;
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
-/// Why arrays cannot be joined.
+/// The reason why arrays cannot be joined.
 ///
-/// Messages are complete and name the member; `source` returns nothing.
+/// Messages are complete and name the member; `source` returns `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum JoinError {
@@ -41,7 +41,7 @@ pub enum JoinError {
     Member {
         /// The member's name.
         member: Box<str>,
-        /// Why.
+        /// The error.
         cause: Box<ArrayError>,
     },
     /// A property differs between a member and the first one.
@@ -99,14 +99,14 @@ pub enum JoinError {
         /// The number of axes that the members have.
         rank: usize,
     },
-    /// The members cannot be arranged as people name it.
+    /// The named arrangement does not fit the members.
     #[error("{argument}: {found:?}; {reason}")]
     Argument {
         /// The member of [`NamedArrangement`](crate::NamedArrangement): `along` or `grid`.
         argument: &'static str,
         /// Its value.
         found: String,
-        /// Why that does not fit.
+        /// The reason why it does not fit.
         reason: String,
     },
     /// The product of the numbers of tiles is not the number of members, or there is not one number
@@ -123,7 +123,7 @@ pub enum JoinError {
     /// The joined array would be longer than 2^64 - 1.
     #[error("{}: axis {axis} of the joined array would exceed {}", Printable(member), u64::MAX)]
     TooLong {
-        /// The member with which it would.
+        /// The member at which it would be too long.
         member: Box<str>,
         /// The axis.
         axis: usize,
@@ -242,7 +242,7 @@ pub enum JoinError {
         /// The name of the other member.
         other: Box<str>,
     },
-    /// The codec chain names axes in a way that is not known to allow for one more.
+    /// The codec chain refers to axes, and may not fit an array with one more axis.
     #[error(
         "a new axis does not fit into the codec chain of the members: join along an axis that they \
          have, or copy them with other codecs first"
@@ -280,9 +280,9 @@ pub enum JoinError {
     ChunksChanged {
         /// The member's name.
         member: Box<str>,
-        /// How many there were.
+        /// The number of stored chunks then.
         planned: usize,
-        /// How many there are.
+        /// The number of stored chunks now.
         found: usize,
     },
 }

@@ -32,8 +32,8 @@ pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result
     Ok(inserted.array().clone())
 }
 
-/// As [`check_insertion`] for each array of a group that is rearranged, and each group that is
-/// inserted. Their names begin with the groups' names.
+/// As [`check_insertion`] for each array of a rearranged group and each inserted group. Names of
+/// arrays begin with the groups' names.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the inserted array.
@@ -69,7 +69,7 @@ pub fn check_member(
     check_values(array, inserted)
 }
 
-/// Checks that an array that is not joined equals the other group's. Reads both.
+/// Checks that an unjoined array equals the other group's array. Reads both.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the other array.

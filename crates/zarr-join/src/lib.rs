@@ -1,11 +1,11 @@
 //! Many Zarr v3 arrays joined into one, end to end or as tiles.
 //!
-//! People have a file per month or a tile per flight, each with its own length, and want one array.
-//! [`Members`] are such arrays, checked to fit together: each has a place in the joined array.
-//! [`Join`] plans an array with a rectilinear grid of their chunks. So objects are linked or
-//! copied, and only chunks that must change are decoded. [`JoinGroups`] does this for all arrays of
-//! groups. [`rearrange`] removes, reorders and inserts whole chunks of an array that exists, or of
-//! all arrays of a group.
+//! Data often come as a file per month or a tile per flight, each with its own length. [`Members`]
+//! are such arrays, checked to fit together: each has a place in the joined array. [`Join`] plans
+//! an array with a rectilinear grid of their chunks. So objects are linked or copied, and only
+//! chunks that must change are decoded. [`JoinGroups`] does this for all arrays of groups.
+//! [`rearrange`] removes, reorders and inserts whole chunks of an array that exists, or of all
+//! arrays of a group.
 //!
 //! # Non-goals
 //! No interpolation, no alignment by coordinates, no arithmetic on values: members are laid side by

@@ -13,7 +13,7 @@ use crate::join::execute::{JoinOptions, JoinProgress, JoinSummary};
 use crate::join::plan::JoinPlan;
 use crate::members::member::Member;
 
-/// An array or a group that is to be joined.
+/// An array or a group to join.
 #[derive(Clone, Debug)]
 pub enum NodeMember {
     /// An array.
@@ -79,7 +79,7 @@ pub enum NodeMembers {
 }
 
 impl NodeMembers {
-    /// Sorts out members, in their order.
+    /// Sorts members into arrays and groups, in their order.
     ///
     /// # Errors
     /// [`JoinError::NoMembers`] without any, and [`JoinError::Mixed`] with the first array and the
@@ -107,9 +107,9 @@ impl NodeMembers {
 /// A planned join of arrays or of groups.
 #[derive(Debug)]
 pub enum NodePlan {
-    /// Of arrays.
+    /// A join of arrays.
     Array(Box<JoinPlan>),
-    /// Of groups.
+    /// A join of groups.
     Group(Box<GroupJoinPlan>),
 }
 

@@ -1,12 +1,12 @@
-//! Why a report cannot be made.
+//! The reason why a report cannot be made.
 
 use std::io;
 
 use zarr_array::ArrayError;
 use zarr_metadata::MetadataError;
 
-/// Why a report cannot be made. Messages do not name the array: the caller knows its name for the
-/// user.
+/// The reason why a report cannot be made. Messages do not name the array: the caller knows its
+/// name for the user.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReportError {
@@ -22,10 +22,10 @@ pub enum ReportError {
         /// The data type in words.
         data_type: String,
     },
-    /// Numbers are no times that numpy has.
+    /// Numbers are no times of numpy.
     #[error("{reason}")]
     Times {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// More elements than a count of 64 bits holds.
@@ -56,12 +56,12 @@ pub enum ReportError {
         /// The reason.
         what: &'static str,
     },
-    /// A program lacks the data type of an array that all shall read.
+    /// A program lacks the data type of an array that all programs should read.
     #[error("elements of type {data_type} are not read by all programs: {readers}")]
     NotPortable {
         /// The data type.
         data_type: String,
-        /// Who reads the array.
+        /// The programs that read the array.
         readers: String,
     },
     /// Statistics of parts do not make up the whole.

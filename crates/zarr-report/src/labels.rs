@@ -10,7 +10,8 @@ use zarr_metadata::{ArrayMetadata, DataType, format_element};
 
 use crate::{Numbers, ReportError, words};
 
-/// A label as a number of the coordinate's type: integers exactly, all others rounded to it.
+/// A label as a number of the coordinate's type: integers are exact, other numbers are rounded to
+/// the type.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Label {
     /// An integer.
@@ -23,12 +24,12 @@ pub enum Label {
 pub enum LabelKind {
     /// Integers.
     Whole {
-        /// How they are times, if they are.
+        /// Their meaning as times, if they are times.
         time: Option<TimeAxis>,
     },
     /// Numbers with a fraction.
     Real {
-        /// How they are times, if they are.
+        /// Their meaning as times, if they are times.
         time: Option<TimeAxis>,
         /// Whether they have 32 bits.
         single: bool,
@@ -63,10 +64,10 @@ pub struct Labels {
 }
 
 impl Labels {
-    /// Of a coordinate array, for an axis of this length.
+    /// The labels of a coordinate array, for an axis of this length.
     ///
     /// # Errors
-    /// Why it has no labels of the axis, in words without its name.
+    /// The reason why it has no labels for the axis, without its name.
     pub fn of(array: Array, length: u64) -> Result<Self, String> {
         let shape = array.shape();
         if shape != [length] {
@@ -190,7 +191,7 @@ impl Labels {
     }
 }
 
-/// The labels of the axes of an array that have some.
+/// The labels of an array's axes, if they have some.
 #[derive(Default)]
 pub struct ArrayLabels {
     axes: Vec<Option<(String, Labels)>>,
@@ -221,7 +222,7 @@ impl ArrayLabels {
         labels.texts(&AxisSelection::Index(index)).ok()?.pop()
     }
 
-    /// The labels of a region, as `zarr-kit read --region` takes them, on the axes that have some:
+    /// The labels of a region on axes with labels, in the form of `zarr-kit read --region`:
     /// `time=2012-03-01:2012-03-31,lat=51.5`. The region has at least one element on each axis.
     #[must_use]
     pub fn region(&self, region: &[Range<u64>]) -> Option<String> {
@@ -243,7 +244,7 @@ impl ArrayLabels {
 /// The mark of a label that could be an index.
 pub const MARK: char = '@';
 
-/// A label as an entry of a region, in which a number alone is an index.
+/// A label as an entry of a region. A plain number would be an index there, so it gets the mark.
 #[must_use]
 pub fn marked(label: String) -> String {
     match label.parse::<i128>() {

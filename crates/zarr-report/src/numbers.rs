@@ -3,7 +3,7 @@
 use zarr_metadata::DataType;
 use zarr_metadata::format_element;
 
-/// How the bytes of an element become a number.
+/// Converts the bytes of elements to numbers.
 ///
 /// # Examples
 /// ```
@@ -29,7 +29,8 @@ enum Kind {
 }
 
 impl Numbers {
-    /// `None` for data types with elements other than real numbers and times.
+    /// The conversion for a data type; `None` for types with elements other than real numbers and
+    /// times.
     #[must_use]
     pub fn of(data_type: &DataType) -> Option<Self> {
         let layout = data_type.element_layout()?;
@@ -69,7 +70,7 @@ impl Numbers {
     }
 
     /// The elements as numbers, in place of the content of the list. "NaT" becomes NaN. Integers of
-    /// more than 53 bits are rounded; their order stays, but for equal neighbours.
+    /// more than 53 bits are rounded: the order stays, but different integers may become equal.
     #[expect(clippy::cast_precision_loss, reason = "documented")]
     pub fn list(&self, elements: &[u8], list: &mut Vec<f64>) {
         list.clear();

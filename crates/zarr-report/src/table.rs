@@ -37,7 +37,7 @@ impl Table {
         self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0)
     }
 
-    /// One line per row, however long.
+    /// One line per row, of any length.
     #[must_use]
     pub fn text(&self) -> String {
         let width = self.width();

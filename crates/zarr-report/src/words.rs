@@ -57,7 +57,7 @@ pub fn bytes(n: u128) -> String {
     format!("{}.{} {}", tenths / 10, tenths % 10, UNITS[unit])
 }
 
-/// How much smaller one size is than another, with two decimals: `1.52`.
+/// The ratio of two sizes, with two decimals: `1.52`.
 pub fn ratio(size: u128, stored: u128) -> String {
     let hundredths = size.saturating_mul(100).saturating_add(stored / 2) / stored.max(1);
     format!("{}.{:02}", count(hundredths / 100), hundredths % 100)

@@ -7,9 +7,9 @@ use zarr_array::store::{Operation, StoreError};
 use zarr_join::JoinError;
 use zarr_metadata::Printable;
 
-/// Why a virtual join cannot be made or opened.
+/// The reason why a virtual join cannot be made or opened.
 ///
-/// Messages are complete, without secrets of URLs; `source` returns nothing.
+/// Messages are complete, without secrets of URLs; `source` returns `None`.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum VirtualJoinError {
@@ -18,7 +18,7 @@ pub enum VirtualJoinError {
     Document {
         /// The document's path or URL.
         place: String,
-        /// Where in it, as a JSON path.
+        /// The place in the document, as a JSON path.
         path: String,
         /// The value found, and the values allowed.
         reason: String,
@@ -29,7 +29,7 @@ pub enum VirtualJoinError {
         /// The path or URL.
         place: String,
     },
-    /// There is something already where a document was to be written.
+    /// The path or URL for the document exists already.
     #[error("{}: there is already a file here", Printable(place))]
     Exists {
         /// The path or URL.
@@ -49,7 +49,7 @@ pub enum VirtualJoinError {
         /// The fault.
         reason: String,
     },
-    /// Documents refer to each other, or are nested too deeply.
+    /// Virtual joins contain each other, or are nested too deeply.
     #[error(
         "{}: virtual joins within virtual joins, {limit} deep: do they contain themselves?",
         Printable(place)
@@ -170,7 +170,7 @@ pub enum VirtualJoinError {
         place: String,
         /// The name of the member.
         member: Box<str>,
-        /// Why.
+        /// The reason.
         reason: &'static str,
     },
     /// The document has changed since it was read.

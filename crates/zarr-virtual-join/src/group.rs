@@ -10,7 +10,7 @@ impl Document {
     /// The document of a virtual join, in place of a group: see [`of_join`](Document::of_join).
     /// The names of the members must be the paths or URLs of their stores.
     ///
-    /// Of an array that is equal in all members, the document names the first. There is no
+    /// If an array is equal in all members, the document names only the first. There is no
     /// consolidated metadata, since the document has the metadata of all nodes.
     ///
     /// # Errors

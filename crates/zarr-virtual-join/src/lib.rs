@@ -1,8 +1,9 @@
-//! Virtual joins of Zarr v3 arrays: a document says which arrays lie where, and opens as one array.
+//! Virtual joins of Zarr v3 arrays: a document lists member arrays and their places, and opens as
+//! one array.
 //!
 //! [`Document::of_join`] makes the document of a [`Join`](zarr_join::Join), and
-//! [`Document::of_groups`] makes the document of a join of groups. Nothing of the members is
-//! copied: they may differ in lengths, chunks, codecs and fill values. [`open_store`] opens a
+//! [`Document::of_groups`] makes the document of a join of groups. No data of the members are
+//! copied. Members may differ in lengths, chunks, codecs and fill values. [`open_store`] opens a
 //! document (its name ends in [`.zjoin`](SUFFIX)) as a store with the joined arrays and groups. It
 //! opens any other path or URL as [`open_url`](zarr_array::store::open_url) does.
 //! [`StoredDocument`] removes, reorders and inserts members.

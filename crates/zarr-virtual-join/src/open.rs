@@ -18,8 +18,8 @@ const DEPTH: usize = 8;
 /// Opens the store at a path or URL: as [`open_url`] does, and also virtual joins (names that end
 /// in `.zjoin`). The rest of the path after such a name is a path in the joined hierarchy.
 ///
-/// Nothing of the members is read. The store has the joined arrays and groups; it can be read and
-/// listed, but not written. The hierarchy has the members of the joined arrays beside it.
+/// Members are not read. The store has the joined arrays and groups; it can be read and listed, but
+/// not written. The hierarchy has the members of the joined arrays beside it.
 ///
 /// # Errors
 /// [`VirtualJoinError`] if there is no store or document, or the document is not valid.

@@ -3,20 +3,20 @@
 use zarr_array::store::StoreOptions;
 use zarr_codec::Options;
 
-/// Which members a document may name.
+/// The members that a document may name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllowedMembers {
-    /// Those in the document's own folder and below: a document of somebody else leads to nothing
-    /// else. Symbolic links out of it are not followed, unless [`StoreOptions::outside_links`] allows
-    /// them.
+    /// Members in the document's own folder and below: so a document of another author cannot lead
+    /// elsewhere. Symbolic links out of the folder are not followed, unless
+    /// [`StoreOptions::outside_links`] allows them.
     #[default]
     Below,
-    /// Those at any path or URL.
+    /// Members at any path or URL.
     Anywhere,
 }
 
-/// How stores and virtual joins are opened.
+/// Options for opening stores and virtual joins.
 ///
 /// # Examples
 /// ```
@@ -45,7 +45,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets which members a document may name.
+    /// Sets the members that a document may name.
     #[must_use]
     pub fn allowed_members(mut self, members: AllowedMembers) -> Self {
         self.members = members;

@@ -39,7 +39,7 @@ impl Document {
     /// encoded with them by default.
     ///
     /// Reading a chunk that is modified after this call is an error, unless
-    /// [`chunks_may_change`](Document::chunks_may_change) takes the times out.
+    /// [`chunks_may_change`](Document::chunks_may_change) removes the times.
     ///
     /// # Errors
     /// [`VirtualJoinError`] with the name of the first member that does not fit or cannot be looked up.
@@ -74,11 +74,11 @@ impl Document {
         }))
     }
 
-    /// Writes the document to a path or URL that ends in `.zjoin`, where there must be nothing yet.
+    /// Writes the document to a path or URL that ends in `.zjoin` and does not exist yet.
     ///
     /// # Errors
-    /// [`VirtualJoinError`] if the name does not end in `.zjoin`, if there is something already, or if it
-    /// cannot be written.
+    /// [`VirtualJoinError`] if the name does not end in `.zjoin`, if the path exists already, or if
+    /// it cannot be written.
     pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), VirtualJoinError> {
         let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;

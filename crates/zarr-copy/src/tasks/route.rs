@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How the elements of an array get from the source to the target.
+/// The route of an array's elements from the source to the target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Route {
@@ -11,15 +11,15 @@ pub enum Route {
     Direct,
     /// Only tasks with stored chunks are done, of an array that has few of them.
     Sparse,
-    /// In two passes, by way of an array in chunks that both passes read and write whole: each chunk of
-    /// the source is decoded once.
+    /// In two passes, through an intermediate array: both passes read and write its chunks whole,
+    /// so each chunk of the source is decoded once.
     Intermediate {
         /// Bytes that the intermediate takes.
         bytes: u64,
         /// Its chunks.
         chunks: u64,
     },
-    /// In one pass, which decodes chunks of the source many times, and why.
+    /// In one pass, which decodes chunks of the source many times, with the reason.
     Repeated(Why),
 }
 
@@ -36,7 +36,7 @@ impl Route {
     }
 }
 
-/// Why a copy that reads its source many times has no intermediate.
+/// The reason why a copy that reads its source many times has no intermediate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Why {
@@ -53,7 +53,7 @@ pub enum Why {
     Archive,
     /// The copy is in parts, and each part reads its own chunks.
     Part,
-    /// Elements have lengths of their own.
+    /// Elements have different lengths.
     Variable,
 }
 

@@ -13,8 +13,8 @@ use crate::error::JoinError;
 use crate::join::execute::{JoinOptions, JoinProgress, JoinSummary, make};
 
 impl GroupJoinPlan {
-    /// Makes the joined group at `prefix` in `store`, each document after everything below it; see
-    /// [`JoinPlan::execute`](crate::JoinPlan::execute).
+    /// Makes the joined group at `prefix` in `store`. Each document is put after everything below
+    /// it; see [`JoinPlan::execute`](crate::JoinPlan::execute).
     ///
     /// # Errors
     /// As for [`JoinPlan::execute`](crate::JoinPlan::execute).

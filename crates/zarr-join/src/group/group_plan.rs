@@ -12,27 +12,27 @@ use crate::join::Join;
 use crate::join::plan::JoinPlan;
 use crate::values::attributes::CombineAttributes;
 
-/// How groups lie in the joined group.
+/// The arrangement of groups in the joined group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum GroupArrangement {
     /// End to end along the dimension of this name.
     Along(String),
-    /// At one index each of a new dimension with this name, the first of each array that is
-    /// stacked. Arrays that hold the coordinates of a dimension are not stacked.
+    /// At one index each of a new dimension with this name. It becomes the first dimension of each
+    /// stacked array. Arrays with the coordinates of a dimension are not stacked.
     NewDimension(String),
     /// As tiles, this many along each of these dimensions, members in C order.
     Tiles(Vec<(String, usize)>),
-    /// As tiles along these dimensions, each at the place that the first values of its coordinates
-    /// give it, in increasing order.
+    /// As tiles along these dimensions, in increasing order of the first values of their
+    /// coordinates.
     ByCoordinates(Vec<String>),
 }
 
-/// A join of groups, to be planned and then executed. Arrays are matched by their paths.
+/// A join of groups, which is planned and then executed. Arrays are matched by their paths.
 ///
-/// An array that has a joined dimension is joined along it. Others must be equal in all members,
-/// and are the first member's. Coordinates of a joined dimension, which are the values of the array
-/// with its name, must go on in one direction from member to member.
+/// An array that has a joined dimension is joined along it. Other arrays must be equal in all
+/// members, and are copied from the first member. Coordinates of a joined dimension (the values of
+/// the array with its name) must continue in one direction from member to member.
 #[derive(Clone, Debug)]
 pub struct JoinGroups {
     members: Vec<GroupMember>,

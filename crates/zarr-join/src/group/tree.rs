@@ -10,7 +10,7 @@ use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::values::times::coordinate_of;
 
-/// One group that is to be joined.
+/// One group to join.
 #[derive(Clone, Debug)]
 pub struct GroupMember {
     name: String,

@@ -14,7 +14,7 @@ use crate::join::decode::write_chunk;
 use crate::join::plan::{JoinPlan, Moved, Source, options_of};
 use crate::members::member::Member;
 
-/// How a join is carried out.
+/// Options of a join.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JoinOptions {
     link: bool,
@@ -24,7 +24,7 @@ pub struct JoinOptions {
 }
 
 impl JoinOptions {
-    /// To an empty target; chunks that are moved get objects of their own.
+    /// The defaults: to an empty target; moved chunks get their own objects.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -53,8 +53,8 @@ impl JoinOptions {
         self
     }
 
-    /// Sets the number of threads; by default as many as the stores answer at once, and not fewer
-    /// than there are cores.
+    /// Sets the number of threads; by default as many as the stores answer at once, at least one
+    /// per core.
     #[must_use]
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = Some(threads);
@@ -114,9 +114,9 @@ impl JoinPlan {
     /// array, and [`JoinOptions::resume`] continues the join.
     ///
     /// # Errors
-    /// [`JoinError::Changed`] if a member is no longer as it was when the join was planned: its
-    /// document, or the size or version of a chunk. [`JoinError::Transfer`] if the target is
-    /// refused; otherwise errors of reading members and writing the target.
+    /// [`JoinError::Changed`] if a member has changed since the join was planned: its document, or
+    /// the size or version of a chunk. [`JoinError::Transfer`] if the target is refused; otherwise
+    /// errors of reading members and writing the target.
     pub fn execute(
         &self,
         store: &Arc<dyn Store>,

@@ -17,10 +17,10 @@ use crate::members::{Arrangement, Members};
 use crate::values::attributes::{self, CombineAttributes};
 use crate::values::times::values_in_common_units;
 
-/// A join of arrays, to be planned and then executed.
+/// A join of arrays, which is planned and then executed.
 ///
-/// The first member decides the data type, the codec chain, the fill value and how chunks are
-/// named. Chunks of members that fit are moved as they are; see [`JoinPlan`].
+/// The first member decides the data type, the codec chain, the fill value and the chunk keys.
+/// Chunks of members that fit are moved unchanged; see [`JoinPlan`].
 ///
 /// # Examples
 /// ```

@@ -15,25 +15,25 @@ use crate::join::chain::with_axis;
 use crate::members::Members;
 use crate::members::member::Member;
 
-/// Why a chunk of the joined array is written from decoded elements.
+/// The reason why a chunk of the joined array is written from decoded elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Reason {
     /// A member's times are in other units.
     Units,
-    /// A member's codec chain is another.
+    /// A member's codec chain differs.
     Codecs,
-    /// A member's fill value is another.
+    /// A member's fill value differs.
     FillValue,
-    /// A member's last chunk reaches past its end, where in the joined array the next member
-    /// begins.
+    /// A member's last chunk reaches past its end, and the next member begins there in the joined
+    /// array.
     Padded,
     /// A member's chunks are no chunks of the joined array.
     Chunks,
 }
 
 impl Reason {
-    /// For people: a few words.
+    /// The reason in a few words, for people.
     #[must_use]
     pub fn words(self) -> &'static str {
         match self {
@@ -177,7 +177,7 @@ impl JoinPlan {
         u64::try_from(chunks).unwrap_or(u64::MAX)
     }
 
-    /// The number of chunks that are moved as they are.
+    /// The number of chunks that are moved unchanged.
     #[must_use]
     pub fn moved_chunks(&self) -> usize {
         self.moved.len()

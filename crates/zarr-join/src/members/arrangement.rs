@@ -7,7 +7,7 @@ use crate::group::GroupArrangement;
 use crate::members::Arrangement;
 use crate::members::member::Member;
 
-/// An axis, as people name it.
+/// An axis, by name or number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AxisName {
     /// Its name, or its number as text if no axis has that name.
@@ -62,12 +62,12 @@ impl AxisName {
     }
 }
 
-/// How many members lie along each axis that is named.
+/// The number of members along each named axis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MemberGrid {
-    /// So many.
+    /// These numbers.
     Counts(Vec<u64>),
-    /// As many as the coordinates of groups say.
+    /// As the coordinates of groups give them.
     Auto,
 }
 
@@ -90,14 +90,14 @@ pub enum MemberGrid {
 pub struct NamedArrangement {
     /// The axes along which members are joined: one, or one per number of the grid.
     pub along: Vec<AxisName>,
-    /// The name of a new axis, which is there instead of the others.
+    /// The name of a new axis, in place of `along`.
     pub new_axis: Option<String>,
     /// Members along each axis.
     pub grid: Option<MemberGrid>,
 }
 
 impl NamedArrangement {
-    /// The arrangement of arrays, which have the axes of the first.
+    /// The arrangement of arrays, with the axes of the first array.
     ///
     /// # Errors
     /// [`JoinError::Argument`] or [`JoinError::AxisNumber`], with the argument that does not fit.

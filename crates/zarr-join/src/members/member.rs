@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_array::Array;
 
-/// One array that is to be joined.
+/// One array to join.
 #[derive(Clone, Debug)]
 pub struct Member {
     name: String,

@@ -13,7 +13,7 @@ use crate::members::member::Member;
 use crate::members::tiles::Tiles;
 use crate::values::times::{Conversion, PIECE};
 
-/// How members lie in the joined array.
+/// The arrangement of members in the joined array.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Arrangement {
@@ -27,8 +27,8 @@ pub enum Arrangement {
 
 /// Arrays that fit together, with the place of each in the joined array.
 ///
-/// They have the same data type, rank and dimension names, and equal lengths wherever they lie side
-/// by side. Chunks, codecs, fill values and attributes may differ.
+/// They have the same data type, rank and dimension names, and neighbours have equal lengths on the
+/// other axes. Chunks, codecs, fill values and attributes may differ.
 #[derive(Clone, Debug)]
 pub struct Members {
     members: Vec<Member>,
@@ -121,7 +121,7 @@ impl Members {
         &self.members
     }
 
-    /// How they were arranged.
+    /// Their arrangement.
     #[must_use]
     pub fn arrangement(&self) -> &Arrangement {
         &self.arrangement
@@ -139,13 +139,13 @@ impl Members {
         self.tiles.shape()
     }
 
-    /// Where member number `member` lies in the joined array.
+    /// The region of member number `member` in the joined array.
     #[must_use]
     pub fn region(&self, member: usize) -> Vec<Range<u64>> {
         self.tiles.region(member)
     }
 
-    /// The axis that the joined array has and the members do not.
+    /// The axis of the joined array that the members do not have.
     #[must_use]
     pub fn new_axis(&self) -> Option<usize> {
         match self.arrangement {
@@ -154,7 +154,8 @@ impl Members {
         }
     }
 
-    /// The axis of the members that axis `axis` of the joined array is; `None` for the new one.
+    /// The axis of the members that becomes axis `axis` of the joined array; `None` for the new
+    /// axis.
     #[must_use]
     pub fn member_axis(&self, axis: usize) -> Option<usize> {
         match self.new_axis() {

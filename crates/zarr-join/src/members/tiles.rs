@@ -72,7 +72,7 @@ impl Tiles {
             .fold(0, |tile: usize, (at, count)| tile.saturating_mul(*count).saturating_add(*at))
     }
 
-    /// Where tile `tile` lies in the joined array.
+    /// The region of tile `tile` in the joined array.
     #[must_use]
     pub fn region(&self, tile: usize) -> Vec<Range<u64>> {
         let place = self.place(tile);

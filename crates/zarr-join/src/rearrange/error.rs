@@ -4,7 +4,7 @@ use zarr_array::store::Prefix;
 use zarr_array::{ArrayError, node};
 use zarr_metadata::Printable;
 
-/// Why the chunks along an axis cannot be rearranged as asked: the cause of an
+/// The reason why the chunks along an axis cannot be rearranged: the cause of an
 /// [`ArrayError::Refused`].
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -62,7 +62,7 @@ pub enum RearrangeError {
         what: &'static str,
         /// Its length on the axis.
         extent: u64,
-        /// Where the chunk ends.
+        /// The end of the chunk on the axis.
         end: u64,
     },
     /// An array with chunks that differ in form from chunks of this array.
@@ -91,7 +91,7 @@ pub enum RearrangeError {
         /// The array with the members.
         what: &'static str,
     },
-    /// Elements that are not part of the array would be lost or appear in another place.
+    /// Elements past the array's end would be lost or appear in another place.
     #[error(
         "chunk {} is past the array's end: discard it first, by a resize to the array's own shape",
         Printable(key)
@@ -100,7 +100,7 @@ pub enum RearrangeError {
         /// The chunk's key.
         key: String,
     },
-    /// An object that is not the array's, where chunks are kept for a while.
+    /// An object that is not the array's has a key that chunks need meanwhile.
     #[error("{} is in the way: chunks have such keys while they are moved", Printable(key))]
     InTheWay {
         /// The object's key.
@@ -109,19 +109,20 @@ pub enum RearrangeError {
     /// An earlier rearrangement was interrupted.
     #[error("its chunks were being rearranged when that was interrupted: repair it first")]
     Unfinished,
-    /// Some arrays of a group may be rearranged and others not, because that was interrupted.
+    /// Some arrays of a group may be rearranged and others not, because the rearrangement was
+    /// interrupted.
     #[error(
         "rearranging its arrays was interrupted, and some may be rearranged while others are not: \
          repair it first"
     )]
     Half,
-    /// An interrupted rearrangement of a group that is not reached from the store of this array.
+    /// An interrupted rearrangement of a group that the store of this array does not contain.
     #[error(
         "its chunks were being rearranged together with other arrays when that was interrupted: \
          repair the group, which is {levels} level{} above it", if *levels == 1 { "" } else { "s" }
     )]
     WithGroup {
-        /// How many levels the group is above the array.
+        /// The number of levels from the array up to the group.
         levels: usize,
     },
     /// An array was changed after the rearrangement of its group was interrupted, so that the
@@ -134,19 +135,19 @@ pub enum RearrangeError {
         /// The changed part.
         what: &'static str,
     },
-    /// A name that no array's dimension has.
+    /// No array has a dimension of this name.
     #[error("no array in it has the dimension {}", Printable(dimension))]
     NoDimension {
         /// The name.
         dimension: String,
     },
-    /// A dimension of two axes of one array.
+    /// Two axes of one array have this dimension.
     #[error("two axes have the dimension {}", Printable(dimension))]
     TwoAxes {
         /// The name.
         dimension: String,
     },
-    /// Arrays of different lengths on the dimension that they share.
+    /// Arrays have different lengths on the dimension that they share.
     #[error(
         "has the length {found} on the dimension {}, and {} has {expected}",
         Printable(dimension),
@@ -159,10 +160,10 @@ pub enum RearrangeError {
         found: u64,
         /// The path of another array in the group.
         other: String,
-        /// The length in that one.
+        /// The length in that array.
         expected: u64,
     },
-    /// An inserted group with other arrays.
+    /// An inserted group has other arrays.
     #[error("the inserted group {what} an array {} with this dimension", Printable(path))]
     InsertedPaths {
         /// Whether the inserted group lacks the array.
@@ -170,7 +171,7 @@ pub enum RearrangeError {
         /// The path of the array in the group.
         path: String,
     },
-    /// A marker that this program does not put.
+    /// A marker that this library did not write.
     #[error(
         "{} is not understood: the array was rearranged by another version, or something else \
          has this name",
@@ -180,7 +181,7 @@ pub enum RearrangeError {
         /// The marker's key.
         key: String,
     },
-    /// A marker of a version that is not known here.
+    /// A marker of an unknown version.
     #[error(
         "{} has version {found}, and version {allowed} is known: repair it with the release that \
          began to rearrange it",
@@ -191,7 +192,7 @@ pub enum RearrangeError {
         key: String,
         /// The marker's version.
         found: u64,
-        /// The version that is known.
+        /// The known version.
         allowed: u64,
     },
     /// A chunk was written while it was copied; the array is unchanged.

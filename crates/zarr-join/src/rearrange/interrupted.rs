@@ -12,14 +12,15 @@ use super::group::GroupMarker;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Interrupted {
-    /// The array is as it was before. Chunks with keys of this encoding are left over.
+    /// The array is unchanged. Chunks with keys of this encoding are leftovers.
     Before(ChunkKeyEncoding),
-    /// As [`Before`](Self::Before), and whether that is undone or completed depends on the other
-    /// arrays of a group.
+    /// As [`Before`](Self::Before). The other arrays of a group decide whether a repair undoes or
+    /// completes the rearrangement.
     InGroup(ChunkKeyEncoding),
-    /// The array is rearranged. Chunks with keys of this encoding are left over.
+    /// The array is rearranged. Chunks with keys of this encoding are leftovers.
     After(ChunkKeyEncoding),
-    /// The array is rearranged, and has keys of another encoding than before, which is this one.
+    /// The array is rearranged, and has keys of another encoding for now. Before, it had keys of
+    /// this encoding.
     Away(ChunkKeyEncoding),
     /// The marker is not understood, or was removed meanwhile.
     Unknown,
@@ -43,7 +44,7 @@ impl Interrupted {
         })
     }
 
-    /// The encoding of the keys of chunks that are not the array's because of it.
+    /// The key encoding of the leftover chunks.
     #[must_use]
     pub fn other_keys(self) -> Option<ChunkKeyEncoding> {
         match self {
@@ -59,7 +60,7 @@ impl Interrupted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum InterruptedGroup {
-    /// All arrays are as they were before.
+    /// All arrays are unchanged.
     Before,
     /// Some may be rearranged and others not.
     Half,

@@ -28,7 +28,7 @@ pub use group::{
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use repair::repair;
 
-/// A part of an axis as it is to be: see [`Rearrangement::plan`].
+/// A part of the new axis: see [`Rearrangement::plan`].
 #[derive(Clone, Debug)]
 pub enum Span {
     /// Indices of the array itself. Both ends are edges of chunks, or the array's end.
@@ -74,16 +74,16 @@ pub struct RearrangeCounts {
     pub removed: u64,
     /// Chunks of inserted arrays.
     pub inserted: u64,
-    /// Copies of objects on the way: two per chunk, or none of the array's own if all of them stay
-    /// where they are. On a local file system they are links.
+    /// Copies of objects: two per chunk, or one per inserted chunk if it is [in
+    /// place](Rearrangement::is_in_place). On a local file system they are links.
     pub copies: u64,
 }
 
-/// How an interrupted rearrangement was repaired.
+/// The result of repairing an interrupted rearrangement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Repair {
-    /// The array is as it was before.
+    /// The array is unchanged.
     Undone,
     /// The array is rearranged.
     Completed,
@@ -106,13 +106,13 @@ impl Rearrangement {
         &self.array
     }
 
-    /// The axis along which it is.
+    /// The axis along which it is rearranged.
     #[must_use]
     pub fn axis(&self) -> usize {
         self.axis
     }
 
-    /// The array that it makes; its chunks are not there before it is executed.
+    /// The rearranged array; its chunks do not exist before the execution.
     #[must_use]
     pub fn rearranged(&self) -> &Array {
         &self.rearranged
@@ -125,7 +125,7 @@ impl Rearrangement {
     }
 
     /// Whether the array's own chunks keep their keys: chunks are only removed from the end or
-    /// inserted at the end. Then nothing is moved.
+    /// inserted at the end. Then no chunk is moved.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
         let Some((first, rest)) = self.placed.split_first() else { return false };

@@ -15,7 +15,7 @@ use super::{Placed, RearrangeCounts, Rearrangement, Span};
 impl Rearrangement {
     /// Plans to make an axis of these spans, one after another: parts of the array, which begin and
     /// end at edges of chunks, and other arrays. Indices that no span keeps are removed.
-    /// [`Rearrangement::execute`] does it.
+    /// [`Rearrangement::execute`] carries the plan out.
     ///
     /// Objects are moved, and no chunk is decoded; absent chunks stay absent. A regular axis stays
     /// regular if all chunks still have one length, otherwise it becomes rectilinear. An inserted

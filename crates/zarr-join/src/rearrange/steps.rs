@@ -61,7 +61,8 @@ impl Rearrangement {
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
     /// [`ArrayError::NoLock`] if no lock keeps others from changing it, unless the
     /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Refused`]; or an error of a
-    /// store. Up to step 4 everything is as before, as far as the store lets remove the copies.
+    /// store. Up to step 4 the array is unchanged, and the copies are removed as far as the store
+    /// allows.
     pub fn execute(&self, progress: Report<'_>) -> Result<Array, ArrayError> {
         let array = checked(&self.array);
         // A group that cannot be written is found out now, and not half-way.

@@ -8,8 +8,8 @@ use zarr_metadata::same_value;
 
 use crate::error::JoinError;
 
-/// Attributes of the CF conventions that give stored values their meaning. Values of members in
-/// which they differ cannot be put side by side, whatever the rule for attributes.
+/// Attributes of the CF conventions that give stored values their meaning. If they differ between
+/// members, the members cannot be joined, under any rule for attributes.
 pub const VALUE_ATTRIBUTES: [&str; 6] =
     ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
 

@@ -1,6 +1,6 @@
 //! The goals by which chains are compared.
 
-/// The measure that ranks the chains.
+/// The measure by which chains are ranked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Goal {

@@ -22,7 +22,7 @@ pub struct Change {
     pub one: String,
     /// Its value in the second node.
     pub other: String,
-    /// Whether readers see other content, and not only other objects.
+    /// Whether readers see different content, not only different objects.
     pub is_content: bool,
 }
 

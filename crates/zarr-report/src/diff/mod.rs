@@ -33,16 +33,16 @@ pub struct Difference<'a> {
 pub enum DifferenceKind<'a> {
     /// The node exists only in the compared node of this name.
     OnlyIn(&'a str),
-    /// The node cannot be read, or not to its end.
+    /// The node cannot be read completely.
     NotCompared(DiffError),
-    /// Something of the documents.
+    /// A difference of the documents.
     Document(Change),
-    /// Elements.
+    /// Differences of elements.
     Values(Values),
 }
 
 impl Difference<'_> {
-    /// As one document. `reason` words the error of a node that was not compared.
+    /// As one JSON document. `reason` formats the error of a node that was not compared.
     #[must_use]
     pub fn json(self, reason: impl FnOnce(DiffError) -> String) -> Value {
         let path = self.path;
@@ -70,7 +70,7 @@ impl Difference<'_> {
         }
     }
 
-    /// As one line of text. `reason` words the error of a node that was not compared.
+    /// As one line of text. `reason` formats the error of a node that was not compared.
     #[must_use]
     pub fn line(self, reason: impl FnOnce(DiffError) -> String) -> String {
         // The root is not named.
@@ -105,7 +105,7 @@ fn values_in_words(values: &Values) -> String {
     line
 }
 
-/// How much was compared, and how many differences were found.
+/// The amount compared, and the number of differences.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct DiffSummary {
@@ -117,14 +117,14 @@ pub struct DiffSummary {
     pub elements: u64,
     /// Differences of content.
     pub different: u64,
-    /// Differences of how content is stored.
+    /// Differences in the storage of content.
     pub stored: u64,
-    /// Nodes that could not be read to their end.
+    /// Nodes that could not be read completely.
     pub not_compared: u64,
 }
 
 impl DiffSummary {
-    /// The whole report as one document, with the documents of the differences.
+    /// The whole report as one JSON document, with the documents of the differences.
     #[must_use]
     pub fn json(&self, one: &str, other: &str, differences: &[Value]) -> Value {
         json!({
@@ -136,7 +136,7 @@ impl DiffSummary {
         })
     }
 
-    /// In one line: how much was compared, and the result.
+    /// The amount compared and the result, in one line.
     #[must_use]
     pub fn line(&self) -> String {
         let compared = format!(
@@ -164,7 +164,7 @@ impl DiffSummary {
 pub enum DiffEvent<'a> {
     /// A difference was found.
     Difference(Difference<'a>),
-    /// So many bytes of elements of the array at this path were compared.
+    /// The number of compared bytes of elements of the array at this path.
     Progress {
         /// The path below the compared nodes.
         path: &'a str,
@@ -174,8 +174,8 @@ pub enum DiffEvent<'a> {
 }
 
 /// Compares two nodes and all nodes below them: their documents, and unless `metadata_only`, their
-/// elements. A node that cannot be read is reported, and the others are compared all the same. The
-/// comparison ends early when `event` breaks.
+/// elements. A node that cannot be read is reported; the others are still compared. The comparison
+/// ends early when `event` breaks.
 ///
 /// # Errors
 /// [`DiffError`] if one of the two nodes, or a list of nodes, cannot be read.

@@ -44,7 +44,7 @@ impl<'a> DiffNode<'a> {
     }
 }
 
-/// Why a node cannot be compared.
+/// The error of a node that cannot be compared.
 #[derive(Debug, thiserror::Error)]
 #[error("{name}: {cause}")]
 #[non_exhaustive]

@@ -18,7 +18,7 @@ use crate::{Numbers, PIECE, ReportError};
 pub struct Values {
     /// Elements compared.
     pub elements: u64,
-    /// Pairs of elements that are not the same bit by bit.
+    /// Pairs of elements with different bits.
     pub different: u64,
     /// The first such pair in C order.
     pub first: Option<Pair>,

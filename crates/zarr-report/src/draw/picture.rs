@@ -130,7 +130,7 @@ pub(super) enum Stored {
     All,
 }
 
-/// A picture of the chunks of an array: which are stored, and where a region lies.
+/// A picture of the chunks of an array, with stored chunks and a marked region.
 pub struct ChunkPicture {
     place: String,
     pub(super) title: String,
@@ -252,8 +252,8 @@ impl ChunkPicture {
     }
 }
 
-/// The last two axes that are divided into more than one chunk: the vertical and the horizontal axis
-/// of a picture for which none are given.
+/// The last two axes with more than one chunk: the default vertical and horizontal axis of a
+/// picture.
 #[must_use]
 pub fn divided_axes(layout: &ChunkLayout) -> Axes {
     let axes = layout.grid().axes();

@@ -14,7 +14,8 @@ pub const ROWS: u64 = 32;
 /// The fewest cells of a line, in the narrowest terminals.
 const FEWEST: usize = 16;
 
-/// The number of cells that fit in a line of so many characters after the label of the vertical axis.
+/// The number of cells that fit in a line of `columns` characters after the label of the vertical
+/// axis.
 #[must_use]
 pub fn columns_for(shape: &[u64], (down, across): Axes, columns: usize) -> u64 {
     let labelled = down.or(across).and_then(|axis| shape.get(axis));
@@ -27,7 +28,7 @@ pub fn columns_for(shape: &[u64], (down, across): Axes, columns: usize) -> u64 {
 }
 
 impl ChunkPicture {
-    /// In characters, on lines of so many cells.
+    /// In characters, on lines of `cells` cells.
     #[must_use]
     pub fn text(&self, cells: u64, screen: Screen) -> String {
         draw(self, cells, screen)

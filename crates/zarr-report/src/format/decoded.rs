@@ -9,10 +9,10 @@ use super::cf_times::CfTimes;
 use crate::stats::Scale;
 use crate::{Numbers, ReportError, words};
 
-/// How elements become the values that the attributes of the CF conventions mean: numbers of 64 bits
-/// (`scale_factor`, `add_offset`; NaN where elements are missing), or numpy's times (`units` of a
-/// time; NaT where they are missing), of seconds where whole steps are whole seconds, otherwise of
-/// nanoseconds.
+/// The decoding of elements by the attributes of the CF conventions. With `scale_factor` and
+/// `add_offset` the values are numbers of 64 bits, and NaN if elements are missing. With `units` of
+/// a time the values are numpy's times, and NaT if elements are missing. Times are in seconds if
+/// whole steps are whole seconds, otherwise in nanoseconds.
 ///
 /// # Examples
 /// ```
@@ -37,7 +37,7 @@ pub struct Decoded {
 
 /// The meaning of elements.
 enum Meant {
-    /// Themselves, and why.
+    /// The elements themselves, with the reason.
     Themselves(String),
     Numbers(Scaled),
     Times(Scaled, CfTimes),
@@ -51,7 +51,7 @@ struct Scaled {
 }
 
 impl Decoded {
-    /// By the attributes of this document.
+    /// The decoding by the attributes of this document.
     ///
     /// # Errors
     /// [`ReportError::NotNumbers`]; [`ReportError::Times`] if the units are of a time that numpy
@@ -94,7 +94,7 @@ impl Decoded {
         Self { stored: data_type.clone(), data_type, meant }
     }
 
-    /// Why the values are the elements themselves, if they are.
+    /// The reason why the values are the elements themselves, if they are.
     #[must_use]
     pub fn why_plain(&self) -> Option<&str> {
         match &self.meant {

@@ -6,8 +6,8 @@ use std::iter::Peekable;
 use serde_json::value::RawValue;
 use zarr_metadata::JsonTokens;
 
-/// The document with one member per line, and lists of plain values in one line: people read shapes
-/// and indices too.
+/// The document with one member per line. Lists of plain values, such as shapes and indices, are in
+/// one line.
 ///
 /// The text must be JSON, with no more levels than the reader of documents allows.
 pub fn pretty(json: &str) -> String {

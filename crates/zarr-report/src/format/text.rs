@@ -16,14 +16,15 @@ const EDGE: u64 = 3;
 /// The length at which a line is broken.
 const WIDTH: usize = 80;
 
-/// The elements of an array that are shown: all, or those at the ends of long axes.
+/// The shown elements of an array: all, or only elements at the ends of long axes.
 pub struct Shown {
     shape: Vec<u64>,
     elide: bool,
 }
 
 impl Shown {
-    /// All elements of an array of this shape, or with `elide` those at the ends of long axes.
+    /// All elements of an array of this shape, or with `elide` only elements at the ends of long
+    /// axes.
     #[must_use]
     pub fn new(shape: &[u64], elide: bool) -> Self {
         let total = shape.iter().fold(1_u64, |product, size| product.saturating_mul(*size));

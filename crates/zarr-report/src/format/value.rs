@@ -18,7 +18,7 @@ pub fn write(data_type: &DataType, element: &[u8], out: &mut String) -> Result<(
     }
 }
 
-/// Appends the bytes of an element that is written in this form or as a fill value.
+/// Appends the bytes of an element from its text in this form, or from its fill value in JSON.
 pub fn read(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<(), MetadataError> {
     if let Ok(text) = serde_json::from_str::<String>(json)
         && let Some(count) = count_of_time(data_type, &text)
@@ -29,7 +29,7 @@ pub fn read(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<(), M
     parse_element(data_type, json, out)
 }
 
-/// The count of a time in the form in which [`write()`] shows it; `None` for anything else.
+/// The integer of a time in the form that [`write()`] shows; `None` for any other text.
 pub fn count_of_time(data_type: &DataType, text: &str) -> Option<i64> {
     match data_type {
         DataType::NumpyDatetime64(step) => time::parse(*step, text),

@@ -33,7 +33,7 @@ pub struct ArrayInfo {
 
 impl ArrayInfo {
     /// Describes an open array and lists its stored chunks. With `quick`, the sizes of the stored
-    /// objects are added up: use it where asking for a size takes no request, as in a folder.
+    /// objects are added up: use it if a size takes no request, as in a folder.
     #[must_use]
     pub fn of(array: &Array, quick: bool) -> Self {
         let layout = Some(array.layout().clone());
@@ -41,8 +41,8 @@ impl ArrayInfo {
         Self::new(array.store(), metadata, Ok(array.clone()), layout, quick)
     }
 
-    /// As [`of`](Self::of), for an array that may not open: `bound` has the reason, and `layout` the
-    /// place of its chunks if that is known all the same.
+    /// As [`of`](Self::of), for an array that may not open: `bound` then has the reason, and
+    /// `layout` the place of its chunks if known.
     #[must_use]
     pub fn new(
         store: &Arc<dyn Store>,

@@ -9,7 +9,7 @@ use crate::ReportError;
 
 /// The same array without features that a program of the table lacks. A rectilinear grid becomes
 /// regular, with the length of the longest chunk, and `zstd` replaces codecs that others lack.
-/// Shards stay, with such codecs inside. An array that all programs read is unchanged.
+/// Shards stay, with `zstd` for such codecs inside. An array that all programs read is unchanged.
 ///
 /// # Errors
 /// [`ReportError::NotPortable`] if a program lacks the data type: no other type has the same

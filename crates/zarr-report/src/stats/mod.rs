@@ -21,8 +21,8 @@ const ROWS: u64 = 20;
 /// Statistics of elements of one array, read in pieces of 64 MiB. Of an array that stores few of its
 /// chunks, only these are read.
 ///
-/// Missing values, as attributes declare them, NaN and NaT are counted and left out of range, mean,
-/// deviation and histogram.
+/// Missing values (declared by attributes), NaN and NaT are counted, but not included in range,
+/// mean, deviation and histogram.
 ///
 /// # Examples
 /// ```
@@ -105,9 +105,9 @@ impl Stats {
         Ok(())
     }
 
-    /// Adds the documents of all parts of an array of so many elements, made by
-    /// [`part_json`](Self::part_json). Each has the name that errors give it. The result is equal,
-    /// bit by bit, to the result of one process, in any order of the documents.
+    /// Adds the documents of all parts of an array of `elements` elements, made by
+    /// [`part_json`](Self::part_json). Errors use the name of each. The result is equal, bit by
+    /// bit, to the result of one process, in any order of the documents.
     ///
     /// # Errors
     /// [`ReportError::Parts`] if a document is not of a part, or if parts are missing, given twice
@@ -187,8 +187,8 @@ impl Stats {
         Ok(table)
     }
 
-    /// The histogram: one bar per line of at most so many characters. Elements that are all equal
-    /// have none.
+    /// The histogram: one bar per line of at most `columns` characters. If all elements are equal,
+    /// there is none.
     ///
     /// # Errors
     /// [`ReportError::Element`] if an element cannot be formatted.

@@ -15,13 +15,13 @@ pub(crate) use self::time::{Latest, same_time, seconds};
 
 use crate::error::VirtualJoinError;
 
-/// How the name of a document of a virtual join ends.
+/// The ending of the name of a virtual join's document.
 pub const SUFFIX: &str = ".zjoin";
 
 /// A virtual join: a hierarchy of arrays that consist of other arrays, in other stores.
 ///
-/// The book's page on virtual joins has every field of its JSON form. Documents are checked when they are
-/// read: time and memory are proportional to their length, whatever they say.
+/// The book's page on virtual joins has every field of its JSON form. Documents are checked when
+/// they are read, in time and memory proportional to their length.
 ///
 /// # Examples
 /// ```
@@ -95,10 +95,11 @@ pub struct MemberReference {
     pub length: Option<u64>,
     /// The document's ETag.
     pub etag: Option<String>,
-    /// When the document's file was changed, in seconds since 1970: `1732291200.123456789`.
+    /// The time when the document's file was changed, in seconds since 1970:
+    /// `1732291200.123456789`.
     pub last_modified: Option<String>,
-    /// When the array was joined, in the same form: reading a chunk that was modified later is an
-    /// error. `None` if chunks are read whenever they were modified.
+    /// The time of the join, in the same form: reading a chunk that was modified later is an error.
+    /// `None` if chunks may be modified at any time.
     pub chunks_last_updated_at: Option<String>,
 }
 

@@ -31,8 +31,8 @@ use crate::record::record;
 pub enum MemberSpan {
     /// Indices of the array itself. Both ends are edges of members, or the array's end.
     Kept(Range<u64>),
-    /// All of another array, or of the arrays of another group that have the dimension. Its name is
-    /// the path or URL of its store.
+    /// All indices of another array, or of the arrays of another group that have the dimension. The
+    /// member's name is the path or URL of its store.
     Inserted(NodeMember),
 }
 
@@ -52,8 +52,7 @@ pub enum AxisOf<'a> {
     Named(&'a str),
 }
 
-/// The document of a virtual join at its place, and the array or group in it that a path or URL
-/// names.
+/// A stored document of a virtual join, and the array or group in it that a path or URL names.
 ///
 /// # Examples
 /// Of a quarter, January is dropped, and March comes before February.
@@ -96,7 +95,7 @@ pub enum AxisOf<'a> {
 pub struct StoredDocument {
     /// Its path or URL, without secrets.
     shown: String,
-    /// The path or URL that was opened, and how.
+    /// The path or URL that was opened, and the options.
     url: String,
     options: OpenOptions,
     /// The folder or URL that it is in.
@@ -178,10 +177,11 @@ impl StoredDocument {
         }
     }
 
-    /// The length of an axis, which is equal in all arrays that have it.
+    /// The length of an axis, which must be equal in all arrays that have it.
     ///
     /// # Errors
-    /// [`VirtualJoinError::NoDimension`], [`VirtualJoinError::Axis`], or [`VirtualJoinError::Length`] if it is not.
+    /// [`VirtualJoinError::NoDimension`] or [`VirtualJoinError::Axis`] if there is no such axis;
+    /// [`VirtualJoinError::Length`] if lengths differ.
     pub fn length(&self, axis: AxisOf<'_>) -> Result<u64, VirtualJoinError> {
         let mut first: Option<(&str, u64)> = None;
         for (path, array, number) in self.arrays(axis)? {
@@ -213,8 +213,9 @@ impl StoredDocument {
     /// differ. It cannot be inserted where members also adjoin on another axis.
     ///
     /// A group is inserted into a group. It has the same arrays and groups; its arrays that have
-    /// the dimension are as above, and have one length on it. The others must be equal in both, for
-    /// which they are read. Coordinates are not compared: the spans give the order.
+    /// the dimension are as above, and have one length on it. The other arrays must be equal in
+    /// both groups; they are read to compare them. Coordinates are not compared: the spans give the
+    /// order.
     ///
     /// # Errors
     /// [`VirtualJoinError`] with the array, if a span does not consist of whole members or an
@@ -391,10 +392,10 @@ impl MemberRearrangement<'_> {
 
     /// Replaces the document that was read, in one step.
     ///
-    /// Programs that have the old one open go on with it.
+    /// Programs that have opened the old document continue with it.
     ///
     /// # Errors
-    /// [`VirtualJoinError::Changed`] if it has changed since it was read, and nothing is written then;
+    /// [`VirtualJoinError::Changed`] if it has changed since it was read (then nothing is written);
     /// [`StoreError::NoExclusion`] without locks or conditional puts, unless the policy accepts
     /// that; or another error of the store.
     pub fn write(&self, policy: UpdatePolicy) -> Result<(), VirtualJoinError> {

@@ -41,8 +41,8 @@ impl GroupRearrangement {
     /// [`repair_group`]: super::repair_group
     ///
     /// # Errors
-    /// As [`Rearrangement::execute`]. Up to step 4 everything is as before, as far as the store lets
-    /// remove the copies.
+    /// As [`Rearrangement::execute`]. Up to step 4 the arrays are unchanged, and the copies are
+    /// removed as far as the store allows.
     pub fn execute(&self, progress: Report<'_>) -> Result<(), ArrayError> {
         if self.arrays.iter().all(changes_nothing) {
             return Ok(());

@@ -29,7 +29,7 @@ pub(super) use self::group_marker::GroupMarker;
 pub use self::repair::repair_group;
 pub(super) use self::repair::repair_group_of;
 
-/// A part of a dimension as it is to be: see [`GroupRearrangement::plan`].
+/// A part of the new dimension: see [`GroupRearrangement::plan`].
 #[derive(Clone, Debug)]
 pub enum GroupSpan {
     /// Indices of the dimension. Both ends are edges of chunks in each array, or its end.

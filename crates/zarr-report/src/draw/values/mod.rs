@@ -27,7 +27,7 @@ const ENLARGED: u64 = 512;
 /// The most pixels of a value in the terminal, where few values need no whole screen.
 const LARGEST: usize = 8;
 
-/// The values of a plane of an array as a picture.
+/// A picture of the values of a plane of an array.
 ///
 /// Of long axes every n-th index is read: a strided read, which takes the memory of the picture and of
 /// the chunks being decoded. Colours go from the least value that was read to the greatest. Missing
@@ -38,8 +38,8 @@ pub struct ValuePicture {
 }
 
 impl ValuePicture {
-    /// Reads a region for a PNG picture. `progress` is called with the bytes read so far and
-    /// those to be read: fewer than in the region if indices are left out.
+    /// Reads a region for a PNG picture. `progress` is called with the bytes read so far and the
+    /// bytes to read: fewer than in the region if indices are left out.
     ///
     /// # Errors
     /// [`ReportError::NotNumbers`], [`ReportError::Plane`] unless the region has at most two axes of
