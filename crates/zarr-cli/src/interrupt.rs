@@ -12,7 +12,7 @@ use crate::output::progress::Bar;
 const SIGNALLED: i32 = 128;
 
 /// While this exists, a signal that asks the process to end clears the bar, prints a sentence and
-/// ends the process; afterwards it ends the process without a message.
+/// ends the process. Afterwards such a signal ends the process without a message.
 pub(crate) struct Interrupt {
     active: Arc<AtomicBool>,
 }

@@ -1,4 +1,4 @@
-//! The `zarr-kit` command as a library: what the program `zarr-kit` and the Python package run.
+//! The `zarr-kit` command as a library, for the program `zarr-kit` and the Python package.
 //!
 //! [`main_from`] parses arguments, runs a command and turns errors into one line and an exit status.
 //! The library `zarr_kit` does the work of each command; the command's module here reads the

@@ -60,7 +60,7 @@ impl PyArray {
         self.place.named(self.array.prefix(), done)
     }
 
-    /// As [`during`](Self::during), for what writes.
+    /// As [`during`](Self::during), for writes.
     fn change<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
         let done = Signals::during(|signals| {
             self.place.change(signals, |store| work(&self.array.clone().with_store(store)))
@@ -78,7 +78,7 @@ impl PyArray {
     }
 }
 
-/// What a read does with a chunk: the chunk's key, index and shape; the selected indices in it, and
+/// The plan of a chunk's read: the chunk's key, index and shape; the selected indices in it, and
 /// their positions in the selection; whether they are the whole chunk; the size of the object if it
 /// is stored; and the byte ranges that are read.
 type PlannedTuple = (
@@ -131,7 +131,7 @@ impl PyArray {
         py.detach(|| self.place.block.enter());
     }
 
-    /// Ends a `with` block, and commits unless it `drops` what was written.
+    /// Ends a `with` block, and commits its writes unless it `drops` them.
     fn exit(&self, py: Python<'_>, drops: bool) -> Done<()> {
         self.place.named(self.array.prefix(), py.detach(|| Ok(self.place.block.exit(drops)?)))
     }

@@ -48,7 +48,7 @@ impl PyGroup {
         is_virtual_join(&self.place.url).then_some(url)
     }
 
-    /// The group with what was written in the `with` block. The GIL must be free.
+    /// The group with the writes of the `with` block. The GIL must be free.
     pub(crate) fn reading(&self) -> Group {
         self.group.clone().with_store(Arc::clone(&self.place.reading()))
     }
@@ -91,8 +91,8 @@ impl PyGroup {
 
 #[pymethods]
 impl PyGroup {
-    /// With the path of a group around it, or its own, the nodes below are those of that one's
-    /// consolidated metadata.
+    /// With the path `trusted` of this group or a group around it, the nodes below come from that
+    /// group's consolidated metadata.
     #[staticmethod]
     #[pyo3(signature = (state, trusted = None))]
     fn open(py: Python<'_>, state: State, trusted: Option<&str>) -> Done<Self> {
@@ -102,7 +102,7 @@ impl PyGroup {
         Ok(Self { group: place.named(&path, group.map_err(Into::into))?, place, trusted })
     }
 
-    /// The path of the group whose consolidated metadata is trusted.
+    /// The path of the group with the trusted consolidated metadata.
     #[getter]
     fn trusted(&self) -> Option<&str> {
         self.trusted.as_ref().map(Prefix::as_str)
@@ -149,7 +149,7 @@ impl PyGroup {
         py.detach(|| self.place.block.enter());
     }
 
-    /// Ends a `with` block, and commits unless it `drops` what was written.
+    /// Ends a `with` block, and commits its writes unless it `drops` them.
     fn exit(&self, py: Python<'_>, drops: bool) -> Done<()> {
         self.place.named(self.prefix(), py.detach(|| Ok(self.place.block.exit(drops)?)))
     }
@@ -170,7 +170,7 @@ impl PyGroup {
         Ok(self.with(py.detach(|| Self::opened(&self.place, self.prefix(), trusted))?))
     }
 
-    /// Refuses a group some of whose arrays may have been rearranged while others have not.
+    /// Refuses a group in which some arrays may have been rearranged and others not.
     fn refuse_half_rearranged(&self, py: Python<'_>) -> Done<()> {
         let refused = py.detach(|| refuse_half_rearranged(&self.reading()));
         self.place.named(self.prefix(), refused.map_err(Into::into))

@@ -2,8 +2,8 @@
 //! [`zarr_kit`] through the buffer protocol.
 //!
 //! The interface for Python's users is in `python/zarr_kit`: numpy's indexing, dtypes, documents of
-//! new arrays. This crate has only what needs the library: opening nodes, moving elements without
-//! the GIL, and changing documents.
+//! new arrays. This crate has only the parts that need the library: opening nodes, moving elements
+//! without the GIL, and changing documents.
 //!
 //! # Non-goals
 //! It does not use numpy: memory comes as buffers, and Python code handles dtypes and index

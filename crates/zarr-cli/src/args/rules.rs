@@ -20,7 +20,7 @@ pub(crate) struct Rules {
     rules: Vec<Rule>,
 }
 
-/// What the arrays become that a pattern matches.
+/// The new form of the arrays that a pattern matches.
 #[derive(Debug, Clone, Default)]
 struct Rule {
     /// `None`: all arrays.
@@ -29,7 +29,7 @@ struct Rule {
     codecs: Option<Chosen>,
 }
 
-/// What decides on codecs.
+/// The source of an array's codecs.
 #[derive(Debug, Clone)]
 enum Chosen {
     Codecs(Codecs),
@@ -37,7 +37,7 @@ enum Chosen {
     Preset(For),
 }
 
-/// What no array of a group has needed so far: most likely mistakes.
+/// Rules that no array of a group has needed so far: most likely mistakes.
 #[derive(Debug)]
 pub(crate) struct Unused<'r> {
     patterns: Vec<&'r Pattern>,
@@ -48,9 +48,9 @@ pub(crate) struct Unused<'r> {
 impl Rules {
     /// The metadata of an array's copy.
     ///
-    /// `path` is that of the array in the group that is copied; `None` if it is copied by itself: then
-    /// `--chunks` must name its axes and no others. `tried` gives the best codecs for a goal, if there
-    /// are data to try them on.
+    /// `path` is the array's path in the copied group; `None` if it is copied by itself: then
+    /// `--chunks` must name its axes and no others. `tried` gives the best codecs for a goal, if
+    /// there are data to try them on.
     pub(crate) fn apply(
         &self,
         path: Option<&str>,
@@ -121,7 +121,7 @@ impl Rule {
 }
 
 impl Unused<'_> {
-    /// Strikes off what this array needs.
+    /// Strikes off the rules that this array needs.
     pub(crate) fn strike(&mut self, path: &str, metadata: &ArrayMetadata) {
         self.patterns.retain(|pattern| !matches(pattern, path));
         let (names, rank) =
@@ -133,7 +133,7 @@ impl Unused<'_> {
         self.patterns.is_empty() && self.axes.is_empty()
     }
 
-    /// Refuses what is left.
+    /// Refuses the remaining rules.
     pub(crate) fn check(&self) -> Result<(), CliError> {
         if let Some(pattern) = self.patterns.first() {
             let reason = "no array of the source has such a name or path";

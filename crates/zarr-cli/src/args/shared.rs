@@ -1,4 +1,4 @@
-//! What the arguments of several commands have in common.
+//! Arguments that several commands share.
 
 use zarr_kit::array::Part;
 

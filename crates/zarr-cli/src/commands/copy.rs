@@ -240,7 +240,7 @@ fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
     }
     let root = Prefix::root();
     for found in source_arrays(Endpoint::in_hierarchy(&source.store, &root)) {
-        // The copy itself reports what cannot be read.
+        // The copy itself reports unreadable nodes.
         let Ok((prefix, metadata)) = found else { return Ok(()) };
         unused.strike(prefix.as_str(), &metadata);
     }

@@ -1,4 +1,4 @@
-//! Errors, each in one line: what, where, and what to do.
+//! Errors, each in one line: the fault, the place, and the remedy.
 
 pub(crate) mod nearest;
 pub(crate) mod operating_system;
@@ -225,8 +225,8 @@ fn at(place: &str, cause: &ArrayError) -> String {
     }
 }
 
-/// The text of an error of the library. What a build lacks has a feature of the library; of the
-/// program it is told how to install it.
+/// The text of an error of the library. The library names the feature that a build lacks; the
+/// program says how to install itself with it.
 fn with_features_of_program(text: String) -> String {
     let Some((before, rest)) = text.split_once("the feature `") else { return text };
     let Some((feature, after)) = rest.split_once("` adds it") else { return text };
@@ -274,7 +274,7 @@ pub(crate) fn memory_for_chunks(given: u64) -> u64 {
     given.saturating_sub(ITSELF.min(given / 8))
 }
 
-/// The smallest `--memory` that leaves this much for elements and chunks.
+/// The smallest `--memory` with this much for elements and chunks.
 fn memory_to_give(needed: u64) -> u64 {
     needed.saturating_add(ITSELF).min(needed.div_ceil(7).saturating_mul(8))
 }

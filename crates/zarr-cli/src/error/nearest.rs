@@ -33,8 +33,8 @@ pub(crate) fn hint<'k>(written: &str, known: impl IntoIterator<Item = &'k str>) 
     ranked.min().map_or_else(String::new, |(_, near)| format!("; did you mean {near}?"))
 }
 
-/// The distance of a name from the one that was written; `None` if nobody would mistake one for
-/// the other.
+/// The distance of a name from the written one; `None` if the two cannot be mistaken for each
+/// other.
 fn rank(written: &str, other: &str) -> Option<usize> {
     let (written, other) = (written.to_lowercase(), other.to_lowercase());
     let length = written.chars().count();

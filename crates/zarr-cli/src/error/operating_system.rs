@@ -10,7 +10,7 @@ pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
         return reason;
     }
     match cause.kind() {
-        // The library knows what the file is.
+        // The library knows the format of the file.
         ErrorKind::NotADirectory if cause.get_ref().is_some() => said(cause),
         ErrorKind::NotFound => match path.parent().filter(|folder| is_missing(folder)) {
             Some(folder) => format!("there is no folder {}", folder.display()),

@@ -1,6 +1,6 @@
-//! Explains messages of servers and their clients, and says what to do.
+//! Explains messages of servers and their clients, with the remedy.
 
-/// The beginnings of clients' messages, which follow what was asked for.
+/// The beginnings of clients' messages, which follow the request.
 const CLIENTS: [&str; 6] = [
     "Generic S3 error: ",
     "Generic GCS error: ",
@@ -54,8 +54,8 @@ impl Service {
     }
 }
 
-/// The text of an error at a place, in which what a client said is replaced by what it means and
-/// what to do, if that is known. What was asked for stays in front of it.
+/// The text of an error at a place. The client's message is replaced by its meaning and the remedy,
+/// if known. The request stays in front of it.
 pub(crate) fn explained(place: &str, text: &str) -> Option<String> {
     let service = Service::of(place)?;
     let begin = CLIENTS.iter().filter_map(|client| text.find(client)).min()?;
@@ -172,7 +172,7 @@ mod tests {
             let found = explained(place, &format!("{asked}{said}"));
             assert_eq!(found, Some(format!("{asked}{expected}")), "{place}");
         }
-        // What is not known stays as it is, and so does what is in folders.
+        // Unknown messages, and errors in folders, stay unchanged.
         assert_eq!(explained("s3://a/b", "cannot read \"x\": Generic S3 error: 500"), None);
         assert_eq!(explained("s3://a/b", "c/0: 403 Forbidden"), None);
         assert_eq!(explained("a/b", "Generic S3 error: 403 Forbidden"), None);

@@ -41,7 +41,7 @@ fn clap_says(error: &clap::Error) -> String {
     message
 }
 
-/// The command whose help explains more: the given one, if it exists.
+/// The command with the help that explains more: the given one, if it exists.
 fn command(arguments: &[String]) -> String {
     match arguments.first() {
         Some(given) if commands().contains(given) => format!("zarr-kit {given}"),
@@ -136,7 +136,7 @@ const OR: [(&str, &str, &str); 4] = [
     ("rearrange", "--remove", "--order or --insert"),
 ];
 
-/// A missing argument, with those that can take its place.
+/// A missing argument, with its alternatives.
 fn or_another(arguments: &[String], missing: String) -> String {
     let given = arguments.first().map(String::as_str).unwrap_or_default();
     let found = OR.iter().find(|(command, argument, _)| {

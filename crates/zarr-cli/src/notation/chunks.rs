@@ -48,7 +48,7 @@ pub(crate) enum ChunksError {
     TooLong { name: String },
 }
 
-/// Parses the chunks of an array of this shape, whose axes may have names.
+/// Parses the chunks of an array of this shape; its axes may have names.
 pub(crate) fn parse(
     text: &str,
     shape: &[u64],
@@ -65,8 +65,8 @@ pub(crate) fn parse(
 
 /// Parses the chunks for a copy of an array. Axes that the text does not name keep their chunks.
 ///
-/// `all`: whether the array must have all axes that are named. If it need not, those that it lacks are
-/// skipped, and without any the result is `None`.
+/// `all`: whether the array must have all axes that are named. If not, missing axes are skipped; if
+/// the array has none of them, the result is `None`.
 pub(crate) fn changed(
     text: &str,
     metadata: &ArrayMetadata,
@@ -210,7 +210,7 @@ pub(crate) fn axis_of(
     Err(ChunksError::Name { name: name.to_owned(), allowed })
 }
 
-/// Checks what the metadata would refuse too, to report the axis by its name.
+/// Makes checks that the metadata would make too, to report the axis by its name.
 fn check(grid: &ChunkGrid, shape: &[u64], names: &[Option<String>]) -> Result<(), ChunksError> {
     if grid.rank() != shape.len() {
         return Err(ChunksError::Rank { found: grid.rank(), rank: shape.len() });

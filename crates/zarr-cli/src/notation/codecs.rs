@@ -2,10 +2,10 @@
 //!
 //! The short form is names with `,` between them, in the order of encoding, each with its most
 //! important setting after `:`. `transpose,packbits:12,zstd:3` is the reverse order of the axes, 12
-//! bits per value, and zstd at level 3. What it leaves out depends on the array: the order of the
-//! axes on their number, the byte order and the element size of blosc and shuffle on the data type. If no codec makes
-//! bytes of elements, `bytes` does, in little-endian order unless the name of the data type says
-//! big-endian, or the type's own codec, such as that of strings.
+//! bits per value, and zstd at level 3. Omitted settings depend on the array: the order of the axes
+//! on their number; the byte order and the element size of blosc and shuffle on the data type. If
+//! no codec makes bytes of elements, `bytes` does, in little-endian order unless the name of the
+//! data type says big-endian, or the type's own codec, as for strings.
 
 use std::str::FromStr;
 
@@ -17,8 +17,8 @@ use zarr_kit::metadata::{
 
 use crate::error::CliError;
 
-/// The level of zstd, gzip and blosc if none is given: that of `create` without codecs, and those
-/// of the programs of that name.
+/// The default level of zstd, gzip and blosc: for zstd the level of `create` without codecs, for
+/// the others the level of their programs.
 const ZSTD: i32 = 3;
 const GZIP: u32 = 6;
 const BLOSC: u32 = 5;
@@ -57,7 +57,7 @@ pub(crate) enum Short {
 }
 
 impl Codecs {
-    /// Those of `create` without `--codecs`.
+    /// The codecs of `create` without `--codecs`.
     pub(crate) fn usual() -> Self {
         Self::Short(vec![Short::Zstd(ZSTD)])
     }
@@ -115,8 +115,8 @@ fn order_of(codecs: &[Codec]) -> Option<Endian> {
     })
 }
 
-/// Why a chain does not store elements in the byte order that was asked for. `<` is what numpy writes
-/// before all its types, so that it fits codecs without a byte order, such as packbits.
+/// Why a chain does not store elements in the byte order that was asked for. numpy writes `<`
+/// before all its types, so `<` fits codecs without a byte order, such as packbits.
 pub(crate) fn check_order(codecs: &[Codec], order: Option<Endian>) -> Result<(), &'static str> {
     match (order, order_of(codecs)) {
         (None, _) | (Some(Endian::Little), Some(Endian::Little) | None) => Ok(()),
@@ -172,7 +172,7 @@ impl FromStr for Short {
             _ => second,
         };
         if unused.is_some() {
-            // What it is is not repeated: an address in the wrong place may hold a password.
+            // The text is not repeated: an address in the wrong place may hold a password.
             return Err(format!("{name} has fewer settings in the short form; {FORM}"));
         }
         match name {

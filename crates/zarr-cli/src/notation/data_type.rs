@@ -41,7 +41,7 @@ pub(crate) fn parse(text: &str) -> Result<Typed, CliError> {
     }
 }
 
-/// What numpy calls numbers, bool and strings besides their letters, such as `i4`.
+/// numpy's names of numbers, bool and strings besides their letters, such as `i4`.
 const NAMES: [(&str, DataType); 32] = [
     ("?", DataType::Bool),
     ("bool_", DataType::Bool),
@@ -91,7 +91,7 @@ pub(crate) fn of_numpy(name: &str) -> Option<Typed> {
     Some(Typed { data_type, order })
 }
 
-/// The byte order before a name. `|` and `=` leave it open.
+/// The byte order before a name. `|` and `=` do not give it.
 fn split_order(name: &str) -> (Option<Endian>, &str) {
     match name.split_at_checked(1) {
         Some(("<", rest)) => (Some(Endian::Little), rest),
@@ -118,7 +118,7 @@ fn unit(name: &str) -> Option<&str> {
     ["M8", "datetime64", "m8", "timedelta64"].iter().find_map(|known| name.strip_prefix(known))
 }
 
-/// What may be meant by a name that is not known, or how such a name is written.
+/// A suggestion for an unknown name: the intended name, or its spelling.
 fn meant(name: &str) -> Option<String> {
     let (_, bare) = split_order(name);
     let did = |known: &str| Some(format!("did you mean {known}?"));

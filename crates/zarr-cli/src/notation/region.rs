@@ -97,7 +97,7 @@ impl NamedAxis<'_> {
     }
 }
 
-/// Whether an entry has only what indices, ranges and lists of them have.
+/// Whether an entry has only characters of indices, ranges and lists of them.
 fn is_index(entry: &str) -> bool {
     entry.chars().all(|c| c.is_ascii_digit() || c.is_whitespace() || "+-:[],".contains(c))
 }
@@ -113,7 +113,7 @@ fn index(entry: &str, axis: usize, length: u64) -> Result<AxisSelection, Selecti
     found.ok_or(SelectionError::Rank { found: axis, rank: axis })
 }
 
-/// The entry of each axis in `x=5,time=0:2`; none for those that are not named.
+/// The entry of each axis in `x=5,time=0:2`; none for unnamed axes.
 fn by_name<'t>(
     text: &'t str,
     rank: usize,

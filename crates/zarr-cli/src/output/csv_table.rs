@@ -106,7 +106,7 @@ fn field<'e>(
         _ if data_type.is_variable_length() => text = quoted(data_type, element)?,
         _ => element::format(data_type, element, &mut text)?,
     }
-    // Of a JSON string the text, of anything else what it looks like.
+    // The text of a JSON string, and the JSON of anything else.
     Ok(Some(Cow::Owned(serde_json::from_str(&text).unwrap_or(text))))
 }
 

@@ -23,7 +23,7 @@ use crate::error::operating_system::without_numbers;
 const BUFFER: usize = 1 << 18;
 
 /// Results: standard output, or a file that is removed if it is not finished. A new file gets its
-/// name when it is complete: a killed process leaves a file that ends in `.partial`.
+/// name when it is complete: after a kill, a file with the ending `.partial` remains.
 pub(crate) struct Out {
     writer: BufWriter<Box<dyn Write>>,
     file: Option<PathBuf>,
@@ -89,7 +89,7 @@ impl Out {
         self.styled(Style::new(), "", line)
     }
 
-    /// Writes a line whose beginning has a style if the output may be coloured.
+    /// Writes a line with a style at its beginning if the output may be coloured.
     pub(crate) fn styled(
         &mut self,
         style: Style,
@@ -110,7 +110,7 @@ impl Out {
         self.bytes(json_escaped(&text).as_bytes())
     }
 
-    /// Writes a part of a document whose items are written one by one.
+    /// Writes a part of a document with items that are written separately.
     pub(crate) fn json_part(&mut self, part: impl Display) -> Result<(), CliError> {
         self.bytes(json_escaped(&part.to_string()).as_bytes())
     }
@@ -153,7 +153,7 @@ impl Drop for Out {
 pub(crate) fn error(message: &str) {
     let red = AnsiColor::Red.on_default().bold();
     let message = without_numbers(&shown(message));
-    // Nobody is left to tell.
+    // No reader is left for a message.
     let _closed = writeln!(anstream::stderr(), "{red}error:{red:#} {message}");
 }
 
@@ -192,7 +192,7 @@ fn json_escaped(text: &str) -> String {
     escaped
 }
 
-/// Reports what a command has done: a line on standard error, or one JSON document on standard
+/// Reports the result of a command: a line on standard error, or one JSON document on standard
 /// output.
 pub(crate) fn done(
     json: bool,
@@ -240,7 +240,7 @@ pub(crate) fn print_table(table: &Table, out: &mut Out) -> Result<(), CliError> 
     Ok(())
 }
 
-/// What standard output can show.
+/// The abilities of standard output.
 pub(crate) fn screen() -> Screen {
     let says = std::env::var("COLORTERM").unwrap_or_default();
     Screen {
@@ -263,8 +263,8 @@ pub(crate) fn columns() -> usize {
     said.filter(|columns| *columns > 0).or_else(terminal).unwrap_or(COLUMNS)
 }
 
-/// The number of characters left in a line of the terminal; unlimited in a pipe, whose reader
-/// wants one line per row.
+/// The number of characters left in a line of the terminal; unlimited in a pipe: its reader wants
+/// one line per row.
 pub(crate) fn room_after(used: usize) -> usize {
     match stdout_is_terminal() {
         true => columns().saturating_sub(used).max(NARROWEST),

@@ -23,7 +23,7 @@ impl Bar {
     pub(crate) fn new() -> Self {
         let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
         let bar = Self { bar };
-        // The first setting would be drawn at once, without those that follow.
+        // The first setting would be drawn at once, without the next settings.
         bar.style("");
         bar
     }
@@ -148,7 +148,7 @@ impl Work {
 }
 
 impl Moved {
-    /// The same array, whose operations are shown until the bar is dropped.
+    /// The same array, with operations that are shown until the bar is dropped.
     pub(crate) fn show(array: &Array, work: Work) -> (Array, Bar) {
         let bar = Bar::new();
         match bar.is_shown() {

@@ -20,7 +20,7 @@ thread_local! {
     static CURRENT: RefCell<Access> = RefCell::default();
 }
 
-/// What the arguments of a call allow, and the notes that it printed.
+/// The permissions from the arguments of a call, and the notes that it printed.
 #[derive(Clone, Default)]
 pub(crate) struct Access {
     /// The timeout for servers that do not answer, if not the library's default.
@@ -33,7 +33,7 @@ pub(crate) struct Access {
     outside_members: bool,
     /// Whether local stores follow symbolic links out of their folders.
     outside_links: bool,
-    /// What writes to local files survive.
+    /// The failures that writes to local files survive.
     durability: Survives,
     /// When a wait was last told of.
     waited: Arc<Mutex<Option<Instant>>>,
@@ -56,7 +56,7 @@ impl Access {
 
     /// Does this work, in which all stores are opened so.
     pub(crate) fn during<T>(self, work: impl FnOnce() -> T) -> T {
-        /// Puts back what was before, also if the work panics.
+        /// Restores the previous access, also if the work panics.
         struct Before(Access);
         impl Drop for Before {
             fn drop(&mut self) {

@@ -21,7 +21,7 @@ use crate::output::print;
 use crate::stores::access::{join_options, store_options, unlisted};
 use crate::stores::watched_store::{Watch, WatchedStore};
 
-/// A folder or URL, opened as a store whose root is the node.
+/// A folder or URL, opened as a store with the node as its root.
 #[derive(Debug)]
 pub(crate) struct NodeStore {
     /// The place as the user wrote it, without secrets.
@@ -35,7 +35,7 @@ pub(crate) struct NodeStore {
     path: String,
     /// Folders that were made for it, the innermost first.
     made: Vec<PathBuf>,
-    /// What is written to it, until it is complete.
+    /// The session of its writes, until it is complete.
     session: Mutex<Option<Session>>,
 }
 
@@ -44,8 +44,7 @@ impl NodeStore {
         Self::with(path, store_options())
     }
 
-    /// Opens it in a session: what is written takes effect together, when it is
-    /// [finished](Self::finish).
+    /// Opens it in a session: all writes take effect together, when it is [finished](Self::finish).
     pub(crate) fn to_change(path: &str) -> Result<Self, CliError> {
         Self::open(path)?.in_session()
     }
@@ -106,7 +105,7 @@ impl NodeStore {
         Self::open(&self.beside(name)?).ok()?.array().ok()
     }
 
-    /// What was checked, for next steps.
+    /// The checked place, for next steps.
     pub(crate) fn checked(&self) -> CheckedPlace<'_> {
         CheckedPlace {
             url: &self.path,
@@ -116,14 +115,14 @@ impl NodeStore {
         }
     }
 
-    /// Commits what was written.
+    /// Commits the writes.
     pub(crate) fn finish(&self) -> Result<(), CliError> {
         let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
         session.map_or(Ok(()), Session::commit).map_err(|cause| self.failed(cause))
     }
 
     /// Completes a change of the node, and brings the consolidated metadata of the groups around it
-    /// up to date. That the latter fails does not undo the change, but is said.
+    /// up to date. If the latter fails, the change stays, and a note says so.
     pub(crate) fn changed(&self) -> Result<(), CliError> {
         self.finish()?;
         self.refresh();
@@ -384,11 +383,11 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
     } else {
         let mut rest = path;
         while let Some((parent, name)) = rest.rsplit_once('/') {
-            // What is left is no more than the server or bucket.
+            // Only the server or bucket is left.
             if name.is_empty() || name.contains(['?', '#']) || parent.ends_with('/') {
                 break;
             }
-            // What is around an archive is not around the nodes in it.
+            // Groups around an archive are not around the nodes in it.
             if archive == Some(rest) {
                 break;
             }
@@ -408,8 +407,8 @@ pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
     Ok(Some(Around { top: top.in_session()?, prefix: prefix_of(path, names)? }))
 }
 
-/// A new store for the hierarchy that a node at `path` is to be in, which begins where a name ends in
-/// `.zarr` or with an archive, and where in it the node is.
+/// A new store for the hierarchy of a new node at `path`, and the node's path in it. The hierarchy
+/// begins at a name that ends in `.zarr`, or at an archive.
 pub(crate) fn around_new(path: &str) -> Result<Around, CliError> {
     let path = path.trim_end_matches('/');
     let archive = store::archive_of(path, &store_options());

@@ -10,7 +10,7 @@ use zarr_kit::array::store::{
     Store, StoreError, StoreExt as _,
 };
 
-/// Is told, by any number of threads at once.
+/// Receives events, from any number of threads at once.
 pub(crate) trait Watch: Debug + Send + Sync {
     /// So many bytes of an object have been read, or there is no such object.
     fn got(&self, _bytes: Option<u64>, _took: Duration) {}

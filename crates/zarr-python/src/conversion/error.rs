@@ -43,7 +43,7 @@ pub(crate) struct Raised(PyErr);
 pub(crate) type Done<T> = Result<T, Raised>;
 
 impl Raised {
-    /// The same, with a note that names the node, because messages name what is in its store.
+    /// The same, with a note that names the node, because messages only name keys in its store.
     pub(crate) fn noted(self, py: Python<'_>, place: &str) -> Self {
         // Without the note, the exception is still the right one.
         let _noted = self.0.value(py).call_method1("add_note", (format!("in {place}"),));

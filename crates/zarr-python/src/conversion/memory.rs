@@ -22,7 +22,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Borrows the memory of an array whose elements have this size, for a selection of this rank.
+    /// Borrows the memory of an array of elements of this size, for a selection of this rank.
     ///
     /// The buffer holds a reference to the object, which cannot be resized or freed meanwhile.
     pub(crate) fn of(
@@ -104,7 +104,7 @@ impl Memory {
         Elements { start, len, view: &self.view, size: self.buffer.item_size() }
     }
 
-    /// Lets `work` fill the elements without the GIL. The bytes between them stay those of others: other
+    /// Lets `work` fill the elements without the GIL. The bytes between them are not touched: other
     /// threads may fill the rest of the same array.
     ///
     /// # Errors
@@ -172,7 +172,7 @@ struct Elements<'m> {
 }
 
 #[expect(unsafe_code, reason = "a pointer to memory that only is read")]
-// SAFETY: the memory may be read from any thread, and nobody writes the elements meanwhile.
+// SAFETY: the memory may be read from any thread, and no thread writes the elements meanwhile.
 unsafe impl Send for Elements<'_> {}
 #[expect(unsafe_code, reason = "a pointer to memory that only is read")]
 // SAFETY: as above.
@@ -189,9 +189,9 @@ impl Elements<'_> {
         (!has_gaps(self.view)).then(|| unsafe { slice::from_raw_parts(self.start, self.len) })
     }
 
-    /// Copies the elements of the box at these indices of the axes from `axis` on; the other axes lead
-    /// to the position `at`. The kernels of views may read what is between elements, which others may
-    /// write meanwhile, so they do not serve here.
+    /// Copies the elements of the box at these indices of the axes from `axis` on; the other axes
+    /// lead to the position `at`. The kernels of views may read bytes between elements, which
+    /// others may write meanwhile, so they are not used here.
     fn gather(&self, axis: usize, at: isize, ranges: &[Range<usize>], out: &mut [u8]) {
         let range = ranges.get(axis).cloned().unwrap_or(0..1);
         let stride = self.view.strides().get(axis).copied().unwrap_or(0);

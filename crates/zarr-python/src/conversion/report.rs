@@ -8,7 +8,7 @@ use zarr_kit::{Array, ArrayError, DataType, Selection};
 
 use crate::conversion::error::Done;
 
-/// Separates what concerns the array's store from what was wrong with the question.
+/// Separates errors of the array's store from errors in the arguments.
 pub(crate) fn reported<T>(done: Result<T, ReportError>) -> Result<Done<T>, ArrayError> {
     match done {
         Ok(done) => Ok(Ok(done)),

@@ -23,8 +23,8 @@ use crate::stores::node_store::{NodeStore, State};
 /// The settings of a copy.
 #[derive(FromPyObject)]
 pub(crate) struct CopyArguments {
-    /// A function that gets the path and document of each array, and returns the JSON of its chunk grid
-    /// and codecs in the target, with `None` for what does not change.
+    /// A function that gets the path and document of each array, and returns the JSON of its chunk
+    /// grid and codecs in the target, with `None` for unchanged ones.
     change: Py<PyAny>,
     /// A function that gets the path of each array that is read many times, how often, and why.
     note: Py<PyAny>,
@@ -54,16 +54,16 @@ impl CopyArguments {
     fn note(&self, prefix: &Prefix, at: &CopyProgress) {
         if let (0, Route::Repeated(why)) = (at.done, at.route) {
             Python::attach(|py| {
-                // What is only said ends no copy.
+                // A failing note does not end the copy.
                 let _said = self.note.call1(py, (prefix.as_str(), at.times, why.to_string()));
             });
         }
     }
 }
 
-/// The numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of objects
-/// that belong to no node; the names that no copy can have; and the number of arrays that were copied
-/// in two passes.
+/// The numbers of arrays, groups and bytes, of tasks that an earlier copy had finished, and of
+/// objects that belong to no node; the names that no copy can have; the number of arrays that were
+/// copied in two passes.
 type Did = (u64, u64, u64, u64, u64, Vec<String>, u64);
 
 /// Copies a node and everything below it.
@@ -100,7 +100,7 @@ pub(crate) fn copy(
     Ok((arrays, groups, bytes, skipped, others, without_key, summary.intermediates))
 }
 
-/// What a copy reads of an array: its path, and the members of the document that `zarr-kit copy
+/// The plan of an array's copy: its path, and the members of the document that `zarr-kit copy
 /// --dry-run --json` prints; `None` for an array that is copied object by object.
 type PlannedCopy = (String, Option<PlannedReads>);
 

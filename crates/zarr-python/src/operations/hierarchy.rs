@@ -22,8 +22,8 @@ use crate::stores::node_store::NodeStore;
 /// The path of an array, and first and last index plus one of elements on each of its axes.
 type Region = (String, Vec<(u64, u64)>);
 
-/// Id, severity, key, JSON path, message, the rule that is broken; the elements, and their labels; and
-/// what to do.
+/// Id, severity, key, JSON path, message, the broken rule, the elements, their labels, and the next
+/// step.
 type FindingTuple = (
     String,
     String,
@@ -84,8 +84,8 @@ pub(crate) fn check(
     })
 }
 
-/// The labels of the elements. Findings come array by array: `known` are those of the last one, by its
-/// path.
+/// The labels of the elements. Findings come array by array: `known` has the labels of the last
+/// array, by its path.
 fn labels(
     place: &NodeStore,
     store: &Hierarchy,

@@ -42,8 +42,9 @@ pub(crate) struct JoinArguments {
     along: Vec<Axis>,
     new_axis: Option<String>,
     grid: Option<Tiles>,
-    /// A function that returns the JSON of the chunk grid for the document of a joined array, or `None`
-    /// if the array keeps the members'; without a document it refuses what no array was asked for.
+    /// A function that returns the JSON of the chunk grid for the document of a joined array, or
+    /// `None` if the array keeps the members' chunks. Without a document it refuses rules that no
+    /// array has needed.
     chunks: Option<Py<PyAny>>,
     combine_attrs: String,
     any_order: bool,
@@ -55,8 +56,8 @@ pub(crate) struct JoinArguments {
     overwrite: bool,
 }
 
-/// What is planned for an array: its path in the joined group, its document, the chunks and bytes
-/// that are moved and those that are written, and the numbers of written chunks by reason.
+/// The plan of an array: its path in the joined group, its document, the numbers of moved chunks
+/// and bytes and of written chunks and bytes, and the numbers of written chunks by reason.
 type PlannedArray = (String, String, usize, u64, usize, u64, Vec<(&'static str, usize)>);
 
 /// Chunks: linked, reflinked, copied, bytes of those, written, and done by an earlier run.

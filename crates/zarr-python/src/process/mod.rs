@@ -1,4 +1,4 @@
-//! What belongs to the process as a whole: signals, progress, the number of writes.
+//! State of the process as a whole: signals, progress, the number of writes.
 
 pub(crate) mod progress;
 pub(crate) mod signals;

@@ -1,7 +1,7 @@
 //! Ctrl-C between two requests to a store.
 //!
 //! Python handles signals on its main thread, and only while the interpreter runs. It does not run
-//! while elements are read or written. So each operation wraps its store in one that asks the
+//! while elements are read or written. So each operation wraps its store. The wrapper asks the
 //! interpreter from time to time, and ends the operation with an error after a handler has raised
 //! an exception.
 
@@ -57,7 +57,7 @@ impl Signals {
         }
     }
 
-    /// The store, whose operations end with an error after a handler has raised an exception.
+    /// The store with operations that end with an error after a handler has raised an exception.
     pub(crate) fn guard(self: &Arc<Self>, store: &Arc<dyn Store>) -> Arc<dyn Store> {
         Arc::new(Guarded { inner: Arc::clone(store), signals: Arc::clone(self) })
     }

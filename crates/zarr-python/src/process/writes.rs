@@ -1,5 +1,5 @@
-//! How often this process has written, so that what was read before a write has another name in Dask
-//! than what is read after it.
+//! The number of writes of this process, so that reads before a write have another name in Dask
+//! than reads after it.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 /// chunks.
 static WRITES: AtomicU64 = AtomicU64::new(0);
 
-/// Counts a write when it ends, whether it succeeded or not: what is read during it may be old.
+/// Counts a write when it ends, whether it succeeded or not: reads during a write may be old.
 pub(crate) struct Counted;
 
 impl Drop for Counted {

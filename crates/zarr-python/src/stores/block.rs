@@ -18,7 +18,7 @@ enum State {
     Outside,
     /// Within so many nested blocks, in a session if anything has been written.
     Within(usize, Option<Session>),
-    /// As above, after an operation failed and left a part of what it wrote: the session was dropped.
+    /// As above, after an operation failed midway: the session was dropped.
     Failed(usize),
 }
 
@@ -61,7 +61,7 @@ impl Block {
         }
     }
 
-    /// The store of the block's session, for what reads; none if nothing has been written in it.
+    /// The store of the block's session, for reads; none if the block has not written.
     pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
         match &*self.state() {
             State::Within(_, Some(session)) => Some(Arc::clone(session.store())),
@@ -69,8 +69,8 @@ impl Block {
         }
     }
 
-    /// The store of the block's session, for what writes; none outside of blocks, and in stores
-    /// without sessions.
+    /// The store of the block's session, for writes; none outside of blocks, and in stores without
+    /// sessions.
     pub(crate) fn store_to_change(
         &self,
         store: &Arc<dyn Store>,

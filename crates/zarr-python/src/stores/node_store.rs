@@ -39,7 +39,7 @@ const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 /// The setting with the MiB that a document in an archive may have.
 const MAX_DOCUMENT: &str = "max_document";
 
-/// The setting with what a finished write to local files survives.
+/// The setting for the durability of writes to local files.
 const DURABILITY: &str = "durability";
 
 /// The value of a setting of a store: text, or several places.
@@ -107,14 +107,14 @@ impl NodeStore {
         Ok((Self { given, url, settings, handling, store, block: Arc::default() }, prefix))
     }
 
-    /// The store as it is read: in a `with` block, with what was written there.
+    /// The store for reads: in a `with` block, with the writes of the block.
     pub(crate) fn reading(&self) -> Hierarchy {
         let written = self.block.store();
         written.map_or_else(|| self.store.clone(), |store| self.store.with_store(store))
     }
 
-    /// Changes what is in the store, in the session of the `with` block, or else in one of its own:
-    /// if it fails, nothing of it is stored. The GIL must be free.
+    /// Changes the store, in the session of the `with` block or else in a separate session: if it
+    /// fails, none of its writes takes effect. The GIL must be free.
     pub(crate) fn change<T, E: From<StoreError>>(
         &self,
         signals: &Arc<Signals>,
@@ -205,7 +205,7 @@ impl NodeStore {
         Array::open(virtual_join::open_store(&url, &options).ok()?, &Prefix::root()).ok()
     }
 
-    /// The result, whose error names the node.
+    /// The result, with an error that names the node.
     pub(crate) fn named<T>(&self, prefix: &Prefix, done: Done<T>) -> Done<T> {
         done.map_err(|raised| {
             Python::attach(|py| raised.noted(py, &Printable(&self.shown_node(prefix)).to_string()))
@@ -216,7 +216,7 @@ impl NodeStore {
         scheme(&self.url).as_deref() == Some("memory")
     }
 
-    /// What another process needs to open the node at this path.
+    /// The data that another process needs to open the node at this path.
     pub(crate) fn state(&self, py: Python<'_>, path: &Prefix) -> PyResult<State> {
         if self.is_memory() {
             return Err(PyValueError::new_err(
@@ -314,7 +314,7 @@ pub(crate) fn prefix(path: &str) -> Done<Prefix> {
     Ok(Prefix::new(path.trim_matches('/'))?)
 }
 
-/// What a handle tells about its node: the document, its path, and the URL without secrets.
+/// The public data of a handle: the document, its path, and the URL without secrets.
 pub(crate) type Described = (String, String, String);
 
 /// Changes of attributes: names with JSON, or with `None` for those to remove.

@@ -34,7 +34,7 @@ impl PyObjects {
         self.place.shown_node(&self.prefix)
     }
 
-    /// What another process needs to open it.
+    /// The data that another process needs to open it.
     fn state(&self, py: Python<'_>) -> PyResult<State> {
         self.place.state(py, &self.prefix)
     }

@@ -16,7 +16,7 @@ use zarr_kit::metadata::ChunkGrid;
 pub(crate) type Steps = (u64, u64, u64);
 
 /// The selection of the items: each axis of the array, and its place in the result as a first index
-/// and a count; nothing for an axis that the selection gives by one index.
+/// and a count; no place for an axis that the selection gives by one index.
 pub(crate) struct Selected {
     pub(crate) axes: Vec<Steps>,
     pub(crate) places: Vec<Option<(u64, u64)>>,

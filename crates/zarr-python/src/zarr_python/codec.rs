@@ -31,15 +31,15 @@ pub(crate) fn check_codec(json: &str) -> Done<()> {
 #[pyclass(frozen, name = "Chain", module = "zarr_kit._native")]
 pub(crate) struct PyChain {
     chain: Chain,
-    /// What messages call the place of the first codec, if it is not where the list says.
+    /// The path of the first codec in messages, if it differs from its place in the list.
     place: Option<String>,
     shapes: Mutex<HashMap<Vec<u64>, Arc<ChunkCodec>>>,
 }
 
 #[pymethods]
 impl PyChain {
-    /// `codecs`: a JSON list. `edges`: the lengths of chunks that each axis has. `place`: what
-    /// messages call the first codec in place of `$.codecs[0]`.
+    /// `codecs`: a JSON list. `edges`: the lengths of chunks that each axis has. `place`: the path
+    /// of the first codec in messages, in place of `$.codecs[0]`.
     #[new]
     #[pyo3(signature = (codecs, data_type, edges, place = None))]
     fn new(
@@ -244,7 +244,7 @@ fn slices(shape: &[u64], region: Vec<(usize, usize, usize)>) -> PyResult<Vec<Sli
     Ok(region.into_iter().map(|(start, count, step)| Slice { start, count, step }).collect())
 }
 
-/// What is behind a lock: it is whole also if a thread panicked.
+/// The value behind a lock: it is valid also if a thread panicked.
 fn locked<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }

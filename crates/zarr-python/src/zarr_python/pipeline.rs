@@ -12,7 +12,7 @@ use crate::process::writes::Counted;
 use crate::stores::node_store::{NodeStore, Settings};
 use crate::zarr_python::batch::{self, Steps};
 
-/// An array whose document zarr-python has.
+/// An array with a document that zarr-python has read.
 #[pyclass(frozen, name = "Opened", module = "zarr_kit._native")]
 pub(crate) struct PyOpened {
     array: Array,
@@ -47,7 +47,7 @@ impl PyOpened {
         PyTuple::new(py, self.array.shape())
     }
 
-    /// What zarr-python's items for its chunks select, if that is a product of steps.
+    /// The selection of zarr-python's items for its chunks, if it is a product of steps.
     fn selected(&self, items: &Bound<'_, PyList>) -> PyResult<Option<SelectedItems>> {
         let selected = batch::selected(&self.array, items)?;
         Ok(selected.map(|selected| (selected.axes, selected.places)))

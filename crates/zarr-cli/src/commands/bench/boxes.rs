@@ -125,8 +125,8 @@ mod tests {
         Grid::new(axes.collect::<Result<Vec<_>, _>>().expect("a grid"))
     }
 
-    /// All elements of a selection are in exactly one box, in order of each axis, and no box has more
-    /// elements than allowed unless it is in one chunk.
+    /// Each element of a selection is in exactly one box, in order of each axis. No box has more
+    /// elements than allowed, unless it is in one chunk.
     #[test]
     fn boxes_make_up_the_selection() {
         let grid = grid(&[7, 10], &[&[3, 1, 2, 4], &[4, 6]]);

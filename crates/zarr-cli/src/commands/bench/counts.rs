@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::stores::watched_store::Watch;
 
-/// What has been read.
+/// The counts of reads.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     requests: AtomicU64,
@@ -38,7 +38,7 @@ impl Fetched {
 }
 
 impl Counts {
-    /// What has been read since the last call.
+    /// The counts since the last call.
     pub(super) fn take(&self) -> Fetched {
         let take = |number: &AtomicU64| number.swap(0, Ordering::Relaxed);
         Fetched {

@@ -63,7 +63,7 @@ pub(super) fn run(args: &Bench) -> Result<(), CliError> {
     let bar = Bar::new();
     let mut bench = Reader { array: &array, counts: &counts, bar: &bar, buffer: Vec::new() };
     let limit = Duration::from_secs(args.seconds.into());
-    // What opening read does not count.
+    // Reads of opening do not count.
     counts.take();
     let mut first = bench.read("first read", boxes.clone(), chunks, limit).map_err(failed)?;
     first.rounds = u64::from(first.boxes > 0);

@@ -1,10 +1,10 @@
-//! What was read, and how long that took.
+//! The amount read, and its time.
 
 use std::time::Duration;
 
 use super::counts::Fetched;
 
-/// What was read in a time.
+/// The amount read in a time.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reading {
     pub(super) time: Duration,

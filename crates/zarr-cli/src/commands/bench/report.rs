@@ -1,4 +1,4 @@
-//! What `bench` prints.
+//! The output of `bench`.
 
 use std::num::NonZeroUsize;
 use std::time::Duration;
@@ -38,8 +38,8 @@ enum Kind {
 }
 
 impl Stages {
-    /// Divides the time of a reading among the store, the codecs that counted, and the rest, which
-    /// is that of the other codecs.
+    /// Divides the time of a read among the store, the counted codecs, and the rest, which is the
+    /// time of the other codecs.
     pub(super) fn new(reading: &Reading, codecs: Vec<Metered>, chain: &[Codec]) -> Self {
         let fetched = reading.fetched;
         let mut left = reading.time;
@@ -64,7 +64,7 @@ impl Stages {
         }
     }
 
-    /// The name of a stage. Codecs with the same name are told apart by their place.
+    /// The name of a stage. Codecs with the same name are distinguished by their place.
     fn name(&self, stage: &Stage) -> String {
         match &stage.kind {
             Kind::Fetch(_) => "fetching".to_owned(),

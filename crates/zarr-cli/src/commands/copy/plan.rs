@@ -1,4 +1,4 @@
-//! `copy --dry-run`, and what a copy says before it reads its source many times.
+//! `copy --dry-run`, and the note of a copy before it reads its source many times.
 
 use serde_json::{Value, json};
 use zarr_kit::Prefix;

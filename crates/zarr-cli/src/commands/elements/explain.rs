@@ -1,4 +1,4 @@
-//! Lists on standard error what a read requests, before it starts.
+//! Lists the requests of a read on standard error, before it starts.
 
 use std::ops::Range;
 

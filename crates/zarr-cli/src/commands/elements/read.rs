@@ -25,7 +25,7 @@ use zarr_kit::{Array, ArrayMetadata, AxisSelection, DataType, Selection};
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
 
-/// The most elements of variable length that are held at a time, although their chunk is decoded again
+/// The most elements of variable length in memory at a time, although their chunk is decoded again
 /// for the next ones: a chunk of a few bytes may have any number of empty strings.
 const STRINGS: u64 = 1 << 24;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         false => (array, None),
     };
     if format == ReadFormat::Text {
-        // Thousands of lines on a terminal help nobody; a pipe and a file get what they asked for.
+        // Thousands of lines on a terminal are useless; a pipe or a file gets all of them.
         let is_to_terminal = args.output.is_none() && print::stdout_is_terminal();
         let shown = text::Shown::new(&region.shape(), args.elide || is_to_terminal && !args.all);
         // Text is laid out as a whole, so all of it must be in memory.
@@ -260,7 +260,7 @@ fn head(
     let name = place.shown.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
     let names = words::axis_names(array.metadata());
     let known = array.metadata().dimension_names().unwrap_or_default();
-    // One index leaves its axis out.
+    // An axis with one index is dropped.
     let axes = region.axes().iter().enumerate();
     let axes = axes.filter(|(_, selected)| !matches!(selected, AxisSelection::Index(_)));
     let mut labels = axes.map(|(axis, selected)| {

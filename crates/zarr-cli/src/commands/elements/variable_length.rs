@@ -37,8 +37,8 @@ pub(super) struct Elements {
     pub(super) shape: Option<Vec<u64>>,
 }
 
-/// Reads a file of lines, each the JSON of an element, or of one JSON array that is nested like
-/// the elements, which are of an array or region of this rank.
+/// Reads a file of lines, each the JSON of an element, or a file of one JSON array that is nested
+/// like the elements of an array or region of this rank.
 pub(super) fn from_file(
     path: &Path,
     data_type: &DataType,
@@ -70,8 +70,8 @@ pub(super) fn from_file(
     Ok(Elements { elements, shape })
 }
 
-/// Whether a text is one JSON document whose elements, `null` or an array each, are in arrays of so
-/// many levels.
+/// Whether a text is one JSON document of arrays of so many levels, with elements that are `null`
+/// or an array each.
 fn is_nested(text: &str, rank: usize) -> bool {
     fn fits(value: &Value, rank: usize) -> bool {
         match (value, rank) {

@@ -215,8 +215,8 @@ impl<'a> Input<'a> {
         Ok(shape.map(|shape| Npy { shape, fortran: false, big_endian: false }))
     }
 
-    /// Checks that the shape of the file is that of the region, with or without the axes that
-    /// were given by one index.
+    /// Checks that the shape of the file equals the region's, with or without axes that were given
+    /// by one index.
     fn check_shape(&self, header: &Npy, region: &Selection) -> Result<(), CliError> {
         let whole: Vec<u64> = region.axes().iter().map(AxisSelection::len).collect();
         if header.shape == region.shape() || header.shape == whole {

@@ -73,7 +73,7 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
     out.finish()
 }
 
-/// The best chain for a goal, of those that store every value of the type: what was not tried must
+/// The best chain for a goal among chains that store every value of the type: untried values must
 /// fit as well. `None` if no element was written.
 pub(crate) fn best(array: &Array, goal: For) -> Result<Option<Vec<Codec>>, ReportError> {
     let options = AdviceOptions::new().goal(goal.into());

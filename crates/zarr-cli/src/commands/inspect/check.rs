@@ -38,7 +38,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     };
     let mut failed = None;
     let mut found: Vec<Finding> = Vec::new();
-    // Each id, and what to do about its first finding.
+    // Each id, and the next step after its first finding.
     let mut ids: Vec<(&'static str, Option<String>)> = Vec::new();
     let options = CheckOptions::new().data(args.data).complete(args.complete).memory(args.memory);
     let options = match args.part {

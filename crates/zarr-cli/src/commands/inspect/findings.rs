@@ -9,7 +9,7 @@ use crate::error::CliError;
 use crate::output::print::Out;
 use crate::stores::node_store::NodeStore;
 
-/// Says what findings at a place concern.
+/// Prints the elements that findings at a place concern.
 pub(super) struct Places<'a> {
     place: &'a NodeStore,
     /// The labels of the array that was asked for last, by its path: findings come array by array.

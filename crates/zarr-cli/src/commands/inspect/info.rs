@@ -82,7 +82,7 @@ fn version_2(
     out.finish()
 }
 
-/// What `--json` says of a document of Zarr version 2.
+/// The content of `--json` for a document of Zarr version 2.
 #[derive(Serialize)]
 struct Version2Json {
     document: Box<RawValue>,
@@ -108,7 +108,7 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
     out.finish()
 }
 
-/// What `--json` says of a group.
+/// The content of `--json` for a group.
 #[derive(Serialize)]
 struct GroupJson {
     attributes: Box<RawValue>,
@@ -131,7 +131,7 @@ struct Child {
     node: Result<NodeMetadata, String>,
 }
 
-/// What `describe` makes of each member.
+/// The result of `describe` for each member.
 fn children<T>(
     place: &NodeStore,
     mut describe: impl FnMut(&Child) -> T,

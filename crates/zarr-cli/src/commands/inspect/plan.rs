@@ -18,8 +18,8 @@ use crate::stores::node_store::NodeStore;
 /// The most chunks that are listed in text; --json lists all.
 const SHOWN: u64 = 50;
 
-/// The most chunks whose reads are added up in text, where asking for a size is quick and where it
-/// is a request; --json adds up all.
+/// The most chunks with reads that are added up in text, if a size is quick and if it is a request;
+/// --json adds up all.
 const COUNTED: u64 = 20_000;
 const COUNTED_BY_REQUESTS: u64 = 500;
 
@@ -124,7 +124,7 @@ pub(crate) fn run(args: &Plan) -> Result<(), CliError> {
 enum Stored {
     /// The bytes of it that a read requests.
     Read(PlannedReads),
-    /// Its size in bytes, for an array whose elements cannot be read.
+    /// Its size in bytes, for an array with unreadable elements.
     Unread(u64),
 }
 

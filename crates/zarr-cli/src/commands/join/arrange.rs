@@ -35,7 +35,7 @@ pub(super) fn groups(args: &Join, members: Vec<GroupMember>) -> Result<JoinGroup
     Ok(join.check_coordinates(!args.any_order))
 }
 
-/// What `--along`, `--new-axis` and `--grid` say.
+/// The values of `--along`, `--new-axis` and `--grid`.
 fn named(args: &Join) -> Result<NamedArrangement, CliError> {
     let along = args.along.as_deref().unwrap_or_default();
     let along = along.split(',').map(str::trim).filter(|name| !name.is_empty());

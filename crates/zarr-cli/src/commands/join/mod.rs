@@ -151,7 +151,7 @@ fn failed(error: JoinError, target: &str) -> CliError {
     match error {
         JoinError::Transfer(cause) => {
             let place = match *cause {
-                // Of a member, whose path the error has.
+                // An error of a member; it has the member's path.
                 TransferError::UnfinishedSource { .. } | TransferError::Source(_) => "a member",
                 _ => target,
             };

@@ -85,8 +85,8 @@ fn group(args: &Create) -> Result<(), CliError> {
     done(args.json, format_args!("created {shown}: a group"), || json!({"group": shown}))
 }
 
-/// Creates a node in the topmost group around its path, whose consolidated metadata then has it; or
-/// in a store of its own. Gives the path as it is shown, and the node.
+/// Creates a node in the topmost group around its path, so that the group's consolidated metadata
+/// contains it; or in a separate store. Returns the path as it is shown, and the node.
 fn create_at<T>(
     args: &Create,
     create: impl FnOnce(&str, Arc<dyn Store>, &Prefix) -> Result<T, Failed>,
@@ -151,8 +151,8 @@ impl Failed {
     }
 }
 
-/// Creates an array in place of another. A group is not removed: more than what is created would be
-/// gone.
+/// Creates an array in place of another. A group is not removed: it may contain more than the new
+/// array replaces.
 fn overwrite(
     shown: &str,
     store: Arc<dyn Store>,
@@ -211,7 +211,7 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let same = like.as_ref().and_then(|like| like.codecs(&data_type, shape.len()));
     let same = same.filter(|codecs| check_order(codecs, order).is_ok());
     let chosen = match (args.encoding.codecs()?, order) {
-        // Those of an array without --codecs, in another order.
+        // The codecs of an array without --codecs, in another order.
         (None, Some(Endian::Big)) if same.is_none() => Some(Codecs::usual()),
         (chosen, _) => chosen,
     };

@@ -1,4 +1,4 @@
-//! What `create --like` names.
+//! The source of `create --like`.
 
 use std::path::PathBuf;
 use std::{fs, io};
@@ -11,7 +11,7 @@ use crate::error::CliError;
 use crate::notation::data_type;
 use crate::stores::node_store::NodeStore;
 
-/// What `--like` names.
+/// The source that `--like` names.
 pub(crate) struct Like {
     pub(crate) shape: Vec<u64>,
     pub(crate) data_type: Option<DataType>,

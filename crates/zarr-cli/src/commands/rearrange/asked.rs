@@ -102,8 +102,8 @@ impl<'a> Axis<'a> {
             .select(entry)
     }
 
-    /// Parses the index of an edge, or a label, before whose first index the edge is: as of a slice,
-    /// the axis's length is an index too, and its name is `end`.
+    /// Parses the index of an edge, or a label: its edge is before the label's first index. As in a
+    /// slice, the axis's length is an index too, with the name `end`.
     fn edge(&self, text: &str) -> Result<u64, CliError> {
         let (length, text) = (self.length, text.trim());
         let wrong = |cause: &dyn std::fmt::Display| CliError::argument("--at", text, cause);

@@ -47,7 +47,7 @@ pub(super) fn is_regular(array: &Array) -> bool {
     matches!(array.metadata().chunk_grid(), ChunkGrid::Regular { .. })
 }
 
-/// What was done, or would be, to what.
+/// The changes that were made, or would be made, and their node.
 pub(super) fn verb(args: &Rearrange) -> &'static str {
     match (args.appends, args.dry_run) {
         (true, _) => "appended to",
@@ -56,7 +56,7 @@ pub(super) fn verb(args: &Rearrange) -> &'static str {
     }
 }
 
-/// What became of the parts of a node. To append keeps all of them.
+/// The numbers of kept, removed and inserted parts of a node. To append keeps all of them.
 pub(super) fn parts<N: TryInto<u128>>(
     args: &Rearrange,
     what: &str,

@@ -79,8 +79,8 @@ impl Coordinate {
         Ok(Keys { of: self, read })
     }
 
-    /// The first two neighbours that are not in order, of a coordinate that memory may have no room
-    /// for. Chunks that are not stored hold one value, so the time follows those that are.
+    /// The first two neighbours that are not in order, of a coordinate that may not fit in memory.
+    /// Chunks that are not stored hold one value, so the time follows the stored chunks.
     fn unsorted(&self, is_ascending: bool) -> Result<Option<(Label, Label)>, CliError> {
         let failed = |cause| self.place.failed(cause);
         let axis = self.array().grid().axes().first();

@@ -1,11 +1,11 @@
 //! Regions by labels: `time=2015-03`, `lat=40.5:50.0`, `station=KSEA`.
 //!
 //! The labels of an axis are the elements of its coordinate array: the array of one axis beside the
-//! array, with the name of the dimension, as in Xarray. What can be an index is one, whether or not
-//! there is a coordinate array, so that a region means the same whatever is beside the array; `@`
-//! before it makes it a label: `year=@2015`. A label is a set of numbers: a number itself, or the
-//! times from the beginning of what is written to its end. A range includes both of its labels
-//! entirely, in the array's order.
+//! array, with the name of the dimension, as in Xarray. A text that can be an index is an index,
+//! with or without a coordinate array, so that the meaning of a region does not depend on other
+//! arrays; `@` before it makes it a label: `year=@2015`. A label is a set of numbers: a number
+//! itself, or the times from the beginning of the written period to its end. A range includes both
+//! of its labels entirely, in the array's order.
 
 mod coordinate;
 
@@ -78,8 +78,8 @@ pub(crate) fn shown(
     }
 }
 
-/// Says on a terminal that numbers were taken as indices, if the axis has numbers as labels: nothing
-/// else would tell that `lat=40:50` is not what it looks like.
+/// Says on a terminal that numbers were taken as indices, if the axis has numbers as labels:
+/// otherwise `lat=40:50` would be misleading.
 pub(crate) fn note_indices(place: &NodeStore, name: &str, length: u64, entry: &str) {
     let entry = entry.trim();
     if !io::stderr().is_terminal() || entry == ":" {
@@ -154,7 +154,7 @@ impl Coordinate {
             }
             Err(error) => error,
         };
-        // A time has colons of its own: those that divide a range have a label at either side.
+        // A time contains colons: a colon that divides a range has a label at either side.
         for (at, _) in text.match_indices(':') {
             let (first, last) = (text[..at].trim(), text[at + 1..].trim());
             let side = |text: &str| match text {
@@ -199,7 +199,7 @@ impl Coordinate {
         }
     }
 
-    /// What one label stands for.
+    /// The numbers of one label.
     fn span(&self, text: &str) -> Result<Span, Unfound> {
         let span = match self.kind() {
             LabelKind::Whole { time: Some(time) } => moment(text, time).map(|(start, end)| {
@@ -302,8 +302,8 @@ impl Coordinate {
         Err(missing(format!("{nearest} {}", around.join(" and "))))
     }
 
-    /// The first index whose label satisfies the predicate. Labels are sorted: all labels after it
-    /// satisfy it, too.
+    /// The first index with a label that satisfies the predicate. Labels are sorted: all labels
+    /// after it satisfy it, too.
     fn first(&self, keys: &Keys<'_>, is_so: impl Fn(Label) -> bool) -> Result<u64, CliError> {
         let (mut low, mut high) = (0, self.length());
         while low < high {
