@@ -37,14 +37,14 @@ def advise(
     sample
         Bytes of elements that are tried.
     rate
-        Bytes a second that the store moves: what a smaller chunk is worth.
+        Bytes a second that the store moves: the faster the store, the less small chunks are worth.
 
     Returns
     -------
     dict
         ``trials``, the best one first, each with ``chain``, which `create` takes as ``codecs``,
-        ``bytes``, ``encode_seconds`` and ``decode_seconds``; ``sample``; ``bits``, those that the
-        elements need, those that are constant, and the number of distinct values.
+        ``bytes``, ``encode_seconds`` and ``decode_seconds``; ``sample``; ``bits``, with the bits
+        that the elements need, the constant bits, and the number of distinct values.
 
     Raises
     ------

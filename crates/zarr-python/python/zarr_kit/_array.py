@@ -26,8 +26,8 @@ class Array(Node[_native.Array]):
     writes numpy arrays. All of numpy's basic indexing is supported; use `oindex` for the outer
     product of lists and masks, and `vindex` for single elements. Reading and writing release the
     GIL, and any number of threads and processes may use arrays of the same store: writes of part of
-    a chunk exclude each other. Ctrl-C ends a long read or write between two chunks; what has been
-    written then stays written.
+    a chunk exclude each other. Ctrl-C ends a long read or write between two chunks; written chunks
+    stay written.
 
     Examples
     --------
@@ -112,7 +112,7 @@ class Array(Node[_native.Array]):
 
     @property
     def fill_value(self) -> Any:
-        """The value of elements whose chunk is not stored, as a scalar of the array's dtype."""
+        """The value of elements of chunks that are not stored, as a scalar of the array's dtype."""
         return self._elements.fill
 
     def __len__(self) -> int:
@@ -572,7 +572,7 @@ class Array(Node[_native.Array]):
         return Array(self._native.with_threads(threads))
 
     def with_write_empty_chunks(self, write: bool = True) -> Array:
-        """The same array, whose writes also store chunks that hold only the fill value.
+        """The same array, with writes that also store chunks that hold only the fill value.
 
         Parameters
         ----------

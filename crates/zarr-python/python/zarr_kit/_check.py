@@ -38,7 +38,7 @@ class Finding:
         The labels of these elements on axes with a coordinate array, such as
         ``time=2012-03-01:2012-03-31``; None if no axis has one.
     next
-        What to do, with the command; None if nothing is to be done.
+        The next step, with the command; None if there is none.
     """
 
     id: str

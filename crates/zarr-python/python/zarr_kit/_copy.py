@@ -30,10 +30,10 @@ class Copied:
     others
         How many objects that belong to no array or group were copied too, such as a README.
     without_key
-        Entries of the source that no copy has, because they are no objects: files whose name no key
-        can have, links that lead nowhere. The logger ``zarr_kit`` warns of them, too.
+        Entries of the source that no copy has, because they are no objects: files with names that no
+        key can have, and dangling links. The logger ``zarr_kit`` warns of them, too.
     in_two_passes
-        How many arrays were copied by way of an intermediate.
+        The number of arrays that were copied in two passes, through an intermediate.
     """
 
     arrays: int
@@ -125,17 +125,17 @@ def copy(
     resume
         Whether an interrupted copy of the same source is continued.
     verify
-        Whether what was written is read again and compared.
+        Whether all written data are read again and compared.
     allow_loss
-        Whether values may change that the target's codecs cannot keep.
+        Whether values that the target's codecs cannot keep may change.
     memory
-        The memory that elements and chunks may use, such as ``"512MiB"``. An array whose chunks would
-        be read many times within it is copied in two passes, by way of an intermediate; where that is
-        not possible, the logger ``zarr_kit`` warns.
+        The memory that elements and chunks may use, such as ``"512MiB"``. If it is too small to
+        read each chunk of an array once, the array is copied in two passes, through an
+        intermediate. If that is not possible, the logger ``zarr_kit`` warns.
     intermediate
         A folder or URL for intermediates; None for beside the chunks of the target.
     dry_run
-        Whether to return what would be read, and write nothing.
+        Whether to return the plan, and write nothing.
     progress
         True for a progress bar on standard error, or a function that gets the path of an array,
         the bytes done, and the total number of bytes, or None if that is not known.

@@ -36,12 +36,12 @@ def diff(
     Returns
     -------
     dict
-        ``different``, the number of differences of what readers see, 0 if there are none;
+        ``different``, the number of differences that readers see, 0 if there are none;
         ``not_compared``, the number of nodes that could not be read, each with its ``reason``;
         ``stored_differently``, differences that are only of chunks, codecs and the like; how many
         ``groups``, ``arrays`` and ``elements`` were compared; and ``differences``, a list of dicts
-        with the ``path`` of the node, ``what`` differs, and its value in ``one`` and ``other``. That
-        of ``values`` has the first pair and the pair with the largest difference.
+        with the ``path`` of the node, ``what`` differs, and its value in ``one`` and ``other``. For
+        ``values``, the dict has the first pair and the pair with the largest difference.
 
     Examples
     --------

@@ -27,7 +27,7 @@ STRING: np.dtype[Any] = np.dtypes.StringDType()
 """Strings of any length."""
 
 SIGNED_BITS = {"int2": 2, "int4": 4}
-"""Types whose byte ml_dtypes stores without its sign, where Zarr extends the sign."""
+"""Types with a byte that ml_dtypes stores without its sign; Zarr extends the sign."""
 
 
 def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
@@ -145,7 +145,7 @@ def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
 
 
 def from_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> None:
-    """Converts elements from the bytes that Zarr defines to those of numpy, in place."""
+    """Converts elements from Zarr's bytes to numpy's bytes, in place."""
     bits = SIGNED_BITS.get(_parts(data_type)[0])
     if bits is not None:
         raw = elements.view(np.uint8)

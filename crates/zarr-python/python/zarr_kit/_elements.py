@@ -31,10 +31,10 @@ class Elements(Protocol):
 
     @property
     def fill(self) -> Any:
-        """The value of elements whose chunk is not stored."""
+        """The value of elements of chunks that are not stored."""
 
     def read(self, axes: tuple[Axis, ...], counts: tuple[int, ...]) -> NDArray[Any]:
-        """Reads a selection into a new array in C order, whose shape is its counts."""
+        """Reads a selection into a new array in C order, with its counts as shape."""
 
     def read_into(
         self, axes: tuple[Axis, ...], counts: tuple[int, ...], out: NDArray[Any]

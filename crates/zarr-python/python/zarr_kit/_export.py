@@ -27,8 +27,8 @@ def export(
         An open array or group, or the folder or URL of one, such as ``"year.zjoin"``.
     target
         A new file for the references, or the store of a writable session of Icechunk
-        (``session.store``), whose repository must have virtual chunk containers for the places of the
-        chunks, and which is not committed here. None to write nothing.
+        (``session.store``). The repository must have virtual chunk containers for the places of the
+        chunks; the session is not committed. None to write nothing.
     storage_options
         As for `zarr_kit.open`, unless ``source`` is open.
 

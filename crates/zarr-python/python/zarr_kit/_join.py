@@ -101,9 +101,9 @@ class Joined:
     linked
         Chunks that are hard links to members' files.
     cloned
-        Chunks whose bytes the file system shares with the members' until one of them changes.
+        Chunks that share their bytes in the file system with members' chunks, until one changes.
     copied, copied_bytes
-        Chunks whose stored bytes were copied, and these bytes.
+        Chunks that were copied, and their stored bytes.
     written
         Chunks that were written from decoded elements.
     done_before
@@ -217,12 +217,12 @@ def join(
         dict with the names of dimensions as keys, such as ``{"time": 365}``: it changes all arrays
         with such a dimension. Chunks that fit are still moved, and others are decoded.
     combine_attrs
-        What becomes of attributes that differ, by Xarray's names. ``units``, ``calendar``,
+        The rule for attributes that differ, by Xarray's names. ``units``, ``calendar``,
         ``scale_factor``, ``add_offset``, ``_FillValue`` and ``missing_value`` must be equal.
     any_order
-        Whether groups whose coordinates overlap or go backwards are joined too.
+        Whether groups with coordinates that overlap or go backwards are joined too.
     portable
-        Whether a result is refused that another program does not read, or only with a setting:
+        Whether to refuse a result that another program cannot read, or only with a setting.
         ``chunks`` of one length make a result that all programs read.
     link
         Whether chunks are hard links to the members' files. A program that writes into such a file
@@ -235,10 +235,10 @@ def join(
         Whether only a small file is written, which opens as the joined array; its name ends in
         ``.zjoin``. Members may then differ in chunks, codecs and fill values.
     fill_missing
-        Whether members of a virtual join that are not there later read as the fill value.
+        Whether missing members of a virtual join read as the fill value later.
     chunks_may_change
-        Whether chunks of a virtual join's members may be written after the join, so that reads give
-        what they are then. Otherwise reading a chunk that was modified after the join is an error.
+        Whether chunks of a virtual join's members may be written after the join: reads then return
+        the new elements. Otherwise reading a chunk that was modified after the join is an error.
     dry_run
         Whether to return the plan and write nothing.
     progress
@@ -250,7 +250,7 @@ def join(
     Returns
     -------
     JoinPlan or Joined
-        The plan if ``dry_run``, and otherwise what was done.
+        The plan if ``dry_run``, otherwise the result.
 
     Raises
     ------

@@ -33,7 +33,7 @@ class Node(Generic[_Native]):
 
     @property
     def attrs(self) -> Attributes:
-        """The attributes: a mapping whose changes are stored."""
+        """The attributes: a mapping; changes of it are stored."""
         return Attributes(self)
 
     @property
@@ -67,12 +67,12 @@ class Node(Generic[_Native]):
         return self
 
     def __enter__(self) -> Self:
-        """Begins a block whose writes take effect together.
+        """Begins a block of writes that take effect together.
 
-        It matters for zip archives, whose writes are otherwise stored one by one, each by a new copy
-        of the archive. All nodes that were opened by the same call share the block, in all threads
-        of this process. They read what was written in it; others read it once the block has ended.
-        If an exception ends the block, nothing of it is stored. Elsewhere each write takes effect by
+        It matters for zip archives: outside of a block, each write makes a new copy of the archive.
+        All nodes that were opened by the same call share the block, in all threads of this process.
+        They read its writes at once; others read them once the block has ended. If an exception
+        ends the block, none of its writes is stored. In other stores each write takes effect by
         itself, in a block too.
 
         Examples
@@ -128,7 +128,7 @@ def target(node: Any, options: Mapping[str, Any] | None) -> _native.NodeOrState:
     Raises
     ------
     ValueError
-        If nobody could open it: a store in memory that no other node is in.
+        If it could not be opened again: a store in memory without other nodes.
     """
     place = at(node, options)
     if isinstance(place, tuple) and place[0].startswith("memory:"):

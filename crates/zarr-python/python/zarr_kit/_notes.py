@@ -9,11 +9,11 @@ from typing import Any
 LOGGER = logging.getLogger("zarr_kit")
 
 _SHOWN = 10
-"""How many of the names are in the warning that no copy can have."""
+"""The number of names in the warning about files that no copy can have."""
 
 
 def note_readers(documents: Mapping[str, Mapping[str, Any]]) -> None:
-    """Says who reads new arrays, given as names with documents, whose chunks others refuse by default."""
+    """Names programs that read new arrays (names with documents), if some refuse them by default."""
     names = [
         repr(name) if name else "the array"
         for name, document in documents.items()
@@ -41,7 +41,7 @@ def note_repeated(path: str, times: int, why: str) -> None:
 
 
 def note_without_key(names: Sequence[str]) -> None:
-    """Says what no copy can have, since it is no object."""
+    """Warns about files that no copy can have, since they are no objects."""
     if names:
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         LOGGER.warning(

@@ -64,7 +64,7 @@ def _text(place: Any) -> str:
     text = os.fspath(place)
     if not isinstance(text, str):
         raise TypeError(f"a folder or URL is a str or a path of one, not {type(text).__name__}")
-    # As Dask and Xarray do: no shell has done it, and nobody wants a folder of this name.
+    # As Dask and Xarray do: no shell has expanded ~, and a folder of this name is unlikely.
     return os.path.expanduser(text)
 
 
@@ -92,8 +92,8 @@ _SECRETS = {
         "azure_storage_encryption_key encryption_key",
     ),
 }
-"""The names that a client has for each secret. In capitals, those that begin as its variables do are
-the variables that it reads."""
+"""The names that a client has for each secret. In capitals, names with the prefix of its variables
+are the variables that it reads."""
 
 
 def portable(

@@ -85,7 +85,7 @@ def _of_fsspec(store: FsspecStore) -> StoreUrl | None:
 
 
 def _says_who(settings: Mapping[str, Any]) -> bool:
-    """Whether nothing depends on the environment, which each client reads in its own way."""
+    """Whether the settings are complete without the environment, which clients read differently."""
     has_keys = settings.keys() >= {"access_key_id", "secret_access_key"}
     return (has_keys or _text(settings.get("skip_signature")) == "true") and "region" in settings
 

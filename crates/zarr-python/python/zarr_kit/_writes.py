@@ -1,4 +1,4 @@
-"""Tells apart what this process reads before and after it has written."""
+"""Distinguishes reads of this process before and after its writes."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ lock.
 Every task uses one thread, since Dask runs one task per core at a time.
 
 A zip archive is stored as a whole if the tasks are threads of this process. Tasks of other
-processes, and those that are computed later, each store a new copy of it, one after the other.
+processes, and tasks that are computed later, each store a new copy of it, one after the other.
 """
 
 from __future__ import annotations

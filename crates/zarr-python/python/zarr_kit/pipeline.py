@@ -131,7 +131,7 @@ def _orders_chunks(codecs: Iterable[Codec]) -> bool:
 
 @dataclass(frozen=True)
 class ZarrKitCodecPipeline(CodecPipeline):
-    """Reads and writes chunks with zarr-kit, and leaves unsupported codecs to zarr-python.
+    """Reads and writes chunks with zarr-kit; zarr-python handles unsupported codecs.
 
     zarr-python makes one per array; programs enable it in zarr-python's configuration (see the
     module).
@@ -142,7 +142,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
     compiled: CodecPipeline | None = None
     """zarr-python's pipeline with all codecs as one that the native part knows."""
     writes: bool = False
-    """Whether that one writes as well."""
+    """Whether ``compiled`` writes as well."""
     metadata: ArrayV3Metadata | None = None
     store: Store | None = None
     _opened: dict[Any, _native.Opened] = field(default_factory=dict, repr=False, compare=False)

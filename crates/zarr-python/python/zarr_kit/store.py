@@ -36,7 +36,7 @@ class ZarrKitStore(Store):
     Raises
     ------
     FileNotFoundError
-        If there is nothing at the place.
+        If the place does not exist.
 
     Examples
     --------

@@ -174,7 +174,7 @@ class Backend(BackendEntrypoint):
 def _opened(
     where: Any, path: str | None, storage_options: Mapping[str, Any] | None, consolidated: bool
 ) -> Group:
-    """A group whose arrays are all old or all rearranged."""
+    """A group; refused if its arrays are not all old or all rearranged."""
     found = opened(where, path, storage_options, consolidated)
     if not consolidated:
         found._native.refuse_half_rearranged()

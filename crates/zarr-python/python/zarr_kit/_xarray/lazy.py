@@ -99,7 +99,7 @@ def _has_siblings() -> bool:
 
 
 def _without_slices(key: tuple[Any, ...], shape: tuple[int, ...]) -> tuple[Any, ...]:
-    """Indices for the slices of a vectorized key, whose axes come last in the result."""
+    """Indices for the slices of a vectorized key; their axes come last in the result."""
     slices = [axis for axis, entry in enumerate(key) if isinstance(entry, slice)]
     lists = [np.asarray(entry) for entry in key if not isinstance(entry, slice)]
     rank = np.broadcast_shapes(*(entry.shape for entry in lists))

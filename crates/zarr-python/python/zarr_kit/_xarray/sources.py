@@ -43,8 +43,8 @@ def _sources(data: Any) -> Iterator[tuple[str, str]]:
         yield from _innermost(data)
         return
     for layer in getattr(graph, "layers", {"": graph}).values():
-        # Of tasks that are not made yet, only those of blocks hold what they read: among their
-        # indices. Making the others only to look at them could take long.
+        # Of tasks that are not made yet, only the tasks of blocks hold their sources, among their
+        # indices. Making the other tasks only to look at them could take long.
         indices = getattr(layer, "indices", ())
         tasks = getattr(layer, "mapping", layer if isinstance(layer, dict) else {})
         for value in (*(index for index, _ in indices), *tasks.values()):

@@ -51,7 +51,7 @@ class GroupStore(AbstractDataStore):
 
 
 class StoredVariable(Variable):
-    """A variable whose name in Dask is another one after this process has written.
+    """A variable with another name in Dask after each write of this process.
 
     Xarray makes the names from the arguments of `xarray.open_dataset`, whatever is stored now.
     """
@@ -73,7 +73,7 @@ class StoredVariable(Variable):
 
 
 def named_by_writes(dataset: Dataset) -> Dataset:
-    """The same dataset; Dask arrays that Xarray makes of it are named by what was written."""
+    """The same dataset; Dask arrays that Xarray makes of it are named by the writes so far."""
     if _writes.here() is None:
         return dataset
     # The indexes of coordinates are in memory, and stay as they are.

@@ -78,11 +78,11 @@ def to_zarr(
         For new variables, by name, the entries of Xarray's ``encoding``, with ``chunks``,
         ``shards``, ``codecs`` and ``fill_value``, and Xarray's ``filters``, ``serializer`` and
         ``compressors``. For a tree, by the path of the node and the name. Entries that are not
-        given are those that a variable remembers from where it was read, unless they do not fit:
+        given come from the variable's own encoding, which it has since it was read, if they fit:
         the chunks of a Dask array take precedence over chunks that its blocks would divide.
     append_dim
-        The dimension at whose end the data is added. If its chunk lengths are listed, the lengths of the
-        Dask array's blocks are added to the list.
+        The dimension along which the data is appended. If its chunk lengths are listed, the lengths
+        of the Dask array's blocks are added to the list.
     region
         The part of the stored variables to write: for each dimension a slice, or ``"auto"``, which
         finds it by the values of the coordinate.
