@@ -15,10 +15,10 @@ use crate::store::{self, Operation, PerProcess, Store, StoreError};
 /// An asynchronous operation. It borrows nothing and can be spawned on any executor.
 pub type ArrayFuture<T> = Pin<Box<dyn Future<Output = Result<T, ArrayError>> + Send>>;
 
-/// A process-wide pool with one thread per core, whatever the number of operations. Threads start
-/// on demand, end after some seconds without work, and take work in order. The pool consists of
-/// the blocking threads of a runtime on which nothing else runs, and it is never shut down. A
-/// forked process starts its own.
+/// A process-wide pool with one thread per core, for any number of operations. Threads start on
+/// demand, end after some seconds without work, and take work in order. The pool consists of the
+/// blocking threads of a runtime on which nothing else runs, and it is never shut down. A forked
+/// process starts its own.
 pub(crate) struct Pool {
     name: &'static str,
     threads: PerProcess<Result<Runtime, (io::ErrorKind, String)>>,

@@ -7,7 +7,7 @@ use zarr_store::{Key, Store, StoreError};
 
 use crate::finding::{Finding, LENGTH, MEMBER, MISSING, MISSING_FEW};
 
-/// The most missing chunks that are findings of their own, and that a note names.
+/// The most missing chunks that are separate findings, and that a note names.
 const NAMED: usize = 20;
 const NAMED_IN_NOTE: usize = 5;
 

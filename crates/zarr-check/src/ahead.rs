@@ -85,7 +85,7 @@ fn look(store: &Hierarchy, options: &CheckOptions, prefix: &Prefix) -> Option<Ah
     Some(Ahead::Array(Box::new(Looked { metadata: array, findings, summary, result })))
 }
 
-/// Whether each chunk takes only a part of this memory, whatever is stored.
+/// Whether each chunk takes only a part of this memory, for any stored bytes.
 fn fits(prefix: &Prefix, array: &ArrayMetadata, memory: u64) -> bool {
     let (Some(size), Ok(layout)) = (array.data_type().size(), ChunkLayout::new(prefix, array))
     else {

@@ -1,4 +1,4 @@
-//! Chains and their codecs, whatever the elements: of fixed size or of variable length.
+//! Chains and their codecs for any elements: of fixed size or of variable length.
 
 use std::sync::Arc;
 

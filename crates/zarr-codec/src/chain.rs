@@ -56,8 +56,8 @@ pub struct Lost {
     pub count: u64,
 }
 
-/// The most codecs of a chain that may change values: each adds a chain of its own and a copy of
-/// the elements.
+/// The most codecs of a chain that may change values: each adds another chain and a copy of the
+/// elements.
 const MAPPED: usize = 16;
 
 /// The codec that stores single elements.

@@ -21,8 +21,9 @@ pub trait BytesCodec: Send + Sync {
     /// If they cannot be encoded.
     fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError>;
 
-    /// Decodes all bytes. A length that `length` does not allow is an error of the chunk, whatever the
-    /// codec returns. A codec that stops at that length needs no more memory for damaged chunks.
+    /// Decodes all bytes. If the output has a length that `length` does not allow, the chunk is an
+    /// error, even if the codec returned `Ok`. A codec that stops at that length needs no more
+    /// memory for damaged chunks.
     ///
     /// # Errors
     /// If they are not output of [`encode`](BytesCodec::encode).
@@ -63,8 +64,8 @@ pub trait ArrayCodec: Send + Sync {
     /// If they cannot be encoded.
     fn encode(&self, elements: &[u8], shape: &[usize]) -> Result<Vec<u8>, CodecError>;
 
-    /// Decodes the elements of `encoded`. If their number does not match the shape, that is an error of
-    /// the chunk, whatever the codec returns.
+    /// Decodes the elements of `encoded`. If their number does not match the shape, the chunk is an
+    /// error, even if the codec returned `Ok`.
     ///
     /// # Errors
     /// If it is not output of [`encode`](ArrayCodec::encode).

@@ -95,7 +95,7 @@ impl Meter {
     ) -> Box<dyn BytesToBytes> {
         let path = place.path();
         let mut counts = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        // A chain that is bound again, to other options, goes on with its counts.
+        // A chain that is bound again, to other options, continues its counts.
         let found = counts.iter().find(|count| count.path == path && &*count.name == place.name());
         let count = found.map(Arc::clone).unwrap_or_else(|| {
             let count = Arc::new(Count { path, name: place.name().into(), ..Count::default() });

@@ -91,8 +91,8 @@ pub fn copy_array(
     Ok((prepared.to, summary))
 }
 
-/// Writes all missing chunks of the share, by way of an intermediate if that saves many reads.
-/// The caller handles marker and document.
+/// Writes all missing chunks of the share, through an intermediate if that saves many reads. The
+/// caller handles marker and document.
 pub(crate) fn run(
     prepared: &Prepared,
     from: &Array,

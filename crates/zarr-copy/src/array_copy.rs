@@ -30,7 +30,7 @@ pub(crate) struct ArrayCopy<'a> {
     pub(crate) changed: ArrayMetadata,
     /// The source and the prepared copy, unless it is copied object by object.
     elements: Option<(Array, Prepared)>,
-    /// Why it is copied as it is, although it was to change.
+    /// The reason why it is copied unchanged, although it was to change.
     pub(crate) unfit: Option<TransferError>,
 }
 
@@ -101,7 +101,7 @@ impl<'a> ArrayCopy<'a> {
         self.elements.is_some()
     }
 
-    /// The array for the summary, if it is copied as it is although it was to change.
+    /// The array for the summary, if it is copied unchanged although it was to change.
     pub(crate) fn kept(&self) -> Option<UnfitArray> {
         let reason = match self.unfit.as_ref()? {
             TransferError::Change { cause, .. } => FullMessage(cause.as_ref()).to_string(),

@@ -23,7 +23,7 @@ use crate::tasks::intermediate_place::IntermediatePlace;
 use crate::tasks::passes::{Passes, array_between};
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
-/// Removes the intermediate that an interrupted copy has left, if it goes on without one.
+/// Removes the leftover intermediate of an interrupted copy, if it continues without one.
 pub(crate) fn remove_left(
     to: &Array,
     found: TargetState,

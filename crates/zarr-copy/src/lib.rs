@@ -17,10 +17,10 @@
 //! changed meanwhile.
 //!
 //! # Intermediates
-//! Tasks that are small beside the chunks of the source would decode these many times. Such an
-//! array is copied in two passes, through an intermediate array in the folder [`INTERMEDIATE`] of
-//! the target or in a [store](CopyOptions::intermediates) of the caller. It is removed before the
-//! target's document is put. An interrupted pass is resumed like any copy.
+//! If tasks are small compared with the chunks of the source, they would decode these many times.
+//! Such an array is copied in two passes, through an intermediate array in the folder
+//! [`INTERMEDIATE`] of the target or in a [store](CopyOptions::intermediates) of the caller. It is
+//! removed before the target's document is put. An interrupted pass is resumed like any copy.
 //!
 //! # Parts
 //! Several processes can make one copy, each a [part](CopyOptions::part) of it, on storage that all
@@ -175,9 +175,9 @@ impl CopyOptions {
     }
 
     /// Whether arrays of a group are copied unchanged, and listed in [`CopySummary::kept`], if they
-    /// cannot be read or their new metadata does not fit. It is an error all the same if no array
-    /// changes. Nodes with an invalid document are also copied unchanged, with everything below
-    /// them. Arrays of Zarr version 2 that version 3 cannot express are left out, and listed in
+    /// cannot be read or their new metadata does not fit. If no array changes, it is still an
+    /// error. Nodes with an invalid document are also copied unchanged, with everything below them.
+    /// Arrays of Zarr version 2 that version 3 cannot express are left out, and listed in
     /// [`CopySummary::untranslated`].
     #[must_use]
     pub fn keep_unfit(mut self, keep_unfit: bool) -> Self {

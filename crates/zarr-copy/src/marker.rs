@@ -173,7 +173,7 @@ impl<'a> Marker<'a> {
         [hash_of(&[&place, &source]), hash_of(&[path, &target])]
     }
 
-    /// As [`hashes`](Self::hashes), for a document that is copied as it is.
+    /// As [`hashes`](Self::hashes), for a document that is copied unchanged.
     pub(crate) fn hashes_of_document(root: &Prefix, key: &Key, document: &[u8]) -> [u64; 2] {
         let path = root.strip(key).unwrap_or_default().as_bytes();
         [hash_of(&[document]), hash_of(&[path, document])]
@@ -329,7 +329,7 @@ fn intermediates(text: &[u8]) -> Option<String> {
     Some(json.get("unfinished_copy")?.get("intermediates")?.as_str()?.to_owned())
 }
 
-/// The identity of a copy in its marker, whatever the objects of the source are.
+/// The identity of a copy in its marker, without the objects of the source.
 fn without_content(text: &[u8]) -> Value {
     let mut json: Value = serde_json::from_slice(text).unwrap_or_default();
     if let Some(members) = json.get_mut("unfinished_copy").and_then(Value::as_object_mut) {

@@ -145,8 +145,8 @@ pub(crate) fn copy_others(
     Ok(summary)
 }
 
-/// Copies every object at and below a node that is to be copied, whatever it is. `target` is the
-/// state of the copy to which the node belongs. A part does not copy [documents](documents_below).
+/// Copies every object at and below a node, of any kind. `target` is the state of the copy to which
+/// the node belongs. A part does not copy [documents](documents_below).
 pub(crate) fn copy_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,

@@ -42,7 +42,7 @@ use crate::error::{TransferError, grid_error, target};
 use crate::marker::{Marker, Step, TargetState, below, put_verified};
 use crate::{CopyOptions, CopySummary, PartStatus};
 
-/// How often a part looks again at a target where others begin or end at the same time.
+/// The number of times that a part looks again at a target while others begin or end.
 const ATTEMPTS: u32 = 10;
 
 /// How a part found its copy.
@@ -106,7 +106,8 @@ impl<'a> PartRun<'a> {
             match self.marker.put_first() {
                 Ok(PutOutcome::Written) => {}
                 Ok(PutOutcome::Changed) => continue,
-                // Whoever completed the copy may have removed the marker before it was verified.
+                // The process that completed the copy may have removed the marker before it was
+                // verified.
                 Err(_) if to.store.head(&to.document()?)?.is_some() => continue,
                 Err(error) => return Err(error),
             }
@@ -239,7 +240,8 @@ impl<'a> PartRun<'a> {
             && to.store.head(&to.document()?)?.is_none();
         if !is_open {
             self.remove_records(self.part.number()).map_err(target)?;
-            // Whoever completed the copy may have removed the record before it was verified.
+            // The process that completed the copy may have removed the record before it was
+            // verified.
             return Ok(false);
         }
         put?;
@@ -319,7 +321,7 @@ impl<'a> Share<'a> {
         self.of.is_none()
     }
 
-    /// Before each task of a part: whether the copy still goes on.
+    /// Before each task of a part: whether the copy is still in progress.
     pub(crate) fn check(&self) -> Result<(), TransferError> {
         let Some((_, marker)) = self.of else { return Ok(()) };
         match marker.find()? {

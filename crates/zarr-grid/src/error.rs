@@ -88,7 +88,7 @@ pub enum GridErrorKind {
     /// An index lies outside of the axis.
     #[error("index {index} is out of bounds for extent {extent}")]
     IndexOutOfBounds {
-        /// The index asked for.
+        /// The requested index.
         index: u64,
         /// Extent of the axis.
         extent: u64,
@@ -96,7 +96,7 @@ pub enum GridErrorKind {
     /// A chunk number lies outside of the axis.
     #[error("chunk {chunk} is out of bounds for {declared} declared chunks")]
     ChunkOutOfBounds {
-        /// The chunk number asked for.
+        /// The requested chunk number.
         chunk: u64,
         /// Number of declared chunks on the axis.
         declared: u64,
@@ -104,7 +104,7 @@ pub enum GridErrorKind {
     /// A chunk to move or drop holds no element of the array, so no store has it.
     #[error("chunk {chunk} is out of bounds for {occupied} occupied chunks")]
     NotOccupied {
-        /// The chunk number asked for.
+        /// The requested chunk number.
         chunk: u64,
         /// Number of occupied chunks on the axis.
         occupied: u64,
@@ -186,7 +186,7 @@ pub enum GridErrorKind {
     /// An axis number is not less than the rank.
     #[error("axis {axis} is out of bounds for rank {rank}")]
     AxisOutOfBounds {
-        /// The axis asked for.
+        /// The requested axis.
         axis: usize,
         /// Number of axes of the grid.
         rank: usize,

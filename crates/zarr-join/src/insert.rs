@@ -1,4 +1,4 @@
-//! Whether an array can be inserted into another as it is.
+//! Checks whether an array can be inserted into another unchanged.
 
 use zarr_array::Array;
 

@@ -162,7 +162,7 @@ fn write_infinity(negative: bool, out: &mut String) -> std::fmt::Result {
     out.write_str(if negative { "\"-Infinity\"" } else { "\"Infinity\"" })
 }
 
-/// Appends the bytes of the element that `raw` stands for, or nothing.
+/// Appends the bytes of the element with the JSON text `raw`; appends nothing after an error.
 ///
 /// `packed` is the byte order of records that are written as base64.
 pub(crate) fn read(

@@ -1,4 +1,4 @@
-//! Fill values: the JSON, and the bytes of the element that it stands for.
+//! Fill values: their JSON, and the bytes of their element.
 
 use std::fmt;
 

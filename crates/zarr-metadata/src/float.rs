@@ -119,7 +119,7 @@ impl FloatFormat {
         }
     }
 
-    /// The code that `"NaN"` stands for: positive and quiet, with no payload.
+    /// The code of `"NaN"`: positive and quiet, without payload.
     pub(crate) fn nan(&self) -> Option<u32> {
         match self.specials {
             FloatSpecials::Ieee => {

@@ -148,7 +148,7 @@ pub enum Error {
     /// The processor lacks the instructions of a kernel.
     #[error("kernel {kernel:?} is not available on this processor")]
     KernelUnavailable {
-        /// The kernel asked for.
+        /// The requested kernel.
         kernel: Kernel,
     },
 }

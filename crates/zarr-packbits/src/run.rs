@@ -9,8 +9,8 @@
 //! ```
 //!
 //! Kernels that read or write whole words beyond a group stop before the end of the buffer. The
-//! portable kernel processes the rest in a buffer with spare room. The AVX-512 kernel needs none of
-//! that: it unpacks from any bit to the last element.
+//! portable kernel processes the rest in a buffer with spare room. The AVX-512 kernel does not need
+//! this: it unpacks from any bit to the last element.
 
 #[cfg(all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"))]
 use crate::arch::Neon;

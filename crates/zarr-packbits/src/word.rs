@@ -90,7 +90,7 @@ impl Words {
             return x;
         }
         // `(x ^ sign) - sign` extends one component. Its highest bit is set meanwhile, so that a
-        // borrow takes that bit and none of the next component; then the final xor corrects it.
+        // borrow takes this bit, not a bit of the next component. The final xor corrects it.
         (x ^ (self.sign | self.highest)).wrapping_sub(self.sign) ^ self.highest
     }
 

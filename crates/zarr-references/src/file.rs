@@ -103,7 +103,7 @@ struct Parser<'a> {
     templates: BTreeMap<String, String>,
     /// The targets by their text with templates.
     numbers: HashMap<String, usize>,
-    /// How many bytes templates may still be replaced with.
+    /// The number of bytes that replaced templates may still add.
     room: usize,
     target: &'a mut dyn FnMut(&str) -> usize,
 }

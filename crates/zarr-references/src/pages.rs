@@ -9,7 +9,7 @@
 /// The most bytes that one page may have.
 const LONGEST_PAGE: u64 = 256 << 20;
 
-/// How many values a page may always have.
+/// The number of values that a page may always have.
 const FEW: u64 = 1 << 16;
 
 /// The kinds of a number of 32 bits and of a struct.

@@ -16,7 +16,7 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use super::file::Reference;
 use super::pages;
 
-/// The rows of a file that stand for something, each with its number, in order.
+/// The rows of a file with a reference, each with its number, in order.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Rows {
     /// The number of all rows.
@@ -32,7 +32,7 @@ impl Rows {
         self.found.get(at).map(|(_, reference)| reference)
     }
 
-    /// The numbers of the rows that stand for something.
+    /// The numbers of the rows with a reference.
     pub(super) fn numbers(&self) -> impl Iterator<Item = u64> {
         self.found.iter().map(|(row, _)| u64::from(*row))
     }
@@ -194,7 +194,7 @@ impl Group<'_> {
             ColumnReader::ByteArrayColumnReader(reader) => {
                 self.values(column, reader, |row, value: &ByteArray| each(row, value.data()))
             }
-            // A column in which nothing is set has whatever type the program chose.
+            // A column without values has any type that the program chose.
             ColumnReader::Int32ColumnReader(reader) => self.nothing(name, column, reader),
             ColumnReader::DoubleColumnReader(reader) => self.nothing(name, column, reader),
             _ => Err(wrong_type(name, column.column_type(), "texts or bytes")),

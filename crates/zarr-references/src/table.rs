@@ -17,7 +17,7 @@ use super::target::Targets;
 /// The most rows that one file may have: it takes some bytes to say that all of them are equal.
 const MOST_ROWS: u64 = 1 << 22;
 
-/// How many bytes of rows are kept; at least the file that is read.
+/// The bytes of rows that are cached; at least the file that is read.
 const KEPT: usize = 64 << 20;
 
 /// The references of a folder. Its files are read when they are needed.

@@ -1,4 +1,4 @@
-//! How long a document may be where few bytes stand for many.
+//! The limit of a document's length in stores that expand few bytes to many.
 
 use super::Key;
 

@@ -188,7 +188,7 @@ impl<S: Store> Layer for FaultStore<S> {
         self.run(operation, name, |_| work())
     }
 
-    /// The whole listing is one operation, numbered when it is asked for.
+    /// A whole listing is one operation, numbered when it is requested.
     fn pass_listing<'s, T: Send + 's>(
         &'s self,
         prefix: &Prefix,

@@ -1,7 +1,7 @@
 //! Hooks for a simulation of this library: it decides how long pauses are, and counts how often
 //! marked places were reached.
 //!
-//! Only for `cargo xtask simulate`. Without a simulation, pauses are as long as they are otherwise.
+//! Only for `cargo xtask simulate`. Without a simulation, pauses have their normal length.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};

@@ -15,7 +15,7 @@ pub enum ViewError {
     /// The view has no such axis.
     #[error("axis {axis} is out of range, the view has {rank} dimensions")]
     Axis {
-        /// The axis asked for.
+        /// The requested axis.
         axis: usize,
         /// The rank of the view.
         rank: usize,
@@ -79,7 +79,7 @@ pub enum ViewError {
         axis: usize,
         /// Its size.
         size: usize,
-        /// The size asked for.
+        /// The requested size.
         wanted: usize,
     },
     /// The outer view of a composition reads past the elements of the inner view.
@@ -174,7 +174,7 @@ pub enum CopyError {
     /// This processor does not have these instructions.
     #[error("instruction set {set:?} is not available on this processor")]
     InstructionSet {
-        /// The instruction set asked for.
+        /// The requested instruction set.
         set: InstructionSet,
     },
     /// A box or a reshape is invalid.
@@ -183,7 +183,7 @@ pub enum CopyError {
     /// Not enough memory.
     #[error("out of memory for {bytes} bytes")]
     Memory {
-        /// Bytes asked for.
+        /// Requested bytes.
         bytes: usize,
     },
 }

@@ -50,7 +50,7 @@ pub(crate) struct MemberStore {
 /// A reference, taken apart.
 #[derive(Debug, PartialEq, Eq)]
 enum Reference {
-    /// Names below the document's folder, as they are there: not percent-encoded.
+    /// Names below the document's folder, not percent-encoded.
     Below(Vec<String>),
     /// Names below an ancestor of the folder, this many levels up.
     Above(usize, Vec<String>),
@@ -220,7 +220,7 @@ fn split(url: &str, options: &StoreOptions) -> Option<(String, Prefix)> {
 /// The reference to `target` in a document that lies in the folder or at the URL `base`: relative
 /// if possible.
 pub(crate) fn reference(base: &str, target: &str) -> String {
-    // Of whatever kind the files on the way are.
+    // For files of any kind on the path.
     let options = StoreOptions::new();
     let absolute = |url: &str| std::path::absolute(folder_at(url, &options)?).ok();
     let relative = match (absolute(base), absolute(target)) {
@@ -255,7 +255,7 @@ fn relative_url(base: &str, target: &str) -> Option<String> {
     if base.contains(['?', '#']) || target.contains(['?', '#']) {
         return None;
     }
-    // As they are called there, as in a folder. An encoded `/` is none of the name.
+    // The names there, as in a folder. An encoded `/` is not part of the name.
     let names = |url: &str| -> Option<Vec<String>> {
         let names = url.trim_end_matches('/').split('/').map(|name| {
             let name = names_in(url, name).ok()?;

@@ -138,7 +138,7 @@ pub enum VirtualJoinError {
         place: String,
         /// The axis.
         axis: usize,
-        /// The index at which the cut was asked for.
+        /// The index of the cut.
         index: u64,
         /// The edge before it.
         before: u64,

@@ -25,7 +25,8 @@ pub(crate) struct Source {
     pub(crate) alike: Mutex<Vec<Array>>,
 }
 
-/// How many documents are kept to be compared with: members of a join mostly have few different ones.
+/// The number of documents that are kept for comparison: members of a join mostly have few
+/// different documents.
 const DOCUMENTS: usize = 8;
 
 impl Source {

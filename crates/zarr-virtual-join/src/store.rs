@@ -19,7 +19,7 @@ use crate::error::VirtualJoinError;
 use crate::source::Source;
 use crate::watched::read_only;
 
-/// How many chunks of a member are looked at in one step.
+/// The number of a member's chunks per step.
 const STEP: u64 = 1024;
 
 /// The nodes of a virtual join. Reads of arrays go to the members, which the hierarchy has beside

@@ -1,4 +1,4 @@
-//! The handle of an archive: how it is opened, and the archive as it is now.
+//! The handle of an archive: opening it, and its current content.
 
 use std::fs;
 use std::io;
@@ -12,27 +12,27 @@ use zarr_store::{
 use super::archive::Archive;
 use super::source::Source;
 
-/// How often a read looks again at an archive that others replace meanwhile.
+/// The number of times that a read looks again at an archive that others replace meanwhile.
 pub(super) const ATTEMPTS: usize = 100;
 
 /// A store in one zip archive: a local file, or an object of another store.
 ///
-/// Objects are read by range, without unpacking the archive. Stored entries are read where they
-/// are; deflated ones are decompressed for every read, up to the last byte that is asked for. Whole
-/// reads compare the checksum. Other methods of compression and encrypted entries are refused when
-/// they are read. Entries with names that are no keys, such as `../a` or `/a`, are not objects. Of
+/// Objects are read by range, without unpacking the archive. Stored entries are read in place.
+/// Deflated entries are decompressed for every read, up to the last requested byte. Whole reads
+/// compare the checksum. Other methods of compression and encrypted entries are refused when they
+/// are read. Entries with names that are no keys, such as `../a` or `/a`, are not objects. Of
 /// several entries with one name, the last is the object.
 ///
 /// # Writing
 /// A local archive can be made, and objects can be added to one, in a [session](Store::session).
-/// New objects are stored, not compressed, in a temporary copy beside the archive, which takes its
-/// place when the session is [committed](zarr_store::Session::commit). Until then others see the
-/// old archive, which also remains after the process is killed. The copy costs as much as the
+/// New objects are stored uncompressed in a temporary copy beside the archive. The copy replaces
+/// the archive when the session is [committed](zarr_store::Session::commit). Until then others see
+/// the old archive, which also remains after the process is killed. The copy costs as much as the
 /// archive is large, unless the file system shares the blocks of copies. **A put outside of a
-/// session is a session of its own**: put many objects in one.
+/// session is a separate session**: put many objects in one session.
 ///
-/// There is one session of an archive at a time: the next one waits, whatever thread or process
-/// began it. Readers do not wait. They see the last commit, also of others.
+/// There is one session of an archive at a time: the next one waits, in any thread or process.
+/// Readers do not wait. They see the last commit, also of others.
 ///
 /// Entries of an archive cannot be removed or replaced: deleting and overwriting are refused,
 /// except for objects of the same session. If another program that ignores the lock replaces the
@@ -166,7 +166,7 @@ impl ZipStore {
         self.archive().clone()
     }
 
-    /// The archive as it is now, where others may have added to it: a local one.
+    /// The current archive, if others may have added to it: a local one.
     pub(super) fn current(&self) -> Result<Option<Arc<Archive>>, StoreError> {
         match self.inner.path {
             Some(_) => self.refreshed(),
@@ -174,7 +174,7 @@ impl ZipStore {
         }
     }
 
-    /// The archive as it is now: again read, if it was replaced by one with more objects.
+    /// The current archive: read again, if it was replaced by one with more objects.
     pub(super) fn refreshed(&self) -> Result<Option<Arc<Archive>>, StoreError> {
         let Inner { store, key, .. } = &*self.inner;
         let fail = |reason: &str| {

@@ -21,7 +21,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// The archive as it is now; `None` if there is none.
+    /// The current archive; `None` if there is none.
     pub(super) fn open(store: Arc<dyn Store>, key: Key) -> Result<Option<Self>, StoreError> {
         let Some(meta) = store.head(&key)? else { return Ok(None) };
         Ok(Some(Self { store, key, meta }))

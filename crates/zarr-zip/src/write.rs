@@ -66,8 +66,8 @@ impl Drop for Draft {
     }
 }
 
-/// Writes to the temporary file until a write fails or it is given up, and then nowhere. The library
-/// goes on after an error, and expects then to be as far as it had come.
+/// Writes to the temporary file until a write fails or it is given up, and then nowhere. The
+/// library continues after an error, and then expects the position to be unchanged.
 struct Sink {
     file: File,
     given_up: Arc<AtomicBool>,

@@ -119,7 +119,7 @@ impl Array {
         self.shared.members.as_deref()
     }
 
-    /// Where a chunk lies in the members; `None` if the array has chunks of its own.
+    /// Where a chunk lies in the members; `None` if the array has its own chunks.
     pub(super) fn in_member(&self, chunk: &[u64]) -> Result<Option<InMember<'_>>, ArrayError> {
         let Some(members) = self.members() else { return Ok(None) };
         let (number, start) = self.place_in_member(members, chunk)?;
@@ -149,7 +149,7 @@ impl Array {
     }
 
     /// Reads a box of a chunk from the chunks of the member that holds it; false if the array has
-    /// chunks of its own.
+    /// its own chunks.
     pub(super) fn read_box_of_member(
         &self,
         part: &ChunkRegion<'_>,
@@ -190,8 +190,9 @@ impl Array {
         Ok(true)
     }
 
-    /// The elements of variable length of a part of a chunk, in C order of the part, from the member
-    /// that holds it. `None` if the array has chunks of its own, `Some(None)` where there is no member.
+    /// The elements of variable length of a part of a chunk, in C order of the part, from the
+    /// member that holds it. `None` if the array has its own chunks, `Some(None)` where there is no
+    /// member.
     pub(super) fn read_variable_of_member(
         &self,
         part: &ChunkPart<'_>,

@@ -51,7 +51,7 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
     let has_document = documents.contains(&prefix.key(METADATA_KEY)?);
     node::refuse_version_2(!has_document && version_2::is_at(store, prefix)?, prefix)?;
     for level in documents.chunk_by(|a, b| node::depth(a) == node::depth(b)) {
-        // One after another where a store answers no faster when it is asked for several.
+        // One after another if a store does not answer several requests faster.
         let threads = store.capabilities().requests_in_flight;
         parallel::each(level, threads, |key| remove(&**store, key))?;
     }

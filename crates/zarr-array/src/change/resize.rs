@@ -99,8 +99,8 @@ impl Array {
         Ok(resized)
     }
 
-    /// The array with another shape and the same chunks. Of several writers that make the same change,
-    /// only one succeeds, whatever response is lost.
+    /// The array with another shape and the same chunks. Of several writers that make the same
+    /// change, only one succeeds, even if responses are lost.
     pub(super) fn grow_alone(&self, shape: &[u64], edges: &[Vec<Run>]) -> Result<Self, ArrayError> {
         let document = LockedDocument::lock(self, Extent::Document)?;
         let resized = grown(self, &document, shape, edges)?;

@@ -201,7 +201,7 @@ pub enum ArrayError {
     /// An axis that the array does not have.
     #[error("axis {axis}: the array has {rank} {}", if *.rank == 1 { "axis" } else { "axes" })]
     Axis {
-        /// The axis asked for.
+        /// The requested axis.
         axis: usize,
         /// The number of axes.
         rank: usize,
@@ -286,7 +286,7 @@ pub enum ArrayError {
         /// The selection's shape.
         expected: Vec<u64>,
     },
-    /// The array has another number of axes than the type that was asked for.
+    /// The requested type has another number of axes than the array.
     #[error("the array has {axes} axes, but {requested} were asked for")]
     Axes {
         /// Axes of the array.

@@ -1,8 +1,8 @@
 //! Nodes of the hierarchy: their documents, their names, and checks of the place of a new node.
 //!
-//! [`Array`](crate::Array) and [`Group`](crate::Group) need none of this from their users. It is for
-//! programs that work on whole hierarchies, such as copies, checks and joins, and that must judge
-//! nodes as these two do.
+//! Users of [`Array`](crate::Array) and [`Group`](crate::Group) do not need it. It is for programs
+//! that work on whole hierarchies, such as copies, checks and joins, and that must judge nodes as
+//! these two do.
 
 use std::sync::Arc;
 
@@ -138,7 +138,7 @@ pub const ROOT: &str = "the root";
 pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
     match Unfinished::at(&**store, prefix)? {
         Some(Unfinished { from, kind, work, parts }) => {
-            // A creation has nothing to go on with: there are no chunks to put.
+            // A creation cannot be resumed: there are no chunks to put.
             let resumable = kind.is_some() && work != UnfinishedWork::Creation;
             let parts = parts.map(|of| UnfinishedParts::at(&**store, prefix, of)).transpose()?;
             let parts = parts.map(Box::new);
@@ -179,7 +179,7 @@ pub(crate) fn depth(key: &Key) -> usize {
     key.as_str().matches('/').count()
 }
 
-/// A node's path for messages: the root has no name of its own.
+/// A node's path for messages, with a name for the root.
 #[must_use]
 pub fn display(prefix: &Prefix) -> String {
     if prefix.is_root() { ROOT.to_owned() } else { prefix.as_str().to_owned() }

@@ -1,7 +1,8 @@
 //! The marker of an unfinished copy at its target, which has no document yet.
 //!
-//! Whatever opens nodes reports it ([`ArrayError::Unfinished`](crate::ArrayError::Unfinished)), so
-//! the marker is read here. The crate `zarr-copy` writes it.
+//! Everything that opens nodes reports it
+//! ([`ArrayError::Unfinished`](crate::ArrayError::Unfinished)), so the marker is read here. The
+//! crate `zarr-copy` writes it.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Nodes of Zarr version 2: translated to version 3 when they are read, and never written.
 //!
-//! Their chunks need no code of their own, since each document of version 2 that can be read has
-//! an equal one of version 3.
+//! Their chunks need no separate code, since each readable document of version 2 has an equivalent
+//! document of version 3.
 
 use std::sync::Arc;
 

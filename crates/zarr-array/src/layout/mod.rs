@@ -1,4 +1,4 @@
-//! The location of an array's chunks, whatever their content.
+//! The location of an array's chunks, without their content.
 
 mod batches;
 pub(crate) mod grid;

@@ -10,7 +10,7 @@ use crate::length::{narrow, widen};
 /// Bytes of the header.
 const HEADER: usize = 4;
 
-/// Each further byte of a match's length stands for 255 bytes.
+/// Each further byte of a match's length adds 255 bytes.
 const MOST_EXPANSION: u64 = 256;
 
 /// The longest input that the C library and numcodecs allow.

@@ -121,7 +121,7 @@ impl StreamFormat for Lzma {
     }
 
     fn room(decoded: usize) -> usize {
-        // Chunks of 64 KiB that are stored as they are take three bytes more.
+        // Chunks of 64 KiB that are stored uncompressed take three bytes more.
         decoded.saturating_add(decoded / 8192).saturating_add(256)
     }
 

@@ -189,8 +189,8 @@ macro_rules! little {
 
 little!(i16, i32, i64, u16, u32, u64, f16, f32, f64);
 
-/// Decodes all numbers, some at a time: whatever the file states, no more are requested than there is
-/// room for.
+/// Decodes all numbers, some at a time. It never requests more than there is room for, even if the
+/// file states more.
 fn decode<T: Little + Default>(
     encoded: &[u8],
     mut put: impl FnMut(&[u8]) -> Result<(), ChunkErrorKind>,

@@ -9,7 +9,7 @@ use crate::error::ChunkErrorKind;
 
 /// A format with a reader as its decoder.
 pub(super) trait StreamFormat: fmt::Debug + Send + Sync {
-    /// Bytes that one encoded byte can stand for, at most.
+    /// The most bytes to which one encoded byte can decode.
     const MOST_EXPANSION: u64;
 
     /// Decodes its input to the end. A stream that ends too early is an error of the reader, and so

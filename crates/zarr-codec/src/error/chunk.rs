@@ -310,7 +310,7 @@ pub enum ChunkErrorKind {
     /// Not enough memory for the decoded chunk.
     #[error("no memory for {bytes} bytes")]
     OutOfMemory {
-        /// Bytes asked for.
+        /// Requested bytes.
         bytes: u64,
     },
 }

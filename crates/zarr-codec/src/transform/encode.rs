@@ -72,9 +72,9 @@ impl ArrayTransform {
             copy(&source, data, stored_view, &mut stored, element, &fill)?;
             return Ok(Bytes::Taken(stored));
         }
-        // Goes through a buffer in C order of the level, and perhaps further ones. Elements are
-        // swapped on the way into the first, so that they match the fill value, which is in
-        // stored order.
+        // Moves through a buffer in C order of the level, and perhaps more buffers. Elements are
+        // swapped on the way into the first, so that they match the fill value, which is in stored
+        // order.
         let whole = self.contiguous(level)?;
         let mut between = pool.take(len)?;
         copy(&source, data, &whole, &mut between, element, &fill)?;

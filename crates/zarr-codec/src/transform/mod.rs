@@ -404,8 +404,8 @@ impl ArrayTransform {
         Ok(())
     }
 
-    /// Refuses too large a buffer for the elements of a shard: a few bytes may stand for any
-    /// number of them. Other codecs have checked the number of their bytes.
+    /// Refuses too large a buffer for the elements of a shard: a few bytes may expand to any number
+    /// of elements. Other codecs have checked the number of their bytes.
     fn check_limit(&self, source: &Source<'_>, element: CopyElement) -> Result<(), ChunkErrorKind> {
         let bytes = widen(self.elements().saturating_mul(element.size()));
         match source {

@@ -175,7 +175,7 @@ impl Number {
         Ok(wrapped(self.to_integer(rounding)?.unwrap_or(0), bits, signed))
     }
 
-    /// Whether two numbers have the same value, whatever their types. NaN equals NaN.
+    /// Whether two numbers of any types have the same value. NaN equals NaN.
     pub(super) fn same_value(self, other: Self) -> bool {
         match (self, other) {
             (Self::Nan, Self::Nan) => true,

@@ -139,8 +139,8 @@ impl VariableChunkCodec {
     /// `encoded`: the whole encoded chunk. `region`: indices within the chunk, one slice per axis.
     /// `fill`: the element of inner chunks that a shard does not store.
     ///
-    /// Uses memory in proportion to the decompressed bytes, the region and the elements decoded
-    /// for it, whatever lengths the chunk states.
+    /// Uses memory in proportion to the decompressed bytes, the region and the elements decoded for
+    /// it, not to the lengths that the chunk states.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are not such a chunk.

@@ -4,8 +4,8 @@
 //! mask length u64 | values length u64 | mask | values            all numbers little-endian
 //! ```
 //!
-//! The mask is an array of `bool` of the chunk's shape, the values are an array of one dimension;
-//! each has a chain of its own. No values are stored, not even encoded ones, if there are none.
+//! The mask is an array of `bool` of the chunk's shape, the values are an array of one dimension.
+//! Each has a separate chain. No values are stored, not even encoded ones, if there are none.
 
 use zarr_metadata::{DataType, Optional as OptionalType, OptionalCodecs};
 use zarr_view::{Output, View};

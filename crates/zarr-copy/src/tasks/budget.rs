@@ -24,7 +24,7 @@ pub(crate) struct Budget {
     pub(crate) threads: NonZeroUsize,
     /// Elements of a task.
     pub(crate) elements: u64,
-    /// Bytes that they may take if each has a length of its own.
+    /// Bytes that they may take if their lengths differ.
     pub(crate) bytes: u64,
     /// Bytes that the buffers of all threads may take.
     buffers: u64,

@@ -60,8 +60,8 @@ impl Passes {
     }
 }
 
-/// The array between the passes, which nothing has been written of: elements as they are, so that its
-/// size is known.
+/// The array between the passes, not yet written: with uncompressed elements, so that its size is
+/// known.
 pub(crate) fn array_between(
     to: &Array,
     grid: &Grid,

@@ -17,7 +17,7 @@ use crate::{CopyProgress, CopySummary, UnfitArray};
 /// Copies a part of a group.
 ///
 /// Each part visits the whole source first; the parts compare their findings by the marker. Nodes
-/// below the root have no markers of their own, and get their documents when all parts are done.
+/// below the root have no markers, and get their documents when all parts are done.
 pub(crate) fn copy_group_in_parts(
     first: &mut FirstVisit<'_>,
     group: &GroupMetadata,

@@ -56,7 +56,7 @@ pub(crate) struct Source {
     pub(crate) meta: ObjectMeta,
 }
 
-/// A chunk that is moved as it is.
+/// A chunk that is moved unchanged.
 #[derive(Clone, Debug)]
 pub(crate) struct Moved {
     pub(crate) source: Source,

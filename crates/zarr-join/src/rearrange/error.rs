@@ -17,7 +17,7 @@ pub enum RearrangeError {
     Unaligned {
         /// The axis.
         axis: usize,
-        /// The index at which the cut was asked for.
+        /// The index of the cut.
         index: u64,
         /// The edge before it.
         before: u64,

@@ -1,4 +1,4 @@
-//! Which object goes where.
+//! The moves of stored chunks to their new keys.
 
 use zarr_array::Array;
 use zarr_array::ArrayError;

@@ -144,7 +144,7 @@ impl Rearrangement {
         put(document, gone.metadata())
     }
 
-    /// The rearranged array as it is with keys of the other encoding.
+    /// The rearranged array with keys of the other encoding.
     pub(super) fn gone(&self) -> Result<Array, ArrayError> {
         let home = self.array.layout().key_encoding();
         let metadata = self.rearranged.metadata().with_chunk_key_encoding(&away(home));
@@ -232,7 +232,7 @@ pub(super) fn put(
 /// stay unchanged.
 ///
 /// Documents are unlocked while consolidated metadata follows. Chunks are removed after that, so
-/// that no reader finds them by it any more. `plans` says how the new documents are spelled.
+/// that no reader finds them by it any more. `plans` has the spelling of the new documents.
 pub(super) fn return_to_own_keys(
     arrays: &[Array],
     group: Option<&Prefix>,

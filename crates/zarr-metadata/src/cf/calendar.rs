@@ -12,11 +12,11 @@
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Calendar {
-    /// Gregorian at all times.
+    /// Proleptic Gregorian: Gregorian for all dates.
     Gregorian,
     /// Gregorian from 1582-10-15 on, Julian until 1582-10-04, without dates in between.
     Mixed,
-    /// Julian at all times.
+    /// Julian for all dates.
     Julian,
     /// Years of 365 days.
     NoLeap,

@@ -1,4 +1,4 @@
-//! Dates and times in ISO 8601, as far as they are written: `2015-03` is all of March.
+//! Dates and times in ISO 8601, complete or abbreviated: `2015-03` is all of March.
 
 use super::calendar::{Calendar, Date};
 

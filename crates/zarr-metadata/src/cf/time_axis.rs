@@ -159,7 +159,7 @@ impl TimeAxis {
     }
 }
 
-/// Names of universal time, which is meant without one, too.
+/// Names of universal time, which is also the default.
 const UNIVERSAL: [&str; 8] = ["UTC", "GMT", "Z", "+00:00", "-00:00", "+0:00", "00:00", "0:00"];
 
 /// `1970-01-01`, `1970-1-1 00:00:0.0`, `1970-01-01T00:00:00Z`, `1970-01-01 00:00:00 UTC`.

@@ -245,13 +245,13 @@ fn read_rectilinear(
 const AXES: &str = "an array of edge lengths for each dimension";
 
 /// The edges of a rectilinear grid, read in place in the text: a long list takes 16 bytes for each
-/// edge, without an entry of its own.
+/// edge, without a separate entry.
 #[derive(Debug, Default)]
 pub(crate) struct Axes(Option<Result<Vec<ChunkEdges>>>);
 
 impl Axes {
-    /// Reads the member `chunk_shapes` of a configuration, if the value of the grid is at `level`
-    /// 0. False if this is another member, or no list of edges.
+    /// Reads the member `chunk_shapes` of a configuration (the grid's value has `level` 0). False if
+    /// this is another member, or no list of edges.
     pub(crate) fn read(&mut self, level: usize, key: Key<'_>, reader: &mut Reader<'_>) -> bool {
         if level != 2 || !key.is("chunk_shapes") {
             return false;

@@ -75,8 +75,8 @@ impl Optional {
         Self::new(inner).map(Some).member("configuration")
     }
 
-    /// The JSON text of the configuration: an object with a configuration of its own, even if that
-    /// is empty, because zarrs refuses others.
+    /// The JSON text of the configuration: an object with an inner configuration, even if it is
+    /// empty, because zarrs refuses others.
     pub(super) fn write(&self, json: &mut String) {
         let inner = self.inner.to_json();
         if inner.starts_with('{') {

@@ -33,7 +33,7 @@ pub struct ConsolidatedMetadata<'a> {
     /// The document of the group.
     text: &'a str,
     copies: &'a Copies,
-    /// Whether the nodes stand for documents of Zarr version 2.
+    /// Whether the nodes are translated from Zarr version 2.
     is_version_2: bool,
 }
 

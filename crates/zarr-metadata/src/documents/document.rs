@@ -59,7 +59,7 @@ pub struct NodeDocument {
     text: Box<str>,
     members: Vec<Member>,
     findings: Vec<Finding>,
-    /// Whether it stands for documents of Zarr version 2.
+    /// Whether it is translated from documents of Zarr version 2.
     is_version_2: bool,
 }
 

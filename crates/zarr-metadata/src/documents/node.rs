@@ -1,4 +1,4 @@
-//! The metadata document of an array or a group, whichever it is.
+//! The metadata document of an array or a group.
 
 use std::ops::Deref;
 

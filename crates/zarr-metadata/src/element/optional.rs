@@ -32,7 +32,7 @@ pub(super) fn format(optional: &Optional, bytes: &[u8], out: &mut String) -> Res
     Ok(())
 }
 
-/// Appends the bytes of the element that `raw` stands for, or nothing.
+/// Appends the bytes of the element with the JSON text `raw`; appends nothing after an error.
 ///
 /// `packed` is the byte order of records that are written as base64.
 pub(super) fn read(

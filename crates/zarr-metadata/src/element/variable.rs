@@ -32,7 +32,7 @@ pub(super) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Re
     Ok(())
 }
 
-/// Appends the bytes of the element that `raw` stands for.
+/// Appends the bytes of the element with the JSON text `raw`.
 ///
 /// `packed` is the byte order of records that are written as base64.
 pub(super) fn read(

@@ -173,7 +173,7 @@ impl MetadataError {
         self.0.rule
     }
 
-    /// Says which rule is broken, unless a part further in has said it more precisely.
+    /// Sets the broken rule, unless an inner part has set it already.
     pub(crate) fn breaks(mut self, rule: Rule) -> Self {
         self.0.rule.get_or_insert(rule);
         self
@@ -267,7 +267,7 @@ fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// How a message shows a JSON value: short ones as they are, others by their kind.
+/// A JSON value in a message: short values unchanged, others by their kind.
 pub(crate) fn describe(raw: &str) -> String {
     let long = raw.len() > SHOWN || raw.contains(['\n', '\r', '\t']);
     match raw.as_bytes().first() {

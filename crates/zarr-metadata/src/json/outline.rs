@@ -8,7 +8,7 @@ use crate::error::{MetadataError, path_member};
 
 type Result<T> = std::result::Result<T, MetadataError>;
 
-/// Whether the bare words `NaN`, `Infinity` and `-Infinity` may stand for a number (SD-43).
+/// Whether the bare words `NaN`, `Infinity` and `-Infinity` count as numbers (SD-43).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Grammar {
     Json,

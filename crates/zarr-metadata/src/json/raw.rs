@@ -52,8 +52,8 @@ impl<'a> Key<'a> {
         self.0.starts_with('"')
     }
 
-    /// The key with its escapes resolved; as it is written, if it is not text, because of half a
-    /// surrogate pair.
+    /// The key with its escapes resolved; unchanged if it is not text, because of half a surrogate
+    /// pair.
     pub(crate) fn name(self) -> Cow<'a, str> {
         match self.has_escapes() {
             true => unescape(self.0).unwrap_or(Cow::Borrowed(self.0)),

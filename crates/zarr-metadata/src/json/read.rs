@@ -88,7 +88,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Opens an object or an array, whichever `open` says.
+    /// Opens an object or an array, by the byte `open`.
     #[inline]
     pub(crate) fn open(&mut self, open: u8, expected: &'static str) -> Result<()> {
         if !self.take(open) {
@@ -107,7 +107,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Reads by `read`, or nothing at all if it returns `None`.
+    /// Reads by `read`; if it returns `None`, nothing is read.
     pub(crate) fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         let before = (self.rest, self.depth);
         let result = read(self);

@@ -20,10 +20,10 @@ impl ArrayMetadata {
     /// Reads an array of Zarr version 2 from its documents `.zarray` and, if there is one, `.zattrs`.
     ///
     /// The result is the document that the array would have in version 3, with the chunk key
-    /// encoding `v2`: chunks can be read with it as they are. Chunks in Fortran order are behind a
-    /// transpose. An attribute `_ARRAY_DIMENSIONS` of Xarray becomes the dimension names. Then the
-    /// fill value also becomes the attribute `_FillValue`, since Xarray uses it so in version 2. A
-    /// fill value of `null` becomes zero, the empty string or NaT.
+    /// encoding `v2`: it describes the stored chunks without changes. Chunks in Fortran order are
+    /// behind a transpose. An attribute `_ARRAY_DIMENSIONS` of Xarray becomes the dimension names.
+    /// Then the fill value also becomes the attribute `_FillValue`, since Xarray uses it so in
+    /// version 2. A fill value of `null` becomes zero, the empty string or NaT.
     ///
     /// Time and memory are proportional to the length of the texts and to the size of one element.
     ///

@@ -80,7 +80,7 @@ pub(super) fn translate(
         }
     };
     chain.current = Some(dtype.clone());
-    // JSON has nested arrays, always in C order, whatever order the document declares.
+    // JSON has nested arrays, always in C order, even if the document declares another order.
     let is_nested = chain.after == Some(Codec::NumcodecsJson2);
     if is_fortran && rank > 1 && !is_nested {
         chain.codecs.push(Codec::Transpose(Transpose::new((0..rank).rev().collect::<Vec<_>>())));
@@ -306,7 +306,7 @@ impl Configuration {
             if let Some(order) = order.filter(|_| raw.json_type() == JsonType::String) {
                 *order = Some(Endian::Little);
                 if value.starts_with("\">") {
-                    // Refused as it is written, if it is no type.
+                    // The text of no type is refused unchanged.
                     *order = Dtype::read(raw).member(&name)?.order;
                     value.replace_range(1..2, "<");
                 }

@@ -57,7 +57,7 @@ impl GroupMetadata {
             }
         }
         let attributes = match (zattrs, zgroup, &consolidated) {
-            // The copy stands for the group as a whole, if that has no document of its own.
+            // The copy replaces the group's document, if the group has none.
             (None, None, Some(consolidated)) => {
                 consolidated.root_attributes().map_err(of(".zmetadata"))?
             }

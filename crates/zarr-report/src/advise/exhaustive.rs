@@ -1,4 +1,4 @@
-//! Advice beside a trial of all chains on all chunks.
+//! Advice compared with a trial of all chains on all chunks.
 
 use std::sync::Arc;
 

@@ -71,7 +71,7 @@ impl AdviceOptions {
         self
     }
 
-    /// Sets how many bytes a second the store moves, which decides how much a smaller chunk is worth.
+    /// Sets the store's bytes per second: the slower the store, the more small chunks count.
     #[must_use]
     pub fn rate(mut self, bytes: u64) -> Self {
         self.rate = bytes.max(1);

@@ -1,4 +1,4 @@
-//! Chunks of an array that stand for all.
+//! Sampled chunks of an array.
 
 use std::ops::Range;
 

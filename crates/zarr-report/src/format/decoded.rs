@@ -153,7 +153,7 @@ impl Decoded {
 }
 
 impl Scaled {
-    /// The numbers that are meant; NaN where elements are missing.
+    /// The decoded numbers; NaN where elements are missing.
     fn numbers(&self, elements: &[u8]) -> Vec<f64> {
         let mut numbers = Vec::new();
         self.numbers.list(elements, &mut numbers);

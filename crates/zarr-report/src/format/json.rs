@@ -1,5 +1,5 @@
-//! Elements from JSON: one per line, or nested lists. Each is written like a fill value, or as it
-//! is printed.
+//! Elements from JSON: one per line, or nested lists. Each is written like a fill value, or in the
+//! printed form.
 
 use serde_json::value::RawValue;
 use zarr_metadata::{DataType, MetadataError};

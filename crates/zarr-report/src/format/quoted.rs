@@ -57,7 +57,7 @@ fn unescaped_one(text: &str) -> (Option<char>, usize) {
     };
     let character = char::decode_utf16(units).next().and_then(Result::ok);
     let shown = character.filter(|c| is_printable(*c) && !['"', '\\'].contains(c));
-    // Of a half that is none, only itself is left as it is.
+    // An unpaired half stays unchanged.
     (shown, if character.is_none() { 6 } else { length })
 }
 

@@ -111,7 +111,7 @@ struct Columns<'a> {
 }
 
 impl Columns<'_> {
-    /// The indices of an axis among the shown ones; `None` stands for those left out.
+    /// The indices of an axis among the shown ones; `None` is an omitted part.
     fn indices(&self, size: u64) -> impl Iterator<Item = Option<u64>> + use<> {
         let kept = self.shown.kept(size);
         let head = if kept < size { EDGE } else { kept };

@@ -27,7 +27,7 @@ pub(super) struct ArrayJson<'a> {
     error: Option<String>,
     fill_value: Box<RawValue>,
     findings: Vec<Value>,
-    /// How many, for an array that consists of others.
+    /// The number of members, for an array that consists of others.
     #[serde(skip_serializing_if = "Option::is_none")]
     members: Option<u64>,
     node_type: &'static str,

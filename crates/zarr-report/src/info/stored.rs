@@ -1,4 +1,4 @@
-//! How many chunks of an array are stored, and in how many bytes.
+//! The number of stored chunks of an array, and their bytes.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! The table beside the results of the conformance suite, `docs/matrix.md`.
+//! The table compared with the results of the conformance suite, `docs/matrix.md`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Which other programs read an array as it is.
+//! Other programs that read an array unchanged.
 //!
 //! They come from one table of programs, versions and features, `programs.json`. The
 //! interoperability tests read the same table, and the results of the conformance suite are
@@ -138,7 +138,7 @@ fn walk(chain: &[Codec], names: &mut Vec<String>, others: &mut Vec<&'static str>
     }
 }
 
-/// Which programs read one or several arrays as they are.
+/// The programs that read one or several arrays unchanged.
 ///
 /// # Examples
 /// ```

@@ -98,7 +98,8 @@ impl Moments {
         if count == 0.0 {
             return self;
         }
-        // From the mean of most: beside a weight of nearly 1 the digits of a small mean are lost.
+        // From the mean of most: with a weight of nearly 1 the digits of a small mean would be
+        // lost.
         if other.count > self.count {
             return other.join(self);
         }

@@ -220,7 +220,8 @@ impl StoreOptions {
         Self { settings: Vec::new(), ..self.clone() }
     }
 
-    /// Opens the folder at a local path with these options, whatever its name.
+    /// Opens the folder at a local path with these options, even if its name is that of another
+    /// kind of store.
     ///
     /// # Errors
     /// As [`LocalStore::open`] and [`LocalStore::create`].

@@ -53,7 +53,7 @@ pub(crate) fn percent_decoded(text: &str) -> Result<String, String> {
     decoded_text(bytes)
 }
 
-/// As [`percent_decoded`]; a `%` without two hexadecimal digits stands for itself.
+/// As [`percent_decoded`]; a `%` without two hexadecimal digits is kept.
 pub(crate) fn percent_decoded_leniently(text: &str) -> Result<String, String> {
     decoded_text(percent_bytes(text).0)
 }
@@ -63,7 +63,7 @@ fn decoded_text(bytes: Vec<u8>) -> Result<String, String> {
 }
 
 /// The percent-decoded bytes of a text, and the text after the first `%` without two hexadecimal
-/// digits; such a `%` stands for itself.
+/// digits; such a `%` is kept.
 fn percent_bytes(text: &str) -> (Vec<u8>, Option<&str>) {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_vec();

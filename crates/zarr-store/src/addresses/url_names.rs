@@ -37,8 +37,8 @@ pub fn place_below(place: &str, names: &str) -> String {
     all
 }
 
-/// The path or URL of a sibling with this name beside the path or URL `place`. `None` if no node
-/// can have the name, or if the place has no siblings, such as a bucket.
+/// The path or URL of the sibling of `place` (a path or URL) with this name. `None` if no node can
+/// have the name, or if the place has no siblings, such as a bucket.
 ///
 /// # Examples
 /// ```
@@ -63,7 +63,7 @@ pub fn place_beside(place: &str, name: &str) -> Option<String> {
 
 /// The names in `part`, a part of the path or URL `place`. In a URL, percent encodings are decoded.
 ///
-/// A `%` without two hexadecimal digits stands for itself, as in the clients of object storage.
+/// A `%` without two hexadecimal digits is kept, as in the clients of object storage.
 ///
 /// # Errors
 /// [`StoreError::Url`] if the names are not UTF-8 once decoded.

@@ -46,7 +46,7 @@ pub fn whole_objects(store: &dyn Store) {
     assert_eq!(read(store, &a), None, "an object that was deleted");
 }
 
-/// Reads to a place, or not at all: a store need not be able to.
+/// Reads into memory, if the store can; it need not.
 fn to_their_place(store: &dyn Store, a: &Key) {
     let bytes = some("get", read(store, a));
     let mut place = vec![255; bytes.len()];

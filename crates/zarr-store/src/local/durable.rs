@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many folders are remembered; with more, all are forgotten and flushed again.
+/// The number of folders that are remembered; with more, all are forgotten and flushed again.
 const REMEMBERED: usize = 1 << 16;
 
 /// Folders known to be on the device, with all folders above them.

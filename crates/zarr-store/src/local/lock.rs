@@ -49,7 +49,7 @@ fn lock_at(key: &Key, path: PathBuf) -> Result<LockGuard, StoreError> {
 }
 
 /// The folder of an object as a path without links, created if missing: the lock belongs to the
-/// file, whatever links lead to it.
+/// file, through all links to it.
 fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     let path = store.unchecked_path(key.as_str())?;
     let folder = path.parent().unwrap_or(&store.root);

@@ -1,4 +1,4 @@
-//! Locks for stores that have none of their own.
+//! Locks for stores without their own locks.
 
 use std::sync::Arc;
 

@@ -116,8 +116,8 @@ impl RemoteStore {
     }
 
     /// The store at `url`: `s3://bucket/path`, `gs://bucket/path`, `az://container/path`,
-    /// `https://host/path`, and whatever else the `object_store` crate recognises, with the
-    /// environment's usual settings (`AWS_*`, `GOOGLE_*`, `AZURE_*`) and then `options`.
+    /// `https://host/path`, and any other URL that the `object_store` crate recognises. Uses the
+    /// environment's usual settings (`AWS_*`, `GOOGLE_*`, `AZURE_*`), then `options`.
     ///
     /// # Errors
     /// [`StoreError::Url`] if the URL or an option is invalid; [`StoreError::Remote`] if the client

@@ -39,9 +39,9 @@ impl Client {
         }
     }
 
-    /// Copies an object of the same bucket within the server. [`PutFrom::Unsupported`] if the server
-    /// did not do it, for whatever reason: the caller then reads and puts it, which says more. Only a
-    /// server that cannot copy is not asked again.
+    /// Copies an object of the same bucket within the server. [`PutFrom::Unsupported`] if the
+    /// server did not copy, for any reason: the caller then reads and puts, with a more precise
+    /// error. Only a server that cannot copy is not asked again.
     pub(super) async fn copy(self, from: Path, key: Key, size: u64) -> Result<PutFrom, StoreError> {
         /// The largest object that S3 copies in one request.
         const MOST: u64 = 5 << 30;

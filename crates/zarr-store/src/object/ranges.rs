@@ -171,7 +171,7 @@ impl Client {
     ) -> Result<Option<ObjectMeta>, RangeFailure> {
         out.clear();
         if len == 0 {
-            // No bytes can be asked for.
+            // No bytes can be requested.
             return Ok(self.clone().head(key.clone()).await?);
         }
         let path = self.path(Operation::Get, key.as_str())?;

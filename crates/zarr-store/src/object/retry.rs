@@ -55,8 +55,8 @@ impl Cause {
     /// As [`of`](Self::of), for a single request that only reads: the backend has already retried it
     /// if its response was lost.
     pub(super) fn of_read(error: &Error) -> Option<Self> {
-        // The backend's words for the statuses 409 (Conflict) and 412 (Precondition Failed), whatever
-        // was asked for.
+        // The backend's words for the statuses 409 (Conflict) and 412 (Precondition Failed), for
+        // any request.
         matches!(error, Error::AlreadyExists { .. } | Error::Precondition { .. })
             .then_some(Self::Conflict)
     }

@@ -190,7 +190,7 @@ pub trait Store: fmt::Debug + Send + Sync {
 
     /// Waits for the advisory lock of `key` and takes it, until the guard is dropped.
     ///
-    /// It excludes other holders of the same lock; reads and plain puts go on.
+    /// It excludes other holders of the same lock, but not reads and plain puts.
     /// [`LockGuard::scope`] tells whether it excludes holders in this process only, or in all.
     ///
     /// # Nested locks
@@ -211,7 +211,7 @@ pub trait Store: fmt::Debug + Send + Sync {
     ///
     /// By default [locks](Store::lock) one after another, in the order of the keys: two callers
     /// never wait for each other. A store in which different keys may have the same lock must take
-    /// each lock once, in an order of its own.
+    /// each lock once, in a fixed order.
     ///
     /// # Errors
     /// As for [`lock`](Store::lock). All locks are then released.
@@ -300,8 +300,8 @@ pub trait Store: fmt::Debug + Send + Sync {
         None
     }
 
-    /// The store's asynchronous interface, if it has one of its own: reads that wait for responses
-    /// without a thread each.
+    /// The store's own asynchronous interface, if it has one: reads that wait for responses without
+    /// a thread each.
     ///
     /// `None` by default: the store is then read on threads where blocking is allowed. These
     /// threads belong to no runtime of the caller: a store that needs a runtime keeps a handle to

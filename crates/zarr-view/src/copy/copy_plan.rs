@@ -154,7 +154,7 @@ fn body(src: &View, dst: &View, element: CopyElement, margins: &mut Vec<Nest>) -
             Nest::new(&sizes, (start(src), src.strides()), to, element)
         }
     };
-    // First the indices that are written at all, then those among them that have a source.
+    // First the indices that are written, then the indices among them that have a source.
     let mut area: Dims<(usize, usize)> = (0..dst.rank()).map(|axis| dst.valid(axis)).collect();
     for axis in 0..area.len() {
         let (lo, hi) = src.valid(axis);

@@ -30,11 +30,11 @@ use crate::{CopyError, View};
 
 /// Copies the elements of one view to another of the same shape.
 ///
-/// Where the source is masked, `fill` goes to the destination. `fill` holds the bytes of one
-/// element as they will be written (they are not swapped). It may be empty if the source is not
-/// masked. Where the destination is masked, nothing is written. If several indices of the
-/// destination share a position, it is unspecified which of them is written there. Buffers may have
-/// any alignment.
+/// If the source is masked at an index, `fill` is written to the destination. `fill` holds the
+/// bytes of one element as they will be written (they are not swapped). It may be empty if the
+/// source is not masked. If the destination is masked, nothing is written there. If several indices
+/// of the destination share a position, it is unspecified which of them is written there. Buffers
+/// may have any alignment.
 ///
 /// To copy a box only, [`shrink`](View::shrink) both views to it. For views of different shapes
 /// with elements that correspond in C order, see [`common_shape`](crate::common_shape).

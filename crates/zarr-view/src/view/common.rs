@@ -6,10 +6,10 @@ use crate::ViewError;
 /// Finds the coarsest shape in which both of two views with equally many elements are single
 /// views, and writes both in it; `None` if there is no such shape.
 ///
-/// Element `i` of one side still corresponds to element `i` of the other, in C order, whatever
-/// their shapes were. So a chain of `transpose` and `reshape` can be copied in one pass. One side
-/// is the stored data, the other the caller's buffer, and neither needs to be a single view in the
-/// other's shape.
+/// Element `i` of one side still corresponds to element `i` of the other, in C order, for any
+/// shapes. So a chain of `transpose` and `reshape` can be copied in one pass. One side is the
+/// stored data, the other the caller's buffer, and neither needs to be a single view in the other's
+/// shape.
 ///
 /// A shape is a chain of index steps, each dividing the next: `[2, 3, 4]` has the steps 4 and 12
 /// above the innermost 1. A view can be written as a single view in a shape exactly if two

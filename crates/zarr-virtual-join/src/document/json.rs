@@ -20,7 +20,7 @@ pub(super) struct Object<'a> {
     place: &'a str,
     path: String,
     members: Vec<(String, &'a RawValue)>,
-    /// The names that were asked for.
+    /// The known names.
     known: Vec<&'static str>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) enum Placed {
     Inserted(Box<(Member, MemberReference)>),
 }
 
-/// A span that is asked for.
+/// A requested span.
 pub(crate) enum Wanted {
     /// These indices of the array.
     Own(Range<u64>),

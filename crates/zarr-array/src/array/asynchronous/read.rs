@@ -176,7 +176,7 @@ impl Array {
     /// The asynchronous interface of the store. For a remote store without one, an interface on
     /// threads that may block; `None` if the store answers as fast as a thread can ask.
     ///
-    /// An array that consists of others has `None`, too: each member is in a store of its own.
+    /// An array that consists of others has `None`, too: each member is in its own store.
     pub(super) fn face(&self) -> Option<Arc<dyn AsyncStore>> {
         let store = self.store();
         if self.members().is_some() {

@@ -94,7 +94,7 @@ pub trait Boxes: Debug + Sync {
 }
 
 impl<'a> Input<'a> {
-    /// The elements of a source that is asked for a box at a time.
+    /// The elements of a source that gives one box at a time.
     #[must_use]
     pub const fn from_boxes(boxes: &'a dyn Boxes) -> Self {
         Self { content: Content::Boxes(boxes) }

@@ -104,7 +104,7 @@ impl Array {
 
     /// Divides the groups in chunks where a read can be smaller than the box around the points.
     fn divided(&self, points: &Points, groups: Groups) -> Result<Groups, ArrayError> {
-        // Members have chunks of their own.
+        // Members have their own chunks.
         if self.members().is_some() {
             return Ok(groups);
         }

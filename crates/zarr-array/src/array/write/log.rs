@@ -31,8 +31,8 @@ impl Log {
         self.incomplete(array, touched, total, cause)
     }
 
-    /// The error of a write to these chunks, `total` in number, that failed with `cause`. For a
-    /// single chunk, `cause` is enough, and in a session, which has stored none of them.
+    /// The error of a write to these chunks, `total` in number, that failed with `cause`. `cause`
+    /// is enough for a single chunk, and in a session, which has stored none.
     pub(in crate::array) fn incomplete(
         self,
         array: &Array,

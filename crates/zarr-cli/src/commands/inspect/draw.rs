@@ -116,7 +116,7 @@ fn labels(place: &NodeStore, metadata: &ArrayMetadata) -> impl Fn(&str, u64) -> 
     move |name, index| labels.text(name, index)
 }
 
-/// The axes that the user asked for.
+/// The axes that the user requested.
 fn named_axes(text: &str, metadata: &ArrayMetadata) -> Result<Axes, CliError> {
     let rank = metadata.shape().len();
     let names = metadata.dimension_names().unwrap_or_default();

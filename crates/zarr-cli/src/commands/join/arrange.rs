@@ -18,7 +18,7 @@ fn combine(rule: Combine) -> CombineAttributes {
     }
 }
 
-/// The join of arrays that is asked for.
+/// The requested join of arrays.
 pub(super) fn arrays(args: &Join, members: Vec<Member>) -> Result<join::Join, CliError> {
     let arrangement = named(args)?.of_arrays(&members).map_err(refused)?;
     let join = join::Join::new(members, arrangement).attributes(combine(args.combine_attrs));
@@ -28,7 +28,7 @@ pub(super) fn arrays(args: &Join, members: Vec<Member>) -> Result<join::Join, Cl
     })
 }
 
-/// The join of groups that is asked for.
+/// The requested join of groups.
 pub(super) fn groups(args: &Join, members: Vec<GroupMember>) -> Result<JoinGroups, CliError> {
     let arrangement = named(args)?.of_groups().map_err(refused)?;
     let join = JoinGroups::new(members, arrangement).attributes(combine(args.combine_attrs));

@@ -2,9 +2,9 @@
 //! without `zstd`, which is faster and compresses better.
 //!
 //! Reads all frames that the other reads, but for windows of more than 8 MiB that are also longer
-//! than the chunk. Writes at one level, about 1, whatever the document says: the level is a wish of
-//! the writer, and no reader depends on it. The frame is otherwise as the other writes it: with its
-//! content size, and with a checksum only if the document says so.
+//! than the chunk. Writes at one level, about 1, not at the level of the document: no reader
+//! depends on the level. The frame is otherwise as the other writes it: with its content size, and
+//! with a checksum only if the document says so.
 
 use std::io::{self, Read};
 
@@ -83,7 +83,7 @@ const SIZE: usize = 8;
 /// Reads the content of frames, one after another.
 struct Frames<'e> {
     rest: &'e [u8],
-    /// The decoder of the frame at hand, and how much of it has been read.
+    /// The decoder of the current frame, and the number of bytes read of it.
     frame: Option<(FrameDecoder, u64)>,
     most_window: u64,
 }

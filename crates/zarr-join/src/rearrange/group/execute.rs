@@ -113,7 +113,7 @@ impl GroupRearrangement {
     }
 }
 
-/// Whether all is kept as it is.
+/// Whether all chunks are kept unchanged.
 fn changes_nothing(plan: &Rearrangement) -> bool {
     plan.is_in_place() && plan.rearranged.grid() == plan.array.grid()
 }

@@ -27,7 +27,7 @@ pub(super) enum Placement {
 /// there already.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::rearrange) struct RecordedPlan {
-    /// How many levels above the array the group is.
+    /// The number of levels from the array up to the group.
     pub(super) levels: usize,
     pub(super) axis: usize,
     /// The length of the axis before.

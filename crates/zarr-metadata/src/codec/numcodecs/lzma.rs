@@ -33,7 +33,7 @@ impl Lzma {
 /// The containers of `numcodecs.lzma`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum LzmaFormat {
-    /// 0: xz or LZMA alone, whichever is found. Not for writing.
+    /// 0: xz or LZMA alone, detected when reading. Not for writing.
     Auto,
     /// 1: xz.
     #[default]

@@ -9,7 +9,7 @@ use crate::error::MetadataError;
 use crate::error::rule::Rule;
 use crate::json::{Object, Raw};
 
-/// The configuration of `numcodecs.pcodec`. None of its members matters for reading.
+/// The configuration of `numcodecs.pcodec`. Reading does not depend on its members.
 ///
 /// # Spec
 /// The format of standalone files of [pco](https://github.com/pcodec/pcodec), with the members of

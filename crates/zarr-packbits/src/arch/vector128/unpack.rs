@@ -402,8 +402,8 @@ impl<V: Copy, const SIZE: usize, const N: usize, const SIGNED: bool> Fields<V, S
         let mut starts = [[0; 2]; N];
         for n in 0..N {
             let start = n * vector_bits % 8;
-            // Two fields of 63 bits may span 17 bytes. The last of these goes to an odd byte, or,
-            // most significant bit first, to an even one; those do not need the first byte then.
+            // Two fields of 63 bits may span 17 bytes. The last of these is for an odd byte or,
+            // most significant bit first, an even byte. Such bytes do not need the first byte then.
             let late = usize::from(start + vector_bits > 8 * VECTOR);
             let late = if field.order == BitOrder::LsbFirst { [0, late] } else { [late, 0] };
             even[n] = Lanes::new::<S, SIZE, 0>(vectors, field, start, at, late[0]);

@@ -1,4 +1,4 @@
-//! Which values the colours of a picture stand for.
+//! The values of the colours of a picture.
 
 use zarr_metadata::ArrayMetadata;
 
@@ -9,7 +9,7 @@ pub(super) const MIDDLE: f64 = 0.5;
 
 /// The range of the values in a picture.
 pub(super) struct Colors {
-    /// The least and the greatest value in words, as the attributes say that they are meant.
+    /// The least and the greatest value in words, decoded by the attributes.
     least: String,
     greatest: String,
     /// A space and the unit, or nothing.
@@ -43,7 +43,7 @@ impl Colors {
         if self.is_one { MIDDLE } else { place }
     }
 
-    /// One line for where the colours are not beside it.
+    /// One line for places without the colours.
     pub(super) fn words(&self) -> String {
         let Self { least, greatest, units, is_one } = self;
         match is_one {

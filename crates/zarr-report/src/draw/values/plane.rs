@@ -63,7 +63,8 @@ impl Plane {
         });
         let read: Selection = Selection::new(axes.collect());
         let mut cells = Self::cells(array, &read, &numbers, progress)?;
-        // Beside one other value the fill value is no gap but the other of two, as in a mask.
+        // If there is only one other value, the fill value is no gap but one of two values, as in a
+        // mask.
         let mut list = Vec::new();
         numbers.list(metadata.fill_value().bytes().unwrap_or_default(), &mut list);
         let mut values = cells.iter().flatten().filter(|number| !number.is_nan());
@@ -138,8 +139,8 @@ impl Plane {
         self.cells.len() / self.width.max(1)
     }
 
-    /// How many pixels a value takes, down and across, in so many. They are squares, unless only one
-    /// axis is so short that its values would be lines.
+    /// The number of pixels of a value, down and across. They are squares, unless only one axis is
+    /// so short that its values would be lines.
     pub(super) fn factors(&self, height: u64, width: u64) -> (usize, usize) {
         let own = |room: u64, size: usize| (room / to_u64(size).max(1)).max(1);
         let (down, across) = (own(height, self.height()), own(width, self.width));

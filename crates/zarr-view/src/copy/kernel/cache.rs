@@ -8,7 +8,7 @@ use super::vector::x86;
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Steps of at least this many bytes lead to a page of their own.
+/// Steps of at least this many bytes lead to separate pages.
 pub(super) const PAGE: usize = 4096;
 
 /// Whether there are stores past the cache; without them a copy past it is an ordinary one.
@@ -107,9 +107,9 @@ const AHEAD: usize = 1024;
 
 /// Rows of a destination that lie apart, like the rows of a chunk within a larger array.
 ///
-/// Each then begins in lines that are in no cache, and perhaps in a page of its own. Stores are
-/// completed in order, so that each would wait for its line, and the processor cannot predict
-/// where the next row begins. Their lines are prefetched some rows before they are written.
+/// Each then begins in lines that are in no cache, and perhaps in a separate page. Stores are
+/// completed in order, so that each would wait for its line, and the processor cannot predict where
+/// the next row begins. Their lines are prefetched some rows before they are written.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Apart {
     bytes: usize,

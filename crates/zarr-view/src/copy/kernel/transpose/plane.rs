@@ -33,7 +33,7 @@ pub(crate) struct Plane {
 /// so in a plane that is short in one direction it is longer in the other.
 #[inline(always)]
 pub(crate) fn extents(size: usize, across: Loop, along: Loop) -> (usize, usize) {
-    // Words of rows that lie in pages of their own are written in fewer and longer parts.
+    // Words of rows in separate pages are written in fewer and longer parts.
     let row = if size == WORD && across.dst.unsigned_abs() >= PAGE { 512 } else { 256 };
     let (rows, columns) = ((128 / size).max(4), (row / size).max(4));
     // Whole tiles, unless the end comes first.
