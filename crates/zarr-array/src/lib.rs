@@ -1,10 +1,10 @@
 //! Zarr v3 arrays and groups in a store: open, read, write.
 //!
 //! An [`Array`] is opened from a [`store`] and checked as far as possible without its chunks. It is
-//! read and written by [`Selection`] (a range, a range with a step, an index, a list of indices or
-//! a mask on each axis) or by [`Points`] (single elements). Chunks may have different lengths
-//! (`rectilinear`), and codec chains may pack, transpose and reshape; see the crate `zarr-codec`.
-//! Elements have a fixed size, or are [`Strings`] and [`ByteStrings`].
+//! read and written by [`Selection`] or by [`Points`] (single elements). A selection has a range, a
+//! range with a step, an index, a list of indices or a mask on each axis. Chunks may have different
+//! lengths (`rectilinear`), and codec chains may pack, transpose and reshape; see the crate
+//! `zarr-codec`. Elements have a fixed size, or are [`Strings`] and [`ByteStrings`].
 //!
 //! ```no_run
 //! use std::sync::Arc;

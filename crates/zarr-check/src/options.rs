@@ -63,8 +63,9 @@ impl CheckOptions {
     /// The most bytes of elements that may be decoded at the same time. If necessary, fewer threads
     /// are used. A larger chunk, or a larger inner chunk of a shard, is reported as not examined.
     ///
-    /// In addition, each thread holds the stored bytes of a chunk, their decompressed form, and up
-    /// to twice the elements, for comparing them with the content that a writer should write.
+    /// In addition, each thread holds the stored bytes of a chunk and their decompressed form. To
+    /// compare them with the content that a writer should write, it also holds up to twice the
+    /// elements.
     ///
     /// A chunk of strings or byte strings may decompress to half of this memory.
     #[must_use]

@@ -265,8 +265,8 @@ impl Chain {
     }
 
     /// The elements as they read back after writing. They differ only if the
-    /// [options](Options::allow_loss) allow loss (SD-49), and `first_bit` and `last_bit` cut bits
-    /// off, or bytes are out of the range of a sub-byte type (SD-18).
+    /// [options](Options::allow_loss) allow loss (SD-49). Bits are then lost by `first_bit` and
+    /// `last_bit`, and of bytes out of the range of a sub-byte type (SD-18).
     ///
     /// `elements` are whole elements in memory.
     ///

@@ -4,8 +4,8 @@
 //! finds every error that can be found without a chunk, for all chunk shapes at once. A
 //! [`ChunkCodec`] is the chain for one chunk shape, with `transpose` and `reshape` compiled to
 //! strided views. Decoding first decompresses. Then it moves each element once, from its position
-//! in the stored array (`bytes`, `packbits` or the inner chunks of a shard) to its position in the
-//! caller's memory.
+//! in the stored array to its position in the caller's memory. The stored array is `bytes`,
+//! `packbits` or the inner chunks of a shard.
 //!
 //! ```text
 //! stored bytes ── gzip, zstd, crc32c ──> packed bits | bytes | shard ── one move ──> caller

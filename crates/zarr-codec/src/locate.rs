@@ -1,7 +1,7 @@
 //! The location of an element in an encoded chunk.
 //!
 //! The array-to-array codecs of the chain map an element to a position among the stored elements.
-//! If these are in a shard, the index of the shard gives the bytes of the inner chunk, and the
+//! If these are in a shard, the index of the shard gives the bytes of the inner chunk. Then the
 //! chain of inner chunks is followed in the same way. No element is decoded.
 
 use std::ops::Range;

@@ -30,7 +30,7 @@ use crate::{CopyOptions, CopySummary};
 /// [`ArrayError::NotArray`] if there is a group or an unfinished copy of a group;
 /// [`ArrayError::Version2`] for a node of Zarr version 2; [`TransferError::Foreign`] if the old
 /// array's folder has an object of another owner; [`TransferError::NotEmpty`] if there is no array
-/// but another object; otherwise as for [`Array::create`]. After an error, nothing has been
+/// but another object; otherwise as for [`Array::create`]. After these errors, nothing has been
 /// removed.
 ///
 /// # Examples

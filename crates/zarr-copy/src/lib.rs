@@ -10,15 +10,15 @@
 //! puts everything else, then `zarr.json`, and removes the marker last. In a hierarchy it does this
 //! for each node. Until a node is complete it is therefore not a node to any reader: opening it
 //! returns [`Unfinished`](zarr_array::ArrayError::Unfinished). [`CopyOptions::resume`] continues it
-//! if the marker shows that it is the same copy, by the location of the source and the documents of
-//! source and target. The target then has only objects of this copy, since a copy begins with an
-//! empty target. So a task is skipped if all its chunks exist, the other tasks are done again, and
-//! the result is the same, byte for byte. The caller must know that the source's chunks have not
-//! changed meanwhile.
+//! if the marker shows that it is the same copy: the same location of the source, and the same
+//! documents of source and target. The target then has only objects of this copy, since a copy
+//! begins with an empty target. So a task is skipped if all its chunks exist, and the other tasks
+//! are done again. The result is the same, byte for byte. The caller must know that the source's
+//! chunks have not changed meanwhile.
 //!
 //! # Intermediates
 //! If tasks are small compared with the chunks of the source, they would decode these many times.
-//! Such an array is copied in two passes, through an intermediate array in the folder
+//! Such an array is copied in two passes, through an intermediate array. It lies in the folder
 //! [`INTERMEDIATE`] of the target or in a [store](CopyOptions::intermediates) of the caller. It is
 //! removed before the target's document is put. An interrupted pass is resumed like any copy.
 //!

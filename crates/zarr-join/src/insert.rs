@@ -11,8 +11,8 @@ use crate::values::equal::check_equal;
 use crate::values::times::in_units_of;
 
 /// Checks that an array may be put between the chunks of another along an axis. Rank, data type,
-/// dimension names and lengths on the other axes must be equal, and so must the attributes that
-/// give values their meaning, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Returns the array to
+/// dimension names and lengths on the other axes must be equal. So must the attributes that give
+/// values their meaning, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Returns the array to
 /// insert: the array itself or, if both are times in different units, a copy in memory in the units
 /// of the first.
 ///

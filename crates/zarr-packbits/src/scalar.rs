@@ -1,10 +1,9 @@
 //! The reference: one bit at a time, in the words of the document.
 //!
 //! A *field* is the `b` encoded bits of one component. Elements of one component are one field
-//! each; complex elements are two, the real part first. Element `i` of `c` components is therefore
-//! fields `[i * c, (i + 1) * c)`, and field `f` is bits `[f * b, (f + 1) * b)` of the sequence.
-//! These are the bits `[i * k, (i + 1) * k)` of the document. Nothing else in this crate handles
-//! components.
+//! each; complex elements are two, the real part first. So element `i` of `c` components is fields
+//! `[i * c, (i + 1) * c)`. Field `f` is bits `[f * b, (f + 1) * b)` of the sequence. These are the
+//! bits `[i * k, (i + 1) * k)` of the document. Nothing else in this crate handles components.
 
 use crate::{BitOrder, field::Field};
 

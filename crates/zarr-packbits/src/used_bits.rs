@@ -1,9 +1,10 @@
 //! Detects, while components are packed, whether packing drops bits that carry values.
 //!
-//! A component is kept if its bits below the first one are 0 and its bits above the last one are 0
-//! or, if it is signed, repeat the last one. For signed components, add a one at the last bit. The
-//! sum has no bit above the last one exactly if all bits above it equal it; the bits below do not
-//! change. So kernels gather one word of all components, with one or two instructions per vector:
+//! A component is kept if its bits below the first one are 0, and its bits above the last one are 0
+//! (if it is unsigned) or repeat the last one (if it is signed). For signed components, add a one
+//! at the last bit. The sum has no bit above the last one exactly if all bits above it equal it;
+//! the bits below do not change. So kernels gather one word of all components, with one or two
+//! instructions per vector:
 //!
 //! ```text
 //! int8, bits 0 to 3       bits    sum

@@ -37,8 +37,9 @@ use super::target::{Base, Home, TargetObject, Targets, refused};
 /// array in files `refs.N.parq`. These are read when they are needed, and some are cached. Its
 /// targets are relative to the folder that it is in.
 ///
-/// A reference is an error that names the target if it leads past the target's end, or if the
-/// target is missing or has changed since its first read. It is never a missing object.
+/// A read fails with an error that names the target if a reference leads past the target's end, or
+/// if the target is missing or has changed since its first read. Such a reference is never a
+/// missing object.
 ///
 /// # Whom a reference file is trusted
 /// It may come from anybody. So by default local files are read only in the folder of a local

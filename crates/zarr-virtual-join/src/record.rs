@@ -35,8 +35,8 @@ impl Document {
     /// Chunks, codecs and fill values of the members may all differ. The joined array has the
     /// chunks of the members. If neighbouring members have different chunks, each chunk of the
     /// joined array spans chunks up to the next edge that all neighbours share. The joined array
-    /// has the codecs of the first member if they fit these chunks, and a copy of the array is
-    /// encoded with them by default.
+    /// has the codecs of the first member if they fit these chunks. A copy of the array is encoded
+    /// with them by default.
     ///
     /// Reading a chunk that is modified after this call is an error, unless
     /// [`chunks_may_change`](Document::chunks_may_change) removes the times.

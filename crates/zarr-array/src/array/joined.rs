@@ -44,8 +44,8 @@ impl InOneChunk {
 }
 
 impl InMember<'_> {
-    /// The member, and the only chunk of it that has elements of a box, which is given by indices
-    /// within the chunk of the joined array. `None` if there are several, or no member.
+    /// The member, and its only chunk with elements of a box. The box is given by indices within
+    /// the chunk of the joined array. `None` if there are several, or no member.
     ///
     /// Most boxes are such: the joined array has the members' chunks. They are read without a
     /// selection of the member, which would cost as much as reading a small chunk.

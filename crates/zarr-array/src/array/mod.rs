@@ -212,7 +212,7 @@ impl Array {
     ///
     /// The default is one thread per core, or fewer for small reads and writes. For a remote store
     /// it is the store's number of [requests in
-    /// flight](crate::store::Capabilities::requests_in_flight), which hide its latency, as long as
+    /// flight](crate::store::Capabilities::requests_in_flight), to hide its latency, as long as
     /// their chunks take no more than 256 MiB. `None` restores the default.
     #[must_use]
     pub fn with_threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {

@@ -149,8 +149,8 @@ impl Group {
         self
     }
 
-    /// Sets the policy for changes of its attributes when no lock excludes other processes, also
-    /// for the groups and arrays that are opened from it.
+    /// Sets the policy for changes of its attributes when no lock excludes other processes. Groups
+    /// and arrays that are opened from it have the same policy.
     #[must_use]
     pub fn with_update_policy(mut self, policy: UpdatePolicy) -> Self {
         self.policy = policy;

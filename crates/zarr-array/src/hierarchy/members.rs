@@ -34,7 +34,7 @@ pub trait MemberSource: fmt::Debug + Send + Sync {
 /// member's own chunks, codecs and fill value. Members are opened when a read needs them, and kept
 /// open.
 ///
-/// Each chunk of the array must lie within one member. Best it is one chunk of the member, or
+/// Each chunk of the array must lie within one member. Ideally it is one chunk of the member, or
 /// several whole ones: threads divide the work by the array's chunks.
 ///
 /// # Examples

@@ -15,9 +15,9 @@ use zarr_grid::{Grid, GridError};
 /// own every chunk once. The array alone determines the owner of each chunk, so the tasks of a
 /// scheduler need not communicate.
 ///
-/// Within an array the chunks of a part are neighbours in C order, and the numbers of chunks of
-/// two parts differ by at most one. Arrays with fewer chunks than there are parts are distributed
-/// by their paths.
+/// Within an array the chunks of a part are neighbours in C order. The numbers of chunks of two
+/// parts differ by at most one. Arrays with fewer chunks than there are parts are distributed by
+/// their paths.
 ///
 /// # Examples
 /// ```

@@ -36,10 +36,10 @@ use crate::{CopyOptions, CopyProgress, CopySummary, UnfitArray};
 /// Visits the whole source before anything is written or removed, to refuse early. So `change` is
 /// called twice for each array.
 ///
-/// With [`CopyOptions::keep_unfit`], an array of a group that cannot be read, or that its new
-/// metadata does not fit, is copied unchanged and listed in [`CopySummary::kept`]. So is a node
-/// with an invalid document, with everything below it. An array of Zarr version 2 that version 3
-/// cannot express is not in the copy, and listed in [`CopySummary::untranslated`].
+/// With [`CopyOptions::keep_unfit`], an array of a group is copied unchanged, and listed in
+/// [`CopySummary::kept`], if it cannot be read or its new metadata does not fit. So is a node with
+/// an invalid document, with everything below it. An array of Zarr version 2 that version 3 cannot
+/// express is not in the copy, and listed in [`CopySummary::untranslated`].
 ///
 /// # Errors
 /// As [`copy_array`](crate::copy_array); [`TransferError::NotDecodable`] if an array that cannot

@@ -21,7 +21,7 @@ use crate::num::{to_u64, to_usize};
 ///
 /// An axis has an *extent*, the number of elements of the array along it, and chunks. The length of
 /// a chunk is its *edge*. The edges sum to at least the extent. Listed edges may reach beyond it by
-/// several chunks. All listed chunks are *declared*. Chunks that start inside of the extent are
+/// several chunks. All chunks of an axis are *declared*. Chunks that start inside of the extent are
 /// *occupied*, and only these exist in a store.
 ///
 /// ```text

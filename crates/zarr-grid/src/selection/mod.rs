@@ -1,4 +1,4 @@
-//! The selected indices along one axis.
+//! A selection of indices along one axis.
 
 pub(crate) mod axis_part;
 mod indices;
@@ -11,7 +11,7 @@ use core::ops::Range;
 
 use crate::num::{to_u64, to_usize};
 
-/// The selected indices along one axis.
+/// A selection of indices along one axis.
 ///
 /// # Examples
 /// ```

@@ -14,8 +14,9 @@ type Result<T> = std::result::Result<T, MetadataError>;
 /// Uses memory in proportion to the chunk.
 ///
 /// # Errors
-/// If the chunk is not UTF-8 or not JSON (where Python's words `NaN`, `Infinity` and `-Infinity` are
-/// allowed), nests deeper than 128 values, or does not have this shape. Paths are those in the chunk.
+/// If the chunk is not UTF-8 or not JSON, nests deeper than 128 values, or does not have this
+/// shape. Python's words `NaN`, `Infinity` and `-Infinity` are allowed. Paths are those in the
+/// chunk.
 ///
 /// # Examples
 /// ```

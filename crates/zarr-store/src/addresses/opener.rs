@@ -70,8 +70,8 @@ pub trait Opener: fmt::Debug + Send + Sync {
     /// Whether a file, object or folder may hold a store of this kind, by its name alone.
     fn recognises(&self, name: &str) -> bool;
 
-    /// Whether the file or folder at a local path with a recognised name holds a store of this
-    /// kind, or may hold one once it is created.
+    /// Whether a local path with a recognised name is a store of this kind, or may become one once
+    /// it is created.
     fn is_at(&self, path: &Path) -> bool;
 
     /// The store in the file or folder at a local path.

@@ -189,8 +189,8 @@ pub fn open_url(url: &str, options: &StoreOptions) -> Result<Arc<dyn Store>, Sto
     Place::parse(url, options)?.open(options)
 }
 
-/// The beginning of a path or URL up to a file that holds a store, such as a zip archive, of a kind
-/// that [`StoreOptions::openers`] gives. `None` if it leads into no such file.
+/// The beginning of a path or URL up to a file that holds a store, such as a zip archive.
+/// [`StoreOptions::openers`] gives the kinds of such files. `None` if it leads into no such file.
 ///
 /// # Examples
 /// ```

@@ -51,9 +51,9 @@ pub enum Durability {
     #[default]
     ProcessEnd,
     /// A power failure too. Before the write returns, the file is flushed to the device, with its
-    /// name and the names of all folders above it, including folders above the store and folders of
-    /// other creators. A finished removal survives as well. So does an object that `list` or `head`
-    /// found, if any writer wrote it with this durability.
+    /// name and the names of all folders above it. These include folders above the store and
+    /// folders of other creators. A finished removal survives as well. So does an object of any
+    /// writer with this durability that `list` or `head` has found.
     PowerFailure,
 }
 

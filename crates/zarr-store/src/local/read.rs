@@ -132,9 +132,8 @@ fn absent<T>(error: StoreError) -> Result<Option<T>, StoreError> {
 }
 
 /// A write gives a key a new file, so inode, size and time identify its version. Two versions look
-/// equal only if three things coincide: they have the same size, they are written within one tick
-/// of the file system's clock (some milliseconds), and the second gets the inode that the first has
-/// freed.
+/// equal only if three things coincide: their sizes are equal, they are written within one tick of
+/// the file system's clock (some milliseconds), and the second gets the freed inode of the first.
 #[cfg(unix)]
 pub(super) fn describe(meta: &Metadata) -> ObjectMeta {
     use std::os::unix::fs::MetadataExt;

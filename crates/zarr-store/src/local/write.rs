@@ -28,8 +28,8 @@ pub(super) fn put(store: &LocalStore, key: &Key, pieces: &[IoSlice<'_>]) -> Resu
     })
 }
 
-/// Does something with the folder of an object and the path of its file, again if the folder is
-/// missing and had to be created.
+/// Runs an operation with the folder of an object and the path of its file; runs it again if the
+/// folder was missing and had to be created.
 pub(super) fn in_folder<T>(
     store: &LocalStore,
     key: &Key,

@@ -87,8 +87,8 @@ struct Shared {
 }
 
 /// Whether a backend has conditional puts: it replaces an object atomically only if its version is
-/// still the expected one, by ETag or version number, as `PutMode::Update` of the `object_store`
-/// crate.
+/// still the expected one. The version is an ETag or a version number, as for `PutMode::Update` of
+/// the `object_store` crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ConditionalPut {
     /// It can. Updates from several processes are then safe.

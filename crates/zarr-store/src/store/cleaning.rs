@@ -11,7 +11,7 @@ pub trait Cleaning {
     /// name of each in the store.
     ///
     /// Keeps files that a living process has locked. The locks of a living writer on another host
-    /// may be invisible: such a writer is delayed, and loses nothing.
+    /// may be invisible, and its files are then removed: the writer is delayed, and loses nothing.
     ///
     /// By default does nothing: writers leave no files behind.
     ///

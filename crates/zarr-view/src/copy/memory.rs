@@ -11,7 +11,7 @@ const HUGE: usize = 4 << 20;
 /// A vector of `len` zero bytes for the result of a copy.
 ///
 /// From 4 MiB on, on Linux with the `std` feature, it asks the operating system for huge pages.
-/// Without them the first write to fresh memory causes a page fault every 4 KiB, and a copy is
+/// Without them the first write to fresh memory causes a page fault every 4 KiB. A copy is then
 /// several times slower than into memory used before. Zeroing costs no time: the operating system
 /// supplies zeroed memory.
 ///

@@ -28,10 +28,10 @@ impl AsyncArray {
     /// flight from its first request until it has been decoded or stored. It bounds the requests in
     /// progress, and the memory for encoded chunks.
     ///
-    /// The default is one per thread if the store answers as fast as a thread can ask, and two per
-    /// decoding thread if it has an asynchronous interface. For a remote store it is the store's
-    /// number of [requests in flight](crate::store::Capabilities::requests_in_flight), as long as
-    /// the chunks take no more than 256 MiB.
+    /// The default is one per thread if the store answers as fast as a thread can ask. It is two
+    /// per decoding thread if the store has an asynchronous interface. For a remote store it is the
+    /// store's number of [requests in flight](crate::store::Capabilities::requests_in_flight), as
+    /// long as the chunks take no more than 256 MiB.
     #[must_use]
     pub fn with_chunks_in_flight(mut self, chunks: NonZeroUsize) -> Self {
         self.0.in_flight = Some(chunks);
@@ -64,8 +64,8 @@ impl Array {
         AsyncArray(self.clone())
     }
 
-    /// The number of threads of an operation in which each thread has one chunk in flight, for
-    /// which this number was set or is best.
+    /// The number of threads of an operation in which each thread has one chunk in flight: the set
+    /// or the best number of chunks in flight.
     fn threads_in_flight(&self, threads: NonZeroUsize) -> NonZeroUsize {
         if threads::is_far(&**self.store()) {
             return self.in_flight.unwrap_or(threads);

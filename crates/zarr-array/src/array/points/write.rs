@@ -14,8 +14,8 @@ use crate::transfer::check_length;
 
 impl Array {
     /// Writes single elements. Each chunk that contains points is read, changed and written once,
-    /// under the best exclusion of the store, as by a write of a part of it. So elements that
-    /// others write between the points are kept.
+    /// under the best exclusion of the store. So elements that others write between the points are
+    /// kept.
     pub(in crate::array) fn write_points(
         &self,
         points: &Points,

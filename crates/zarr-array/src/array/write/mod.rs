@@ -38,8 +38,8 @@ impl Array {
     /// elements written past its new end are stored. They show again when the array grows (SD-08).
     ///
     /// A chunk that then holds only the fill value, bit by bit, is removed, since it reads the
-    /// same, unless [all are to be stored](Array::with_empty_chunks_stored). Such inner chunks of a
-    /// shard are not stored.
+    /// same. [`with_empty_chunks_stored`](Array::with_empty_chunks_stored) changes this. Such inner
+    /// chunks of a shard are not stored.
     ///
     /// # Errors
     /// [`ArrayError`] names the axis, or the chunk that could not be written; each chunk is then

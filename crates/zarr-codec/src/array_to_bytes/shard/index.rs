@@ -68,12 +68,12 @@ impl ShardCodec {
     /// to lie within it.
     ///
     /// Inner chunks may have gaps between them, and may overlap: a writer may store equal inner
-    /// chunks once. The sum of their lengths is limited, so the time for a shard stays in
-    /// proportion to its length and its elements, however often its index refers to the same bytes.
-    /// The limit is the length of the shard plus, for each stored inner chunk, twice its elements
-    /// in memory and 64 bytes. No codec produces more. (The limit of an inner shard is its index
-    /// plus the same for each of its own inner chunks.) Inner chunks that do not overlap always
-    /// pass.
+    /// chunks once. The sum of their lengths is limited. So the time for a shard stays in
+    /// proportion to its length and its elements, even if its index refers to the same bytes many
+    /// times. The limit is the length of the shard plus, for each stored inner chunk, twice its
+    /// elements in memory and 64 bytes. No codec produces more. (The limit of an inner shard is its
+    /// index plus the same for each of its own inner chunks.) Inner chunks that do not overlap
+    /// always pass.
     ///
     /// # Errors
     /// [`ChunkError`] if the bytes are no such index; if an entry is impossible (half a sentinel,

@@ -23,8 +23,9 @@ impl View {
     ///
     /// A returned view is always correct. `None` is exact if `self` has at most 4096 valid
     /// elements. Above that, `None` may also mean "undecided" in two cases: a dimension of `self`
-    /// runs past the end of a dimension of `inner` (in its [coalesced](View::coalesce) form), or it
-    /// crosses the mask of `inner` together with another dimension. See `docs/view.md`.
+    /// runs past the end of a dimension of `inner`, or it crosses the mask of `inner` together with
+    /// another dimension. Dimensions of `inner` are those of its [coalesced](View::coalesce) form.
+    /// See `docs/view.md`.
     ///
     /// # Errors
     /// [`ViewError::Outer`] if `self` reaches past the elements of `inner`.
