@@ -66,8 +66,9 @@ impl Block {
     /// # Safety
     /// All elements are valid for reads from the source and for writes from the destination.
     pub(crate) unsafe fn run<const N: usize>(&self, instructions: Detected, at: Pointers) {
-        // Where each line is read once, tiles of elements that fill a lane save nothing.
-        let tiles = has_tiles(self.across, self.along, N) && (N < LANE || self.is_resident(at));
+        // Copies that stream read each line once: tiles of elements that fill a lane save nothing.
+        // Others read it again for each element, if columns a power of two apart share its set.
+        let tiles = has_tiles(self.across, self.along, N) && (N < LANE || at.next.is_none());
         self.ask_for_destination(at);
         let eight = N == 1 && self.across.count.min(self.along.count) < LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
