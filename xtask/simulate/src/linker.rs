@@ -41,9 +41,8 @@ pub(crate) fn first_values() -> [u16; MEMBERS] {
 #[derive(Clone)]
 struct Linked {
     may_change: bool,
-    /// How often members had been changed when it was made, and how often the clock had gone back.
+    /// How often members had been changed when it was made.
     changes: usize,
-    backs: u64,
     /// What was done to it, and read through it. If its chunks may change, in values of the beginning.
     steps: Arc<Steps>,
 }
@@ -198,10 +197,10 @@ impl Linker<'_> {
 
     /// Writes a new document.
     fn link(&self, may_change: bool, effect: &mut Option<Effect>) -> Result<(), VirtualJoinError> {
-        let (steps, backs) = (Arc::new(Steps::default()), self.backs());
+        let steps = Arc::new(Steps::default());
         let number = {
             let mut known = self.known();
-            let linked = Linked { may_change, changes: known.changes, backs, steps: steps.clone() };
+            let linked = Linked { may_change, changes: known.changes, steps: steps.clone() };
             let joined = (0..JOINED).flat_map(|member| known.of_member(&linked, member)).collect();
             *effect = Some((steps, self.world.schedule.tick(), Step::Became(Some(joined))));
             known.documents.push(linked);
@@ -270,7 +269,8 @@ impl Linker<'_> {
     /// Reads the members through every document. They are what was joined, or what they are now if
     /// that is wished, and everything else is an error.
     ///
-    /// A clock that has gone back hides later changes: then each element is of any write to its member.
+    /// A clock that has gone back hides later changes, even if it did so before the join: a member may
+    /// have a later time than the join. Then each element is of any write to its member.
     pub(crate) fn look(&self) -> Result<(), String> {
         let documents = self.known().documents.clone();
         for (number, linked) in documents.iter().enumerate() {
@@ -285,7 +285,7 @@ impl Linker<'_> {
                     });
                     let known = self.known();
                     let is_changed = known.changes > linked.changes;
-                    let is_hidden = self.backs() > linked.backs;
+                    let is_back = self.backs() > 0;
                     match read {
                         Ok(found) if linked.may_change => {
                             let is_now = |value, member: usize| known.values[member] == value;
@@ -296,7 +296,7 @@ impl Linker<'_> {
                             let elements = |member| known.of_member(linked, member);
                             Some(members.into_iter().flat_map(elements).collect())
                         }
-                        Ok(found) if is_changed && is_hidden => {
+                        Ok(found) if is_changed && is_back => {
                             if known.members_of(&found, |_, _| true).is_none() {
                                 self.history.blame(format!("document {number}: {found:?}"));
                             }
@@ -304,7 +304,7 @@ impl Linker<'_> {
                         }
                         Ok(found) => Some(found),
                         // A chunk from before the clock went back looks newer than the join.
-                        Err(_) if !linked.may_change && (is_changed || self.backs() > 0) => {
+                        Err(_) if !linked.may_change && (is_changed || is_back) => {
                             continue;
                         }
                         Err(error) => return Err(error.to_string()),
