@@ -3,6 +3,16 @@
 use core::fmt;
 
 /// The error of making a grid, or of a question about a grid.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{Grid, GridErrorKind};
+///
+/// let error = Grid::regular(&[10, 10], &[4, 0]).unwrap_err();
+/// assert_eq!(error.axis(), Some(1));
+/// assert!(matches!(error.kind(), GridErrorKind::ZeroEdge { .. }));
+/// assert_eq!(error.to_string(), "axis 1: edge 0 is 0, allowed are lengths of at least 1");
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GridError {
     axis: Option<usize>,

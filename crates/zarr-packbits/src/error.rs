@@ -5,6 +5,14 @@ use crate::Kernel;
 /// The errors of all operations of this crate.
 ///
 /// Lengths are in bytes, positions in bits; each message has the found and the allowed values.
+///
+/// # Examples
+/// ```
+/// use zarr_packbits::{Error, Packing};
+///
+/// let error = Packing::builder(16).last_bit(16).build().unwrap_err();
+/// assert_eq!(error, Error::LastBit { last_bit: 16, component_bits: 16 });
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

@@ -1,6 +1,16 @@
 use crate::InstructionSet;
 
 /// Why a view could not be made or changed.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{View, ViewError};
+///
+/// let error = View::contiguous(&[2, 3])?.permute(&[0, 0]).unwrap_err();
+/// assert_eq!(error, ViewError::RepeatedAxis { axis: 0 });
+/// assert_eq!(error.to_string(), "axis 0 occurs twice, a permutation names each axis once");
+/// # Ok::<(), ViewError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ViewError {
@@ -93,6 +103,17 @@ pub enum ViewError {
 }
 
 /// Why a copy was refused. Then nothing has been written.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{CopyElement, CopyError, View, copy};
+///
+/// let (from, to) = (View::contiguous(&[4])?, View::contiguous(&[4])?);
+/// let bytes = CopyElement::swapped_in_units(1, 1)?;
+/// let error = copy(&from, &[1, 2, 3], &to, &mut [0; 4], bytes, &[]).unwrap_err();
+/// assert_eq!(error, CopyError::Source { needed: 4, found: 3 });
+/// # Ok::<(), CopyError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CopyError {

@@ -19,6 +19,20 @@ pub struct AxisPart<'s> {
 }
 
 /// Selected indices of one chunk along one axis, and their positions in the selection.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{Axis, AxisSelection, PartIndices};
+///
+/// let axis = Axis::from_edges(10, [4, 6])?;
+/// let odd = axis.select(&AxisSelection::Step { range: 1..10, step: 2 })?; // 1, 3, 5, 7, 9
+/// let part = odd.parts().nth(1).ok_or("a part")?; // 5, 7 and 9, in the chunk from 4 on
+/// let PartIndices::Step { in_chunk, step, in_selection, len, .. } = part.indices else {
+///     return Err("a list".into());
+/// };
+/// assert_eq!((in_chunk, step, in_selection, len), (1, 2, 2, 3));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PartIndices<'s> {
     /// Every `step`-th index; their positions in the selection are consecutive.

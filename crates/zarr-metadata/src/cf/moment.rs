@@ -11,6 +11,16 @@ pub const DAY: i128 = 86_400 * SECOND;
 const YEAR: usize = 9;
 
 /// A date, or a date and a time.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::cf::{Calendar, DAY, Moment};
+///
+/// let march = Moment::parse("2015-03").ok_or("a moment")?;
+/// let start = march.start(Calendar::Gregorian);
+/// assert_eq!(march.end(Calendar::Gregorian), Some(start + 31 * DAY));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Moment {
     date: Date,

@@ -5,6 +5,16 @@ use super::moment::{DAY, Moment, SECOND, shown};
 use crate::{TimeStep, TimeUnit};
 
 /// The meaning of a coordinate's numbers as times: a unit, a reference time and a calendar.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::cf::TimeAxis;
+///
+/// let days = TimeAxis::cf("days since 2000-01-01", Some("noleap"))?.ok_or("times")?;
+/// assert_eq!(days.shown_whole(59), "2000-03-01");
+/// assert!(TimeAxis::cf("metres", None)?.is_none());
+/// # Ok::<(), String>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeAxis {
     /// The calendar.

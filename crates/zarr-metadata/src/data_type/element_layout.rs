@@ -6,6 +6,19 @@ use crate::float::{FloatFormat, FloatSpecials};
 ///
 /// Components of less than a byte take one byte each (SD-18). Bytes are little-endian, the real
 /// part of a complex number first (SD-51), the first code unit of a string first.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::DataType;
+///
+/// let layout = DataType::Complex64.element_layout().ok_or("a layout")?;
+/// assert_eq!((layout.components, layout.component_bits, layout.component_size), (2, 32, 4));
+/// assert_eq!((layout.size(), layout.swap_unit), (8, 4));
+///
+/// let layout = DataType::Int4.element_layout().ok_or("a layout")?;
+/// assert_eq!((layout.component_bits, layout.component_size, layout.signed), (4, 1, true));
+/// # Ok::<(), &str>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct ElementLayout {

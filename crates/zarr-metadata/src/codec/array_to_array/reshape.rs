@@ -25,6 +25,17 @@ impl Reshape {
 
 /// One output dimension of `reshape`.
 ///
+/// # Examples
+/// The last two dimensions become one:
+/// ```
+/// use zarr_metadata::{Codec, ReshapeDim};
+///
+/// let json = br#"{"name": "reshape", "configuration": {"shape": [[0], [1, 2]]}}"#;
+/// let rows = [ReshapeDim::InputDims(vec![0]), ReshapeDim::InputDims(vec![1, 2])];
+/// assert_eq!(Codec::from_json(json)?, Codec::reshape(rows));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Spec
 /// zarr-extensions `codecs/reshape`; SD-20 to SD-23.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -14,6 +14,17 @@ use crate::limits::check_rank;
 
 /// The configuration of `sharding_indexed`.
 ///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, IndexLocation, Sharding};
+///
+/// let shard = Sharding::new([256, 256], [Codec::bytes(), Codec::zstd(3)])
+///     .with_index([Codec::bytes()], IndexLocation::Start);
+/// let json = Codec::ShardingIndexed(shard.into()).to_json();
+/// assert_eq!(Codec::from_json(json.as_bytes())?.name(), "sharding_indexed");
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Spec
 /// Zarr v3 "Sharding codec"; SD-59.
 #[derive(Debug, Clone, PartialEq, Eq)]
