@@ -77,7 +77,7 @@ def open(
     ----------
     url
         A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``; or a store of
-        the package obstore, whose settings are taken over. Also a zip archive (``x.zip``), a
+        the package obstore, with its settings. Also a zip archive (``x.zip``), a
         reference file of kerchunk or VirtualiZarr (``x.json``) or a virtual join (``x.zjoin``), or
         a node in one: ``x.zip/rain``.
     path
@@ -163,7 +163,7 @@ def create(
         None makes chunks of 1 to 4 MiB of elements, or one of a smaller array. To read a
         rectilinear grid with zarr-python, set its configuration ``array.rectilinear_chunks``.
     shards
-        The lengths of shards, each of which holds many ``chunks``; None for no shards.
+        The lengths of shards, which hold many ``chunks`` each; None for no shards.
     codecs
         The codecs as in ``zarr.json``. None means ``bytes`` (for strings ``vlen-utf8``, for byte
         strings ``vlen-bytes``) and ``zstd``.

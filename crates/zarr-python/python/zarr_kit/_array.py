@@ -69,8 +69,8 @@ class Array(Node[_native.Array]):
     def dtype(self) -> np.dtype[Any]:
         """The numpy type of the elements.
 
-        ``StringDType`` for strings, ``object`` for byte strings of any length, whose elements are
-        ``bytes``.
+        ``StringDType`` for strings; ``object``, with elements of type ``bytes``, for byte strings
+        of any length.
         """
         return self._elements.dtype
 
@@ -170,7 +170,7 @@ class Array(Node[_native.Array]):
             Whether values are as the attributes mean them, as ``zarr-kit read --decode`` prints them:
             ``scale_factor`` and ``add_offset`` make float64 with NaN for missing values, and ``units``
             of a time make datetime64 of seconds or, with fractions, nanoseconds, with NaT. Without
-            such attributes the elements are returned as they are.
+            such attributes the elements are returned unchanged.
 
         Returns
         -------
@@ -358,8 +358,8 @@ class Array(Node[_native.Array]):
         Parameters
         ----------
         parts
-            What the axis is to consist of: slices of the array, which begin and end at edges of
-            chunks, and other arrays, all of which are inserted.
+            The parts of the new axis: slices of the array, which begin and end at edges of chunks,
+            and other arrays, which are inserted whole.
         axis
             The axis, by number or name.
 
@@ -605,7 +605,7 @@ class Array(Node[_native.Array]):
         Returns
         -------
         dask.array.Array
-            An array whose tasks read when they are computed.
+            An array with tasks that read when they are computed.
 
         Examples
         --------

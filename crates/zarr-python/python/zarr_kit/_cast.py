@@ -93,7 +93,7 @@ def _times(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     times = found.astype(dtype)
     if found.dtype.kind == "O":
         for index, element in enumerate(found.flat):
-            # pandas' times are datetimes too, whose nanoseconds numpy drops.
+            # pandas' times are datetimes too; numpy would drop their nanoseconds.
             exact = getattr(element, "asm8", element)
             if isinstance(exact, datetime | timedelta):
                 exact = np.asarray(exact, f"{dtype.kind}8[us]")[()]

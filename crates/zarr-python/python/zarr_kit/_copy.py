@@ -24,7 +24,7 @@ class Copied:
     arrays, groups
         How many were copied.
     nbytes
-        Bytes of elements, or of objects that were copied as they are.
+        Bytes of elements, or of objects that were copied unchanged.
     tasks_done_before
         For a resumed copy, the parts that the earlier copy had finished.
     others

@@ -34,7 +34,7 @@ def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
     """The numpy dtype of a Zarr data type.
 
     Types that numpy lacks come from the package ``ml_dtypes``; byte strings of any length are
-    objects. The byte order is that of the machine; codecs convert the stored byte order.
+    objects. The byte order is the machine's; codecs convert the stored byte order.
 
     Raises
     ------

@@ -180,8 +180,8 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         Parameters
         ----------
         parts
-            What the dimension is to consist of: slices of its indices, which begin and end at edges
-            of chunks in each array, and other groups, whose arrays with this dimension are inserted.
+            The parts of the new dimension: slices of its indices, which begin and end at edges of
+            chunks in each array, and other groups. Their arrays with this dimension are inserted.
         dim
             The name of the dimension.
 

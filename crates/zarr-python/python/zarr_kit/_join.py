@@ -30,10 +30,10 @@ class JoinedArray:
     metadata
         Its ``zarr.json``.
     moved_chunks, moved_bytes
-        How many chunks are moved as they are stored, and their stored bytes.
+        The number of chunks that are moved unchanged, and their stored bytes.
     written_chunks, written_bytes
-        How many chunks are written from decoded elements, and the bytes of these elements; 0 for
-        elements of variable length.
+        The number of chunks that are written from decoded elements, and the bytes of these
+        elements; 0 for elements of variable length.
     reasons
         The number of written chunks by the reason for which they cannot be moved.
     """
@@ -65,7 +65,7 @@ class JoinPlan:
 
     @property
     def moved_chunks(self) -> int:
-        """How many chunks are moved as they are stored."""
+        """The number of chunks that are moved unchanged."""
         return sum(array.moved_chunks for array in self.arrays.values())
 
     @property
@@ -190,13 +190,13 @@ def join(
 ) -> JoinPlan | Joined:
     """Joins arrays, or groups, into one, without decoding chunks that fit.
 
-    A chunk of a member becomes a chunk of the joined array as it is. Only chunks that must change
+    A chunk of a member becomes a chunk of the joined array unchanged. Only chunks that must change
     are decoded: the padded last chunk of a member with chunks of one length, and chunks of
-    members whose codecs or fill value differ from the first member's. All members are checked before
-    anything is written. Until a join is finished, there is no node at the target.
+    members with other codecs or another fill value than the first member. All members are checked
+    before anything is written. Until a join is finished, there is no node at the target.
 
-    Arrays of groups are matched by their paths. Those without the joined dimension must be equal in
-    all members.
+    Arrays of groups are matched by their paths. Arrays without the joined dimension must be equal
+    in all members.
 
     Parameters
     ----------

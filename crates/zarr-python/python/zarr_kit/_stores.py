@@ -24,7 +24,7 @@ def url_of(store: Store) -> StoreUrl | None:
     """The URL and settings of a store of zarr-python; None for stores that only zarr-python can read.
 
     Classes derived from zarr-python's may do anything, so they are not supported. Neither are stores
-    whose settings have no equivalent here, above all credentials, which other clients look for
+    with settings that have no equivalent here, above all credentials, which other clients look for
     elsewhere.
     """
     if type(store) is LocalStore:
@@ -44,7 +44,7 @@ _OBSTORE_SETTINGS = frozenset(
 
 
 def _of_obstore(store: Any) -> StoreUrl | None:
-    """An S3 store whose settings include the credentials."""
+    """An S3 store with settings that include the credentials."""
     if type(store).__name__ != "S3Store" or store.credential_provider or store.retry_config:
         return None
     settings = {**store.config, **(store.client_options or {})}
@@ -61,7 +61,7 @@ _FSSPEC_OPTIONS = frozenset("key secret token anon endpoint_url client_kwargs as
 
 
 def _of_fsspec(store: FsspecStore) -> StoreUrl | None:
-    """A file system of s3fs whose options include the credentials."""
+    """A file system of s3fs with options that include the credentials."""
     fs: Any = store.fs
     if type(fs).__name__ != "S3FileSystem" or fs.storage_args or "://" in store.path:
         return None

@@ -139,8 +139,8 @@ class Reshape(ArrayArrayCodec):
     Parameters
     ----------
     shape
-        For each axis of the result, its length, a list of axes of the chunk whose lengths are
-        multiplied, or, once, -1 for the rest.
+        For each axis of the result: its length, a list of axes of the chunk to multiply their
+        lengths, or, once, -1 for the rest.
 
     Raises
     ------

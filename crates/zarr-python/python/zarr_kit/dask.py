@@ -61,7 +61,7 @@ def from_zarr(
     Returns
     -------
     dask.array.Array
-        An array whose tasks read when they are computed.
+        An array with tasks that read when they are computed.
 
     Examples
     --------
@@ -92,7 +92,7 @@ def from_array(
     Returns
     -------
     dask.array.Array
-        An array whose tasks read when they are computed.
+        An array with tasks that read when they are computed.
 
     Examples
     --------
@@ -138,7 +138,7 @@ def to_zarr(
         are equal, else ``rectilinear``, which zarr-python reads with its configuration
         ``array.rectilinear_chunks``.
     url
-        Where to create the array, or an `Array` to write to, whose chunks need not match.
+        Where to create the array, or an `Array` to write to; its chunks need not match.
     path
         The path of a new array in the store.
     region

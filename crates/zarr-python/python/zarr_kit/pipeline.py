@@ -89,7 +89,7 @@ class _WholeChain(CompiledCodec):
 
 
 def _zarr_pipeline(codecs: Iterable[Codec], spec: ArraySpec | None = None) -> CodecPipeline:
-    """zarr-python's own pipeline; the one that does not suspend for every chunk, if it has one."""
+    """zarr-python's own pipeline; if it has one that does not suspend for every chunk, that one."""
     module = zarr.core.codec_pipeline
     kind = getattr(module, "FusedCodecPipeline", module.BatchedCodecPipeline)
     pipeline: CodecPipeline = kind.from_codecs(codecs)

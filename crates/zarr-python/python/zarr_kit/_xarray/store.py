@@ -53,7 +53,7 @@ class GroupStore(AbstractDataStore):
 class StoredVariable(Variable):
     """A variable with another name in Dask after each write of this process.
 
-    Xarray makes the names from the arguments of `xarray.open_dataset`, whatever is stored now.
+    Xarray makes the names from the arguments of `xarray.open_dataset`, not from the stored data.
     """
 
     __slots__ = ()
@@ -136,7 +136,7 @@ def opened(
         except FileNotFoundError:
             if not consolidated or not path:
                 raise
-        # The documents of a group can also be in those of the whole store.
+        # The documents of a group can also be in the consolidated metadata of the whole store.
         where = open_group(where, storage_options=storage_options, consolidated=True)
         storage_options = None
     if storage_options:
