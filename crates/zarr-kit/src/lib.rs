@@ -3,7 +3,7 @@
 //! This crate is the whole library under one name: it re-exports the crates below and has no logic
 //! of its own. If you need only one part, depend on its crate.
 //!
-//! | crate | what it is for |
+//! | crate | purpose |
 //! | --- | --- |
 //! | [`mod@array`] | arrays and groups in a store: open, read, write |
 //! | `copy` (a feature) | copies into other chunks, other codecs, other stores |

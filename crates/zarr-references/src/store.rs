@@ -41,9 +41,9 @@ use super::target::{Base, Home, TargetObject, Targets, refused};
 /// if the target is missing or has changed since its first read. Such a reference is never a
 /// missing object.
 ///
-/// # Whom a reference file is trusted
-/// It may come from anybody. So by default local files are read only in the folder of a local
-/// reference file and below it, and objects on other servers without credentials;
+/// # Trust
+/// A reference file may come from anyone, so by default local files are read only in the folder of
+/// a local reference file and below it, and objects on other servers without credentials;
 /// [`StoreOptions::target`] allows more. Links that lead out of the folder are refused, unless
 /// [`StoreOptions::outside_links`] allows them.
 ///

@@ -6,11 +6,11 @@
 //!
 //! | module | report |
 //! | --- | --- |
-//! | [`info`] | what an array is: shape, type, grid, codecs, stored chunks |
-//! | [`readers`] | which other programs read an array as it is |
+//! | [`info`] | the description of an array: shape, type, grid, codecs, stored chunks |
+//! | [`readers`] | other programs that read an array unchanged |
 //! | [`labels`] | indices in the words of coordinate arrays |
 //! | [`stats`] | number, range, mean and histogram of elements |
-//! | [`advise`] | codec chains tried on sampled chunks: sizes, speeds, which is smallest |
+//! | [`advise`] | codec chains tried on sampled chunks: sizes, speeds, the smallest chain |
 //! | [`diff`] | differences between two nodes and all nodes below them |
 //! | [`draw`] | the chunk grid as a picture, and a plane of values as a picture |
 //! | [`format`](mod@format) | elements as text, lines, CSV, nested lists and `.npy` |
