@@ -92,14 +92,14 @@ extern "C" fn writev(fd: RawFd, pieces: *const iovec, count: c_int) -> ssize_t {
 /// SAFETY: as [`open64`]. Before a read, other clients go on.
 #[unsafe(no_mangle)]
 extern "C" fn read(fd: RawFd, bytes: *mut c_void, count: size_t) -> ssize_t {
-    let _turn = of_thread(|disk| disk.take_turn());
+    let _turn = of_thread(|disk| disk.take_turn_to_read(fd));
     size(system!(SYS_read, fd, bytes, count))
 }
 
 /// SAFETY: as [`read`].
 #[unsafe(no_mangle)]
 extern "C" fn pread64(fd: RawFd, bytes: *mut c_void, count: size_t, at: off64_t) -> ssize_t {
-    let _turn = of_thread(|disk| disk.take_turn());
+    let _turn = of_thread(|disk| disk.take_turn_to_read(fd));
     size(system!(SYS_pread64, fd, bytes, count, at))
 }
 

@@ -72,6 +72,8 @@ struct Kept {
 
 pub(crate) struct Disk {
     root: PathBuf,
+    /// The device that has the root.
+    device: u64,
     kept: Mutex<Kept>,
 }
 
@@ -115,7 +117,8 @@ impl Disk {
         let root = fs::canonicalize(&root)?;
         let jumps = jumps.map(Random::new);
         let kept = Kept { time: 1_700_000_000, jumps, goes_back, ..Kept::default() };
-        let disk = Self { root, kept: Mutex::new(kept) };
+        let device = fs::metadata(&root)?.dev();
+        let disk = Self { root, device, kept: Mutex::new(kept) };
         disk.flush_all()?;
         Ok(Arc::new(disk))
     }
@@ -179,6 +182,15 @@ impl Process {
             self.connection.turn().map_err(|_| io::Error::from_raw_os_error(libc::EIO))?;
         }
         Ok(())
+    }
+
+    /// Lets other clients go on before a file of the disk is read.
+    ///
+    /// Files of the system, such as the number of cores, are read once in this program and not in each
+    /// run, so they take no turn.
+    pub(crate) fn take_turn_to_read(&self, fd: i32) -> io::Result<()> {
+        let is_here = fs::metadata(of_fd(fd)).is_ok_and(|file| file.dev() == self.disk.device);
+        if is_here { self.take_turn() } else { Ok(()) }
     }
 
     /// Makes a call if the process is alive and nothing fails.
