@@ -12,7 +12,7 @@ use zarr_zip::ZipStore;
 use crate::client::store;
 use crate::copier::elements;
 use crate::history::History;
-use crate::plan::Op;
+use crate::op::Op;
 use crate::world::{FaultKind, Storage, World};
 
 /// The length of the arrays.

@@ -13,18 +13,19 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::PathBuf;
 
 use libc::{
-    c_char, c_int, c_long, c_uint, c_void, clockid_t, iovec, mode_t, off64_t, size_t, ssize_t,
-    timespec,
+    c_char, c_int, c_long, c_uint, c_void, clockid_t, iovec, mode_t, off64_t, pid_t, size_t,
+    ssize_t, timespec,
 };
 
-use crate::disk::{Call, of_thread};
+use crate::disk::{Call, Process, of_thread};
 
 /// Makes a call, unless the disk of this thread decides otherwise.
 fn made(call: impl FnOnce() -> Call, real: impl Fn() -> c_long) -> c_long {
-    let result = match of_thread(|disk| disk.call(&call(), &real)) {
-        None => return real(),
-        Some(result) => result,
-    };
+    answer(of_thread(|disk| disk.call(&call(), &real)).unwrap_or_else(|| outcome(real())))
+}
+
+/// What a function of the C library returns.
+fn answer(result: io::Result<c_long>) -> c_long {
     match result {
         Ok(done) => done,
         Err(error) => {
@@ -110,6 +111,30 @@ extern "C" fn fsync(fd: RawFd) -> c_int {
         None => int(system!(SYS_fsync, fd)),
         Some(()) => int(made(|| Call::Flush { fd }, || 0)),
     }
+}
+
+/// SAFETY: as [`open64`]. Whoever would wait for a lock in the system lets other clients go on.
+#[unsafe(no_mangle)]
+extern "C" fn flock(fd: RawFd, operation: c_int) -> c_int {
+    let real = |operation: c_int| system!(SYS_flock, fd, operation);
+    let waits = operation & libc::LOCK_NB == 0;
+    let locked = of_thread(|disk| disk.lock(waits, &|| real(operation | libc::LOCK_NB)));
+    int(answer(locked.unwrap_or_else(|| outcome(real(operation)))))
+}
+
+/// SAFETY: as [`open64`]. Closing a file releases its lock.
+#[unsafe(no_mangle)]
+extern "C" fn close(fd: RawFd) -> c_int {
+    let done = int(system!(SYS_close, fd));
+    of_thread(Process::release);
+    done
+}
+
+/// SAFETY: as [`open64`]. Each client is a process, whose threads exclude each other before locks do.
+#[unsafe(no_mangle)]
+extern "C" fn getpid() -> pid_t {
+    let client = of_thread(Process::number).unwrap_or(0);
+    int(system!(SYS_getpid)).saturating_add(client)
 }
 
 /// SAFETY: as [`open64`].

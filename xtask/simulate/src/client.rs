@@ -13,8 +13,8 @@ use crate::bucket::Bucket;
 use crate::disk::{Disk, play};
 use crate::files::Files;
 use crate::history::{Document, Event, History, NAMES, What};
+use crate::op::Op;
 use crate::placed::Placed;
-use crate::plan::Op;
 use crate::random::Random;
 use crate::world::{Connection, FaultKind, Storage, World};
 
@@ -141,7 +141,14 @@ impl<'r> Client<'r> {
         };
         let met = self.world.take_met(self.number);
         let (end, new) = match result {
-            Ok(new) => (End::Done, new),
+            Ok(new) => {
+                let needs_exclusion =
+                    matches!(op, Op::Append { .. } | Op::Resize { .. } | Op::Set { .. });
+                if needs_exclusion && !self.is_alone && self.world.storage == Storage::Plain {
+                    self.history.blame(format!("client {}: {op:?} was not refused", self.number));
+                }
+                (End::Done, new)
+            }
             Err(error) => (self.judge(op, &error, &met), None),
         };
         self.array = new;
@@ -232,7 +239,8 @@ impl<'r> Client<'r> {
             ArrayError::Store(StoreError::NoExclusion { .. })
                 if self.world.storage == Storage::Plain =>
             {
-                End::Refused
+                // Whole chunks need no exclusion, and may have been written before.
+                if matches!(op, Op::Write { .. }) { End::Unknown } else { End::Refused }
             }
             _ if !is_mended || self.world.is_damaged() => End::Unknown,
             _ => {

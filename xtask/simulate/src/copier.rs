@@ -5,12 +5,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::{Array, ArrayError, Part, delete_node};
 use zarr_copy::{CopyOptions, CopySummary, Endpoint, TransferError, copy_array, copy_tree};
-use zarr_metadata::{ArrayMetadata, Codec};
+use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec};
 use zarr_store::{Prefix, Store, UpdatePolicy};
 
 use crate::client::store;
 use crate::history::History;
-use crate::plan::{Copies, Op, Plan};
+use crate::op::Op;
+use crate::plan::{Copies, Plan};
 use crate::world::{FaultKind, World};
 
 /// The source and the target.
@@ -46,7 +47,8 @@ pub(crate) fn source_metadata(plan: &Plan, copies: Copies) -> Result<ArrayMetada
 
 /// Chunks are decoded as a whole: otherwise one pass would read each byte once.
 fn wide(chunk: [u64; 2]) -> Result<ArrayMetadata, ArrayError> {
-    crate::run::metadata_of(WIDE, chunk, Codec::gzip(1))
+    let chunks = ChunkGrid::Regular { chunk_shape: chunk.to_vec() };
+    crate::run::metadata_of(WIDE, chunks, Codec::gzip(1))
 }
 
 /// All elements of an array.
@@ -110,7 +112,7 @@ impl Copier<'_> {
     }
 
     fn judge(&self, op: Op, error: &TransferError, met: &[FaultKind]) {
-        if met.iter().all(|kind| kind.is_mended()) {
+        if met.iter().all(|kind| kind.is_mended()) && !self.world.has_lost_locks() {
             let number = self.number;
             self.history.blame(format!("client {number}: {op:?} failed, after {met:?}: {error}"));
         }

@@ -3,7 +3,7 @@
 //! The files are real ones, in a folder of the run. Beside them is kept what a power failure must not
 //! take: the bytes of each file when it was flushed last, and the names in each folder when that was.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, FileTimes};
 use std::io;
@@ -81,8 +81,6 @@ pub(crate) struct Disk {
 pub(crate) struct Process {
     disk: Arc<Disk>,
     connection: Connection,
-    /// How many lock files it holds.
-    locks: Cell<u32>,
 }
 
 thread_local! {
@@ -128,7 +126,12 @@ impl Disk {
     }
 
     pub(crate) fn process(self: &Arc<Self>, connection: Connection) -> Process {
-        Process { disk: self.clone(), connection, locks: Cell::new(0) }
+        Process { disk: self.clone(), connection }
+    }
+
+    /// The number of the file at a path, if there is one: each new file has another.
+    pub(crate) fn file(&self, path: &Path) -> Option<Id> {
+        self.kept().id(path).ok()
     }
 
     /// How often the clock has gone back.
@@ -174,12 +177,9 @@ impl Drop for Disk {
 
 impl Process {
     /// Lets other clients go on before this one does, if there are some.
-    ///
-    /// Whoever holds a lock goes on: the others would wait for it in the system, not here.
     pub(crate) fn take_turn(&self) -> io::Result<()> {
-        if self.locks.get() == 0 && self.connection.world.is_shared() && self.connection.is_alive()
-        {
-            self.connection.turn().map_err(|_| io::Error::from_raw_os_error(libc::EIO))?;
+        if self.connection.world.is_shared() && self.connection.is_alive() {
+            self.connection.turn().map_err(|_| ended())?;
         }
         Ok(())
     }
@@ -195,14 +195,9 @@ impl Process {
 
     /// Makes a call if the process is alive and nothing fails.
     pub(crate) fn call(&self, call: &Call, real: &dyn Fn() -> i64) -> io::Result<i64> {
-        let is_lock = |path: &Path| path.to_string_lossy().contains(".zarr-kit-lock.");
-        let takes = matches!(call, Call::Create { path, .. } if is_lock(path));
-        // The threads of this program exclude each other from before this call on.
-        if !takes {
-            self.take_turn()?;
-        }
+        self.take_turn()?;
         if !self.connection.is_alive() {
-            return Err(io::Error::from_raw_os_error(libc::EIO));
+            return Err(ended());
         }
         let line = self.line(call);
         let made = self.connection.request(Does::Write, &line, |_| {
@@ -210,17 +205,37 @@ impl Process {
             self.disk.kept().after(&self.disk.root, call, done)?;
             Ok(done)
         });
-        if takes && matches!(made, Ok((Ok(_), _))) {
-            self.locks.set(self.locks.get() + 1);
-        }
-        if matches!(call, Call::Remove { path } if is_lock(path)) {
-            self.locks.set(self.locks.get().saturating_sub(1));
-        }
         match made {
             Ok((done, _)) => done,
             Err(Failure::Failed) => Err(io::Error::from_raw_os_error(libc::ENOSPC)),
-            Err(_) => Err(io::Error::from_raw_os_error(libc::EIO)),
+            Err(_) => Err(ended()),
         }
+    }
+
+    /// Makes a call to lock a file, again until no other client holds the lock if it `waits`.
+    pub(crate) fn lock(&self, waits: bool, real: &dyn Fn() -> i64) -> io::Result<i64> {
+        loop {
+            self.take_turn()?;
+            if !self.connection.is_alive() {
+                return Err(ended());
+            }
+            match outcome(real()) {
+                Err(error) if waits && error.kind() == io::ErrorKind::WouldBlock => {
+                    self.connection.wait_for_lock().map_err(|_| ended())?;
+                }
+                done => return done,
+            }
+        }
+    }
+
+    /// Lets all clients look again that wait for locks.
+    pub(crate) fn release(&self) {
+        self.connection.world.schedule.release();
+    }
+
+    /// The number of the client, which none of this program's other threads has.
+    pub(crate) fn number(&self) -> i32 {
+        i32::try_from(self.connection.client).unwrap_or(0).saturating_add(1)
     }
 
     /// The time of day, which passes with each look at it.
@@ -259,6 +274,11 @@ impl Process {
             Call::Link { from, to } => format!("link {} {}", short(from), short(to)),
         }
     }
+}
+
+/// The error of each call of a process that has ended.
+fn ended() -> io::Error {
+    io::Error::from_raw_os_error(libc::EIO)
 }
 
 fn of_fd(fd: i32) -> PathBuf {

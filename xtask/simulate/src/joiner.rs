@@ -16,8 +16,9 @@ use crate::client::store;
 use crate::copier::elements;
 use crate::history::History;
 use crate::joined::{Piece, State, Step, Steps, of_array};
+use crate::op::Op;
 use crate::order::Timed;
-use crate::plan::{Joins, Op};
+use crate::plan::Joins;
 use crate::random::Random;
 use crate::world::{FaultKind, World};
 
@@ -36,6 +37,8 @@ pub(crate) struct Joiner<'r> {
     pub(crate) steps: &'r Steps,
     pub(crate) number: usize,
     pub(crate) joins: &'r Joins,
+    /// Whether nobody else changes what is joined.
+    pub(crate) is_alone: bool,
     /// The value of each member.
     pub(crate) known: &'r Mutex<Vec<u16>>,
 }
@@ -82,7 +85,9 @@ impl Joiner<'_> {
         let end = self.world.schedule.tick();
         let shown = done.as_ref().map_or_else(Clone::clone, |()| "done".to_owned());
         self.world.note(&format!("client {} {op:?}: {shown}", self.number));
+        // Otherwise others may have been faster.
         if let Err(error) = &done
+            && self.is_alone
             && met.iter().all(|kind| kind.is_mended())
         {
             let number = self.number;
@@ -252,13 +257,16 @@ impl Joiner<'_> {
             0 => kept.reverse(),
             1 => drop(kept.remove(0)),
             2 => drop(kept.pop()),
-            _ => {}
+            _ => kept = vec![0..*length],
         }
         kept.retain(|range| !range.is_empty());
         let mut pieces: Vec<Piece> = kept.into_iter().map(Piece::Kept).collect();
-        let member = (random.chance(40) && self.joins.inserts).then_some(0);
+        // Only the first client knows what members are.
+        let inserts = self.joins.inserts && self.number == 0;
+        let member = (random.chance(60) && inserts).then_some(0);
         if let Some(member) = member {
-            let at = random.below(pieces.len() as u64 + 1);
+            let end = pieces.len() as u64;
+            let at = if random.chance(50) { end } else { random.below(end + 1) };
             pieces.insert(usize::try_from(at).unwrap_or(0), Piece::New(self.of_member(member)));
         }
         let policy = UpdatePolicy::AcceptSingleProcess;
@@ -387,12 +395,11 @@ impl Joiner<'_> {
         }
     }
 
-    /// When the document of an array was put. This is no request: nobody else goes on.
+    /// Which document an array has. This is no request: nobody else goes on.
     fn document(&self, array: usize) -> Option<u64> {
         let key = format!("{}/zarr.json", self.path(array));
         match &self.world.disk {
-            // Nobody else is there.
-            Some(disk) => disk.root().join(key).exists().then_some(0),
+            Some(disk) => disk.file(&disk.root().join(key)),
             None => Some(self.world.content().objects.get(&key)?.written),
         }
     }

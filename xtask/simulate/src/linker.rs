@@ -17,8 +17,8 @@ use crate::client::store;
 use crate::copier::elements;
 use crate::history::History;
 use crate::joined::{Piece, Step, Steps};
+use crate::op::Op;
 use crate::order::Timed;
-use crate::plan::Op;
 use crate::random::Random;
 use crate::run::FIRST;
 use crate::world::{FaultKind, Storage, World};
@@ -31,10 +31,22 @@ pub(crate) const LENGTH: u64 = 5;
 const JOINED: usize = 2;
 const MOST: u64 = 5;
 
+/// How many elements are stored of a member that lacks the others.
+const STORED: usize = 2;
+
 /// The value of each member at first.
 pub(crate) fn first_values() -> [u16; MEMBERS] {
     let mut next = FIRST..;
     [(); MEMBERS].map(|()| next.next().unwrap_or(FIRST))
+}
+
+/// The elements of a member. Those at the end of one member are the fill value: it lacks a chunk.
+pub(crate) fn elements_of(member: usize, value: u16) -> Vec<u16> {
+    let mut elements = elements(value, LENGTH);
+    if member == JOINED - 1 {
+        elements[STORED..].fill(0);
+    }
+    elements
 }
 
 /// What is known of a document.
@@ -66,7 +78,7 @@ impl Links {
     /// The elements that a document has of a member.
     fn of_member(&self, linked: &Linked, member: usize) -> Vec<u16> {
         let values = if linked.may_change { first_values() } else { self.values };
-        elements(values[member], LENGTH)
+        elements_of(member, values[member])
     }
 
     /// The members that were read, if each was whole and `is_value` holds for its value.
@@ -79,11 +91,14 @@ impl Links {
         let blocks = found.chunks(length);
         let member = |block: &[u16]| {
             let member = self.members.get(&(block.first()? / 100))?;
-            let is_known = block.iter().zip(0..).all(|(element, at)| {
+            let is_known = block.iter().enumerate().all(|(at, element)| {
                 let value = element / 100;
-                element % 100 == at
-                    && self.members.get(&value) == Some(member)
-                    && is_value(value, *member)
+                let is_written =
+                    self.members.get(&value) == Some(member) && is_value(value, *member);
+                match elements_of(*member, value).get(at) {
+                    Some(0) => *element == 0,
+                    written => written == Some(element) && is_written,
+                }
             });
             (block.len() == length && is_known).then_some(*member)
         };
@@ -190,7 +205,7 @@ impl Linker<'_> {
         }
         let array = Array::open(folder.clone(), &Prefix::new(format!("m{member}"))?)?;
         let array = array.with_update_policy(UpdatePolicy::AcceptSingleProcess);
-        array.write_as(0..LENGTH, &elements(value, LENGTH))?;
+        array.write_as(0..LENGTH, &elements_of(member, value))?;
         self.known().values[member] = value;
         Ok(())
     }

@@ -21,6 +21,7 @@ mod joined;
 mod joiner;
 mod judge;
 mod linker;
+mod op;
 mod order;
 mod placed;
 mod plan;

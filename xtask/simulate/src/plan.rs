@@ -3,85 +3,9 @@
 use std::fmt;
 
 use crate::copier::WIDE_LENGTH;
+use crate::op::Op;
 use crate::random::Random;
 use crate::world::{Fault, FaultKind, Storage};
-
-/// An operation of a client on the array.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Op {
-    /// Opens the array anew.
-    Open,
-    Read,
-    /// Writes `count` elements from an index on, as far as the array reaches.
-    Write {
-        start: u64,
-        count: u64,
-        value: u16,
-    },
-    Append {
-        count: u64,
-        value: u16,
-    },
-    Resize {
-        length: u64,
-        discard: bool,
-    },
-    /// Sets an attribute.
-    Set {
-        name: usize,
-        value: u16,
-    },
-    /// Consolidates the metadata of the group.
-    Consolidate,
-    /// Copies the source, over a copy that is there if so wished.
-    Copy {
-        overwrite: bool,
-    },
-    /// Copies a part of the source.
-    CopyPart {
-        number: u32,
-    },
-    ReadCopy,
-    /// Sets all elements of the source.
-    Fill {
-        value: u16,
-    },
-    DeleteCopy,
-    /// Joins the members, with links if the store has them, over what is there if so wished.
-    Join {
-        link: bool,
-        overwrite: bool,
-    },
-    /// Sets all elements of a member.
-    FillMember {
-        member: usize,
-        value: u16,
-    },
-    /// Moves chunks of what was joined; the number decides which.
-    Rearrange {
-        choice: u64,
-    },
-    /// Creates an array in the place of what was joined.
-    Replace {
-        length: u64,
-    },
-    /// Undoes or completes an interrupted rearrangement.
-    Repair,
-    /// Reads what was joined or added.
-    Look,
-    /// Adds an array to a zip archive.
-    Session {
-        value: u16,
-    },
-    /// Joins arrays virtually.
-    Document {
-        may_change: bool,
-    },
-    /// Moves, removes or inserts members of a virtual join; the number decides which.
-    Shift {
-        choice: u64,
-    },
-}
 
 /// What the clients of a run do.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -124,41 +48,6 @@ pub(crate) struct Joins {
     pub(crate) inserts: bool,
 }
 
-impl Op {
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Open => "open",
-            Self::Read => "read",
-            Self::Write { .. } => "write",
-            Self::Append { .. } => "append",
-            Self::Resize { discard: false, .. } => "resize",
-            Self::Resize { discard: true, .. } => "resize and discard",
-            Self::Set { .. } => "attributes",
-            Self::Consolidate => "consolidate",
-            Self::Copy { .. } => "copy",
-            Self::CopyPart { .. } => "copy a part",
-            Self::ReadCopy => "read a copy",
-            Self::Fill { .. } => "change the source",
-            Self::DeleteCopy => "delete",
-            Self::Join { overwrite: false, .. } => "join",
-            Self::Join { overwrite: true, .. } => "join over what is there",
-            Self::FillMember { .. } => "change a member",
-            Self::Rearrange { .. } => "rearrange",
-            Self::Replace { .. } => "create over what is there",
-            Self::Repair => "repair",
-            Self::Look => "read what was joined or added",
-            Self::Session { .. } => "zip session",
-            Self::Document { .. } => "virtual join",
-            Self::Shift { .. } => "rearrange a virtual join",
-        }
-    }
-
-    /// Whether it changes the array.
-    pub(crate) fn writes(self) -> bool {
-        !matches!(self, Self::Open | Self::Read)
-    }
-}
-
 /// A run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
@@ -175,6 +64,12 @@ pub(crate) struct Plan {
     pub(crate) clients: Vec<Vec<Op>>,
     pub(crate) faults: Vec<Fault>,
     pub(crate) scene: Scene,
+    /// Whether the chunks of the array that all change have different lengths.
+    pub(crate) is_rectilinear: bool,
+    /// Whether changes are refused if nothing excludes others, even if there are none.
+    pub(crate) is_strict: bool,
+    /// Whether the power fails when all clients have ended.
+    pub(crate) fails_last: bool,
     /// Whether the clock jumps, and whether also back.
     pub(crate) has_jumps: bool,
     pub(crate) goes_back: bool,
@@ -252,10 +147,6 @@ impl Plan {
                         value += 1;
                         let is_first = client == 0;
                         match &scene {
-                            Scene::Shared => op(&mut random, is_first || !one_writes, value),
-                            Scene::Copies(copies) => {
-                                copy_op(&mut random, *copies, in_parts, is_first, value)
-                            }
                             Scene::Joins(_) if is_first && at == 0 => {
                                 Op::Join { link: random.chance(50), overwrite: false }
                             }
@@ -266,8 +157,10 @@ impl Plan {
                             Scene::Links if random.chance(40) => {
                                 Op::FillMember { member: usize::from(random.chance(50)), value }
                             }
-                            Scene::Archive | Scene::Links => Op::Look,
-                            Scene::Joins(joins) => join_op(&mut random, joins, is_first, value),
+                            scene => {
+                                let writes = is_first || !one_writes;
+                                scene.op(&mut random, is_first, writes, in_parts, value)
+                            }
                         }
                     })
                     .collect()
@@ -323,15 +216,60 @@ impl Plan {
             }
             Scene::Links => add_shifts(&mut more, &mut clients, &mut faults),
             Scene::Shared if storage == Storage::Files && more.chance(25) => {
-                for _ in 0..=more.below(3) {
-                    let client = usize::try_from(more.below(count)).unwrap_or(0);
-                    let request = more.below(clients[client].len() as u64 * requests(&scene));
-                    faults.push(Fault { client, request, kind: FaultKind::LostLocks });
-                }
+                lose_locks(&mut more, &clients, &scene, &mut faults);
             }
             _ => {}
         }
         let goes_back = more.chance(50);
+        let mut more = Random::new(seed ^ 0x6169_6e6e);
+        let is_shared = matches!(scene, Scene::Shared);
+        let is_rectilinear = is_shared && more.chance(20);
+        let is_strict = is_shared && storage == Storage::Plain && more.chance(15);
+        let is_joined = matches!(scene, Scene::Joins(_));
+        let is_fixed = matches!(scene, Scene::Archive | Scene::Links);
+        let has_locks = is_disk && !is_fixed || storage == Storage::Files && is_joined;
+        if has_locks && more.chance(50) {
+            avoid_power_failures(&mut faults);
+            for _ in 0..=more.below(2) {
+                let ops = (0..=more.below(5)).map(|_| {
+                    value += 1;
+                    match more.below(6) {
+                        0 | 1 if is_joined => Op::Rearrange { choice: more.next() },
+                        2 | 3 if is_joined => Op::Repair,
+                        _ => scene.op(&mut more, false, !one_writes, in_parts, value),
+                    }
+                });
+                clients.push(ops.collect());
+                if more.chance(50) {
+                    let (client, request) = (clients.len() - 1, more.below(40));
+                    let kind = more.pick(&[FaultKind::CrashBefore, FaultKind::Fail]);
+                    faults.push(Fault { client, request, kind });
+                }
+            }
+        }
+        if is_joined && more.chance(70) {
+            // A full disk refuses several writes, one after another.
+            let client = usize::try_from(more.below(clients.len() as u64)).unwrap_or(0);
+            let ops = clients[client].len() as u64;
+            let (kind, first, count) = match more.chance(50) {
+                true => (FaultKind::Fail, more.below(ops * requests(&scene)), 1 + more.below(8)),
+                false => (FaultKind::CrashAtDocument, more.below(ops * 4), 1),
+            };
+            let of = |request| Fault { client, request, kind };
+            faults.extend((first..first + count).map(of));
+        }
+        if storage == Storage::Files && !is_shared && more.chance(25) {
+            lose_locks(&mut more, &clients, &scene, &mut faults);
+        }
+        let fails_last = more.chance(50)
+            && match storage {
+                // Reads of what nobody finished may be lost.
+                Storage::Disk { is_durable: true } => {
+                    faults.is_empty() || matches!(scene, Scene::Copies(_))
+                }
+                Storage::Disk { is_durable: false } => is_shared,
+                _ => false,
+            };
         Self {
             seed,
             storage,
@@ -342,21 +280,40 @@ impl Plan {
             clients,
             faults,
             scene,
+            is_rectilinear,
+            is_strict,
+            fails_last,
             has_jumps,
             goes_back,
         }
     }
 
-    /// Whether at most one client writes.
+    /// Whether at most one client changes anything.
     pub(crate) fn one_writes(&self) -> bool {
         self.clients.iter().filter(|ops| ops.iter().any(|op| op.writes())).count() <= 1
+    }
+}
+
+/// The power fails for all clients, and would take what they read of each other's unfinished writes.
+fn avoid_power_failures(faults: &mut [Fault]) {
+    for fault in faults.iter_mut().filter(|fault| fault.kind == FaultKind::PowerFailure) {
+        fault.kind = FaultKind::CrashBefore;
+    }
+}
+
+/// Lets clients lose their locks.
+fn lose_locks(more: &mut Random, clients: &[Vec<Op>], scene: &Scene, faults: &mut Vec<Fault>) {
+    for _ in 0..=more.below(3) {
+        let client = usize::try_from(more.below(clients.len() as u64)).unwrap_or(0);
+        let request = more.below(clients[client].len() as u64 * requests(scene));
+        faults.push(Fault { client, request, kind: FaultKind::LostLocks });
     }
 }
 
 /// Adds operations that rearrange virtual joins, and often clients that do that and read.
 fn add_shifts(more: &mut Random, clients: &mut Vec<Vec<Op>>, faults: &mut Vec<Fault>) {
     for op in clients.iter_mut().flat_map(|ops| ops.iter_mut().skip(1)) {
-        if more.chance(35) {
+        if more.chance(50) {
             *op = Op::Shift { choice: more.next() };
         }
     }
@@ -364,17 +321,15 @@ fn add_shifts(more: &mut Random, clients: &mut Vec<Vec<Op>>, faults: &mut Vec<Fa
     if others == 0 {
         return;
     }
-    // The power fails for all, and what chunks are is known to one client only.
-    for fault in faults.iter_mut().filter(|fault| fault.kind == FaultKind::PowerFailure) {
-        fault.kind = FaultKind::CrashBefore;
-    }
+    // What chunks are is known to one client only.
+    avoid_power_failures(faults);
     for op in clients.iter_mut().flatten() {
         if let Op::Document { may_change } = op {
             *may_change = false;
         }
     }
     for _ in 0..others {
-        let op = |more: &mut Random| match more.chance(50) {
+        let op = |more: &mut Random| match more.chance(75) {
             true => Op::Shift { choice: more.next() },
             false => Op::Look,
         };
@@ -383,6 +338,25 @@ fn add_shifts(more: &mut Random, clients: &mut Vec<Vec<Op>>, faults: &mut Vec<Fa
             let (client, request) = (clients.len() - 1, more.below(25));
             let kind = more.pick(&[FaultKind::CrashBefore, FaultKind::Fail]);
             faults.push(Fault { client, request, kind });
+        }
+    }
+}
+
+impl Scene {
+    /// An operation of one of the clients.
+    fn op(
+        &self,
+        random: &mut Random,
+        is_first: bool,
+        writes: bool,
+        in_parts: bool,
+        value: u16,
+    ) -> Op {
+        match self {
+            Self::Shared => op(random, writes, value),
+            Self::Copies(copies) => copy_op(random, *copies, in_parts, is_first, value),
+            Self::Joins(joins) => join_op(random, joins, is_first, value),
+            Self::Archive | Self::Links => Op::Look,
         }
     }
 }
@@ -449,7 +423,10 @@ impl fmt::Display for Plan {
             writeln!(f, "  client {client}:")?;
             ops.iter().try_for_each(|op| writeln!(f, "    {op:?}"))?;
         }
-        writeln!(f, "  {:?}", self.scene)?;
+        let chunks = if self.is_rectilinear { ", chunks of different lengths" } else { "" };
+        let strict = if self.is_strict { ", strict" } else { "" };
+        let last = if self.fails_last { ", the power fails last" } else { "" };
+        writeln!(f, "  {:?}{chunks}{strict}{last}", self.scene)?;
         self.faults.iter().try_for_each(|Fault { client, request, kind }| {
             writeln!(f, "  {kind:?} at request {request} of client {client}")
         })

@@ -7,7 +7,7 @@ use std::thread;
 
 use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_check::{CheckOptions, check};
-use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType, GroupMetadata};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, ChunkGrid, Codec, DataType, GroupMetadata};
 use zarr_store::{Prefix, Store, UpdatePolicy};
 
 use crate::archiver::Archiver;
@@ -19,8 +19,10 @@ use crate::joined::{Step, Steps, of_array};
 use crate::joiner::Joiner;
 use crate::judge::{judge, judge_unlocked};
 use crate::linker::{self, Linker, Links};
+use crate::op::Op;
 use crate::order::Timed;
-use crate::plan::{Joins, Op, Plan, Scene};
+use crate::plan::{Joins, Plan, Scene};
+use crate::random::Random;
 use crate::schedule::Schedule;
 use crate::world::{FaultKind, Storage, World};
 
@@ -71,11 +73,16 @@ pub(crate) fn run(plan: &Plan, has_lines: bool) -> Report {
     match outcome {
         Err(fault) => faults.push(fault),
         Ok(()) => {
-            let grows_last = plan.storage == Storage::Files || plan.one_writes();
+            let grows_last = plan.storage != Storage::Objects || plan.one_writes();
             let first = Document { length: plan.length, attributes: [0; 2] };
             let judged = match &plan.scene {
                 _ if world.is_damaged() => known_values(plan, &events),
-                _ if world.has_lost_locks() => judge_unlocked(first, &events).map(|()| true),
+                Scene::Shared if world.has_lost_locks() => {
+                    judge_unlocked(first, &events).map(|()| true)
+                }
+                Scene::Joins(_) if is_torn(plan, &world) => {
+                    steps.judge_unlocked(&joined_values(plan)).map(|()| true)
+                }
                 Scene::Joins(joins) => steps.judge(if joins.is_group { 2 } else { 1 }),
                 _ => judge(first, plan.chunk, grows_last, &events),
             };
@@ -98,11 +105,7 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History, steps: &Steps) -> Re
         world.schedule.end(auditor);
         worked?
     };
-    alone(&|| create(plan, &store(world, auditor)).map_err(|error| format!("create: {error}")))?;
-    if let Some(disk) = &world.disk {
-        disk.flush_all().map_err(|error| error.to_string())?;
-    }
-    let is_alone = plan.one_writes();
+    let is_alone = plan.one_writes() && !plan.is_strict;
     let known = Mutex::new(Known { source: FIRST, copy: None });
     let copier = |number, copies| Copier {
         world,
@@ -113,11 +116,30 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History, steps: &Steps) -> Re
         known: &known,
     };
     let members = Mutex::new(vec![FIRST; 3]);
-    let joiner = |number, joins| Joiner { world, history, steps, number, joins, known: &members };
+    let joiner = |number, joins| Joiner {
+        world,
+        history,
+        steps,
+        number,
+        joins,
+        is_alone: number == auditor || plan.one_writes(),
+        known: &members,
+    };
     let archived = Mutex::new(BTreeMap::new());
     let archiver = |number| Archiver { world, history, number, known: &archived };
     let links = Mutex::new(Links::new());
     let linker = |number| Linker { world, history, number, known: &links };
+    alone(&|| {
+        create(plan, &store(world, auditor)).map_err(|error| format!("create: {error}"))?;
+        if plan.scene == Scene::Links {
+            // All clients find one.
+            linker(auditor).run(&[Op::Document { may_change: false }]);
+        }
+        Ok(())
+    })?;
+    if let Some(disk) = &world.disk {
+        disk.flush_all().map_err(|error| error.to_string())?;
+    }
     let work = |number: usize, ops: &[Op]| match &plan.scene {
         Scene::Shared => Client::new(world, history, number, is_alone).run(ops),
         Scene::Copies(copies) => copier(number, *copies).run(ops),
@@ -141,13 +163,25 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History, steps: &Steps) -> Re
         world.schedule.run(plan.clients.len())
     })
     .map_err(|stuck| format!("{stuck:?}"))?;
+    if plan.fails_last {
+        world.fail_last(&mut Random::new(plan.seed)).map_err(|error| error.to_string())?;
+    }
     alone(&|| match &plan.scene {
         Scene::Shared => audit(plan, world, history),
         Scene::Copies(copies) => audit_copy(plan, &copier(auditor, *copies)),
-        Scene::Joins(joins) => audit_joined(&joiner(auditor, joins)),
+        Scene::Joins(joins) => audit_joined(plan, &joiner(auditor, joins)),
         Scene::Archive => archiver(auditor).audit(),
         Scene::Links => linker(auditor).audit(),
     })
+}
+
+/// The values that members had.
+fn joined_values(plan: &Plan) -> Vec<u16> {
+    let of = |op: &Op| match op {
+        Op::FillMember { value, .. } => Some(*value),
+        _ => None,
+    };
+    [FIRST].into_iter().chain(plan.clients.iter().flatten().filter_map(of)).collect()
 }
 
 /// Whether all elements that were read are of a write: after damage, of any.
@@ -189,7 +223,7 @@ fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
                 let prefix = Prefix::new(format!("m{member}"))?;
                 let metadata = metadata(linker::LENGTH, plan.chunk)?;
                 let array = Array::create(store.clone(), &prefix, metadata)?;
-                array.write_as(0..linker::LENGTH, &elements(*value, linker::LENGTH))
+                array.write_as(0..linker::LENGTH, &linker::elements_of(member, *value))
             });
         }
         _ => {}
@@ -203,7 +237,16 @@ fn create(plan: &Plan, store: &Arc<dyn Store>) -> Result<(), ArrayError> {
         let source = source.with_update_policy(UpdatePolicy::AcceptSingleProcess);
         return source.write_as(&all(&source)[..], &elements(FIRST, plan.length));
     }
-    root.create_array(ARRAY, metadata(plan.length, plan.chunk)?)?;
+    let shared = match plan.is_rectilinear {
+        false => metadata(plan.length, plan.chunk)?,
+        true => {
+            // Multiples of the length by which the oracle divides the array; some past its end.
+            let edges = [&[2 * plan.chunk][..], &[plan.chunk; 6]].concat();
+            let chunks = ChunkGrid::Rectilinear { chunk_shapes: vec![edges.into()] };
+            metadata_of([plan.length], chunks, Codec::Crc32c)?
+        }
+    };
+    root.create_array(ARRAY, shared)?;
     Ok(())
 }
 
@@ -225,17 +268,17 @@ fn create_members(joins: &Joins, root: &Group) -> Result<(), ArrayError> {
 
 /// The metadata of an array of one dimension, whose damage is noticed.
 pub(crate) fn metadata(length: u64, chunk: u64) -> Result<ArrayMetadata, ArrayError> {
-    metadata_of([length], [chunk], Codec::Crc32c)
+    metadata_of([length], ChunkGrid::Regular { chunk_shape: vec![chunk] }, Codec::Crc32c)
 }
 
 /// An array's metadata.
 pub(crate) fn metadata_of<const N: usize>(
     shape: [u64; N],
-    chunk: [u64; N],
+    chunks: ChunkGrid,
     codec: Codec,
 ) -> Result<ArrayMetadata, ArrayError> {
     ArrayBuilder::new(shape, DataType::Uint16)
-        .chunk_shape(chunk)
+        .chunk_grid(chunks)
         .codecs([Codec::bytes(), codec])
         .attribute(NAMES[0], "0")
         .attribute(NAMES[1], "0")
@@ -276,13 +319,47 @@ fn audit_copy(plan: &Plan, copier: &Copier<'_>) -> Result<(), String> {
 }
 
 /// Looks at the target that the clients left, repairs it, looks again, and joins it anew.
-fn audit_joined(joiner: &Joiner<'_>) -> Result<(), String> {
+fn audit_joined(plan: &Plan, joiner: &Joiner<'_>) -> Result<(), String> {
     let store = store(joiner.world, joiner.number);
+    let is_there = match is_torn(plan, joiner.world) {
+        false => audit_repaired(joiner, &store)?,
+        true => {
+            let target = Prefix::new(crate::joiner::TARGET).map_err(|error| error.to_string())?;
+            store.delete_prefix(&target).map_err(|error| error.to_string())?;
+            false
+        }
+    };
+    let join = |overwrite| {
+        let joined = joiner.join(&store, false, overwrite, &mut Vec::new());
+        joined.map_err(|error| format!("joining again: {error}"))
+    };
+    if is_there {
+        // Completes this join if its marker is left.
+        join(false)?;
+    }
+    join(is_there)?;
+    for array in 0..joiner.arrays() {
+        let found = joiner.read(&store, array).map_err(|error| format!("audit: {error}"))?;
+        if found != Some(of_array(array, &joiner.joined())) {
+            return Err(format!("joined again, array {array} is {found:?}"));
+        }
+    }
+    clean(&store)?;
+    refuse(&store, &[])
+}
+
+/// Whether clients rearranged something at once: then chunks may be missing.
+fn is_torn(plan: &Plan, world: &World) -> bool {
+    world.has_lost_locks() && !plan.one_writes()
+}
+
+/// Looks at the target that the clients left, repairs it, and looks again. Returns whether it is there.
+fn audit_repaired(joiner: &Joiner<'_>, store: &Arc<dyn Store>) -> Result<bool, String> {
     let words = |error: ArrayError| format!("audit: {error}");
     let seen = || {
         let start = joiner.world.schedule.tick();
         let mut effects = Vec::new();
-        joiner.look(&store, &mut effects).map_err(words)?;
+        joiner.look(store, &mut effects).map_err(words)?;
         let end = joiner.world.schedule.tick();
         let mut states = Vec::new();
         for (step, is_sure) in effects {
@@ -305,10 +382,10 @@ fn audit_joined(joiner: &Joiner<'_>) -> Result<(), String> {
         "leftover-lock",
     ];
     let is_finished = joiner.world.all_met().iter().all(|kind| kind.is_mended());
-    refuse(&store, if is_finished { &[] } else { &ALLOWED })?;
-    clean(&store)?;
-    joiner.repair(&store).map_err(|error| format!("repair: {error}"))?;
-    joiner.discard(&store).map_err(|error| format!("repair: {error}"))?;
+    refuse(store, if is_finished { &[] } else { &ALLOWED })?;
+    clean(store)?;
+    joiner.repair(store).map_err(|error| format!("repair: {error}"))?;
+    joiner.discard(store).map_err(|error| format!("repair: {error}"))?;
     let after = seen()?;
     // A group that was half rearranged is completed.
     if !joiner.joins.is_group && before != after {
@@ -319,24 +396,8 @@ fn audit_joined(joiner: &Joiner<'_>) -> Result<(), String> {
     {
         return Err(format!("the repair left a group half rearranged: {after:?}"));
     }
-    refuse(&store, &["unfinished-copy"])?;
-    let join = |overwrite| {
-        let joined = joiner.join(&store, false, overwrite, &mut Vec::new());
-        joined.map_err(|error| format!("joining again: {error}"))
-    };
-    let is_there = after.iter().any(Option::is_some);
-    if is_there {
-        // Completes this join if its marker is left.
-        join(false)?;
-    }
-    join(is_there)?;
-    for array in 0..joiner.arrays() {
-        let found = joiner.read(&store, array).map_err(words)?;
-        if found != Some(of_array(array, &joiner.joined())) {
-            return Err(format!("joined again, array {array} is {found:?}"));
-        }
-    }
-    refuse(&store, &[])
+    refuse(store, &["unfinished-copy"])?;
+    Ok(after.iter().any(Option::is_some))
 }
 
 /// Looks at what the clients left, repairs it, and looks again.

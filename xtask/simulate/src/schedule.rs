@@ -179,7 +179,10 @@ impl Schedule {
                 .unwrap_or_else(PoisonError::into_inner);
             inner = locked;
             if late.timed_out() && seen == inner.steps {
-                return Err(inner.stuck.unwrap_or(Stuck::Hanging));
+                // Lets go whoever waits here, as others may wait for it elsewhere.
+                let stuck = *inner.stuck.get_or_insert(Stuck::Hanging);
+                self.0.changed.notify_all();
+                return Err(stuck);
             }
             seen = inner.steps;
         }

@@ -2,10 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::disk::Disk;
+use crate::random::Random;
 use crate::schedule::{Schedule, Stuck, Turn};
 
 /// What holds the objects.
@@ -29,6 +31,8 @@ pub(crate) enum FaultKind {
     CrashBefore,
     /// The client's process ends after the request, before its response.
     CrashAfter,
+    /// The client's process ends before a put of a document; these are counted, not all requests.
+    CrashAtDocument,
     /// A request that writes is lost.
     LostBefore,
     /// The response to a request that writes is lost.
@@ -55,7 +59,10 @@ impl FaultKind {
     }
 
     pub(crate) fn is_crash(self) -> bool {
-        matches!(self, Self::CrashBefore | Self::CrashAfter | Self::PowerFailure)
+        matches!(
+            self,
+            Self::CrashBefore | Self::CrashAfter | Self::CrashAtDocument | Self::PowerFailure
+        )
     }
 }
 
@@ -117,6 +124,7 @@ pub(crate) struct Content {
     locks: BTreeMap<String, (usize, u32)>,
     writes: u64,
     requests: Vec<u64>,
+    documents: Vec<u64>,
     incarnations: Vec<u32>,
     /// The faults of each client since it asked for them.
     met: Vec<Vec<FaultKind>>,
@@ -174,6 +182,7 @@ impl World {
         static NUMBER: AtomicU64 = AtomicU64::new(0);
         let content = Content {
             requests: vec![0; clients],
+            documents: vec![0; clients],
             incarnations: vec![0; clients],
             met: vec![Vec::new(); clients],
             faults,
@@ -237,6 +246,12 @@ impl World {
         std::mem::take(&mut content.has_no_power).then_some(content.hash)
     }
 
+    /// The power fails when all clients have ended.
+    pub(crate) fn fail_last(&self, random: &mut Random) -> io::Result<()> {
+        self.content().is_damaged |= self.storage == Storage::Disk { is_durable: false };
+        self.disk.as_ref().map_or(Ok(()), |disk| disk.fail(random))
+    }
+
     /// Whether anything may be lost that was not written for good.
     pub(crate) fn is_damaged(&self) -> bool {
         self.content().is_damaged
@@ -285,7 +300,16 @@ impl Connection {
         let mut content = self.world.content();
         let request = content.requests[self.client];
         content.requests[self.client] += 1;
-        let is_here = |fault: &Fault| fault.client == self.client && fault.request == request;
+        let is_document = does == Does::Write && line.ends_with("/zarr.json");
+        let document = content.documents[self.client];
+        content.documents[self.client] += u64::from(is_document);
+        let is_here = |fault: &Fault| {
+            let is_it = match fault.kind {
+                FaultKind::CrashAtDocument => is_document && fault.request == document,
+                _ => fault.request == request,
+            };
+            is_it && fault.client == self.client
+        };
         let fault = content.faults.iter().find(|fault| is_here(fault)).map(|fault| fault.kind);
         let mine = (self.client, self.incarnation);
         let is_locked = content.locks.values().any(|holder| *holder == mine);
@@ -303,7 +327,7 @@ impl Connection {
                 self.die(&mut content);
                 return Err(Failure::Dead);
             }
-            Some(FaultKind::CrashBefore) => {
+            Some(FaultKind::CrashBefore | FaultKind::CrashAtDocument) => {
                 self.die(&mut content);
                 return Err(Failure::Dead);
             }
@@ -347,8 +371,13 @@ impl Connection {
                 return Ok(Held { world: self.world.clone(), key: key.to_owned(), mine });
             }
             drop(content);
-            self.world.schedule.wait_for_lock(self.client).map_err(Failure::Stuck)?;
+            self.wait_for_lock()?;
         }
+    }
+
+    /// Waits until another client releases a lock.
+    pub(crate) fn wait_for_lock(&self) -> Result<(), Failure> {
+        self.world.schedule.wait_for_lock(self.client).map_err(Failure::Stuck)
     }
 }
 
@@ -356,7 +385,10 @@ fn applies(kind: FaultKind, does: Does, storage: Storage) -> bool {
     let is_disk = matches!(storage, Storage::Disk { .. });
     let has_requests = !is_disk && storage != Storage::Files;
     match kind {
-        FaultKind::CrashBefore | FaultKind::CrashAfter | FaultKind::Fail => true,
+        FaultKind::CrashBefore
+        | FaultKind::CrashAfter
+        | FaultKind::CrashAtDocument
+        | FaultKind::Fail => true,
         // Reads whose responses are lost are repeated by clients below the simulation.
         FaultKind::LostBefore | FaultKind::LostAfter | FaultKind::Conflict => {
             does == Does::Write && has_requests
