@@ -247,19 +247,40 @@ impl Plan {
                 }
             }
         }
+        if is_shared && storage == Storage::Objects && !one_writes && more.chance(25) {
+            // Appends of equal length make equal documents.
+            for op in clients.iter_mut().flatten().filter(|_| more.chance(50)) {
+                value += 1;
+                *op = Op::Append { count: 2, value };
+            }
+            for client in 0..clients.len() {
+                let (request, kind) = (more.below(3), FaultKind::LostDocument);
+                faults.push(Fault { client, request, kind });
+            }
+        }
         if is_joined && more.chance(70) {
-            // A full disk refuses several writes, one after another.
-            let client = usize::try_from(more.below(clients.len() as u64)).unwrap_or(0);
-            let ops = clients[client].len() as u64;
-            let (kind, first, count) = match more.chance(50) {
-                true => (FaultKind::Fail, more.below(ops * requests(&scene)), 1 + more.below(8)),
-                false => (FaultKind::CrashAtDocument, more.below(ops * 4), 1),
-            };
-            let of = |request| Fault { client, request, kind };
-            faults.extend((first..first + count).map(of));
+            // Each step of a rearrangement is rare.
+            for _ in 0..4 {
+                let client = usize::try_from(more.below(clients.len() as u64)).unwrap_or(0);
+                let (kind, most) = more.pick(&[
+                    (FaultKind::Fail, requests(&scene)),
+                    (FaultKind::Fail, requests(&scene)),
+                    (FaultKind::CrashAtDocument, 4),
+                ]);
+                let request = more.below(clients[client].len() as u64 * most);
+                faults.push(Fault { client, request, kind });
+            }
         }
         if storage == Storage::Files && !is_shared && more.chance(25) {
             lose_locks(&mut more, &clients, &scene, &mut faults);
+        }
+        if storage == (Storage::Disk { is_durable: true })
+            && matches!(scene, Scene::Copies(_))
+            && more.chance(50)
+        {
+            // Others continue with what nobody has flushed.
+            let (request, kind) = (more.below(16), FaultKind::CrashAtFlush);
+            faults.push(Fault { client: 0, request, kind });
         }
         let fails_last = more.chance(50)
             && match storage {

@@ -33,6 +33,10 @@ pub(crate) enum FaultKind {
     CrashAfter,
     /// The client's process ends before a put of a document; these are counted, not all requests.
     CrashAtDocument,
+    /// The client's process ends before a flush of a folder; these are counted, not all requests.
+    CrashAtFlush,
+    /// A put of a document is lost; these are counted, not all requests.
+    LostDocument,
     /// A request that writes is lost.
     LostBefore,
     /// The response to a request that writes is lost.
@@ -55,13 +59,20 @@ pub(crate) enum FaultKind {
 impl FaultKind {
     /// Whether the store repeats the request, so that its caller does not notice.
     pub(crate) fn is_mended(self) -> bool {
-        matches!(self, Self::LostBefore | Self::LostAfter | Self::Conflict | Self::Stale)
+        matches!(
+            self,
+            Self::LostDocument | Self::LostBefore | Self::LostAfter | Self::Conflict | Self::Stale
+        )
     }
 
     pub(crate) fn is_crash(self) -> bool {
         matches!(
             self,
-            Self::CrashBefore | Self::CrashAfter | Self::CrashAtDocument | Self::PowerFailure
+            Self::CrashBefore
+                | Self::CrashAfter
+                | Self::CrashAtDocument
+                | Self::CrashAtFlush
+                | Self::PowerFailure
         )
     }
 }
@@ -125,6 +136,7 @@ pub(crate) struct Content {
     writes: u64,
     requests: Vec<u64>,
     documents: Vec<u64>,
+    flushes: Vec<u64>,
     incarnations: Vec<u32>,
     /// The faults of each client since it asked for them.
     met: Vec<Vec<FaultKind>>,
@@ -183,6 +195,7 @@ impl World {
         let content = Content {
             requests: vec![0; clients],
             documents: vec![0; clients],
+            flushes: vec![0; clients],
             incarnations: vec![0; clients],
             met: vec![Vec::new(); clients],
             faults,
@@ -303,9 +316,15 @@ impl Connection {
         let is_document = does == Does::Write && line.ends_with("/zarr.json");
         let document = content.documents[self.client];
         content.documents[self.client] += u64::from(is_document);
+        let is_flush = line.starts_with("fsync ") && !line.ends_with("temporary");
+        let flush = content.flushes[self.client];
+        content.flushes[self.client] += u64::from(is_flush);
         let is_here = |fault: &Fault| {
             let is_it = match fault.kind {
-                FaultKind::CrashAtDocument => is_document && fault.request == document,
+                FaultKind::CrashAtDocument | FaultKind::LostDocument => {
+                    is_document && fault.request == document
+                }
+                FaultKind::CrashAtFlush => is_flush && fault.request == flush,
                 _ => fault.request == request,
             };
             is_it && fault.client == self.client
@@ -327,11 +346,11 @@ impl Connection {
                 self.die(&mut content);
                 return Err(Failure::Dead);
             }
-            Some(FaultKind::CrashBefore | FaultKind::CrashAtDocument) => {
+            Some(FaultKind::CrashBefore | FaultKind::CrashAtDocument | FaultKind::CrashAtFlush) => {
                 self.die(&mut content);
                 return Err(Failure::Dead);
             }
-            Some(FaultKind::LostBefore) => return Err(Failure::Lost),
+            Some(FaultKind::LostBefore | FaultKind::LostDocument) => return Err(Failure::Lost),
             Some(FaultKind::Conflict) => return Err(Failure::Conflict),
             Some(FaultKind::Fail) => return Err(Failure::Failed),
             Some(FaultKind::LostLocks) => {
@@ -388,11 +407,13 @@ fn applies(kind: FaultKind, does: Does, storage: Storage) -> bool {
         FaultKind::CrashBefore
         | FaultKind::CrashAfter
         | FaultKind::CrashAtDocument
+        | FaultKind::CrashAtFlush
         | FaultKind::Fail => true,
         // Reads whose responses are lost are repeated by clients below the simulation.
-        FaultKind::LostBefore | FaultKind::LostAfter | FaultKind::Conflict => {
-            does == Does::Write && has_requests
-        }
+        FaultKind::LostDocument
+        | FaultKind::LostBefore
+        | FaultKind::LostAfter
+        | FaultKind::Conflict => does == Does::Write && has_requests,
         FaultKind::Truncated => does == Does::Read && has_requests,
         FaultKind::Stale => does == Does::List && has_requests,
         FaultKind::PowerFailure => is_disk,
