@@ -1,5 +1,6 @@
 """Docstrings have the sections of numpydoc, with examples, which the tests run."""
 
+import importlib
 import inspect
 
 import pytest
@@ -31,7 +32,7 @@ def test_all_are_found():
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_each_parameter_and_the_result_are_described_and_shown(name):
     function, text = FUNCTIONS[name], inspect.getdoc(FUNCTIONS[name]) or ""
-    sections = {part: f"\n{part}\n{'-' * len(part)}\n" in text for part in ("Parameters", "Returns", "Examples")}
+    sections = {part: f"\n{part}\n{'-' * len(part)}\n" in text for part in ("Parameters", "Returns", "Raises", "Examples")}
     signature = inspect.signature(function)
     described = {
         parameter
@@ -41,4 +42,15 @@ def test_each_parameter_and_the_result_are_described_and_shown(name):
     }
     assert described == {parameter.lstrip("*") for parameter in signature.parameters if parameter != "self"}
     assert sections["Returns"] or signature.return_annotation in (None, "None")
-    assert sections["Examples"]
+    assert sections["Raises"] and sections["Examples"]
+
+
+@pytest.mark.parametrize("place", ["codecs.PackBits", "codecs.Reshape", "pipeline.ZarrKitCodecPipeline", "store.ZarrKitStore", "xarray.Backend"])
+def test_classes_for_other_packages_say_what_their_methods_raise(place):
+    pytest.importorskip("zarr")
+    module, name = place.split(".")
+    kind = getattr(importlib.import_module(f"zarr_kit.{module}"), name)
+    own = [getattr(kind, name) for name in vars(kind) if not name.startswith("_")]
+    texts = [inspect.getdoc(member) for member in own if callable(member)]
+    assert texts and all(texts)
+    assert any("\nRaises\n------\n" in text for text in [inspect.getdoc(kind), *texts])

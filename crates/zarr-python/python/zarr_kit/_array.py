@@ -405,6 +405,11 @@ class Array(Node[_native.Array]):
         Plan
             The chunks, in C order.
 
+        Raises
+        ------
+        IndexError
+            If the key selects single elements.
+
         Examples
         --------
         >>> import numpy as np, zarr_kit
@@ -462,6 +467,13 @@ class Array(Node[_native.Array]):
         -------
         str or Picture
             The SVG, or, with ``values``, the PNG.
+
+        Raises
+        ------
+        IndexError
+            If the key selects single elements.
+        TypeError, ValueError
+            If ``values``, and the elements are not numbers or times, or the key has not two axes.
 
         Examples
         --------
@@ -536,6 +548,11 @@ class Array(Node[_native.Array]):
         Report
             The findings; each has the region of its chunk.
 
+        Raises
+        ------
+        ValueError
+            If ``memory`` is no number of bytes.
+
         Examples
         --------
         >>> import tempfile, zarr_kit
@@ -561,6 +578,11 @@ class Array(Node[_native.Array]):
         Array
             A new handle; this one does not change.
 
+        Raises
+        ------
+        TypeError, ValueError
+            If ``threads`` is no integer, or below 1.
+
         Examples
         --------
         >>> import zarr_kit
@@ -583,6 +605,11 @@ class Array(Node[_native.Array]):
         -------
         Array
             A new handle; this one does not change.
+
+        Raises
+        ------
+        TypeError
+            If ``write`` is not a bool.
 
         Examples
         --------
@@ -607,6 +634,11 @@ class Array(Node[_native.Array]):
         dask.array.Array
             An array with tasks that read when they are computed.
 
+        Raises
+        ------
+        ValueError
+            If the chunks do not fit the array.
+
         Examples
         --------
         >>> import zarr_kit
@@ -629,6 +661,11 @@ class Array(Node[_native.Array]):
         -------
         xarray.DataArray
             Without coordinates, decoded and read when needed.
+
+        Raises
+        ------
+        ValueError
+            If the chunks do not fit the array, or its attributes cannot be decoded.
 
         Examples
         --------

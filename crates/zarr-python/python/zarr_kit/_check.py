@@ -144,6 +144,13 @@ def check(
     Report
         The findings, node by node.
 
+    Raises
+    ------
+    FileNotFoundError
+        If the place does not exist.
+    ValueError
+        If ``memory`` is no number of bytes.
+
     Examples
     --------
     >>> import pathlib, tempfile, zarr_kit

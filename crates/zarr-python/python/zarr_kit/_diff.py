@@ -43,6 +43,11 @@ def diff(
         with the ``path`` of the node, ``what`` differs, and its value in ``one`` and ``other``. For
         ``values``, the dict has the first pair and the pair with the largest difference.
 
+    Raises
+    ------
+    FileNotFoundError
+        If a place does not exist.
+
     Examples
     --------
     >>> import zarr_kit

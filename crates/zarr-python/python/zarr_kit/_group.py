@@ -58,6 +58,11 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         iterator of (str, Array)
             In the order of the names.
 
+        Raises
+        ------
+        OSError
+            If the store cannot be listed, while the names are taken.
+
         Examples
         --------
         >>> import zarr_kit
@@ -75,6 +80,11 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         -------
         iterator of (str, Group)
             In the order of the names.
+
+        Raises
+        ------
+        OSError
+            If the store cannot be listed, while the names are taken.
 
         Examples
         --------
@@ -185,6 +195,12 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         dim
             The name of the dimension.
 
+        Raises
+        ------
+        ValueError
+            If no array has the dimension, a slice begins or ends within a chunk, or an inserted group has
+            other arrays.
+
         Examples
         --------
         >>> import zarr_kit
@@ -209,6 +225,11 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         -------
         Tree
             Text as `str`, HTML in a notebook.
+
+        Raises
+        ------
+        OSError
+            When it is shown, if the store cannot be listed.
 
         Examples
         --------
@@ -239,6 +260,11 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         -------
         Report
             The findings, node by node.
+
+        Raises
+        ------
+        ValueError
+            If ``memory`` is no number of bytes.
 
         Examples
         --------

@@ -54,6 +54,11 @@ class Node(Generic[_Native]):
         Array or Group
             This node.
 
+        Raises
+        ------
+        FileNotFoundError
+            If it was deleted.
+
         Examples
         --------
         >>> import tempfile, zarr_kit

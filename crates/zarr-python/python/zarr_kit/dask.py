@@ -63,6 +63,13 @@ def from_zarr(
     dask.array.Array
         An array with tasks that read when they are computed.
 
+    Raises
+    ------
+    FileNotFoundError
+        If the place does not exist.
+    ValueError
+        If it is a group, or the chunks do not fit the array.
+
     Examples
     --------
     >>> import tempfile, zarr_kit, zarr_kit.dask
@@ -93,6 +100,11 @@ def from_array(
     -------
     dask.array.Array
         An array with tasks that read when they are computed.
+
+    Raises
+    ------
+    ValueError
+        If the chunks do not fit the array.
 
     Examples
     --------
@@ -237,6 +249,11 @@ def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]
     -------
     tuple of tuple of int
         The lengths on each axis, for the ``chunks`` of Dask.
+
+    Raises
+    ------
+    ValueError
+        If ``size`` is no number of bytes.
 
     Examples
     --------

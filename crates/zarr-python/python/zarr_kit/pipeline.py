@@ -154,7 +154,13 @@ class ZarrKitCodecPipeline(CodecPipeline):
 
     @classmethod
     def from_array_metadata_and_store(cls, array_metadata: ArrayMetadata, store: Store) -> Self:
-        """The pipeline of an array."""
+        """The pipeline of an array.
+
+        Raises
+        ------
+        NotImplementedError
+            For Zarr version 2, which zarr-python then reads by itself.
+        """
         if not isinstance(array_metadata, ArrayV3Metadata):
             raise NotImplementedError
         grid = array_metadata.chunk_grid

@@ -37,6 +37,8 @@ class ZarrKitStore(Store):
     ------
     FileNotFoundError
         If the place does not exist.
+    ValueError
+        On writing and deleting.
 
     Examples
     --------

@@ -34,6 +34,13 @@ class Backend(BackendEntrypoint):
     threads
         The largest number of threads of a read. None means one per core for reads of the main
         thread, and one thread for reads of other threads, such as Dask's.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the place does not exist.
+    ValueError
+        If there is an array, or attributes cannot be decoded.
     """
 
     description: ClassVar[str] = "Zarr v3, with chunks of any length, through zarr-kit"

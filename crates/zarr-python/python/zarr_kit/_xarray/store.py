@@ -103,6 +103,11 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
     xarray.DataArray
         The array.
 
+    Raises
+    ------
+    ValueError
+        If the chunks do not fit the array, or its attributes cannot be decoded.
+
     Examples
     --------
     >>> import zarr_kit.xarray
