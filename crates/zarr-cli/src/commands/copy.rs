@@ -86,7 +86,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         let path = is_group.then(|| prefix.as_str());
         let tried = |goal| match presets.entry(prefix.clone()) {
             Entry::Occupied(known) => Ok(known.get().clone()),
-            Entry::Vacant(new) => Ok(new.insert(best(&source, prefix, goal)?).clone()),
+            Entry::Vacant(new) => Ok(new.insert(best(args, &source, prefix, goal)?).clone()),
         };
         let mut changed = args.rules.apply(path, metadata, tried)?;
         if args.portable {
@@ -222,9 +222,15 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
 }
 
 /// The best codecs for an array of the source, which are said.
-fn best(source: &NodeStore, prefix: &Prefix, goal: For) -> Result<Option<Vec<Codec>>, CliError> {
+fn best(
+    args: &Copy,
+    source: &NodeStore,
+    prefix: &Prefix,
+    goal: For,
+) -> Result<Option<Vec<Codec>>, CliError> {
     let array = Array::open(source.store.clone(), prefix).map_err(|cause| source.failed(cause))?;
-    let codecs = advise::best(&array, goal).map_err(|cause| source.not_reported(cause))?;
+    let codecs = advise::best(&array, goal, args.portable);
+    let codecs = codecs.map_err(|cause| source.not_reported(cause))?;
     if let Some(codecs) = &codecs {
         let name = if prefix.is_root() { &source.shown } else { prefix.as_str() };
         note(format_args!("{name}: --codecs {}", short(codecs, array.data_type())));

@@ -165,6 +165,21 @@ fn presets_take_what_the_trial_finds() {
         let like = format!("{array}-like");
         succeed(folder, &["create", &like, "--like", array, "--preset", "size"]);
         assert_eq!(codecs(&like), best["chain"], "{array}");
+        // Of those that all programs read.
+        let all = |trial: &&Value| {
+            let readers = trial["read_by"].as_array().expect("a list");
+            readers.iter().all(|reader| reader["reads"] == true)
+        };
+        let best = trials.iter().find(all).expect("a trial");
+        let copy = format!("{array}-portable");
+        let copied = run(folder, &["copy", array, &copy, "--preset", "size", "--portable"]);
+        let said = String::from_utf8_lossy(&copied.stderr);
+        let codecs_said = format!("{array}: --codecs {}\n", best["codecs"].as_str().expect("text"));
+        assert!(said.contains(&codecs_said), "{said}");
+        assert_eq!(codecs(&copy), best["chain"], "{array}");
+        let like = format!("{array}-portable-like");
+        succeed(folder, &["create", &like, "--like", array, "--preset", "size", "--portable"]);
+        assert_eq!(codecs(&like), best["chain"], "{array}");
     }
     let part = run(folder, &["copy", "noise", "x", "--preset", "size", "--part", "1/2"]);
     assert!(String::from_utf8_lossy(&part.stderr).contains("--preset measures"));

@@ -1,8 +1,8 @@
 //! The chains that are tried: all that make sense for the type and for the bits that are used.
 
 use zarr_metadata::{
-    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, DataType, Delta, Endian,
-    Packbits, Pcodec, Shuffle,
+    ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, Codec, DataType, Delta,
+    Endian, Lzma, Packbits, Pcodec, Shuffle,
 };
 
 use super::goal::Goal;
@@ -53,7 +53,12 @@ fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec
     let plain = [bytes.clone()];
     add(&plain, &zstd, &mut chains);
     add(&plain, &[Codec::gzip(6)], &mut chains);
-    add(&plain, &blosc(size, is_small), &mut chains);
+    if is_small {
+        // Slow, and the smallest where few values repeat without order.
+        let slow = [Codec::NumcodecsBz2(Bz2::new(9)), Codec::NumcodecsLzma(Lzma::new(6))];
+        add(&plain, &slow, &mut chains);
+    }
+    add(&plain, &blosc(size, goal), &mut chains);
     if size > 1 {
         let shuffled = [bytes.clone(), Codec::NumcodecsShuffle(Shuffle::new(size))];
         add(&shuffled, &zstd, &mut chains);
@@ -63,7 +68,7 @@ fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec
     if is_integer && !data_type.is_sub_byte() && !data_type.is_complex() {
         let delta = [Codec::NumcodecsDelta(Delta::new(data_type.clone(), None)), bytes];
         add(&delta, &zstd, &mut chains);
-        add(&delta, &blosc(size, is_small), &mut chains);
+        add(&delta, &blosc(size, goal), &mut chains);
     }
     if let Some(packed) = packed(data_type, bits) {
         chains.push(vec![packed.clone()]);
@@ -75,18 +80,25 @@ fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec
     chains
 }
 
-/// Blosc where its filters matter: with lz4, which is fast, and with zstd, which is small.
-fn blosc(size: u64, is_small: bool) -> Vec<Codec> {
+/// Blosc where its filters matter: with lz4, which is fast, and with zstd, which is small; to be read
+/// also with lz4hc, which is slow to write, and read as fast as lz4 from fewer bytes.
+fn blosc(size: u64, goal: Goal) -> Vec<Codec> {
     let mut chains = Vec::new();
     let filters: &[BloscShuffle] = match size {
         1 => &[BloscShuffle::BitShuffle],
         _ => &[BloscShuffle::Shuffle, BloscShuffle::BitShuffle],
     };
-    let levels: &[(BloscCompressor, u32)] = match is_small {
-        true => {
+    let levels: &[(BloscCompressor, u32)] = match goal {
+        Goal::Size => {
             &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 5), (BloscCompressor::Zstd, 9)]
         }
-        false => {
+        Goal::Read => &[
+            (BloscCompressor::Lz4, 5),
+            (BloscCompressor::Lz4hc, 9),
+            (BloscCompressor::Zstd, 1),
+            (BloscCompressor::Zstd, 5),
+        ],
+        Goal::Write | Goal::Balance => {
             &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 1), (BloscCompressor::Zstd, 5)]
         }
     };

@@ -7,6 +7,7 @@ use zarr_kit::array::store::shown_url;
 use zarr_kit::metadata::Codec;
 use zarr_kit::report::ReportError;
 use zarr_kit::report::advise::{Advice, AdviceOptions, short};
+use zarr_kit::report::readers::portable;
 use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
 use crate::args::{Advise, For};
@@ -74,8 +75,12 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
 }
 
 /// The best chain for a goal among chains that store every value of the type: untried values must
-/// fit as well. `None` if no element was written.
-pub(crate) fn best(array: &Array, goal: For) -> Result<Option<Vec<Codec>>, ReportError> {
+/// fit as well. A portable chain is one that all programs read. `None` if no element was written.
+pub(crate) fn best(
+    array: &Array,
+    goal: For,
+    is_portable: bool,
+) -> Result<Option<Vec<Codec>>, ReportError> {
     let options = AdviceOptions::new().goal(goal.into());
     let whole = Selection::whole(array.shape());
     let advice = match Advice::of(array, &whole, &options, &mut |_, _| {}) {
@@ -83,8 +88,14 @@ pub(crate) fn best(array: &Array, goal: For) -> Result<Option<Vec<Codec>>, Repor
         advice => advice?,
     };
     let cuts = |codec: &Codec| matches!(codec, Codec::Packbits(bits) if bits.last_bit.is_some() || bits.first_bit.is_some());
+    let is_read = |codecs: &[Codec]| {
+        let changed = array.metadata().with_codecs(codecs);
+        changed.is_ok_and(|new| portable(&new).is_ok_and(|new| new.codecs() == codecs))
+    };
     let mut chains = advice.trials().iter().map(|trial| &trial.codecs);
-    Ok(chains.find(|codecs| !codecs.iter().any(cuts)).cloned())
+    let is_fit =
+        |codecs: &&Vec<Codec>| !codecs.iter().any(cuts) && (!is_portable || is_read(codecs));
+    Ok(chains.find(is_fit).cloned())
 }
 
 /// As [`best`], of the array or file that `create --like` names, which has elements of this type.
@@ -92,6 +103,7 @@ pub(crate) fn best_like(
     path: &str,
     data_type: &DataType,
     goal: For,
+    is_portable: bool,
 ) -> Result<Option<Vec<Codec>>, CliError> {
     let array = match path.to_ascii_lowercase().ends_with(".npy") {
         true => of_npy(path)?,
@@ -102,7 +114,8 @@ pub(crate) fn best_like(
             format!("its elements are {}, and the array's are {data_type}", array.data_type());
         return Err(CliError::argument("--preset", path, reason));
     }
-    best(&array, goal).map_err(|cause| CliError::Report { place: shown_url(path), cause })
+    best(&array, goal, is_portable)
+        .map_err(|cause| CliError::Report { place: shown_url(path), cause })
 }
 
 /// The elements of a file as an array in memory, with the chunks that `create --like` gives it.

@@ -217,7 +217,7 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     };
     let rank = shape.len();
     let chosen = match (args.encoding.preset, &args.like) {
-        (Some(goal), Some(like)) => best_like(like, &data_type, goal)?,
+        (Some(goal), Some(like)) => best_like(like, &data_type, goal, args.portable)?,
         _ => chosen.map(|codecs| codecs.of(&data_type, rank, order.unwrap_or(Endian::Little))),
     };
     if let Some(codecs) = chosen {
