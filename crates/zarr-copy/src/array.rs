@@ -31,7 +31,8 @@ use crate::{CopyOptions, CopyProgress, CopySummary};
 /// [`TransferError::Exists`] if there is a node at the target and neither `resume` nor `overwrite`
 /// is set; [`TransferError::NotEmpty`] if other objects are there; [`TransferError::OtherCopy`] and
 /// [`TransferError::NotInterrupted`] if the target does not hold this copy, interrupted. If it
-/// does: [`TransferError::SourceChanged`] if the objects of the source have changed since, and
+/// does: [`TransferError::SourceChanged`] if the objects of the source have changed since,
+/// [`TransferError::OtherDocument`] if another program has put a document there, and
 /// [`TransferError::Unfinished`] unless `resume` is set. [`TransferError::OtherParts`],
 /// [`TransferError::Removed`] and [`TransferError::PartOverwrites`] of a [part](CopyOptions::part);
 /// otherwise errors of reading and writing. Chunks that were written before an error stay, to be

@@ -66,7 +66,7 @@ pub(crate) fn begin(
             to.clean()?;
             zarr_store::reached!("copy: resumed");
             return Ok(match marker.is_finished()? {
-                true => TargetState::Finished,
+                true => marker.with_document(),
                 false => TargetState::Interrupted,
             });
         }

@@ -91,6 +91,16 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
+    /// Another program has put a document into the unfinished copy at the target.
+    #[error(
+        "{}: another program has put zarr.json here since the unfinished copy began: move it away, \
+         then resume the copy",
+        Node("target", path)
+    )]
+    OtherDocument {
+        /// The path of the node.
+        path: String,
+    },
     /// The source has changed since the unfinished copy at the target began: objects were added,
     /// removed or replaced.
     #[error(

@@ -5,10 +5,11 @@ use std::hash::Hasher as _;
 
 use fnv::FnvHasher;
 use serde_json::Value;
-use zarr_array::node::put_new;
+use zarr_array::node::{self, put_new};
 use zarr_array::unfinished::{
     Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, other_version, read_marker,
 };
+use zarr_metadata::NodeMetadata;
 use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
 
 use crate::CopySummary;
@@ -32,7 +33,7 @@ pub(crate) enum TargetState {
     Fresh,
     /// This copy, interrupted.
     Interrupted,
-    /// This copy, finished except perhaps for the marker: its document is there.
+    /// This copy of an array, finished except perhaps for the marker: its document is there.
     Finished,
 }
 
@@ -189,12 +190,27 @@ impl<'a> Marker<'a> {
         put_verified(self.to, &self.to.document()?, self.document.as_bytes())
     }
 
-    /// Whether the target's document is there. A different document belongs to another copy.
+    /// Whether the target's document is there. This copy puts no other.
     pub(crate) fn is_finished(&self) -> Result<bool, TransferError> {
         match self.to.store.read(&self.to.document()?)? {
             None => Ok(false),
             Some(document) if document == self.document.as_bytes() => Ok(true),
-            Some(_) => Err(TransferError::OtherCopy { path: self.to.path() }),
+            Some(_) => Err(TransferError::OtherDocument { path: self.to.path() }),
+        }
+    }
+
+    /// Whether this is an array, and the document that is there is an array's.
+    fn is_array_there(&self) -> bool {
+        self.kind == Kind::Array
+            && matches!(node::open(self.to.store, self.to.prefix), Ok(NodeMetadata::Array(_)))
+    }
+
+    /// The state of a node of this copy whose document is there. Programs that make groups ahead put
+    /// the same document of a group, so all below it is looked at.
+    pub(crate) fn with_document(&self) -> TargetState {
+        match self.kind {
+            Kind::Array => TargetState::Finished,
+            Kind::Group => TargetState::Interrupted,
         }
     }
 
@@ -250,8 +266,16 @@ impl<'a> Marker<'a> {
             if marker.is_some_and(|step| step != Some(Step::Copying)) {
                 return Err(TransferError::OtherCopy { path: self.to.path() });
             }
-            if self.is_finished()? {
-                return Ok(TargetState::Finished);
+            match self.is_finished() {
+                Ok(false) => {}
+                Ok(true) => return Ok(self.with_document()),
+                // The marker of a group says nothing of the chunks of its arrays.
+                Err(TransferError::OtherDocument { path })
+                    if marker.is_none() && self.is_array_there() =>
+                {
+                    return Err(TransferError::OtherCopy { path });
+                }
+                Err(error) => return Err(error),
             }
             if marker.is_some() {
                 return Ok(TargetState::Interrupted);
@@ -269,10 +293,7 @@ impl<'a> Marker<'a> {
         work: impl FnOnce() -> Result<CopySummary, TransferError>,
     ) -> Result<CopySummary, TransferError> {
         let summary = match found {
-            TargetState::Finished => match self.kind {
-                Kind::Array => CopySummary { arrays: 1, ..CopySummary::default() },
-                Kind::Group => CopySummary { groups: 1, ..CopySummary::default() },
-            },
+            TargetState::Finished => CopySummary { arrays: 1, ..CopySummary::default() },
             TargetState::Fresh | TargetState::Interrupted => {
                 let summary = work()?;
                 self.put_document()?;
@@ -348,7 +369,7 @@ pub(crate) fn put_verified(
     let put = put_new(&**to.store, key, document)?;
     match (to.store.read(key)?.as_deref() == Some(document), put) {
         (true, _) => Ok(()),
-        (false, PutOutcome::Changed) => Err(TransferError::OtherCopy { path: to.path() }),
+        (false, PutOutcome::Changed) => Err(TransferError::OtherDocument { path: to.path() }),
         (false, _) => Err(TransferError::VerifyObject { key: key.to_string() }),
     }
 }

@@ -62,7 +62,7 @@ impl<'a> NewNode<'a> {
         Ok(NewNode { marker, state, is_within: true })
     }
 
-    /// Whether an earlier, interrupted run has finished the node: then only
+    /// Whether an earlier, interrupted run has finished the node, which is an array: then only
     /// [`finish`](NewNode::finish) remains to be called.
     #[must_use]
     pub fn is_finished(&self) -> bool {

@@ -205,7 +205,7 @@ def test_what_does_not_fit_is_named(months, tmp_path):
     for work in (zarr_kit.join, lambda sources, target, along: zarr_kit.copy(sources[0], target)):
         with pytest.raises(ValueError, match="could not be opened"):
             work(paths, "memory:", along="day")
-    with pytest.raises(FileExistsError):
+    with pytest.raises(FileExistsError, match="overwrite=True removes it first, resume=True"):
         zarr_kit.join(paths, tmp_path / "other.zarr", along="day")
     with pytest.raises(ValueError, match="source and target lie in each other"):
         zarr_kit.join(paths, paths[0], along="day", overwrite=True)

@@ -178,6 +178,7 @@ impl Copier<'_> {
                 error,
                 TransferError::PartOverwrites
                     | TransferError::OtherCopy { .. }
+                    | TransferError::OtherDocument { .. }
                     | TransferError::SourceChanged { .. }
             ),
         }

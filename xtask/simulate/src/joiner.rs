@@ -437,6 +437,7 @@ fn is_other(error: &JoinError) -> bool {
             TransferError::PartOverwrites
                 | TransferError::NotInterrupted { .. }
                 | TransferError::OtherCopy { .. }
+                | TransferError::OtherDocument { .. }
                 | TransferError::SourceChanged { .. }
         )
     )

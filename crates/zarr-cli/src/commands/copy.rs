@@ -262,11 +262,8 @@ fn is_in_file(target: &str) -> bool {
 fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeStore) -> CliError {
     let memory = args.memory;
     // If this cannot be found out, it is not reported.
-    let is_there = |name: &str| {
-        let key = Prefix::root().key(name);
-        key.is_ok_and(|key| target.store.head(&key).is_ok_and(|found| found.is_some()))
-    };
-    let begun = is_there(MARKER);
+    let marker = Prefix::root().key(MARKER);
+    let begun = marker.is_ok_and(|key| target.store.head(&key).is_ok_and(|found| found.is_some()));
     // Of an archive that was not finished, nothing is there.
     let begun = (begun && !is_in_file(&args.target)).then_some(args.overwrite);
     let place = match &error {
@@ -276,9 +273,6 @@ fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeSt
         _ => &target.shown,
     };
     match error {
-        TransferError::OtherCopy { .. } if begun.is_some() && is_there("zarr.json") => {
-            CliError::OtherDocument { place: place.clone() }
-        }
         TransferError::Overlap { path } if path.contains(INTERMEDIATE) => {
             let place = args.intermediate.as_deref().unwrap_or(&args.target);
             let reason = "it lies in the source; choose another place";

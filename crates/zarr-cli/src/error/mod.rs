@@ -15,7 +15,7 @@ use zarr_kit::codec::ChainErrorKind;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 use zarr_kit::metadata::{MetadataError, Rule};
-use zarr_kit::report::ReportError;
+use zarr_kit::report::{ReportError, words};
 use zarr_kit::virtual_join::VirtualJoinError;
 use zarr_kit::{ArrayError, DataType};
 
@@ -34,6 +34,9 @@ pub(crate) enum CliError {
     VirtualJoin(VirtualJoinError),
     #[error("{}", at(place, cause))]
     Node { place: String, cause: ArrayError },
+    /// Values of a piece of a write that would change.
+    #[error("{place}: {}; --allow-loss stores them anyway", loss_of_part(cause))]
+    Loss { place: String, cause: ArrayError },
     #[error("{cause}{}", written_of(*written, *total))]
     Written { cause: Box<CliError>, written: u64, total: u64 },
     #[error("{place}: {cause}")]
@@ -87,13 +90,6 @@ pub(crate) enum CliError {
         begun: Option<bool>,
         cause: Box<TransferError>,
     },
-    /// The document is the last thing that a copy writes, and then its marker goes.
-    #[error(
-        "{place}: not an interrupted copy of this source with these chunks and codecs, or one beside \
-         which another program has written zarr.json since: then remove this file and repeat the \
-         command; --overwrite starts again"
-    )]
-    OtherDocument { place: String },
     #[error("{place}: the copy lacks {arrays}, which Zarr version 3 cannot express")]
     Incomplete { place: String, arrays: String },
     #[error("{0}")]
@@ -121,8 +117,8 @@ pub(crate) enum CliError {
     #[error(
         "{place}: one chunk has {} of elements, more than the {} that are read at a time; choose a \
          --region that has less of it",
-        zarr_kit::report::words::bytes((*bytes).into()),
-        zarr_kit::report::words::bytes((*limit).into())
+        words::bytes((*bytes).into()),
+        words::bytes((*limit).into())
     )]
     LargeChunk { place: String, bytes: u64, limit: u64 },
     #[error("{place}: {cause}")]
@@ -248,6 +244,19 @@ fn is_loss(cause: &ArrayError) -> bool {
     }
 }
 
+/// The message of values that would change, of which other parts may have more.
+fn loss_of_part(cause: &ArrayError) -> String {
+    match cause {
+        ArrayError::Loss { loss, .. } => {
+            let text = cause.to_string();
+            let first = text.rsplit_once("; ").map_or(&*text, |(first, _)| first);
+            format!("{first}; at least {} would change", words::counted(loss.count, "element"))
+        }
+        ArrayError::Incomplete { cause, .. } => loss_of_part(cause),
+        other => other.to_string(),
+    }
+}
+
 /// The error of an argument, with the place in it if there is one.
 fn within(cause: &MetadataError) -> String {
     match cause.path() {
@@ -280,7 +289,7 @@ fn memory_to_give(needed: u64) -> u64 {
 }
 
 fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError) -> String {
-    let size = |bytes: u64| zarr_kit::report::words::bytes(bytes.into());
+    let size = |bytes: u64| words::bytes(bytes.into());
     let node = |path: &str| match path {
         "the root" => place.to_owned(),
         path => format!("{place}: {path}"),
@@ -334,6 +343,12 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: not an interrupted copy of this source with these chunks and codecs; \
              --overwrite starts again"
         ),
+        TransferError::OtherDocument { path } => format!(
+            "{}: another program has put zarr.json here since the unfinished copy or join began; move \
+             it away and repeat the command, which then continues; --overwrite removes it and starts \
+             again",
+            node(path)
+        ),
         TransferError::OtherIntermediates { place: Some(at), .. } => format!(
             "{place}: the unfinished copy here has an intermediate in {at}; give --intermediate with \
              that place, or --overwrite to start again"
@@ -367,9 +382,10 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: {key}: verification failed: the bytes read back differ from those written"
         ),
         TransferError::Target(loss) if is_loss(loss) => match begun {
-            None => at(place, loss),
+            None => format!("{place}: {}; --allow-loss stores them anyway", loss_of_part(loss)),
             Some(overwrite) => {
                 let instead = if overwrite { " instead of --overwrite" } else { "" };
+                let loss = loss_of_part(loss);
                 format!(
                     "{place}: {loss}; repeat the command with --resume --allow-loss{instead} to \
                      continue and store them anyway"

@@ -40,19 +40,20 @@ pub(crate) fn copy_group_in_parts(
     let marker = marker.in_parts(part.of(), &below, options.nodes_only);
     let run = PartRun::new(&marker, part);
     let joined = run.join(from, None)?;
-    if joined == Joined::Node {
-        // The document of a group says little of its members.
+    if matches!(joined, Joined::Node | Joined::Complete) {
+        // The document of a group says little of its members, and another program may have put it.
         documents(first, change, &mut |document| {
             let is_there = match document {
                 Document::Node(node) => match node.is_finished() {
-                    Err(TransferError::OtherCopy { .. }) => false,
+                    Err(TransferError::OtherDocument { .. }) => false,
                     found => found?,
                 },
                 Document::Kept(key, bytes) => to.store.read(key)?.as_deref() == Some(bytes),
             };
             match is_there {
                 true => Ok(()),
-                false => Err(TransferError::Exists { path: to.path() }),
+                false if joined == Joined::Node => Err(TransferError::Exists { path: to.path() }),
+                false => Err(TransferError::OtherDocument { path: to.path() }),
             }
         })?;
     }

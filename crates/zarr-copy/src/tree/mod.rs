@@ -149,12 +149,8 @@ fn copy_node(
                     }
                     Visit::GroupEnd(group) => {
                         let marker = first.group_marker(here, there, &group, change)?;
-                        let found = match tree != TargetState::Fresh && marker.is_finished()? {
-                            true => TargetState::Finished,
-                            false => TargetState::Fresh,
-                        };
                         let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        summary.add(marker.finish(found, || Ok(one))?);
+                        summary.add(marker.finish(tree, || Ok(one))?);
                     }
                     Visit::Array(metadata) => {
                         waiting.push(Waiting { prefix, new, metadata: *metadata });

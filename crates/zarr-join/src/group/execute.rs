@@ -70,9 +70,6 @@ impl Work<'_> {
         node: &NewNode<'_>,
         summary: &mut JoinSummary,
     ) -> Result<(), JoinError> {
-        if node.is_finished() {
-            return Ok(());
-        }
         let place = |name: &str| {
             let place = prefix.join(name);
             place.map_err(|cause| JoinError::target(ArrayError::Path(cause)))

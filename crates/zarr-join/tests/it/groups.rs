@@ -3,9 +3,10 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
+use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::unfinished::UnfinishedWork;
 use zarr_array::{ArrayError, Group, Selection};
+use zarr_copy::MARKER;
 use zarr_join::{
     CombineAttributes, GroupArrangement, GroupJoinPlan, GroupMember, JoinGroups, JoinOptions,
 };
@@ -227,4 +228,58 @@ fn a_group_that_has_changed_does_not_continue_it() {
     let refused = plan().execute(&inner, &to, &in_order().resume(true), &|_| {});
     let error = refused.expect_err("is another").to_string();
     assert!(error.contains("the source has changed since"), "{error}");
+}
+
+/// Programs that make groups ahead put the documents that the join would put, or others.
+#[test]
+fn documents_of_groups_by_another_program_do_not_end_a_join() {
+    let plan = along_time(&[case("a", 0..3), case("b", 3..5)]).expect("fits");
+    let to = Prefix::new("to").expect("a prefix");
+    let options = JoinOptions::new().threads(NonZeroUsize::MIN);
+    let run = |store: &Arc<dyn Store>, options: &JoinOptions| {
+        plan.execute(store, &to, options, &|_| {}).map(drop).map_err(|error| error.to_string())
+    };
+    let undisturbed = Arc::new(FaultStore::new(MemoryStore::new()));
+    run(&(undisturbed.clone() as Arc<dyn Store>), &options).expect("joins");
+    let expected = objects(undisturbed.inner());
+    let (mut resumed, mut refused) = (0, 0);
+    for key in ["to/zarr.json", "to/surface/zarr.json"] {
+        for at in 0..undisturbed.operations() {
+            for document in [expected[key].as_slice(), br#"{"zarr_format":3,"node_type":"group"}"#]
+            {
+                let inner = MemoryStore::new();
+                let dying: Arc<dyn Store> =
+                    Arc::new(FaultStore::new(inner.clone()).at(at, Fault::DieBefore));
+                run(&dying, &options).expect_err("dies");
+                let found = objects(&inner);
+                if !found.contains_key(&format!("to/{MARKER}")) || found.contains_key(key) {
+                    continue;
+                }
+                let store: Arc<dyn Store> = Arc::new(inner.clone());
+                store.put(&Key::new(key).expect("a key"), document).expect("puts");
+                let before = objects(&inner);
+                let again = options.clone().resume(true);
+                if document != expected[key].as_slice() {
+                    let error = run(&store, &again).expect_err("is another's");
+                    let path = key.trim_end_matches("/zarr.json");
+                    let begin = format!("target {path}: another program has put zarr.json here");
+                    assert!(error.starts_with(&begin), "{error}");
+                    let after = objects(&inner);
+                    assert!(
+                        before
+                            .iter()
+                            .all(|(key, object)| after.get(key) == Some(object)
+                                || key.contains(MARKER)),
+                        "{key} {at}"
+                    );
+                    store.delete(&Key::new(key).expect("a key")).expect("moves away");
+                    refused += 1;
+                }
+                run(&store, &again).unwrap_or_else(|error| panic!("{key} {at}: {error}"));
+                assert!(objects(&inner) == expected, "{key} {at}: {:?}", objects(&inner).keys());
+                resumed += 1;
+            }
+        }
+    }
+    assert!(resumed > 20 && refused > 10, "{resumed} {refused}");
 }

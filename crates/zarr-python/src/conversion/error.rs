@@ -114,10 +114,14 @@ impl From<TransferError> for Raised {
             TransferError::UnfinishedSource { .. } | TransferError::Unfinished { .. } => {
                 UnfinishedCopyError::new_err(text)
             }
-            TransferError::Exists { .. }
-            | TransferError::NotEmpty { .. }
+            TransferError::Exists { .. } => PyFileExistsError::new_err(format!(
+                "{text}: overwrite=True removes it first, resume=True continues an interrupted copy \
+                 or join"
+            )),
+            TransferError::NotEmpty { .. }
             | TransferError::NotInterrupted { .. }
             | TransferError::OtherCopy { .. }
+            | TransferError::OtherDocument { .. }
             | TransferError::OtherIntermediates { .. } => PyFileExistsError::new_err(text),
             TransferError::SourceChanged { .. } => ConflictError::new_err(text),
             TransferError::Memory { .. } => PyMemoryError::new_err(text),

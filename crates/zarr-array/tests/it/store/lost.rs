@@ -130,11 +130,11 @@ fn what_others_put_meanwhile_is_seen() {
     };
     server.change("PUT", "h/zarr.json", put("base/h/zarr.json", &other));
     let error = copy("a", "h").unwrap_err();
-    assert!(matches!(error, TransferError::OtherCopy { .. }), "{error}");
+    assert!(matches!(error, TransferError::OtherDocument { .. }), "{error}");
     // Below the root of the copy.
     server.change("PUT", "i/a/zarr.json", put("base/i/a/zarr.json", &other));
     let error = copy("", "i").unwrap_err();
-    assert!(matches!(error, TransferError::OtherCopy { .. }), "{error}");
+    assert!(matches!(error, TransferError::OtherDocument { .. }), "{error}");
     assert_eq!(server.object("i/zarr.json"), None);
     // Also without parts, and where the other was there first.
     let whole = |to: &str| {
@@ -145,7 +145,7 @@ fn what_others_put_meanwhile_is_seen() {
     };
     server.change("PUT", "l/zarr.json", put("base/l/zarr.json", &other));
     let error = whole("l").unwrap_err();
-    assert!(matches!(error, TransferError::OtherCopy { .. }), "{error}");
+    assert!(matches!(error, TransferError::OtherDocument { .. }), "{error}");
     assert_eq!(server.object("l/zarr.json").unwrap(), other.as_bytes());
     server.change("PUT", &format!("m/{MARKER}"), put("base/m/zarr.json", &other));
     let error = whole("m").unwrap_err();

@@ -104,7 +104,12 @@ fn write(
                 cause => (0, cause),
             };
             let (written, total) = (written.saturating_add(of_piece), chunks(region));
-            let cause = Box::new(place.failed(cause));
+            let cause = Box::new(match cause {
+                cause @ ArrayError::Loss { .. } if piece.shape() != region.shape() => {
+                    CliError::Loss { place: place.shown.clone(), cause }
+                }
+                cause => place.failed(cause),
+            });
             CliError::Written { cause, written: written.min(total), total }
         })?;
         written = written.saturating_add(chunks(&piece));

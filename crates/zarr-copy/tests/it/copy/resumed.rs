@@ -149,6 +149,67 @@ fn a_copy_of_a_group_that_dies_at_any_step_is_told_and_resumed() {
     }
 }
 
+/// Programs that make groups ahead put the documents that the copy would put, or others.
+#[test]
+fn documents_of_groups_by_another_program_do_not_end_a_copy() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    group(&from, "");
+    array(&from, "b");
+    group(&from, "g");
+    array(&from, "g/a");
+    let other = br#"{"zarr_format":3,"node_type":"group"}"#;
+    let in_parts = |number| CopyOptions::new().memory(1000).part(Part::new(number, 2).expect("ok"));
+    for chunks in [None, Some([7, 5])] {
+        let options = CopyOptions::new().memory(1000);
+        let undisturbed = Arc::new(FaultStore::new(MemoryStore::new()));
+        let target: Shared = undisturbed.clone();
+        copy((&from, ""), (&target, ""), chunks, &options).expect("copies");
+        let expected = objects(undisturbed.inner());
+        for name in ["zarr.json", "g/zarr.json"] {
+            for document in [expected[name].as_slice(), other] {
+                for step in 0..undisturbed.operations() {
+                    let at = format!("{chunks:?} {name} {step}");
+                    let inner = MemoryStore::new();
+                    let dying: Shared =
+                        Arc::new(FaultStore::new(inner.clone()).at(step, Fault::DieBefore));
+                    copy((&from, ""), (&dying, ""), chunks, &options).expect_err("dies");
+                    let found = objects(&inner);
+                    if !found.contains_key(MARKER) || found.contains_key(name) {
+                        continue;
+                    }
+                    let store: Shared = Arc::new(inner.clone());
+                    let resume =
+                        || copy((&from, ""), (&store, ""), chunks, &options.clone().resume(true));
+                    store.put(&key(name), document).expect("puts");
+                    if document == other {
+                        let refused = resume();
+                        let is_named = matches!(refused, Err(TransferError::OtherDocument { .. }));
+                        assert!(is_named, "{at}: {refused:?}");
+                        assert_eq!(objects(&inner)[name], other, "{at}");
+                        store.delete(&key(name)).expect("moves away");
+                    }
+                    resume().unwrap_or_else(|error| panic!("{at}: {error}"));
+                    assert_eq!(objects(&inner), expected, "{at}");
+                }
+                // Between two parts.
+                let store: Shared = Arc::new(MemoryStore::new());
+                let part = |number| copy((&from, ""), (&store, ""), chunks, &in_parts(number));
+                part(1).expect("copies");
+                store.put(&key(name), document).expect("puts");
+                if name == "zarr.json" || document == other {
+                    let refused = part(2);
+                    let is_named = matches!(refused, Err(TransferError::OtherDocument { .. }));
+                    assert!(is_named, "{name}: {refused:?}");
+                    assert_eq!(objects(&*store)[name], document);
+                    store.delete(&key(name)).expect("moves away");
+                }
+                part(2).expect("copies");
+                assert_eq!(objects(&*store), expected, "{name} in parts");
+            }
+        }
+    }
+}
+
 #[test]
 fn a_group_is_not_resumed_into_other_chunks() {
     let from: Shared = Arc::new(MemoryStore::new());
