@@ -25,7 +25,7 @@ pub mod rearrange;
 mod values;
 
 pub use error::JoinError;
-pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGroups};
+pub use group::{GroupArrangement, GroupJoinPlan, GroupMember, GroupTree, JoinGroups, check_order};
 pub use insert::{check_group_insertion, check_insertion, check_member, check_unjoined};
 pub use join::Join;
 pub use join::execute::{JoinOptions, JoinProgress, JoinSummary};

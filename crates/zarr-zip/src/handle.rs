@@ -227,5 +227,9 @@ pub(super) fn refuse(operation: Operation, key: &Key, missing: &'static str) -> 
 }
 
 pub(super) fn refuse_deletion(key: &Key) -> StoreError {
-    refuse(Operation::Delete, key, "way to delete from a zip archive: write to a new one")
+    refuse(
+        Operation::Delete,
+        key,
+        "way to delete from a zip archive: copy it into a folder, and change it there",
+    )
 }

@@ -174,7 +174,7 @@ impl Store for ZipSession {
                 _ => Err(refuse(
                     Operation::Put,
                     key,
-                    "way to replace entries of a zip archive: write to a new one",
+                    "way to replace entries of a zip archive: copy it into a folder, and change it there",
                 )),
             };
         }

@@ -38,6 +38,7 @@ pub(crate) struct Resize {
 ///
 /// MORE are inserted at the end without decoding their chunks, as by `rearrange --insert MORE --at
 /// end`: codecs and fill values must be equal, and times are converted to the units of the group.
+/// Groups whose coordinates overlap or go backwards are refused, such as a month that is there.
 ///
 /// They become visible all at once when all are written: an interrupted append leaves the array
 /// unchanged, and repeating it completes it. A rectilinear axis takes new edges from --edges, or
@@ -59,7 +60,7 @@ pub(crate) struct Append {
     /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
     #[arg(long, value_name = "FILE", required_unless_present = "more")]
     pub(crate) from: Option<PathBuf>,
-    /// The axis that grows, by name or number; of a group, by name.
+    /// The axis that grows, by name or number; of a group, its name.
     #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Edges of the added chunks: 30|31x2.

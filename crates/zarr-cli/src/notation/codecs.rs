@@ -226,7 +226,8 @@ impl FromStr for Short {
 /// The bits that packbits keeps: `12` are the lowest ones, `4-15` all from the first to the last.
 fn bits(text: &str) -> Result<(u64, u64), String> {
     let Some((first, last)) = text.split_once('-').filter(|(first, _)| !first.is_empty()) else {
-        let count: u64 = number("packbits", "bits", text, 1, 64)?;
+        let count: u64 = number("packbits", "bits", text, 1, 64)
+            .map_err(|refused| format!("{refused}, or the first and the last bit: 4-15"))?;
         return Ok((0, count.saturating_sub(1)));
     };
     let first = number("packbits", "first bit", first.trim(), 0, 63)?;

@@ -390,7 +390,11 @@ fn arrays_and_groups_are_appended_with_times_in_the_units_of_the_first() {
             &["append", "jan.zarr/v", "feb.zarr/v", "mar.zarr/v", "--json"],
             &["read", "jan.zarr/v"],
             &["rearrange", "jan.zarr/v", "--remove", "3:"],
+            &["append", "jan.zarr", "feb.zarr", "mar.zarr"],
             &["append", "jan.zarr", "feb.zarr", "mar.zarr", "--axis", "time"],
+            // Again: the month is there.
+            &["append", "jan.zarr", "mar.zarr", "--axis", "time"],
+            &["join", "jan.zarr", "mar.zarr", "--along", "time", "-o", "twice.zarr"],
             &["read", "jan.zarr/time"],
             &["read", "jan.zarr/v"],
             &["check", "jan.zarr", "--data"],

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 use zarr_array::Array;
 use zarr_metadata::{DataType, ElementLayout};
 
-use super::tree::GroupTree;
+use super::tree::{GroupMember, GroupTree};
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::values::attributes;
@@ -111,9 +111,20 @@ pub(super) fn is_coordinate(path: &str, array: &Array) -> bool {
     only == path
 }
 
-/// Refuses members with coordinates that overlap or go back and forth in the members' order along a
-/// dimension. Only the ends of each member are read.
-pub(super) fn check_order(trees: &[&GroupTree], dimension: &str) -> Result<(), JoinError> {
+/// Refuses groups with coordinates that overlap or go back and forth in the groups' order along a
+/// dimension, such as a month that is to be appended again. Only the ends of each are read. Times are
+/// compared in the units of the first.
+///
+/// # Errors
+/// [`JoinError::Coordinates`]; otherwise errors of opening and reading the groups, and of attributes
+/// that give values other meanings.
+pub fn check_order(members: &[GroupMember], dimension: &str) -> Result<(), JoinError> {
+    let trees = members.iter().map(GroupTree::of).collect::<Result<Vec<_>, _>>()?;
+    check_order_of(&trees.iter().collect::<Vec<_>>(), dimension)
+}
+
+/// As [`check_order`], of groups that were looked at.
+pub(super) fn check_order_of(trees: &[&GroupTree], dimension: &str) -> Result<(), JoinError> {
     let Some(first_tree) = trees.first() else { return Ok(()) };
     // Numbers of different units have no order.
     let members: Vec<Member> = trees.iter().filter_map(|tree| tree.member(dimension)).collect();

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 
 use super::arranged::{ArrangedGroups, Places, check_count, number_of};
-use super::coordinates::{check_order, places};
+use super::coordinates::{check_order_of, places};
 use super::tree::{GroupMember, GroupTree};
 use crate::error::JoinError;
 use crate::join::Join;
@@ -118,7 +118,7 @@ impl JoinGroups {
         let laid = ArrangedGroups { trees: &trees, dimensions: &dimensions, counts: &counts };
         if self.check_coordinates {
             for (axis, dimension) in dimensions.iter().enumerate() {
-                check_order(&laid.along(axis), dimension)?;
+                check_order_of(&laid.along(axis), dimension)?;
             }
         }
         let first = trees.first().ok_or(JoinError::NoMembers)?;

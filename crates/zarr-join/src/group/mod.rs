@@ -6,5 +6,6 @@ mod execute;
 mod group_plan;
 mod tree;
 
+pub use coordinates::check_order;
 pub use group_plan::{GroupArrangement, GroupJoinPlan, JoinGroups};
 pub use tree::{GroupMember, GroupTree};

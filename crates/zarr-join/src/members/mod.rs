@@ -94,8 +94,8 @@ impl Members {
 
     /// Refuses members with times that would have to be converted.
     pub(crate) fn refuse_conversions(&self) -> Result<(), JoinError> {
-        const REASON: &str = "a virtual join converts no values; join without virtual, which \
-                              converts these, or write them with the same units";
+        const REASON: &str = "a virtual join converts no values; a join without --virtual (in \
+                              Python virtual=False) does, or write them with the same units";
         match self.conversions.iter().flatten().next() {
             Some(conversion) => Err(conversion.refused(REASON)),
             None => Ok(()),

@@ -1,5 +1,7 @@
 //! The reasons why the chunks of an axis cannot be rearranged.
 
+use std::fmt;
+
 use zarr_array::store::Prefix;
 use zarr_array::{ArrayError, node};
 use zarr_metadata::Printable;
@@ -136,10 +138,12 @@ pub enum RearrangeError {
         what: &'static str,
     },
     /// No array has a dimension of this name.
-    #[error("no array in it has the dimension {}", Printable(dimension))]
+    #[error("no array in it has the dimension {}{}", Printable(dimension), Known(known))]
     NoDimension {
         /// The name.
         dimension: String,
+        /// The names of all dimensions, each once.
+        known: Vec<String>,
     },
     /// Two axes of one array have this dimension.
     #[error("two axes have the dimension {}", Printable(dimension))]
@@ -201,6 +205,18 @@ pub enum RearrangeError {
         /// The chunk's key.
         key: String,
     },
+}
+
+/// The names that there are.
+struct Known<'a>(&'a [String]);
+
+impl fmt::Display for Known<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            [] => Ok(()),
+            names => write!(f, "; they have {}", Printable(&names.join(", "))),
+        }
+    }
 }
 
 /// The error of a node that cannot be rearranged, or is being rearranged.

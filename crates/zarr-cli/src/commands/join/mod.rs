@@ -164,6 +164,9 @@ fn failed(error: JoinError, target: &str) -> CliError {
             );
             CliError::Usage { message }
         }
+        cause @ JoinError::Coordinates { .. } => {
+            CliError::Usage { message: format!("{cause}; --any-order joins them so") }
+        }
         cause => CliError::Join(Box::new(cause)),
     }
 }

@@ -52,7 +52,7 @@ fn is_outside(location: &str) -> bool {
 
 fn failed(error: VirtualJoinError) -> CliError {
     match error {
-        VirtualJoinError::Join(cause) => CliError::Join(cause),
+        VirtualJoinError::Join(cause) => super::failed(*cause, ""),
         error => CliError::VirtualJoin(error),
     }
 }

@@ -44,6 +44,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
         GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, &inserted)
         .map_err(|cause| CliError::Join(Box::new(cause)))?;
+    super::check_order(args)?;
     if !args.dry_run {
         execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;
     }

@@ -47,6 +47,9 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         }
     };
     let plan = document.rearrange(axis, &spans).map_err(CliError::VirtualJoin)?;
+    if document.array().is_none() {
+        super::check_order(args)?;
+    }
     if !args.dry_run {
         plan.write(policy(args.sole_writer)).map_err(CliError::VirtualJoin)?;
     }

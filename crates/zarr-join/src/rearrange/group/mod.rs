@@ -11,6 +11,7 @@ mod group_marker;
 pub(super) mod recorded_plan;
 mod repair;
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use zarr_array::Array;
@@ -271,10 +272,12 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     let dimension = || dimension.to_owned();
     let length = |found: &DimensionArray| found.array.shape().get(found.axis).copied().unwrap_or(0);
     let Some(first) = arrays.first() else {
-        return Err(refused(
-            group.prefix(),
-            RearrangeError::NoDimension { dimension: dimension() },
-        ));
+        let all = arrays_below(group)?;
+        let names = all.iter().flat_map(|(_, array)| array.metadata().dimension_names());
+        let known: BTreeSet<String> = names.flatten().flatten().cloned().collect();
+        let known = known.into_iter().collect();
+        let none = RearrangeError::NoDimension { dimension: dimension(), known };
+        return Err(refused(group.prefix(), none));
     };
     let expected = length(first);
     match arrays.iter().find(|found| length(found) != expected) {

@@ -400,7 +400,10 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
         assert!(objects(&*store) == before);
         error
     };
-    assert_eq!(error("height", kept(0..2)), "g: no array in it has the dimension height");
+    assert_eq!(
+        error("height", kept(0..2)),
+        "g: no array in it has the dimension height; they have time, x"
+    );
     assert_eq!(
         error("time", kept(1..9)),
         "g/temp: axis 0: index 1 is inside a chunk, and chunks are only moved whole: the nearest \

@@ -81,7 +81,7 @@ impl ValuePicture {
         let sides = sides.filter_map(|(direction, side)| {
             let Side { name, ends } = side.as_ref()?;
             let [first, last] = ends.map(|at| labels(name, at).unwrap_or_else(|| words::count(at)));
-            Some(format!("{direction}: {name} {first} to {last}"))
+            Some(format!("{direction}: {name}, {first} to {last}"))
         });
         let caption: Vec<String> = [title.to_owned()].into_iter().chain(sides).collect();
         let factors = self.plane.factors(ENLARGED, ENLARGED);
