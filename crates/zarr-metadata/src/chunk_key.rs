@@ -4,11 +4,9 @@ use std::borrow::Cow;
 
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, Result};
 use crate::extension::RawExtension;
 use crate::json::{Grammar, Outline, Raw, utf8};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The separator between the numbers of a chunk key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

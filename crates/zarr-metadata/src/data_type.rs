@@ -24,12 +24,10 @@ pub use time::{TimeStep, TimeUnit};
 use self::element_layout::{int, small};
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::extension::{Extension, RawExtension};
 use crate::float::{FloatFormat, FloatSpecials};
 use crate::json::{Grammar, Outline, Raw, utf8, write_string};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 const FLOAT4_E2M1FN: Component = small(2, 1, 1, FloatSpecials::Finite);
 const FLOAT6_E2M3FN: Component = small(2, 3, 1, FloatSpecials::Finite);
@@ -300,7 +298,7 @@ impl DataType {
         };
         extension.only_known_members()?;
         extension.report_optional(findings);
-        extension.no_configuration()?;
+        extension.members()?.check_known(&[]).member("configuration")?;
         Ok(known)
     }
 
@@ -461,12 +459,6 @@ impl std::str::FromStr for DataType {
     fn from_str(name: &str) -> Result<Self> {
         Self::from_name(name)
     }
-}
-
-/// Reads a data type as the member of a document.
-pub(crate) fn read_member(raw: Raw<'_>, findings: &mut Vec<Finding>) -> Result<DataType> {
-    Finding::scope(findings, || ".data_type".to_owned(), |findings| DataType::read(raw, findings))
-        .member("data_type")
 }
 
 /// Whether the text has the name that records had before `struct`.

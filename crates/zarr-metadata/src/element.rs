@@ -12,11 +12,9 @@ use std::fmt::Write;
 use crate::codec::Endian;
 use crate::data_type::{Component, DataType, ElementPart, Kind};
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::float::{FloatFormat, OutOfRange, Value};
 use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends the bytes of an element, little-endian, for its JSON text as a fill value. The bytes of
 /// a string are its UTF-8.

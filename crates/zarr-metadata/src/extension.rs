@@ -4,10 +4,8 @@ use std::borrow::Cow;
 
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError, describe};
+use crate::error::{At, MetadataError, Result, describe};
 use crate::json::{Grammar, JsonType, Object, Outline, Raw, same, write_string};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// An extension that this crate does not interpret, kept as it was written.
 ///
@@ -209,11 +207,6 @@ impl<'a> RawExtension<'a> {
             Some(raw) => Object::read(raw, "an object").member("configuration"),
             None => Ok(Object::default()),
         }
-    }
-
-    /// Checks that there is no configuration, or an empty one.
-    pub(crate) fn no_configuration(&self) -> Result<()> {
-        self.members()?.check_known(&[]).member("configuration")
     }
 
     /// The extension as an unknown one; an invalid name is reported.

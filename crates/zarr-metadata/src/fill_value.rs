@@ -5,11 +5,9 @@ use std::fmt;
 use crate::codec::Endian;
 use crate::data_type::DataType;
 use crate::element::{self, format_element};
-use crate::error::MetadataError;
 use crate::error::rule::Rule;
+use crate::error::{MetadataError, Result};
 use crate::json::{Grammar, JsonType, Outline, Raw, same};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The value of elements that were never written.
 ///

@@ -5,10 +5,8 @@
 use std::num::NonZeroU64;
 
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
-use crate::json::{Grammar, JsonType, Reader, write_u64};
-
-type Result<T> = std::result::Result<T, MetadataError>;
+use crate::error::{At, MetadataError, Result};
+use crate::json::{Grammar, JsonType, Reader, write_array, write_u64};
 
 /// The lengths of the chunks along one axis, as the document writes them.
 ///
@@ -251,21 +249,10 @@ pub(crate) fn write_edges(edges: &ChunkEdges, json: &mut String) {
         ChunkEdges::Regular(edge) => return write_u64(*edge, json),
         ChunkEdges::Runs(runs) => runs,
     };
-    json.push('[');
-    for (index, run) in runs.iter().enumerate() {
-        json.push_str(if index == 0 { "" } else { ", " });
-        match run {
-            EdgeRun::Edge(edge) => write_u64(*edge, json),
-            EdgeRun::Repeat { edge, count } => {
-                json.push('[');
-                write_u64(*edge, json);
-                json.push_str(", ");
-                write_u64(count.get(), json);
-                json.push(']');
-            }
-        }
-    }
-    json.push(']');
+    write_array(runs, json, |run, json| match run {
+        EdgeRun::Edge(edge) => write_u64(*edge, json),
+        EdgeRun::Repeat { edge, count } => write_array([*edge, count.get()], json, write_u64),
+    });
 }
 
 #[cfg(test)]

@@ -5,13 +5,12 @@ pub(crate) mod edges;
 use crate::chunk_grid::edges::{ChunkEdges, read_edges, write_edges};
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError, describe, path_member, shorten};
+use crate::error::{At, MetadataError, Result, describe, path_member, shorten};
 use crate::extension::RawExtension;
 use crate::json::{
-    Grammar, JsonType, Key, Object, Outline, Raw, Reader, read_elements, utf8, write_u64,
+    Grammar, JsonType, Key, Object, Outline, Raw, Reader, read_elements, utf8, write_array,
+    write_u64,
 };
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The chunk grid of an array, as its document declares it.
 ///
@@ -101,36 +100,28 @@ impl ChunkGrid {
 
     /// Checks that the grid fits an array of this shape: it has the same rank, and covers it.
     pub(crate) fn check(&self, shape: &[u64]) -> Result<()> {
-        let allowed = || format!("length {}, the rank of the array", shape.len());
+        let (rank, member) = match self {
+            ChunkGrid::Regular { chunk_shape } => (chunk_shape.len(), "chunk_shape"),
+            ChunkGrid::Rectilinear { chunk_shapes } => (chunk_shapes.len(), "chunk_shapes"),
+        };
+        if rank != shape.len() {
+            let allowed = format!("length {}, the rank of the array", shape.len());
+            return Err(MetadataError::unexpected(format!("length {rank}"), allowed)
+                .breaks(Rule::GRID_RANK)
+                .in_member(member)
+                .in_member("configuration"));
+        }
         match self {
             ChunkGrid::Regular { chunk_shape } => {
-                if chunk_shape.len() != shape.len() {
-                    let found = format!("length {}", chunk_shape.len());
-                    return Err(MetadataError::unexpected(found, allowed())
-                        .breaks(Rule::GRID_RANK)
-                        .in_member("chunk_shape")
-                        .in_member("configuration"));
-                }
-                check_lengths(chunk_shape, |axis| shape.get(axis) == Some(&0))?;
+                check_lengths(chunk_shape, |axis| shape.get(axis) == Some(&0))
             }
             ChunkGrid::Rectilinear { chunk_shapes } => {
-                if chunk_shapes.len() != shape.len() {
-                    let found = format!("length {}", chunk_shapes.len());
-                    return Err(MetadataError::unexpected(found, allowed())
-                        .breaks(Rule::GRID_RANK)
-                        .in_member("chunk_shapes")
-                        .in_member("configuration"));
-                }
-                for (axis, (edges, &length)) in chunk_shapes.iter().zip(shape).enumerate() {
-                    edges
-                        .check(length)
-                        .element(axis)
-                        .member("chunk_shapes")
-                        .member("configuration")?;
-                }
+                let mut axes = chunk_shapes.iter().zip(shape).enumerate();
+                axes.try_for_each(|(axis, (edges, &length))| edges.check(length).element(axis))
+                    .member("chunk_shapes")
+                    .member("configuration")
             }
         }
-        Ok(())
     }
 
     /// The grid with chunks of length 1 where they have length 0, which is reported (SD-58).
@@ -157,12 +148,8 @@ impl ChunkGrid {
             }
             ChunkGrid::Rectilinear { chunk_shapes } => {
                 json.push_str(r#"{"name": "rectilinear", "configuration": {"#);
-                json.push_str(r#""kind": "inline", "chunk_shapes": ["#);
-                for (axis, edges) in chunk_shapes.iter().enumerate() {
-                    json.push_str(if axis == 0 { "" } else { ", " });
-                    write_edges(edges, &mut json);
-                }
-                json.push(']');
+                json.push_str(r#""kind": "inline", "chunk_shapes": "#);
+                write_array(chunk_shapes, &mut json, write_edges);
             }
         }
         json.push_str("}}");
@@ -195,12 +182,7 @@ fn check_lengths(chunk_shape: &[u64], is_empty: impl Fn(usize) -> bool) -> Resul
 
 /// Appends `[1, 2, 3]`.
 pub(crate) fn write_list(values: &[u64], json: &mut String) {
-    json.push('[');
-    for (index, &value) in values.iter().enumerate() {
-        json.push_str(if index == 0 { "" } else { ", " });
-        write_u64(value, json);
-    }
-    json.push(']');
+    write_array(values, json, |value, json| write_u64(*value, json));
 }
 
 fn read_regular(mut members: Object<'_>) -> Result<ChunkGrid> {

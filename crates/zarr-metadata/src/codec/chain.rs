@@ -1,12 +1,12 @@
 //! Lists of codecs: from and to JSON, and the rules that need no chunk.
 
-use super::configuration::{Context, Input, Result};
+use super::configuration::{Context, Input};
 use super::{Codec, CodecKind, Endian};
 use crate::data_type::DataType;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
-use crate::json::{Grammar, Object, Outline, Raw, read_elements, utf8};
+use crate::error::{At, MetadataError, Result};
+use crate::json::{Grammar, Object, Outline, Raw, read_elements, utf8, write_array};
 use crate::limits::check_codecs;
 
 impl Codec {
@@ -43,25 +43,15 @@ pub(super) fn read_chain(
     key: &'static str,
 ) -> Result<Vec<Codec>> {
     let raw = members.require(key, "an array of codecs")?;
-    Finding::scope(
-        context.findings,
-        || format!(".{key}"),
-        |findings| {
-            let codecs = read_codecs(raw, findings)?;
-            check_order(&codecs).map(|()| codecs)
-        },
-    )
-    .member(key)
+    Finding::member(context.findings, key, |findings| {
+        let codecs = read_codecs(raw, findings)?;
+        check_order(&codecs).map(|()| codecs)
+    })
 }
 
 /// Appends `[codec, codec]`.
 pub(crate) fn write_codecs(codecs: &[Codec], json: &mut String) {
-    json.push('[');
-    for (index, codec) in codecs.iter().enumerate() {
-        json.push_str(if index == 0 { "" } else { ", " });
-        codec.write(json);
-    }
-    json.push(']');
+    write_array(codecs, json, Codec::write);
 }
 
 /// The byte order of the elements from the codec `bytes`, also within shards.
@@ -130,7 +120,9 @@ fn in_order(codecs: &[Codec]) -> Result<()> {
                 return Err(MetadataError::unexpected(found, allowed).in_element(index));
             }
             (Some(CodecKind::BytesToBytes), _) => bytes_to_bytes = Some(name),
-            (None, None) if !is_skipped(codec) => perhaps = true,
+            (None, None) => {
+                perhaps |= matches!(codec, Codec::Unknown(it) if it.must_understand());
+            }
             (None, _) => {}
         }
     }
@@ -142,10 +134,6 @@ fn in_order(codecs: &[Codec]) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-fn is_skipped(codec: &Codec) -> bool {
-    matches!(codec, Codec::Unknown(extension) if !extension.must_understand())
 }
 
 impl Codec {
@@ -177,9 +165,10 @@ pub(crate) fn check_chain(codecs: &[Codec], data_type: &DataType, rank: usize) -
         match codec.configuration() {
             Ok(configuration) => {
                 let checked = configuration.check(input);
-                let checked = match configuration.is_configured() {
-                    true => checked.member("configuration"),
-                    false => checked,
+                let checked = match codec {
+                    // They have no configuration.
+                    Codec::NumcodecsPackbits | Codec::VlenUtf8 | Codec::VlenBytes => checked,
+                    _ => checked.member("configuration"),
                 };
                 checked.element(index)?;
                 input = configuration.output(input);

@@ -5,10 +5,8 @@ use std::fmt::{Display, Write};
 
 use crate::data_type::DataType;
 use crate::error::finding::Finding;
-use crate::error::{At, MetadataError};
+use crate::error::{At, Result};
 use crate::json::{Object, Raw, write_string};
-
-pub(super) type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The configuration of a codec.
 pub(super) trait Configuration {
@@ -18,26 +16,16 @@ pub(super) trait Configuration {
         Self: Sized;
 
     /// Writes the members of `"configuration"`, without members that equal their default.
-    fn write(&self, members: &mut Members<'_>);
+    fn write(&self, _members: &mut Members<'_>) {}
 
     /// Refuses an input that the codec cannot encode, as far as the input is known.
     fn check(&self, _input: Input<'_>) -> Result<()> {
         Ok(())
     }
 
-    /// Whether the codec has a configuration; errors of `check` then have its path.
-    fn is_configured(&self) -> bool {
-        true
-    }
-
     /// The output of an array-to-array codec.
     fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {
         input
-    }
-
-    /// Whether the size of the output depends on nothing but the size of the input.
-    fn has_fixed_size(&self) -> bool {
-        true
     }
 }
 
@@ -47,12 +35,6 @@ pub(super) struct NoConfiguration;
 impl Configuration for NoConfiguration {
     fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
         members.check_known(&[]).map(|()| NoConfiguration)
-    }
-
-    fn write(&self, _: &mut Members<'_>) {}
-
-    fn is_configured(&self) -> bool {
-        false
     }
 }
 

@@ -40,13 +40,11 @@ use array_to_bytes::vlen::{VlenBytes, VlenUtf8};
 use configuration::{Configuration, Context, Members, NoConfiguration};
 use numcodecs::Json2;
 
+use crate::error::Result;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
 use crate::extension::{Extension, RawExtension};
 use crate::json::{Grammar, Object, Outline, Raw, utf8, write_string};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The kind of a codec: its input and its output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -279,15 +277,10 @@ impl Codec {
         };
         extension.only_known_members()?;
         let mut members = extension.members()?;
-        let (codec, missing) = Finding::scope(
-            findings,
-            || ".configuration".to_owned(),
-            |findings| {
-                let mut context = Context { missing: Vec::new(), findings };
-                read(&mut members, &mut context).map(|codec| (codec, context.missing))
-            },
-        )
-        .member("configuration")?;
+        let (codec, missing) = Finding::member(findings, "configuration", |findings| {
+            let mut context = Context { missing: Vec::new(), findings };
+            read(&mut members, &mut context).map(|codec| (codec, context.missing))
+        })?;
         if extension.bare {
             findings.push(Finding::in_document(
                 Rule::BARE_STRING_CODEC,

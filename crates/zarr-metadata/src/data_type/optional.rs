@@ -3,11 +3,9 @@
 use super::DataType;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::extension::RawExtension;
 use crate::json::write_string;
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The name that betas of zarrs 0.23 gave the type.
 pub(super) const EARLIER: &str = "optional";
@@ -63,12 +61,9 @@ impl Optional {
             MetadataError::missing("configuration", "the data type of the elements")
                 .breaks(Rule::DATA_TYPE_CONFIGURATION)
         })?;
-        let inner = Finding::scope(
-            findings,
-            || ".configuration".to_owned(),
-            |findings| DataType::read(raw, findings),
-        );
-        let inner = inner.member("configuration").breaks(Rule::DATA_TYPE_CONFIGURATION)?;
+        let read = |findings: &mut Vec<Finding>| DataType::read(raw, findings);
+        let inner = Finding::member(findings, "configuration", read);
+        let inner = inner.breaks(Rule::DATA_TYPE_CONFIGURATION)?;
         if inner.is_unknown() {
             return Ok(None);
         }

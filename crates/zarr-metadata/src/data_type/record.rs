@@ -5,12 +5,10 @@ use std::collections::HashSet;
 use super::DataType;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::extension::RawExtension;
 use crate::json::{JsonType, Object, Raw, read_elements, write_string};
 use crate::limits::check_element_size;
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The fields of a record.
 ///
@@ -208,10 +206,5 @@ fn read_field(
     members.check_known(&["name", "data_type"])?;
     let name = members.require("name", "a name")?.string("a name").member("name")?.into_owned();
     let raw = members.require("data_type", "a data type")?;
-    let read = Finding::scope(
-        findings,
-        || ".data_type".to_owned(),
-        |findings| DataType::read(raw, findings),
-    );
-    Ok((name, read.member("data_type")?))
+    Ok((name, Finding::member(findings, "data_type", |findings| DataType::read(raw, findings))?))
 }

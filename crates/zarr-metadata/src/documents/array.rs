@@ -13,12 +13,10 @@ use crate::documents::document::{self, ARRAY, NodeDocument};
 use crate::documents::draft::Draft;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::fill_value::FillValue;
-use crate::json::{JsonType, Raw, read_elements, same_value, utf8, write_string};
+use crate::json::{JsonType, Raw, read_elements, same_value, utf8, write_array, write_string};
 use crate::limits::check_rank;
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The `zarr.json` of an array, checked.
 ///
@@ -86,41 +84,30 @@ impl ArrayMetadata {
         check_rank(shape.len()).member("shape")?;
 
         let raw = draft.require("chunk_grid", "a chunk grid")?;
-        let chunk_grid = Finding::scope(
-            &mut findings,
-            || ".chunk_grid".to_owned(),
-            |findings| ChunkGrid::read(raw, axes, findings),
-        );
-        let chunk_grid = chunk_grid.breaks(Rule::EXTENSION_FORM).member("chunk_grid")?;
+        let read = |findings: &mut _| ChunkGrid::read(raw, axes, findings);
+        let chunk_grid = Finding::member(&mut findings, "chunk_grid", read);
+        let chunk_grid = chunk_grid.breaks(Rule::EXTENSION_FORM)?;
         chunk_grid.check(&shape).member("chunk_grid")?;
         let chunk_grid = chunk_grid.with_chunks_on_empty_axes(&mut findings);
 
         let raw = draft.require("data_type", "a data type")?;
-        let data_type = data_type::read_member(raw, &mut findings)?;
+        let data_type =
+            Finding::member(&mut findings, "data_type", |findings| DataType::read(raw, findings))?;
         let is_legacy = matches!(data_type, DataType::Struct(_)) && data_type::is_legacy(raw);
         let fill_value = draft.require("fill_value", "a value of the data type")?;
 
         let raw = draft.require("chunk_key_encoding", "a chunk key encoding")?;
-        let chunk_key_encoding = Finding::scope(
-            &mut findings,
-            || ".chunk_key_encoding".to_owned(),
-            |findings| ChunkKeyEncoding::read(raw, findings),
-        )
-        .member("chunk_key_encoding")?;
+        let read = |findings: &mut _| ChunkKeyEncoding::read(raw, findings);
+        let chunk_key_encoding = Finding::member(&mut findings, "chunk_key_encoding", read)?;
 
         let raw = draft.require("codecs", "an array of codecs")?;
-        let codecs = Finding::scope(
-            &mut findings,
-            || ".codecs".to_owned(),
-            |findings| {
-                let mut codecs = read_codecs(raw, findings)?;
-                if is_legacy && data_type.has_byte_order() {
-                    assume_little_endian(&mut codecs, findings);
-                }
-                Ok(codecs)
-            },
-        )
-        .member("codecs")?;
+        let codecs = Finding::member(&mut findings, "codecs", |findings| {
+            let mut codecs = read_codecs(raw, findings)?;
+            if is_legacy && data_type.has_byte_order() {
+                assume_little_endian(&mut codecs, findings);
+            }
+            Ok(codecs)
+        })?;
         let order = element_order(&codecs).unwrap_or(Endian::Little);
         let fill_value = FillValue::read(&data_type, fill_value, order).member("fill_value")?;
         check_chain(&codecs, &data_type, shape.len()).member("codecs")?;
@@ -220,15 +207,11 @@ impl ArrayMetadata {
     /// # Errors
     /// Unless there is exactly one per dimension.
     pub fn with_dimension_names(&self, names: &[Option<&str>]) -> Result<Self> {
-        let mut json = "[".to_owned();
-        for (index, name) in names.iter().enumerate() {
-            json.push_str(if index == 0 { "" } else { ", " });
-            match name {
-                Some(name) => write_string(name, &mut json),
-                None => json.push_str("null"),
-            }
-        }
-        json.push(']');
+        let mut json = String::new();
+        write_array(names, &mut json, |name, json| match name {
+            Some(name) => write_string(name, json),
+            None => json.push_str("null"),
+        });
         self.with_member("dimension_names", &json)
     }
 

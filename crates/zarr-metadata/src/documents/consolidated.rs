@@ -4,10 +4,8 @@
 
 use std::ops::Range;
 
-use crate::error::{At, MetadataError};
+use crate::error::{At, Result};
 use crate::json::{Object, Raw, range_of};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Copies of the documents below a group, by their path in it.
 ///

@@ -12,12 +12,10 @@ use serde::de::value::{Error as ValueError, F64Deserializer};
 
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{
     Grammar, JsonType, Key, Outline, members, new_line, pretty, same_value, write_string,
 };
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The members of arrays in canonical order.
 pub(crate) const ARRAY: &[&str] = &[

@@ -6,13 +6,11 @@ use crate::chunk_grid::Axes;
 use crate::documents::document::{ARRAY, Member, NodeDocument};
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::extension::RawExtension;
 use crate::json::{
     Grammar, InPlace, JsonType, Key, Outliner, Raw, Reader, distinct, range_of, read_elements,
 };
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// A document; only its syntax is checked.
 pub(crate) struct Draft<'a> {

@@ -7,10 +7,8 @@ use crate::documents::document::{self, GROUP, NodeDocument};
 use crate::documents::draft::Draft;
 use crate::error::finding::Finding;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, Result};
 use crate::json::{Grammar, JsonType, Outline, same_value, utf8, write_string};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The `zarr.json` of a group, checked.
 ///

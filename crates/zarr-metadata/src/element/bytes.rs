@@ -1,24 +1,16 @@
 //! Bytes without meaning: lists of them, and base64.
 
 use std::borrow::Cow;
-use std::fmt::Write;
 
 use base64::prelude::*;
 
 use crate::data_type::DataType;
-use crate::error::MetadataError;
-use crate::json::{JsonType, Raw, read_elements};
-
-type Result<T> = std::result::Result<T, MetadataError>;
+use crate::error::Result;
+use crate::json::{JsonType, Raw, read_elements, write_array, write_u64};
 
 /// Appends `[1, 2]`.
 pub(super) fn format_list(bytes: &[u8], out: &mut String) {
-    out.push('[');
-    for (index, byte) in bytes.iter().enumerate() {
-        out.push_str(if index == 0 { "" } else { ", " });
-        let _infallible = write!(out, "{byte}");
-    }
-    out.push(']');
+    write_array(bytes, out, |byte, out| write_u64(u64::from(*byte), out));
 }
 
 /// Appends the bytes in base64, without the zeros at the end if these only fill the element up.

@@ -3,10 +3,8 @@
 use super::{format_element, read as read_element};
 use crate::codec::Endian;
 use crate::data_type::Optional;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{JsonType, Raw, read_elements};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends the JSON of an element.
 pub(super) fn format(optional: &Optional, bytes: &[u8], out: &mut String) -> Result<()> {

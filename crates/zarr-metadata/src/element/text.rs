@@ -1,10 +1,8 @@
 //! Strings of `fixed_length_utf32`.
 
 use crate::data_type::DataType;
-use crate::error::MetadataError;
+use crate::error::{MetadataError, Result};
 use crate::json::{Raw, write_string};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends the string of the code units, without the zeros at the end.
 pub(super) fn format(bytes: &[u8], out: &mut String) -> Result<()> {

@@ -3,10 +3,8 @@
 use std::fmt::Write;
 
 use crate::data_type::DataType;
-use crate::error::MetadataError;
+use crate::error::Result;
 use crate::json::{JsonType, Raw};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 const NOT_A_TIME: i64 = i64::MIN;
 

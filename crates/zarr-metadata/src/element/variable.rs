@@ -7,10 +7,8 @@ use super::bytes::list_or_base64;
 use super::optional;
 use crate::codec::Endian;
 use crate::data_type::DataType;
-use crate::error::MetadataError;
+use crate::error::{MetadataError, Result};
 use crate::json::{Raw, write_string};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// Appends the canonical JSON text: a string, base64, or the text of an optional element.
 pub(super) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Result<()> {

@@ -12,6 +12,9 @@ use crate::error::printable::Printable;
 use crate::error::rule::Rule;
 use crate::json::write_string;
 
+/// What reading gives.
+pub(crate) type Result<T, E = MetadataError> = std::result::Result<T, E>;
+
 /// A document, or a part of one, that breaks the specification.
 ///
 /// The message is one line: the JSON path, the value found there and the values allowed.
@@ -236,6 +239,17 @@ impl<T> At<T> for Result<T, MetadataError> {
 
     fn breaks(self, rule: Rule) -> Self {
         self.map_err(|e| e.breaks(rule))
+    }
+}
+
+impl Finding {
+    /// Reads the member `key`, the path of whatever `read` finds or refuses.
+    pub(crate) fn member<T>(
+        findings: &mut Vec<Finding>,
+        key: &str,
+        read: impl FnOnce(&mut Vec<Finding>) -> Result<T, MetadataError>,
+    ) -> Result<T, MetadataError> {
+        Finding::scope(findings, || format!(".{key}"), read).member(key)
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) use raw::{JsonType, Key, Raw, range_of};
 pub(crate) use read::Reader;
 pub use tokens::JsonTokens;
 pub use value::same_value;
-pub(crate) use write::{new_line, pretty, same, write_string, write_u64};
+pub(crate) use write::{new_line, pretty, same, write_array, write_string, write_u64};
 
 /// The deepest nesting that is read, the same as `serde_json`'s.
 pub(crate) const MAX_DEPTH: usize = 128;

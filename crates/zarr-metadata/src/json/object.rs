@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 
 use super::raw::{JsonType, Key, Raw};
-use crate::error::{At, Kind, MetadataError};
-
-type Result<T> = std::result::Result<T, MetadataError>;
+use crate::error::{At, Kind, MetadataError, Result};
 
 /// The members of an object. A reader takes the members it knows by name; the rest is unknown.
 #[derive(Debug, Default)]

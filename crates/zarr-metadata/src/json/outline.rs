@@ -4,9 +4,7 @@
 
 use super::raw::{Entry, Key, Raw};
 use super::read::Reader;
-use crate::error::{MetadataError, path_member};
-
-type Result<T> = std::result::Result<T, MetadataError>;
+use crate::error::{MetadataError, Result, path_member};
 
 /// Whether the bare words `NaN`, `Infinity` and `-Infinity` count as numbers (SD-43).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

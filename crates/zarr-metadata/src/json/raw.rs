@@ -3,9 +3,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use crate::error::{MetadataError, describe};
-
-type Result<T> = std::result::Result<T, MetadataError>;
+use crate::error::{MetadataError, Result, describe};
 
 /// One value of a JSON text, its syntax already checked.
 #[derive(Debug, Clone, Copy)]

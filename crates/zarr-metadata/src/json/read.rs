@@ -2,9 +2,7 @@
 
 use super::MAX_DEPTH;
 use super::raw::Key;
-use crate::error::{Kind, MetadataError};
-
-type Result<T> = std::result::Result<T, MetadataError>;
+use crate::error::{Kind, MetadataError, Result};
 
 /// A position in a JSON text.
 #[derive(Debug)]

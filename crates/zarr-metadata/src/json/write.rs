@@ -5,6 +5,20 @@ use super::JsonTokens;
 /// Columns that a value may take to stay on one line.
 const LINE: usize = 80;
 
+/// Appends `[item, item]`, each item by `write`.
+pub(crate) fn write_array<T>(
+    items: impl IntoIterator<Item = T>,
+    json: &mut String,
+    mut write: impl FnMut(T, &mut String),
+) {
+    json.push('[');
+    for (index, item) in items.into_iter().enumerate() {
+        json.push_str(if index == 0 { "" } else { ", " });
+        write(item, json);
+    }
+    json.push(']');
+}
+
 /// Appends `text` as a JSON string.
 pub(crate) fn write_string(text: &str, out: &mut String) {
     // Serialising a `str` into memory has no way to fail.

@@ -10,11 +10,9 @@ use crate::chunk_key::{ChunkKeyEncoding, Separator};
 use crate::codec::{Codec, write_codecs};
 use crate::documents::array::ArrayMetadata;
 use crate::documents::document::NodeDocument;
-use crate::error::{At, MetadataError};
-use crate::json::{Object, Raw, read_elements, write_string};
+use crate::error::{At, MetadataError, Result};
+use crate::json::{Object, Raw, read_elements, write_array, write_string};
 use crate::limits::{MAX_ELEMENT_SIZE, check_rank};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 impl ArrayMetadata {
     /// Reads an array of Zarr version 2 from its documents `.zarray` and, if there is one, `.zattrs`.
@@ -127,12 +125,8 @@ pub(super) fn translate(
 }
 
 fn listed(names: &[String]) -> String {
-    let mut json = "[".to_owned();
-    for (index, name) in names.iter().enumerate() {
-        json.push_str(if index == 0 { "" } else { ", " });
-        write_string(name, &mut json);
-    }
-    json.push(']');
+    let mut json = String::new();
+    write_array(names, &mut json, |name, json| write_string(name, json));
     json
 }
 

@@ -5,11 +5,9 @@ use crate::codec::{
     Blosc, BloscShuffle, Bytes, Codec, CodecKind, Endian, NumcodecsBlosc, Transpose, Zstd,
 };
 use crate::data_type::DataType;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{Grammar, JsonType, Object, Outline, Raw, read_elements, write_string};
 use crate::limits::check_codecs;
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The codecs of numcodecs that are read, each by its id.
 const IDS: &[&str] = &[

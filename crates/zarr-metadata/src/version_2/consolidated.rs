@@ -4,10 +4,8 @@ use std::collections::BTreeMap;
 
 use super::attributes::Attributes;
 use super::{array, check_format, members};
-use crate::error::{At, MetadataError};
+use crate::error::{At, Result};
 use crate::json::{Object, Raw};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The entry of a node with documents that cannot be translated. Readers then read the node's own
 /// documents and report their fault.
@@ -77,15 +75,13 @@ impl<'a> Consolidated<'a> {
     pub(super) fn entries(&self) -> Vec<(String, String)> {
         let below = self.nodes.iter().filter(|(path, _)| !path.is_empty());
         let nodes = below.filter(|(_, node)| node.zarray.is_some() || node.zgroup.is_some());
-        nodes.map(|(path, node)| (path.clone(), node.translated())).collect()
+        let text =
+            |node: &Documents<'_>| node.translate().unwrap_or_else(|_| NOT_TRANSLATED.to_owned());
+        nodes.map(|(path, node)| (path.clone(), text(node))).collect()
     }
 }
 
 impl Documents<'_> {
-    fn translated(&self) -> String {
-        self.translate().unwrap_or_else(|_| NOT_TRANSLATED.to_owned())
-    }
-
     fn translate(&self) -> Result<String> {
         let attributes = Attributes::of(self.zattrs)?;
         let Some(raw) = self.zarray else {

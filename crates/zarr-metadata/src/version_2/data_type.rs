@@ -2,11 +2,9 @@
 
 use crate::codec::Endian;
 use crate::data_type::{ByteLength, DataType, Struct, Utf32Length};
-use crate::error::{At, Kind, MetadataError};
+use crate::error::{At, Kind, MetadataError, Result};
 use crate::json::{JsonType, Raw, read_elements};
 use crate::limits::check_element_size;
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// A data type and the order of its bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]

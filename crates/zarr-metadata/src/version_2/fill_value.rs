@@ -5,11 +5,9 @@ use std::borrow::Cow;
 use super::data_type::Dtype;
 use crate::codec::Endian;
 use crate::data_type::{Component, DataType, Kind};
-use crate::error::MetadataError;
+use crate::error::Result;
 use crate::fill_value::FillValue;
 use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The fill value in version 3, in canonical form.
 ///
@@ -20,7 +18,7 @@ pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
     if raw.json_type() == JsonType::Null {
         return FillValue::default_for(data_type);
     }
-    if is_zero(raw) && (data_type.is_variable_length() || is_text(data_type)) {
+    if raw.text() == "0" && (data_type.is_variable_length() || is_text(data_type)) {
         // zarr-python 2 writes 0 if the user gives no fill value.
         return FillValue::zero(data_type);
     }
@@ -42,10 +40,6 @@ pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
 /// value by zarr-python 2, and as `None` where it is `null`.
 pub(super) fn as_json(raw: Raw<'_>) -> Result<FillValue> {
     FillValue::from_bytes(&DataType::String, raw.text().as_bytes())
-}
-
-fn is_zero(raw: Raw<'_>) -> bool {
-    raw.text() == "0"
 }
 
 fn is_text(data_type: &DataType) -> bool {

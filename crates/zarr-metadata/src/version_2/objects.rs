@@ -1,9 +1,7 @@
 //! Chunks of objects of version 2 that are stored as JSON.
 
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{Grammar, JsonType, Outline, Raw, range_of, read_elements, utf8};
-
-type Result<T> = std::result::Result<T, MetadataError>;
 
 /// The elements of a chunk of objects that numcodecs' `json2` wrote, in C order: the stored JSON
 /// text of each. `shape` is the shape of the chunk.

@@ -1,9 +1,9 @@
 //! `bitround`, and `numcodecs.bitround`.
 
-use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
+use crate::codec::configuration::{Configuration, Context, Input, Members};
 use crate::data_type::DataType;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{Object, Raw};
 
 /// The configuration of `bitround`.

@@ -1,12 +1,10 @@
 //! `cast_value`.
 
-use crate::codec::configuration::{
-    Configuration, Context, Input, Members, Names, Result, read_named,
-};
+use crate::codec::configuration::{Configuration, Context, Input, Members, Names, read_named};
 use crate::data_type::{self, DataType};
 use crate::element::parse_element;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{Object, Raw, read_elements};
 
 /// The configuration of `cast_value`.

@@ -2,10 +2,10 @@
 
 use std::fmt::Write;
 
-use crate::codec::configuration::{Configuration, Context, Input, Members, Result, dimension};
+use crate::codec::configuration::{Configuration, Context, Input, Members, dimension};
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
-use crate::json::{JsonType, Object, Raw, read_elements};
+use crate::error::{At, MetadataError, Result};
+use crate::json::{JsonType, Object, Raw, read_elements, write_array};
 use crate::limits::check_rank;
 
 /// The configuration of `reshape`.
@@ -74,17 +74,13 @@ impl Configuration for Reshape {
     }
 
     fn write(&self, members: &mut Members<'_>) {
-        let json = members.begin("shape");
-        json.push('[');
-        for (index, dim) in self.shape.iter().enumerate() {
-            json.push_str(if index == 0 { "" } else { ", " });
+        write_array(&self.shape, members.begin("shape"), |dim, json| {
             let _infallible = match dim {
                 ReshapeDim::Size(size) => write!(json, "{size}"),
                 ReshapeDim::InputDims(dims) => write!(json, "{dims:?}"),
                 ReshapeDim::Auto => json.write_str("-1"),
             };
-        }
-        json.push(']');
+        });
     }
 
     fn check(&self, input: Input<'_>) -> Result<()> {

@@ -1,9 +1,9 @@
 //! `scale_offset`.
 
 use super::cast_value::{check_real, check_scalar};
-use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
-use crate::error::At;
+use crate::codec::configuration::{Configuration, Context, Input, Members};
 use crate::error::rule::Rule;
+use crate::error::{At, Result};
 use crate::json::Object;
 
 /// The configuration of `scale_offset`.

@@ -1,8 +1,7 @@
 //! `zarrs.squeeze`, a forerunner of `reshape`.
 
-use crate::codec::configuration::{
-    Configuration, Context, Input, Members, NoConfiguration, Result,
-};
+use crate::codec::configuration::{Configuration, Context, Input, NoConfiguration};
+use crate::error::Result;
 use crate::json::Object;
 
 /// `zarrs.squeeze` has no configuration.
@@ -11,12 +10,6 @@ pub(crate) struct Squeeze;
 impl Configuration for Squeeze {
     fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Self> {
         NoConfiguration::read(members, context).map(|_| Squeeze)
-    }
-
-    fn write(&self, _: &mut Members<'_>) {}
-
-    fn is_configured(&self) -> bool {
-        false
     }
 
     fn output<'a>(&'a self, input: Input<'a>) -> Input<'a> {

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::codec::configuration::{Configuration, Context, Input, Members, Result, dimension};
+use crate::codec::configuration::{Configuration, Context, Input, Members, dimension};
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{Object, read_elements};
 use crate::limits::check_rank;
 

@@ -1,11 +1,9 @@
 //! `bytes`.
 
-use crate::codec::configuration::{
-    Configuration, Context, Input, Members, Names, Result, read_named,
-};
+use crate::codec::configuration::{Configuration, Context, Input, Members, Names, read_named};
 use crate::data_type::DataType;
 use crate::error::rule::Rule;
-use crate::error::{At, Kind, MetadataError};
+use crate::error::{At, Kind, MetadataError, Result};
 use crate::json::Object;
 
 /// The configuration of `bytes`.

@@ -1,11 +1,11 @@
 //! `zarrs.optional`: which elements are there, then their values.
 
 use crate::codec::chain::{check_chain, read_chain, write_codecs};
-use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
+use crate::codec::configuration::{Configuration, Context, Input, Members};
 use crate::codec::{Bytes, Codec, Endian};
 use crate::data_type::{DataType, Optional};
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::Object;
 
 /// The configuration of `zarrs.optional`.
@@ -76,10 +76,6 @@ impl Configuration for Box<OptionalCodecs> {
             Some(Err(error)) => Err(error),
             _ => Ok(()),
         }
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }
 

@@ -1,11 +1,11 @@
 //! `packbits`, and `numcodecs.packbits`.
 
 use crate::codec::configuration::{
-    Configuration, Context, Input, Members, Names, NoConfiguration, Result, read_named,
+    Configuration, Context, Input, Members, Names, NoConfiguration, read_named,
 };
 use crate::data_type::DataType;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{Object, Raw};
 
 /// The configuration of `packbits`.
@@ -161,12 +161,6 @@ pub(crate) struct NumcodecsPackbits;
 impl Configuration for NumcodecsPackbits {
     fn read(members: &mut Object<'_>, context: &mut Context<'_>) -> Result<Self> {
         NoConfiguration::read(members, context).map(|_| NumcodecsPackbits)
-    }
-
-    fn write(&self, _: &mut Members<'_>) {}
-
-    fn is_configured(&self) -> bool {
-        false
     }
 
     fn check(&self, input: Input<'_>) -> Result<()> {

@@ -1,14 +1,12 @@
 //! `sharding_indexed`.
 
 use crate::chunk_grid::write_list;
-use crate::codec::Codec;
 use crate::codec::chain::{check_chain, read_chain, write_codecs};
-use crate::codec::configuration::{
-    Configuration, Context, Input, Members, Names, Result, read_named,
-};
+use crate::codec::configuration::{Configuration, Context, Input, Members, Names, read_named};
+use crate::codec::{Codec, CodecKind};
 use crate::data_type::DataType;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{Object, read_elements};
 use crate::limits::check_rank;
 
@@ -123,16 +121,25 @@ impl Configuration for Box<Sharding> {
             .and_then(|()| check_fixed_size(&self.index_codecs))
             .member("index_codecs")
     }
-
-    fn has_fixed_size(&self) -> bool {
-        false
-    }
 }
 
 /// The index of a shard is found by its size, which must not depend on its content (SD-59).
 fn check_fixed_size(codecs: &[Codec]) -> Result<()> {
-    let varies = |codec: &Codec| codec.configuration().is_ok_and(|codec| !codec.has_fixed_size());
-    match codecs.iter().enumerate().find(|(_, codec)| varies(codec)) {
+    let fixed = |codec: &Codec| match codec.kind() {
+        Some(CodecKind::ArrayToArray) | None => true,
+        Some(CodecKind::ArrayToBytes) => matches!(codec, Codec::Bytes(_) | Codec::Packbits(_)),
+        Some(CodecKind::BytesToBytes) => matches!(
+            codec,
+            Codec::Crc32c
+                | Codec::NumcodecsShuffle(_)
+                | Codec::NumcodecsCrc32(_)
+                | Codec::NumcodecsCrc32c(_)
+                | Codec::NumcodecsAdler32(_)
+                | Codec::NumcodecsFletcher32
+                | Codec::NumcodecsJenkinsLookup3(_)
+        ),
+    };
+    match codecs.iter().enumerate().find(|(_, codec)| !fixed(codec)) {
         Some((index, codec)) => {
             let allowed = "codecs whose output has a fixed size";
             let error = MetadataError::unexpected(codec.name(), allowed);

@@ -1,11 +1,9 @@
 //! `vlen-utf8` and `vlen-bytes`: elements of variable length, each after its length.
 
-use crate::codec::configuration::{
-    Configuration, Context, Input, Members, NoConfiguration, Result,
-};
+use crate::codec::configuration::{Configuration, Context, Input, NoConfiguration};
 use crate::data_type::DataType;
-use crate::error::MetadataError;
 use crate::error::rule::Rule;
+use crate::error::{MetadataError, Result};
 use crate::json::Object;
 
 /// `vlen-utf8` has no configuration.
@@ -34,18 +32,8 @@ macro_rules! vlen {
                 NoConfiguration::read(members, context).map(|_| $codec)
             }
 
-            fn write(&self, _: &mut Members<'_>) {}
-
-            fn is_configured(&self) -> bool {
-                false
-            }
-
             fn check(&self, input: Input<'_>) -> Result<()> {
                 check_type(input, &$own)
-            }
-
-            fn has_fixed_size(&self) -> bool {
-                false
             }
         }
     };

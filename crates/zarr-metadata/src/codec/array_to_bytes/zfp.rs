@@ -1,11 +1,9 @@
 //! `zfp`, and `numcodecs.zfpy`.
 
-use crate::codec::configuration::{
-    Configuration, Context, Input, Members, Names, Result, read_named,
-};
+use crate::codec::configuration::{Configuration, Context, Input, Members, Names, read_named};
 use crate::data_type::DataType;
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{JsonType, Object, Raw};
 
 /// The configuration of `zfp`: its mode, with the parameters of that mode.
@@ -232,10 +230,6 @@ impl Configuration for Zfp {
         check_input(input, is_supported, allowed).breaks(Rule::ZFP_CONFIGURATION)?;
         check_parameters(self, input).breaks(Rule::ZFP_CONFIGURATION)
     }
-
-    fn has_fixed_size(&self) -> bool {
-        false
-    }
 }
 
 impl Configuration for Zfpy {
@@ -297,10 +291,6 @@ impl Configuration for Zfpy {
         check_input(input, is_supported, "int32, int64, float32 or float64")
             .breaks(Rule::NUMCODECS_CONFIGURATION)?;
         check_parameters(&Zfp::from(self), input).breaks(Rule::NUMCODECS_CONFIGURATION)
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }
 

@@ -1,10 +1,10 @@
 //! `blosc`.
 
 use crate::codec::configuration::{
-    Configuration, Context, Members, Names, Result, from_0_to_9, read_named,
+    Configuration, Context, Members, Names, from_0_to_9, read_named,
 };
-use crate::error::At;
 use crate::error::rule::Rule;
+use crate::error::{At, Result};
 use crate::json::Object;
 
 /// The configuration of `blosc`.
@@ -101,10 +101,6 @@ impl Configuration for Blosc {
             members.plain("typesize", typesize);
         }
         members.plain("blocksize", self.blocksize);
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }
 

@@ -1,8 +1,8 @@
 //! `gzip`.
 
-use crate::codec::configuration::{Configuration, Context, Members, Result, from_0_to_9};
-use crate::error::At;
+use crate::codec::configuration::{Configuration, Context, Members, from_0_to_9};
 use crate::error::rule::Rule;
+use crate::error::{At, Result};
 use crate::json::Object;
 
 /// The configuration of `gzip`.
@@ -38,9 +38,5 @@ impl Configuration for Gzip {
 
     fn write(&self, members: &mut Members<'_>) {
         members.plain("level", self.level);
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }

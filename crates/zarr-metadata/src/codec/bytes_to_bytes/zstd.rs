@@ -1,8 +1,8 @@
 //! `zstd`.
 
-use crate::codec::configuration::{Configuration, Context, Members, Result};
-use crate::error::At;
+use crate::codec::configuration::{Configuration, Context, Members};
 use crate::error::rule::Rule;
+use crate::error::{At, Result};
 use crate::json::{Object, Raw};
 
 /// The configuration of `zstd`.
@@ -42,10 +42,6 @@ impl Configuration for Zstd {
     fn write(&self, members: &mut Members<'_>) {
         members.plain("level", self.level);
         members.plain("checksum", self.checksum);
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }
 

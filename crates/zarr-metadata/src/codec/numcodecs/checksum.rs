@@ -1,7 +1,8 @@
 //! The shuffle and the checksums.
 
 use super::{narrow, or};
-use crate::codec::configuration::{Configuration, Context, Members, Names, Result, read_named};
+use crate::codec::configuration::{Configuration, Context, Members, Names, read_named};
+use crate::error::Result;
 use crate::error::rule::Rule;
 use crate::json::{JsonType, Object};
 

@@ -2,9 +2,8 @@
 
 use super::{narrow, or};
 use crate::codec::bytes_to_bytes::blosc::{BloscCompressor, BloscShuffle, COMPRESSORS};
-use crate::codec::configuration::{
-    Configuration, Context, Members, Result, from_0_to_9, read_named,
-};
+use crate::codec::configuration::{Configuration, Context, Members, from_0_to_9, read_named};
+use crate::error::Result;
 use crate::json::{Object, Raw};
 
 /// Configurations of one number: its name, type, value in numcodecs and range.
@@ -50,10 +49,6 @@ macro_rules! of_one_number {
 
             fn write(&self, members: &mut Members<'_>) {
                 members.plain(stringify!($member), self.$member);
-            }
-
-            fn has_fixed_size(&self) -> bool {
-                false
             }
         }
     )*};
@@ -117,10 +112,6 @@ impl Configuration for NumcodecsZstd {
     fn write(&self, members: &mut Members<'_>) {
         members.plain("level", self.level);
         members.plain("checksum", self.checksum);
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }
 
@@ -208,9 +199,5 @@ impl Configuration for NumcodecsBlosc {
         if let Some(typesize) = self.typesize {
             members.plain("typesize", typesize);
         }
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }

@@ -2,8 +2,9 @@
 
 use super::or;
 use crate::codec::array_to_bytes::vlen::check_type;
-use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
+use crate::codec::configuration::{Configuration, Context, Input, Members};
 use crate::data_type::DataType;
+use crate::error::Result;
 use crate::json::{Object, Raw};
 
 /// Names in numcodecs of text encodings that are UTF-8 or a subset of it.
@@ -41,9 +42,5 @@ impl Configuration for Json2 {
 
     fn check(&self, input: Input<'_>) -> Result<()> {
         check_type(input, &DataType::String)
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }

@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{narrow, or};
-use crate::codec::configuration::{Configuration, Context, Members, Names, Result};
+use crate::codec::configuration::{Configuration, Context, Members, Names};
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
-use crate::json::{JsonType, Object, Raw, read_elements};
+use crate::error::{At, MetadataError, Result};
+use crate::json::{JsonType, Object, Raw, read_elements, write_array};
 
 /// The configuration of `numcodecs.lzma`, with the numbers of Python's module `lzma`.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
@@ -152,16 +152,7 @@ impl Configuration for Lzma {
         if self.filters.is_empty() {
             return members.plain("filters", "null");
         }
-        let json = members.begin("filters");
-        for (index, filter) in self.filters.iter().enumerate() {
-            json.push_str(if index == 0 { "[" } else { ", " });
-            write_filter(filter, json);
-        }
-        json.push(']');
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
+        write_array(&self.filters, members.begin("filters"), write_filter);
     }
 }
 

@@ -18,9 +18,8 @@ pub use lzma::{Lzma, LzmaCheck, LzmaFilter, LzmaFormat};
 pub use pcodec::{Pcodec, PcodecDelta, PcodecMode};
 pub use values::{AsType, Delta, FixedScaleOffset, Quantize};
 
-use super::configuration::Result;
-use crate::error::At;
 use crate::error::rule::Rule;
+use crate::error::{At, Result};
 use crate::json::{Object, Raw};
 
 /// Reads a member; if it is missing or `null`, takes the default of numcodecs.

@@ -1,12 +1,10 @@
 //! `numcodecs.pcodec`: numbers compressed by pco.
 
 use super::{narrow, or};
-use crate::codec::configuration::{
-    Configuration, Context, Input, Members, Names, Result, read_named,
-};
+use crate::codec::configuration::{Configuration, Context, Input, Members, Names, read_named};
 use crate::data_type::DataType;
-use crate::error::MetadataError;
 use crate::error::rule::Rule;
+use crate::error::{MetadataError, Result};
 use crate::json::{Object, Raw};
 
 /// The configuration of `numcodecs.pcodec`. Reading does not depend on its members.
@@ -141,10 +139,6 @@ impl Configuration for Pcodec {
             }
             _ => Ok(()),
         }
-    }
-
-    fn has_fixed_size(&self) -> bool {
-        false
     }
 }
 

@@ -3,10 +3,10 @@
 use std::borrow::Cow;
 
 use super::{integer, or};
-use crate::codec::configuration::{Configuration, Context, Input, Members, Result};
+use crate::codec::configuration::{Configuration, Context, Input, Members};
 use crate::data_type::{DataType, numpy};
 use crate::error::rule::Rule;
-use crate::error::{At, MetadataError};
+use crate::error::{At, MetadataError, Result};
 use crate::json::{JsonType, Object, Raw, write_string};
 
 /// The configuration of `numcodecs.delta`.
