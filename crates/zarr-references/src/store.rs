@@ -280,10 +280,7 @@ impl Store for ReferenceStore {
             #[cfg(feature = "parquet")]
             Index::Table(table) => table.list_dir(prefix, &self.0.targets),
         };
-        match children {
-            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
-            Err(error) => failed_listing(error),
-        }
+        children.map_or_else(failed_listing, |entries| Box::new(entries.into_iter().map(Ok)))
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {

@@ -15,6 +15,7 @@ use super::{
 };
 use crate::hash::fnv1a;
 use crate::locks::lock_table::LockTable;
+use crate::sorted::start_of;
 
 /// Keys that a listing copies at a time, so that it holds no lock between its items.
 const LIST_BATCH: usize = 1024;
@@ -154,11 +155,6 @@ impl Objects {
         let object = Object { bytes, version: self.writes };
         self.by_key.insert(key.as_str().to_owned(), object);
     }
-}
-
-/// The text that every key below `prefix` begins with.
-fn start_of(prefix: &Prefix) -> String {
-    if prefix.is_root() { String::new() } else { format!("{prefix}/") }
 }
 
 impl Store for MemoryStore {

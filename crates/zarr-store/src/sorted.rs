@@ -74,7 +74,7 @@ pub fn children<V>(
 }
 
 /// The common beginning of every key below a prefix.
-fn start_of(prefix: &Prefix) -> String {
+pub(crate) fn start_of(prefix: &Prefix) -> String {
     if prefix.is_root() { String::new() } else { format!("{prefix}/") }
 }
 

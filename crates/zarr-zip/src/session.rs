@@ -227,10 +227,8 @@ impl Store for ZipSession {
             }
             Ok(keys)
         });
-        match keys {
-            Ok(keys) => Box::new(keys.into_iter().map(|key| Ok(Key::new(key)?))),
-            Err(error) => failed_listing(error),
-        }
+        let each = |key: String| Ok(Key::new(key)?);
+        keys.map_or_else(failed_listing, |keys| Box::new(keys.into_iter().map(each)))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
@@ -244,10 +242,7 @@ impl Store for ZipSession {
             }
             Ok(entries)
         });
-        match entries {
-            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
-            Err(error) => failed_listing(error),
-        }
+        entries.map_or_else(failed_listing, |entries| Box::new(entries.into_iter().map(Ok)))
     }
 
     /// Excludes the threads of this session: there is no other one meanwhile.

@@ -107,10 +107,8 @@ impl Store for ZipStore {
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
         let children = |archive: Arc<Archive>| sorted::children(&archive.entries, prefix);
-        match self.current().and_then(|archive| archive.map(children).transpose()) {
-            Ok(children) => Box::new(children.into_iter().flatten().map(Ok)),
-            Err(error) => failed_listing(error),
-        }
+        let children = self.current().and_then(|archive| archive.map(children).transpose());
+        children.map_or_else(failed_listing, |it| Box::new(it.into_iter().flatten().map(Ok)))
     }
 
     /// Excludes the threads that use this store. Sessions exclude all others.

@@ -71,12 +71,9 @@ impl Store for Below {
     }
 
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {
-        match self.prefix(prefix) {
-            Ok(prefix) => Box::new(
-                self.store.list(&prefix, links).map(|key| key.and_then(|key| self.strip(&key))),
-            ),
-            Err(error) => failed_listing(error),
-        }
+        self.prefix(prefix).map_or_else(failed_listing, |prefix| {
+            Box::new(self.store.list(&prefix, links).map(|key| self.strip(&key?)))
+        })
     }
 
     fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
@@ -95,10 +92,8 @@ impl Store for Below {
                 Ok(DirEntry::Prefix(Prefix::from(self.strip(&key)?)))
             }
         };
-        match self.prefix(prefix) {
-            Ok(prefix) => Box::new(self.store.list_dir(&prefix).map(entry)),
-            Err(error) => failed_listing(error),
-        }
+        self.prefix(prefix)
+            .map_or_else(failed_listing, |prefix| Box::new(self.store.list_dir(&prefix).map(entry)))
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {

@@ -19,15 +19,15 @@ use crate::{DocumentLimit, Durability, LocalStore, Opener, StoreError};
 ///     .setting("region", "us-west-2")
 ///     .requests_in_flight(16);
 /// ```
-#[derive(Clone)]
+#[derive(Clone, Debug)]
 pub struct StoreOptions {
     create: bool,
     durability: Durability,
     outside_links: bool,
     targets: Vec<String>,
-    openers: &'static [&'static dyn Opener],
+    pub(super) openers: &'static [&'static dyn Opener],
     documents: DocumentLimit,
-    settings: Vec<(String, String)>,
+    settings: Settings,
     in_flight: NonZeroUsize,
     max_retries: usize,
     retry_timeout: Duration,
@@ -51,7 +51,7 @@ impl StoreOptions {
             targets: Vec::new(),
             openers: &[],
             documents: DocumentLimit::default(),
-            settings: Vec::new(),
+            settings: Settings::default(),
             in_flight: NonZeroUsize::MIN.saturating_add(63),
             max_retries: 10,
             retry_timeout: Duration::from_secs(180),
@@ -115,7 +115,7 @@ impl StoreOptions {
     /// `skip_signature`, `allow_http` and `timeout`.
     #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
-        self.settings.push((name.into(), value.into()));
+        self.settings.0.push((name.into(), value.into()));
         self
     }
 
@@ -161,10 +161,6 @@ impl StoreOptions {
         self
     }
 
-    pub(crate) fn known_openers(&self) -> &'static [&'static dyn Opener] {
-        self.openers
-    }
-
     #[cfg(feature = "object_store")]
     pub(crate) fn in_flight(&self) -> NonZeroUsize {
         self.in_flight
@@ -177,7 +173,7 @@ impl StoreOptions {
         const LONGEST_TRY: Duration = Duration::from_secs(30);
         let timeout = format!("{} ms", self.retry_timeout.as_millis().max(1));
         let shorter = (self.retry_timeout < LONGEST_TRY).then(|| ("timeout".to_owned(), timeout));
-        shorter.into_iter().chain(self.settings.iter().cloned()).collect()
+        shorter.into_iter().chain(self.settings.0.iter().cloned()).collect()
     }
 
     #[cfg(feature = "object_store")]
@@ -217,7 +213,7 @@ impl StoreOptions {
     /// The same options for another server: without settings of the client, which may be secrets.
     #[must_use]
     pub fn without_settings(&self) -> Self {
-        Self { settings: Vec::new(), ..self.clone() }
+        Self { settings: Settings::default(), ..self.clone() }
     }
 
     /// Opens the folder at a local path with these options, even if its name is that of another
@@ -231,21 +227,13 @@ impl StoreOptions {
     }
 }
 
-/// Without the settings' values, which may be secrets.
-impl fmt::Debug for StoreOptions {
+/// Settings of a client by their names.
+#[derive(Clone, Default)]
+struct Settings(Vec<(String, String)>);
+
+/// Without the values, which may be secrets.
+impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<&str> = self.settings.iter().map(|(name, _)| name.as_str()).collect();
-        f.debug_struct("StoreOptions")
-            .field("create", &self.create)
-            .field("durability", &self.durability)
-            .field("outside_links", &self.outside_links)
-            .field("targets", &self.targets)
-            .field("openers", &self.openers)
-            .field("settings", &names)
-            .field("in_flight", &self.in_flight)
-            .field("max_retries", &self.max_retries)
-            .field("retry_timeout", &self.retry_timeout)
-            .field("on_wait", &self.on_wait)
-            .finish()
+        f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
     }
 }

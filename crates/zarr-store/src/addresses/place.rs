@@ -80,7 +80,7 @@ impl Place {
     pub fn parse(text: &str, options: &StoreOptions) -> Result<Self, StoreError> {
         let refused = |reason| StoreError::Url { url: shown_url(text), reason };
         let kind = kind_of(text).map_err(refused)?;
-        let in_file = in_file(text, &kind, options.known_openers());
+        let in_file = in_file(text, &kind, options.openers);
         Ok(Self { text: text.to_owned(), kind, in_file })
     }
 

@@ -293,24 +293,18 @@ impl Store for RemoteStore {
     }
 
     fn list(&self, prefix: &Prefix, _: Links) -> Listing<'_, Key> {
-        match self.client(Operation::List, prefix.as_str()) {
-            Ok(client) => list::list(client, prefix.clone()),
-            Err(error) => failed_listing(error),
-        }
+        let client = self.client(Operation::List, prefix.as_str());
+        client.map_or_else(failed_listing, |client| list::list(client, prefix.clone()))
     }
 
     fn list_described(&self, prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>> {
-        Some(match self.client(Operation::List, prefix.as_str()) {
-            Ok(client) => list::list_described(client, prefix.clone()),
-            Err(error) => failed_listing(error),
-        })
+        let client = self.client(Operation::List, prefix.as_str());
+        Some(client.map_or_else(failed_listing, |c| list::list_described(c, prefix.clone())))
     }
 
     fn list_dir(&self, prefix: &Prefix) -> Listing<'_, DirEntry> {
-        match self.client(Operation::List, prefix.as_str()) {
-            Ok(client) => list::list_dir(client, prefix.clone()),
-            Err(error) => failed_listing(error),
-        }
+        let client = self.client(Operation::List, prefix.as_str());
+        client.map_or_else(failed_listing, |client| list::list_dir(client, prefix.clone()))
     }
 
     /// Excludes only threads of this process: object storage has no locks.
