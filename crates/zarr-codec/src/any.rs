@@ -26,7 +26,7 @@ pub enum AnyChain {
 }
 
 impl AnyChain {
-    /// As [`Chain::bind_with`] or [`VariableChain::bind_with`], depending on the data type.
+    /// As [`Chain::bind_with`] or [`VariableChain::bind`], depending on the data type.
     ///
     /// # Errors
     /// [`ChainError`] if the chain does not fit, with the codec's JSON path.

@@ -399,10 +399,7 @@ impl Chain {
     /// # Errors
     /// [`ChainError`] that names the codec.
     pub fn check_writable(&self) -> Result<(), ChainError> {
-        match self.read_only() {
-            Some(place) => Err(place.error(ChainErrorKind::ReadOnly)),
-            None => Ok(()),
-        }
+        self.inner.check_writable()
     }
 
     /// The codec that cannot be written, if there is one.

@@ -19,7 +19,7 @@ use crate::array_to_bytes::{ArrayToBytes, ElementCodec};
 use crate::bound::Bound;
 use crate::bytes_to_bytes::{BytesToBytes, ordinary};
 use crate::codec_path::CodecPath;
-use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+use crate::error::{ChainError, ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Bytes, Scratch};
 use crate::transform::{ArrayTransform, NestedError, Slice, Source};
@@ -58,14 +58,8 @@ enum ShapedCodec {
 
 impl ChunkCodec {
     pub(crate) fn new(bound: &Arc<Bound>, chunk_shape: &[u64]) -> Result<Self, ChainError> {
-        let too_large = || {
-            let kind = ChainErrorKind::AddressSpace { shape: chunk_shape.to_vec() };
-            bound.whole.error(kind)
-        };
-        let shapes = bound.shapes(chunk_shape)?;
-        let transform =
-            ArrayTransform::new(&bound.array_to_array, &shapes, bound.options.unknown_decoded_len)
-                .ok_or_else(too_large)?;
+        let too_large = || bound.too_large(chunk_shape);
+        let transform = bound.transform(chunk_shape)?;
         let elements = transform.elements();
         // All sizes in memory are at most this product, so none of them can overflow.
         let in_memory = elements.checked_mul(bound.element.size().max(1));

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use zarr_metadata::{Codec, CodecKind, DataType};
 
 use super::VariableChunkCodec;
-use super::bound::{ArrayToBytes, Bound};
+use super::bound::{ArrayToBytes, Bound, VariableElement};
 use super::optional::Optional;
 use super::shard::Shard;
 use crate::array_to_array::ArrayToArray;
@@ -56,24 +56,11 @@ impl VariableChain {
         data_type: &DataType,
         edges: &[AxisEdges],
     ) -> Result<Self, ChainError> {
-        Self::bind_with(codecs, data_type, edges, Options::new())
+        Self::bind_at("$.codecs", codecs, data_type, edges, &Options::new())
     }
 
-    /// As [`bind`](Self::bind), with [`Options`].
-    ///
-    /// # Errors
-    /// As [`bind`](Self::bind).
-    pub fn bind_with(
-        codecs: &[Codec],
-        data_type: &DataType,
-        edges: &[AxisEdges],
-        options: Options,
-    ) -> Result<Self, ChainError> {
-        Self::bind_at("$.codecs", codecs, data_type, edges, &options)
-    }
-
-    /// As [`bind_with`](Self::bind_with), for a list of codecs anywhere in a document: `path` is
-    /// the JSON path of the list.
+    /// As [`bind`](Self::bind), with [`Options`] and for a list of codecs anywhere in a document:
+    /// `path` is the JSON path of the list.
     pub(crate) fn bind_at(
         path: &str,
         codecs: &[Codec],
@@ -147,9 +134,9 @@ impl VariableChain {
         }
         let (array_to_bytes, array_to_bytes_path) =
             array_to_bytes.ok_or_else(|| whole.error(ChainErrorKind::Order))?;
+        let zero: &[u8] = if own.is_some() { &[] } else { &[0] };
         let bound = Bound {
-            text,
-            zero: if own.is_some() { &[] } else { &[0] },
+            element: VariableElement { text, zero },
             array_to_array,
             array_to_bytes,
             array_to_bytes_path,
@@ -176,15 +163,12 @@ impl VariableChain {
     /// # Errors
     /// [`ChainError`] that names the codec.
     pub fn check_writable(&self) -> Result<(), ChainError> {
-        match self.read_only() {
-            Some(place) => Err(place.error(ChainErrorKind::ReadOnly)),
-            None => Ok(()),
-        }
+        self.inner.check_writable()
     }
 
     /// The empty element, or the missing element of an optional type.
     pub(super) fn zero(&self) -> &'static [u8] {
-        self.inner.zero
+        self.inner.element.zero
     }
 
     /// The codec that cannot be written, if there is one.

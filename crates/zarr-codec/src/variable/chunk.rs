@@ -11,10 +11,10 @@ use super::bound::{ArrayToBytes, Bound};
 use super::optional::Optional;
 use super::shard::ShapedShard;
 use super::vlen::{self, Elements};
-use crate::bound::shapes;
+use crate::array_to_bytes::shard::unravel;
 use crate::bytes_to_bytes::check_encoded;
 use crate::chunk::{ChunkCodec, Encoded};
-use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
+use crate::error::{ChainError, ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::transform::{ArrayTransform, Slice, sliced};
 
@@ -42,13 +42,8 @@ enum ShapedCodec {
 
 impl VariableChunkCodec {
     pub(super) fn new(bound: &Arc<Bound>, chunk_shape: &[u64]) -> Result<Self, ChainError> {
-        let shapes = shapes(&bound.array_to_array, &bound.whole, chunk_shape)?;
+        let transform = bound.transform(chunk_shape)?;
         let limit = bound.options.unknown_decoded_len;
-        let transform =
-            ArrayTransform::new(&bound.array_to_array, &shapes, limit).ok_or_else(|| {
-                let kind = ChainErrorKind::AddressSpace { shape: chunk_shape.to_vec() };
-                bound.whole.error(kind)
-            })?;
         let array_to_bytes = match &bound.array_to_bytes {
             ArrayToBytes::Vlen => ShapedCodec::Vlen,
             ArrayToBytes::Json => ShapedCodec::Json,
@@ -226,7 +221,7 @@ impl VariableChunkCodec {
         match &self.array_to_bytes {
             ShapedCodec::Shard(shard) => shard.decode_at(&bytes, positions, fill),
             ShapedCodec::Vlen => {
-                let elements = Elements::parse(&bytes, self.elements, self.bound.text)
+                let elements = Elements::parse(&bytes, self.elements, self.bound.element.text)
                     .map_err(|kind| self.failed(kind))?;
                 let mut cursor = elements.cursor();
                 self.collect(positions.map(move |at| cursor.get(at).unwrap_or_default()))
@@ -317,7 +312,7 @@ impl VariableChunkCodec {
 
     /// Refuses strings that are not UTF-8.
     fn check_text(&self, elements: &[&[u8]]) -> Result<(), ChunkError> {
-        if !self.bound.text {
+        if !self.bound.element.text {
             return Ok(());
         }
         elements.iter().enumerate().try_for_each(|(number, element)| {
@@ -337,11 +332,7 @@ impl VariableChunkCodec {
     pub(super) fn stored(&self, mut index: usize) -> usize {
         let shape = self.shape();
         let Some(view) = self.transform.view() else {
-            let mut indices = vec![0; shape.len()];
-            for (slot, size) in indices.iter_mut().zip(shape).rev() {
-                *slot = index.checked_rem(*size).unwrap_or(0);
-                index = index.checked_div(*size).unwrap_or(0);
-            }
+            let indices = unravel(index, shape);
             return self.transform.stored_position(&indices).unwrap_or(usize::MAX);
         };
         if view.is_contiguous() {

@@ -7,7 +7,7 @@ use zarr_metadata::{Codec, DataType, Sharding};
 
 use super::chain::VariableChain;
 use super::{ByteStrings, Slots, VariableChunkCodec};
-use crate::array_to_bytes::shard::{self, Available, ShardCodec, ShardIndex};
+use crate::array_to_bytes::shard::{self, Available, ShardCodec, ShardIndex, unravel};
 use crate::chunk::Encoded;
 use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChunkError};
@@ -161,20 +161,10 @@ impl ShapedShard {
             }
             match &mut found {
                 Some((_, others)) => *others = u64::saturating_add(*others, 1),
-                None => found = Some((self.grid_index(chunk), 0)),
+                None => found = Some((unravel(chunk, self.grid_shape()), 0)),
             }
         }
         Ok(found)
-    }
-
-    /// The index in the grid of inner chunks of the one with this number in C order.
-    fn grid_index(&self, mut chunk: usize) -> Vec<usize> {
-        let mut index = vec![0; self.grid_shape().len()];
-        for (slot, count) in index.iter_mut().zip(self.grid_shape()).rev() {
-            *slot = chunk.checked_rem(*count).unwrap_or(0);
-            chunk = chunk.checked_div(*count).unwrap_or(0);
-        }
-        index
     }
 
     /// Encodes the elements of a shard, in C order: inner chunks in C order, without inner chunks

@@ -21,99 +21,6 @@ pub struct ByteStrings {
     bytes: Vec<u8>,
 }
 
-impl Default for ByteStrings {
-    fn default() -> Self {
-        Self { offsets: vec![0], bytes: Vec::new() }
-    }
-}
-
-impl ByteStrings {
-    /// No strings.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
-
-    /// An empty list with capacity for this many strings and bytes; `None` if there is not enough
-    /// memory.
-    pub(super) fn with_room(strings: usize, bytes: usize) -> Option<Self> {
-        let mut list = Self { offsets: Vec::new(), bytes: Vec::new() };
-        list.offsets.try_reserve_exact(strings.checked_add(1)?).ok()?;
-        list.bytes.try_reserve_exact(bytes).ok()?;
-        list.offsets.push(0);
-        Some(list)
-    }
-
-    /// The number of strings.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
-
-    /// Whether there are no strings.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The string of this number, if there is one.
-    #[must_use]
-    pub fn get(&self, index: usize) -> Option<&[u8]> {
-        let end = *self.offsets.get(index.checked_add(1)?)?;
-        self.bytes.get(*self.offsets.get(index)?..end)
-    }
-
-    /// The strings in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> {
-        self.offsets.windows(2).map(|ends| match ends {
-            [start, end] => self.bytes.get(*start..*end).unwrap_or_default(),
-            _ => &[],
-        })
-    }
-
-    /// Appends a string.
-    pub fn push(&mut self, string: &[u8]) {
-        self.bytes.extend_from_slice(string);
-        self.offsets.push(self.bytes.len());
-    }
-
-    /// The start of each string in [`bytes`](Self::bytes), and the end of the last one.
-    #[must_use]
-    pub fn offsets(&self) -> &[usize] {
-        &self.offsets
-    }
-
-    /// The bytes of all strings, without gaps.
-    #[must_use]
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// The offsets and the bytes.
-    #[must_use]
-    pub fn into_parts(self) -> (Vec<usize>, Vec<u8>) {
-        (self.offsets, self.bytes)
-    }
-}
-
-impl Index<usize> for ByteStrings {
-    type Output = [u8];
-
-    /// # Panics
-    /// As for a slice, if there is no such string.
-    fn index(&self, index: usize) -> &[u8] {
-        self.get(index).expect("an index below the number of strings")
-    }
-}
-
-impl<B: AsRef<[u8]>> FromIterator<B> for ByteStrings {
-    fn from_iter<I: IntoIterator<Item = B>>(strings: I) -> Self {
-        let mut list = Self::new();
-        strings.into_iter().for_each(|string| list.push(string.as_ref()));
-        list
-    }
-}
-
 /// Strings of any lengths, one after the other in one buffer: [`ByteStrings`] that are UTF-8.
 ///
 /// # Examples
@@ -131,12 +38,6 @@ pub struct Strings {
     text: String,
 }
 
-impl Default for Strings {
-    fn default() -> Self {
-        Self { offsets: vec![0], text: String::new() }
-    }
-}
-
 /// A byte string is not UTF-8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("string {index} is not UTF-8 from byte {byte} on")]
@@ -147,80 +48,106 @@ pub struct NotUtf8 {
     pub byte: usize,
 }
 
-impl Strings {
-    /// No strings.
-    #[must_use]
-    pub fn new() -> Self {
-        Self::default()
-    }
+/// What [`ByteStrings`] and [`Strings`] have in common, but for the type of a string.
+macro_rules! list {
+    ($list:ident, $string:ty, $buffer:ty, $whole:ident, $append:ident) => {
+        impl Default for $list {
+            fn default() -> Self {
+                Self { offsets: vec![0], $whole: <$buffer>::new() }
+            }
+        }
 
-    /// The number of strings.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.offsets.len().saturating_sub(1)
-    }
+        impl $list {
+            /// No strings.
+            #[must_use]
+            pub fn new() -> Self {
+                Self::default()
+            }
 
-    /// Whether there are no strings.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+            /// The number of strings.
+            #[must_use]
+            pub fn len(&self) -> usize {
+                self.offsets.len().saturating_sub(1)
+            }
 
-    /// The string of this number, if there is one.
-    #[must_use]
-    pub fn get(&self, index: usize) -> Option<&str> {
-        let end = *self.offsets.get(index.checked_add(1)?)?;
-        self.text.get(*self.offsets.get(index)?..end)
-    }
+            /// Whether there are no strings.
+            #[must_use]
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
 
-    /// The strings in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
-        self.offsets.windows(2).map(|ends| match ends {
-            [start, end] => self.text.get(*start..*end).unwrap_or_default(),
-            _ => "",
-        })
-    }
+            /// The string of this number, if there is one.
+            #[must_use]
+            pub fn get(&self, index: usize) -> Option<&$string> {
+                let end = *self.offsets.get(index.checked_add(1)?)?;
+                self.$whole.get(*self.offsets.get(index)?..end)
+            }
 
-    /// Appends a string.
-    pub fn push(&mut self, string: &str) {
-        self.text.push_str(string);
-        self.offsets.push(self.text.len());
-    }
+            /// The strings in order.
+            pub fn iter(&self) -> impl ExactSizeIterator<Item = &$string> {
+                self.offsets.windows(2).map(|ends| match ends {
+                    [start, end] => self.$whole.get(*start..*end).unwrap_or_default(),
+                    _ => Default::default(),
+                })
+            }
 
-    /// The start of each string in [`text`](Self::text), in bytes, and the end of the last one.
-    #[must_use]
-    pub fn offsets(&self) -> &[usize] {
-        &self.offsets
-    }
+            /// Appends a string.
+            pub fn push(&mut self, string: &$string) {
+                self.$whole.$append(string);
+                self.offsets.push(self.$whole.len());
+            }
 
-    /// The text of all strings, without gaps.
-    #[must_use]
-    pub fn text(&self) -> &str {
-        &self.text
-    }
+            /// The byte at which each string starts within all, and the end of the last one.
+            #[must_use]
+            pub fn offsets(&self) -> &[usize] {
+                &self.offsets
+            }
 
-    /// The offsets and the text.
-    #[must_use]
-    pub fn into_parts(self) -> (Vec<usize>, String) {
-        (self.offsets, self.text)
-    }
+            #[doc = concat!("The ", stringify!($whole), " of all strings, without gaps.")]
+            #[must_use]
+            pub fn $whole(&self) -> &$string {
+                &self.$whole
+            }
+
+            #[doc = concat!("The offsets and the ", stringify!($whole), ".")]
+            #[must_use]
+            pub fn into_parts(self) -> (Vec<usize>, $buffer) {
+                (self.offsets, self.$whole)
+            }
+        }
+
+        impl Index<usize> for $list {
+            type Output = $string;
+
+            /// # Panics
+            /// As for a slice, if there is no such string.
+            fn index(&self, index: usize) -> &$string {
+                self.get(index).expect("an index below the number of strings")
+            }
+        }
+
+        impl<S: AsRef<$string>> FromIterator<S> for $list {
+            fn from_iter<I: IntoIterator<Item = S>>(strings: I) -> Self {
+                let mut list = Self::new();
+                strings.into_iter().for_each(|string| list.push(string.as_ref()));
+                list
+            }
+        }
+    };
 }
 
-impl Index<usize> for Strings {
-    type Output = str;
+list!(ByteStrings, [u8], Vec<u8>, bytes, extend_from_slice);
+list!(Strings, str, String, text, push_str);
 
-    /// # Panics
-    /// As for a slice, if there is no such string.
-    fn index(&self, index: usize) -> &str {
-        self.get(index).expect("an index below the number of strings")
-    }
-}
-
-impl<S: AsRef<str>> FromIterator<S> for Strings {
-    fn from_iter<I: IntoIterator<Item = S>>(strings: I) -> Self {
-        let mut list = Self::new();
-        strings.into_iter().for_each(|string| list.push(string.as_ref()));
-        list
+impl ByteStrings {
+    /// An empty list with capacity for this many strings and bytes; `None` if there is not enough
+    /// memory.
+    pub(super) fn with_room(strings: usize, bytes: usize) -> Option<Self> {
+        let mut list = Self { offsets: Vec::new(), bytes: Vec::new() };
+        list.offsets.try_reserve_exact(strings.checked_add(1)?).ok()?;
+        list.bytes.try_reserve_exact(bytes).ok()?;
+        list.offsets.push(0);
+        Some(list)
     }
 }
 

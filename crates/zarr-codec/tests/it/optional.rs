@@ -1,7 +1,9 @@
 //! `zarrs.optional`: compared with chunks of zarrs, with the chains of the mask and of the values,
 //! and chunks that lie.
 
-use zarr_codec::{AxisEdges, ChunkErrorKind, Encoded, Options, VariableChain, VariableChunkCodec};
+use zarr_codec::{
+    AnyChain, AxisEdges, ChunkErrorKind, Encoded, Options, VariableChain, VariableChunkCodec,
+};
 use zarr_metadata::{Codec, DataType, Optional};
 
 use crate::support::{codec as fixed, encode as encode_fixed};
@@ -24,7 +26,8 @@ fn bound(codecs: &str, data_type: &DataType, shape: &[u64]) -> VariableChunkCode
     let codecs = Codec::list_from_json(format!("[{codecs}]").as_bytes()).expect("codecs");
     let edges: Vec<AxisEdges> = shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
     let options = Options::new().unknown_decoded_len(1 << 20);
-    let chain = VariableChain::bind_with(&codecs, data_type, &edges, options).expect("binds");
+    let chain = AnyChain::bind_with(&codecs, data_type, &edges, options).expect("binds");
+    let AnyChain::Variable(chain) = chain else { panic!("of fixed size") };
     chain.for_shape(shape).expect("fits")
 }
 

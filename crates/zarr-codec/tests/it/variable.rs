@@ -2,8 +2,8 @@
 //! size that have the same array-to-array codecs; and chunks with wrong lengths.
 
 use zarr_codec::{
-    AxisEdges, ByteStrings, ChunkErrorKind, Encoded, NotUtf8, Options, Slice, Slots, Strings,
-    VariableChain, VariableChunkCodec,
+    AnyChain, AxisEdges, ByteStrings, ChunkErrorKind, Encoded, NotUtf8, Options, Slice, Slots,
+    Strings, VariableChain, VariableChunkCodec,
 };
 use zarr_metadata::{Codec, DataType};
 
@@ -17,7 +17,8 @@ fn bound(
 ) -> VariableChunkCodec {
     let codecs = Codec::list_from_json(codecs.as_bytes()).expect("codecs in a valid order");
     let edges: Vec<AxisEdges> = shape.iter().map(|edge| AxisEdges::one(*edge)).collect();
-    let chain = VariableChain::bind_with(&codecs, data_type, &edges, options).expect("binds");
+    let chain = AnyChain::bind_with(&codecs, data_type, &edges, options).expect("binds");
+    let AnyChain::Variable(chain) = chain else { panic!("of fixed size") };
     chain.for_shape(shape).expect("fits")
 }
 

@@ -236,7 +236,7 @@ fn advance(at: &mut [usize], grid: impl DoubleEndedIterator<Item = usize>) -> bo
 }
 
 /// The indices of cell `number`, in C order, of a grid.
-fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
+pub(crate) fn unravel(mut number: usize, grid: &[usize]) -> Vec<usize> {
     let mut index = vec![0; grid.len()];
     for (slot, count) in index.iter_mut().zip(grid).rev() {
         *slot = number.checked_rem(*count).unwrap_or(0);
