@@ -50,7 +50,7 @@ impl<'a> Stored<'a> {
             .gaps()
             .take(shown)
             .map(|number| {
-                let index = self.index(number);
+                let index = zarr_grid::unravel(number, &self.occupied);
                 let key = self
                     .layout
                     .key(&index)
@@ -90,22 +90,6 @@ impl<'a> Stored<'a> {
         let starts = std::iter::once(0).chain(self.numbers.iter().map(next));
         let ends = self.numbers.iter().copied().chain(self.total);
         starts.zip(ends).flat_map(|(start, end)| start..end)
-    }
-
-    fn index(&self, number: u64) -> Vec<u64> {
-        let mut rest = number;
-        let mut index: Vec<u64> = self
-            .occupied
-            .iter()
-            .rev()
-            .map(|count| {
-                let at = rest.checked_rem(*count).unwrap_or(0);
-                rest = rest.checked_div(*count).unwrap_or(0);
-                at
-            })
-            .collect();
-        index.reverse();
-        index
     }
 }
 

@@ -8,7 +8,7 @@ use zarr_array::version_2;
 use zarr_array::{ArrayError, Hierarchy, parallel};
 use zarr_store::{DirEntry, Links, Prefix, Store as _};
 
-use crate::finding::{Finding, NODE_NAME, STRAY, UNEXAMINED, VERSION_2, is_of_one_object};
+use crate::finding::{Finding, NODE_NAME, STRAY, VERSION_2, is_of_one_object, unexamined};
 use crate::hierarchy::{Parent, Walk, unfinished};
 use crate::rearranging;
 
@@ -62,11 +62,8 @@ impl Walk<'_> {
                             continue;
                         }
                         Ok(Place::TooLong) => {
-                            let message = "not examined: a key below it is longer than keys may be";
-                            self.found(
-                                Finding::new(UNEXAMINED, message)
-                                    .with_key(format!("{}/", child.as_str())),
-                            );
+                            let why = "a key below it is longer than keys may be";
+                            self.found(unexamined(format_args!("{child}/"), why));
                             continue;
                         }
                         // Names that the specification reserves for extensions.
@@ -77,11 +74,7 @@ impl Walk<'_> {
                     };
                     match looked {
                         Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
-                            let message = format!("not examined: {error}");
-                            self.found(
-                                Finding::new(UNEXAMINED, message)
-                                    .with_key(format!("{}/", child.as_str())),
-                            );
+                            self.found(unexamined(format_args!("{child}/"), error));
                         }
                         looked => looked?,
                     }

@@ -82,8 +82,7 @@ impl Walk<'_> {
                 Ok(listed) => listed,
                 Err(error) if is_of_one_object(&error) => {
                     let key = node::metadata_key(layout.prefix());
-                    let message = format!("not examined: further chunks: {error}");
-                    of_keys.push(Finding::new(UNEXAMINED, message).with_key(key));
+                    of_keys.push(unexamined(key, format_args!("further chunks: {error}")));
                     break;
                 }
                 Err(error) => return Err(error.into()),
@@ -197,11 +196,6 @@ fn placed(finding: Finding, layout: &ChunkLayout) -> Finding {
     }
 }
 
-/// The edges of an array's chunks, for a chain.
-fn occupied_edges(array: &Array) -> Vec<AxisEdges> {
-    array.grid().axes().iter().map(|axis| AxisEdges::of(axis.distinct_edges())).collect()
-}
-
 /// Decodes the chunks of one array.
 struct Decoder<'a> {
     array: &'a Array,
@@ -221,7 +215,9 @@ impl<'a> Decoder<'a> {
         progress: Option<Report<'a>>,
         owned: Option<&OwnedChunks>,
     ) -> Result<Self, ArrayError> {
-        let examiner = Examiner::new(array, &occupied_edges(array), options.memory);
+        let axes = array.grid().axes().iter();
+        let edges: Vec<_> = axes.map(|axis| AxisEdges::of(axis.distinct_edges())).collect();
+        let examiner = Examiner::new(array, &edges, options.memory);
         let mut total = 0_u64;
         if progress.is_some() {
             for chunk in array.stored_chunks() {

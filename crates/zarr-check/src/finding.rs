@@ -5,7 +5,7 @@ use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
 pub use zarr_metadata::{Finding, Rule, Severity};
-use zarr_store::{Key, Operation, StoreError};
+use zarr_store::{Operation, StoreError};
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
@@ -72,9 +72,9 @@ pub(crate) fn shows_again(is_version_2: bool) -> &'static str {
     }
 }
 
-/// A finding that a chunk could not be examined.
-pub(crate) fn unexamined(key: &Key, why: impl std::fmt::Display) -> Finding {
-    Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.as_str())
+/// A finding that an object, or what is below a folder, could not be examined.
+pub(crate) fn unexamined(key: impl std::fmt::Display, why: impl std::fmt::Display) -> Finding {
+    Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.to_string())
 }
 
 /// A finding of something that is no object.

@@ -14,8 +14,8 @@ use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
 use zarr_store::{Key, Prefix, StoreExt as _};
 
 use crate::finding::{
-    CONSOLIDATED, FILL, Finding, Severity, UNEXAMINED, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED,
-    foreign, is_of_one_object, rule_of_document, rule_of_grid,
+    CONSOLIDATED, FILL, Finding, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED, foreign,
+    is_of_one_object, rule_of_document, rule_of_grid, unexamined,
 };
 use crate::options::CheckOptions;
 use crate::summary::{CheckWatch, Summary};
@@ -100,10 +100,7 @@ impl<'a> Walk<'a> {
             match self.node(&prefix, &mut waiting) {
                 // The error concerns only this node.
                 Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
-                    let message = format!("not examined: {error}");
-                    self.found(
-                        Finding::new(UNEXAMINED, message).with_key(node::metadata_key(&prefix)),
-                    );
+                    self.found(unexamined(node::metadata_key(&prefix), error));
                 }
                 looked => looked?,
             }
@@ -329,10 +326,7 @@ impl<'a> Walk<'a> {
             Err(error @ ArrayError::Store(_)) => return Err(error),
             // The error concerns only this node.
             Err(error) => {
-                self.found(
-                    Finding::new(UNEXAMINED, format!("not examined: {error}"))
-                        .with_key(key.as_str()),
-                );
+                self.found(unexamined(key, error));
             }
         }
         Ok(None)

@@ -3,7 +3,7 @@
 use zarr_array::ArrayError;
 use zarr_store::{Leftover, LeftoverKind, LocalStore, Prefix};
 
-use crate::finding::{Finding, LOCK, TEMPORARY, UNEXAMINED, is_of_one_object};
+use crate::finding::{Finding, LOCK, TEMPORARY, is_of_one_object, unexamined};
 
 /// Reports the files that killed writers left in a local store. Files that a living process has
 /// locked are not reported.
@@ -31,8 +31,7 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
     }
     match listed {
         Err(error) if is_of_one_object(&error) => {
-            let message = format!("not examined: files that are not objects: {error}");
-            report(Finding::new(UNEXAMINED, message).with_key("/"));
+            report(unexamined("/", format_args!("files that are not objects: {error}")));
             Ok(())
         }
         listed => listed.map_err(ArrayError::from),

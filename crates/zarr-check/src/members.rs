@@ -20,22 +20,20 @@ impl Walk<'_> {
         members: &Members,
     ) -> Result<Vec<Finding>, ArrayError> {
         let mut found = Vec::new();
-        let counts = members.grid().occupied();
-        let mut member = vec![0; counts.len()];
-        if counts.contains(&0) {
-            return Ok(found);
-        }
-        loop {
-            match members.open(&member) {
+        let fail = |cause| ArrayError::Grid { key: node::metadata_key(array.prefix()), cause };
+        let mut all = members.grid().all_chunks().map_err(fail)?;
+        while let Some(member) = all.next_part() {
+            let member = member.chunk();
+            match members.open(member) {
                 Ok(Some(open)) => {
                     let is_version_2 = open.metadata().is_version_2();
-                    let name = members.name(&member);
+                    let name = members.name(member);
                     let findings =
                         self.chunks(open.store(), open.layout(), Some(&open), is_version_2)?;
                     let of_member = |finding: Finding| {
                         let region = finding
                             .region()
-                            .and_then(|(_, region)| members.region_of(&member, region));
+                            .and_then(|(_, region)| members.region_of(member, region));
                         let finding = finding.after(&format!("member {}: ", Printable(&name)));
                         match region {
                             Some(region) => finding.with_region(array.prefix().as_str(), region),
@@ -51,18 +49,7 @@ impl Walk<'_> {
                     found.push(Finding::new(MEMBER, error.to_string()).with_key(key));
                 }
             }
-            // The next one in C order.
-            let mut carry = true;
-            for (at, count) in member.iter_mut().zip(counts).rev() {
-                if carry {
-                    *at = at.saturating_add(1);
-                    carry = *at == *count;
-                    *at = if carry { 0 } else { *at };
-                }
-            }
-            if carry {
-                return Ok(found);
-            }
         }
+        Ok(found)
     }
 }

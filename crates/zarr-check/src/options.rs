@@ -78,8 +78,8 @@ impl CheckOptions {
     /// array, and the first part also checks everything else. So each finding is in one part,
     /// and the numbers of the summaries add up to the whole's.
     #[must_use]
-    pub fn part(mut self, part: Part) -> Self {
-        self.part = Some(part);
+    pub fn part(mut self, part: impl Into<Option<Part>>) -> Self {
+        self.part = part.into();
         self
     }
 

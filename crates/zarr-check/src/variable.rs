@@ -1,7 +1,5 @@
 //! Examines the content of a chunk of strings or byte strings.
 
-use std::num::NonZero;
-
 use zarr_array::Array;
 use zarr_codec::{AnyChunkCodec, ByteStrings, ChunkErrorKind, VariableChunkCodec};
 use zarr_store::Key;
@@ -74,20 +72,9 @@ fn past_end(
 ) -> Option<Vec<u64>> {
     let mut others = (0_u64..).zip(elements.iter()).filter(|(_, element)| *element != fill);
     others.find_map(|(element, _)| {
-        let at = place(element, shape);
+        let at = zarr_grid::unravel(element, shape);
         at.iter().zip(clipped).any(|(at, end)| at >= end).then_some(at)
     })
-}
-
-/// The place of an element by its number in C order.
-fn place(mut element: u64, shape: &[u64]) -> Vec<u64> {
-    let mut place = vec![0; shape.len()];
-    for (at, size) in place.iter_mut().zip(shape).rev() {
-        let size = NonZero::new(*size).unwrap_or(NonZero::<u64>::MIN);
-        *at = element % size;
-        element /= size;
-    }
-    place
 }
 
 /// A shape in the numbers of the format.

@@ -60,12 +60,9 @@ impl Walk<'_> {
         &self,
         prefix: &Prefix,
     ) -> Result<Option<Result<NodeMetadata, MetadataError>>, ArrayError> {
-        Ok(match version_2::open(self.store, prefix) {
-            Ok(None) => None,
-            Ok(Some(NodeMetadata::Array(array))) => Some(Ok(NodeMetadata::Array(array))),
-            Ok(Some(NodeMetadata::Group(group))) => Some(Ok(NodeMetadata::Group(group))),
-            Err(ArrayError::Metadata { cause, .. }) => Some(Err(cause)),
-            Err(error) => return Err(error),
-        })
+        match version_2::open(self.store, prefix) {
+            Err(ArrayError::Metadata { cause, .. }) => Ok(Some(Err(cause))),
+            node => Ok(node?.map(Ok)),
+        }
     }
 }

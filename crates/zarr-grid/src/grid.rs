@@ -204,6 +204,22 @@ impl FromIterator<Axis> for Grid {
     }
 }
 
+/// The index of element `number` of a box of this shape, counted in C order.
+///
+/// # Examples
+/// ```
+/// assert_eq!(zarr_grid::unravel(13, &[4, 3, 4]), [1, 0, 1]);
+/// ```
+#[must_use]
+pub fn unravel(mut number: u64, shape: &[u64]) -> Vec<u64> {
+    let mut index = alloc::vec![0; shape.len()];
+    for (at, length) in index.iter_mut().zip(shape).rev() {
+        *at = number.checked_rem(*length).unwrap_or(0);
+        number = number.checked_div(*length).unwrap_or(0);
+    }
+    index
+}
+
 #[cold]
 fn index_out_of_bounds(axis: usize, index: u64, extent: u64) -> GridError {
     GridErrorKind::IndexOutOfBounds { index, extent }.on_axis(axis)

@@ -65,7 +65,7 @@ pub use axis::{Axis, AxisKind};
 pub use change::refine::{Overlap, Overlaps};
 pub use change::resize::Growth;
 pub use error::{GridError, GridErrorKind};
-pub use grid::Grid;
+pub use grid::{Grid, unravel};
 pub use selection::AxisSelection;
 pub use selection::axis_part::{AxisPart, PartIndices};
 pub use selection::selected_axis::{AxisParts, SelectedAxis};

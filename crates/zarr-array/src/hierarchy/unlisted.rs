@@ -5,6 +5,7 @@ use std::fmt;
 use std::iter;
 use std::sync::{Arc, Once, OnceLock};
 
+use zarr_grid::unravel;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 
 use crate::error::ArrayError;
@@ -15,7 +16,7 @@ use crate::layout::ChunkLayout;
 use crate::parallel;
 use crate::store::{
     AsyncStore, DirEntry, Key, Layer, Links, Listing, ObjectMeta, Operation, Prefix, Store,
-    StoreError,
+    StoreError, failed_listing,
 };
 
 /// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
@@ -190,25 +191,13 @@ fn keys_of(
     // An array with a grid that is not understood is not read either.
     let layout = array.and_then(|array| ChunkLayout::new(&prefix, &array).ok());
     let chunks = layout.into_iter().flat_map(|layout| {
-        let counts: Vec<u64> = layout.grid().axes().iter().map(|axis| axis.occupied()).collect();
-        let first = (!counts.contains(&0)).then(|| vec![0; counts.len()]);
-        let indices = iter::successors(first, move |index| next(index, &counts));
-        indices.map(move |index| layout.key(&index).map_err(StoreError::from))
+        let numbers = 0..layout.grid().occupied_chunks().unwrap_or(u64::MAX);
+        numbers.map(move |number| {
+            let index = unravel(number, layout.grid().occupied());
+            layout.key(&index).map_err(StoreError::from)
+        })
     });
     documents.chain(chunks)
-}
-
-/// The next index in C order.
-fn next(index: &[u64], counts: &[u64]) -> Option<Vec<u64>> {
-    let mut index = index.to_vec();
-    for (at, count) in index.iter_mut().zip(counts).rev() {
-        *at = at.saturating_add(1);
-        if *at < *count {
-            return Some(index);
-        }
-        *at = 0;
-    }
-    None
 }
 
 impl fmt::Debug for UnlistedStore {
@@ -236,10 +225,10 @@ impl Layer for UnlistedStore {
         let mut listed = self.inner().list(prefix, links);
         match (listed.next(), links) {
             // A deletion must know its objects with certainty.
-            (Some(Err(error)), Links::Follow) => match self.nodes(prefix, error) {
-                Ok(nodes) => self.known(prefix, &nodes),
-                Err(error) => Box::new(iter::once(Err(error))),
-            },
+            (Some(Err(error)), Links::Follow) => {
+                let nodes = self.nodes(prefix, error);
+                nodes.map_or_else(failed_listing, |nodes| self.known(prefix, &nodes))
+            }
             (first, _) => Box::new(first.into_iter().chain(listed)),
         }
     }
@@ -267,10 +256,7 @@ impl Layer for UnlistedStore {
             }
             Ok(entries)
         });
-        match entries {
-            Ok(entries) => Box::new(entries.into_iter().map(Ok)),
-            Err(error) => Box::new(iter::once(Err(error))),
-        }
+        entries.map_or_else(failed_listing, |entries| Box::new(entries.into_iter().map(Ok)))
     }
 
     /// Not known of listings that metadata answers.

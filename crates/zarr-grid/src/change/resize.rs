@@ -59,7 +59,8 @@ impl Axis {
         // Checked alone first, so that an error names the position among the new edges.
         let mut added = AxisBuilder::new();
         more.iter().try_for_each(|&run| added.push(run))?;
-        let mut builder = self.to_builder()?;
+        let mut builder = AxisBuilder::new();
+        builder.push_all(self.runs())?;
         builder.push_all(more.iter().copied())?;
         if let (Growth::RepeatLast, Some(missing @ 1..)) = (growth, extent.checked_sub(end)) {
             let last = self.declared().checked_sub(1).and_then(|last| self.edge(last));
@@ -67,13 +68,6 @@ impl Axis {
             builder.push(Run { edge, count: missing.div_ceil(edge) })?;
         }
         builder.finish(extent)
-    }
-
-    /// A builder that has been given all declared edges.
-    pub(crate) fn to_builder(&self) -> Result<AxisBuilder, GridError> {
-        let mut builder = AxisBuilder::new();
-        builder.push_all(self.runs())?;
-        Ok(builder)
     }
 
     /// Joins axes end to end, as ragged files are joined.

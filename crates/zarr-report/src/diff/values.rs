@@ -228,19 +228,11 @@ fn text(data_type: &DataType, bytes: &[u8]) -> Result<String, ReportError> {
 }
 
 /// The index of the element at a position in C order of a box.
-fn index(region: &[Range<u64>], mut position: u64) -> Vec<u64> {
-    let mut index: Vec<u64> = region
-        .iter()
-        .rev()
-        .map(|range| {
-            let length = range.end.saturating_sub(range.start).max(1);
-            let at = position % length;
-            position /= length;
-            range.start.saturating_add(at)
-        })
-        .collect();
-    index.reverse();
-    index
+fn index(region: &[Range<u64>], position: u64) -> Vec<u64> {
+    let shape: Vec<u64> =
+        region.iter().map(|range| range.end.saturating_sub(range.start)).collect();
+    let within = zarr_grid::unravel(position, &shape);
+    region.iter().zip(within).map(|(range, at)| range.start.saturating_add(at)).collect()
 }
 
 #[cfg(test)]
