@@ -100,7 +100,7 @@ fn format_pair(component: Component, bytes: &[u8], out: &mut String) -> Result<(
 }
 
 fn not_interpreted(data_type: &DataType) -> MetadataError {
-    MetadataError::unexpected(format!("type {data_type}"), "a type whose elements are known")
+    MetadataError::unexpected(format!("type {data_type}"), "a type with known elements")
 }
 
 fn format_component(component: Component, bytes: &[u8], out: &mut String) -> Result<()> {

@@ -171,7 +171,7 @@ pub enum CopyError {
     },
     /// Two indices of an output view could share a position.
     #[error(
-        "the output view is not seen to be free of overlap: stride {stride} is below the {span} positions inside it"
+        "the output view may overlap itself: stride {stride} is below the {span} positions inside it"
     )]
     Overlap {
         /// The stride that is too small.

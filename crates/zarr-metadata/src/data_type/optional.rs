@@ -40,7 +40,7 @@ impl Optional {
     pub fn new(inner: DataType) -> Result<Self> {
         if inner.size().is_none() && !inner.is_variable_length() {
             let found = format!("type {inner}");
-            let error = MetadataError::unexpected(found, "a type whose elements are known");
+            let error = MetadataError::unexpected(found, "a type with known elements");
             return Err(error.breaks(Rule::DATA_TYPE_CONFIGURATION).in_member("name"));
         }
         Ok(Self { inner: Box::new(inner) })

@@ -192,8 +192,7 @@ impl Chain {
         let Some(current) = &self.current else {
             let before = self.codecs.last().map_or("bytes", Codec::name);
             let before = before.strip_prefix("numcodecs.").unwrap_or(before);
-            let allowed =
-                "codecs of elements before those of bytes, which is the order in version 3";
+            let allowed = "codecs of elements before codecs of bytes, as in version 3";
             let found = format!("{name} after {before}");
             return Err(MetadataError::unexpected(found, allowed));
         };

@@ -8,7 +8,7 @@ use zarr_metadata::{
 use crate::support::array;
 
 fn of(inner: DataType) -> DataType {
-    DataType::ZarrsOptional(Optional::new(inner).expect("a type whose elements are known"))
+    DataType::ZarrsOptional(Optional::new(inner).expect("a type with known elements"))
 }
 
 #[test]

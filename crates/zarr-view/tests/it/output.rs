@@ -349,7 +349,7 @@ fn refused_copies_write_nothing_and_say_why() {
     expected a fill value of 1 bytes, found 2
     axis 1: range 0..4 is not within 0..3
     axis 1: cut 2 does not increase within 0..3
-    the output view is not seen to be free of overlap: stride 2 is below the 3 positions inside it
+    the output view may overlap itself: stride 2 is below the 3 positions inside it
     ");
 }
 
