@@ -26,13 +26,13 @@
 //! Several processes can make one copy, each a [part](CopyOptions::part) of it, on storage that all
 //! of them reach.
 //!
-//! # What is replaced
-//! [`CopyOptions::overwrite`] removes the node at the target, or chunks that are left of one, and
-//! nothing else. From its first step until the copy is finished there is a marker. Documents are
+//! # Replacing
+//! [`CopyOptions::overwrite`] removes only the node at the target, or the remaining chunks of a
+//! former node. From its first step until the copy is finished, there is a marker. Documents are
 //! removed before chunks, so that here, too, a document always belongs to a whole node. Readers
 //! that opened the old node before read fill values in place of its removed chunks, and later the
-//! chunks of the new one. The consolidated metadata of the groups above is updated when the copy
-//! is finished.
+//! chunks of the new one. The consolidated metadata of the groups above is updated when the copy is
+//! finished.
 //!
 //! # Non-goals
 //! No synchronisation of two stores, no conversion of data types, no selection of a part of an array.

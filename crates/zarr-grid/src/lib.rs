@@ -25,7 +25,7 @@
 //! # Ok::<(), zarr_grid::GridError>(())
 //! ```
 //!
-//! # What it costs
+//! # Cost
 //! Runs of equal edges are never expanded, so memory is proportional to the list in the metadata,
 //! not to the number of chunks. A look-up is a division on a regular axis, and near constant time
 //! on any other. Look-ups do not allocate. Iterating over a region of up to four dimensions does

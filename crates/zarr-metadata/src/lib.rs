@@ -28,16 +28,16 @@
 //! # Ok::<_, zarr_metadata::MetadataError>(())
 //! ```
 //!
-//! # What is kept
+//! # Lossless text
 //! The text of a document is kept and written back byte for byte; a change replaces only the
 //! members that it concerns (SD-33). Parts that the crate does not interpret (attributes, unknown
 //! codecs) are available as JSON text. Run-length pairs of a rectilinear grid are never expanded.
 //!
-//! # What hostile input can do
-//! It can only cause an error, with the JSON path, the found and the allowed values. It cannot
-//! cause a panic or nesting deeper than 128 levels, nor use memory or time out of proportion to its
-//! own length. More than [`MAX_RANK`] dimensions and more than [`MAX_CODECS`] codecs in a chain are
-//! refused, so that callers need not expect them.
+//! # Hostile input
+//! Hostile input can only cause an error with the JSON path, the found and the allowed values. It
+//! cannot cause a panic or nesting deeper than 128 levels, nor use memory or time out of proportion
+//! to its own length. More than [`MAX_RANK`] dimensions and more than [`MAX_CODECS`] codecs in a
+//! chain are refused, so that callers need not expect them.
 //!
 //! # In memory
 //! The bytes of an element are little-endian; a component narrower than a byte takes one byte,
