@@ -312,13 +312,19 @@ impl<'a> Decoder<'a> {
         let grid = |cause| ArrayError::Grid { key: key.to_string(), cause };
         let mut shape = vec![0; index.len()];
         array.grid().chunk_shape(index, &mut shape).map_err(grid)?;
-        let codec = array.chunk_codec(&shape);
-        let passed = match &codec {
-            Ok(AnyChunkCodec::Fixed(codec)) => {
-                array.store().refuse_inflated(key, codec.ordinary_encoded())
+        let codec = match array.chunk_codec(&shape) {
+            Ok(codec) => codec,
+            Err(ArrayError::Chain { cause, .. }) => {
+                encoded.clear();
+                return Ok(vec![unexamined(key, cause.kind())]);
             }
-            _ => Ok(()),
+            Err(error) => return Err(error),
         };
+        let most = match &codec {
+            AnyChunkCodec::Fixed(codec) => codec.ordinary_encoded(),
+            AnyChunkCodec::Variable(codec) => codec.ordinary_encoded(),
+        };
+        let passed = array.store().refuse_inflated(key, most);
         match passed.and_then(|()| array.store().read_into(key, encoded)) {
             Ok(true) => {}
             Ok(false) => return Ok(Vec::new()), // removed since it was listed
@@ -335,14 +341,10 @@ impl<'a> Decoder<'a> {
         let mut clipped = vec![0; index.len()];
         array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;
         let codec = match codec {
-            Ok(AnyChunkCodec::Fixed(codec)) => codec,
-            Ok(AnyChunkCodec::Variable(codec)) => {
+            AnyChunkCodec::Fixed(codec) => codec,
+            AnyChunkCodec::Variable(codec) => {
                 return Ok(self.variable_chunk(key, encoded, &codec, &clipped));
             }
-            Err(ArrayError::Chain { cause, .. }) => {
-                return Ok(vec![unexamined(key, cause.kind())]);
-            }
-            Err(error) => return Err(error),
         };
         let end = (clipped != shape).then_some(clipped.as_slice());
         let ExaminedChunk { content, past_end } =

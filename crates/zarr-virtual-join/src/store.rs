@@ -310,7 +310,11 @@ impl Store for JoinStore {
             return Ok(Some(described(document)));
         }
         match self.same_chunk(key)? {
-            Some(chunk) => chunk.array.store().get(&chunk.key, range, out),
+            Some(MemberChunk { array, key: own, .. }) => {
+                let bounded = array.refuse_inflated(&own);
+                bounded.map_err(|cause| self.failed(Operation::Get, key.as_str(), cause))?;
+                array.store().get(&own, range, out)
+            }
             None => Ok(None),
         }
     }

@@ -7,6 +7,7 @@ use flate2::write::DeflateEncoder;
 use flate2::{Compression, Crc};
 use zarr_array::store::{MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, Group};
+use zarr_join::{Arrangement, Join, JoinOptions, Member};
 use zarr_zip::ZipStore;
 
 use super::{BYTES, INDEX, ONE, checked, document, key, peak, regular};
@@ -72,6 +73,16 @@ fn chunks_do_not_inflate_beyond_what_the_metadata_allows() {
         assert!(used < 4 << 20, "{codecs}: {used}");
         let copy: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let root = Prefix::root();
+        let member = || Member::new("x.zip", array.clone());
+        let join = Join::new(vec![member(), member()], Arrangement::Along(0)).plan().expect("fits");
+        let (used, joined) = peak(|| join.execute(&copy, &root, &JoinOptions::new(), &|_| {}));
+        let error = joined.expect_err("too long").to_string();
+        assert!(
+            error.contains("x.zip: ") && error.contains("bytes stand for 268435456"),
+            "{error}"
+        );
+        assert!(used < 8 << 20, "{codecs}: {used}");
+        let copy: Arc<dyn Store> = Arc::new(MemoryStore::new());
         let ends = [&archive, &copy].map(|store| zarr_copy::Endpoint::new(store, &root));
         let options = zarr_copy::CopyOptions::new();
         let (used, copied) = peak(|| {

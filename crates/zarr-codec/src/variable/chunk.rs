@@ -111,6 +111,14 @@ impl VariableChunkCodec {
         Self { limit: self.limit.min(bytes), ..self }
     }
 
+    /// The most bytes that a reader needs to accept for an encoded chunk: the
+    /// [limit](crate::Options::unknown_decoded_len) of the chain, as no document says how long elements
+    /// are.
+    #[must_use]
+    pub fn ordinary_encoded(&self) -> u64 {
+        self.limit
+    }
+
     /// The inner chunks of a shard that are stored although all their elements are `fill`: the
     /// index of the first in the grid of inner chunks, and the number of others. `None` if there
     /// are none, or no shard.

@@ -294,6 +294,8 @@ impl Work<'_> {
             PutFrom::Copied => self.copied(meta.size),
             PutFrom::Changed => return Err(JoinError::changed(member.name(), from)),
             _ => {
+                let bounded = member.array().refuse_inflated(from);
+                bounded.map_err(|cause| JoinError::member(member.name(), cause))?;
                 let mut bytes = Vec::new();
                 let read = source.get(from, zarr_array::store::ReadRange::All, &mut bytes);
                 let found = read.map_err(|cause| JoinError::member(member.name(), cause))?;

@@ -256,7 +256,7 @@ impl Array {
             let elements = Moves::new(part, shape).in_chunk;
             return self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker);
         }
-        // Not bounded where archives deflate: no document says how long elements are.
+        self.store().refuse_inflated(&key, codec.ordinary_encoded())?;
         if !self.store().read_into(&key, &mut worker.encoded)? {
             return Ok(None);
         }
@@ -276,6 +276,7 @@ impl Array {
         let Worker { codec: kept, encoded, scratch } = worker;
         let codec = self.codec_of(chunk_shape, kept)?;
         let mut object = OneVersion::new(self.layout().key(chunk)?, codec.inner_grid().is_some());
+        self.store().refuse_inflated(object.key(), codec.ordinary_encoded())?;
         let begin = |object: &OneVersion| match whole || object.is_restless() {
             true => VariableChunkReader::whole(codec, elements.clone()),
             false => VariableChunkReader::new(codec, elements.clone(), self.range_cost),

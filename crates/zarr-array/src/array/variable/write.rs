@@ -192,6 +192,7 @@ impl Array {
         new: &[(usize, &[u8])],
     ) -> Result<(), ArrayError> {
         let failed = |cause| chunk_error(key, cause);
+        self.store().refuse_inflated(key, codec.ordinary_encoded())?;
         update(&**self.store(), key, policy, encoded, |current, encoded| {
             let mut list = all(codec, self.fill()).map_err(failed)?;
             let decoded = match current.exists {

@@ -245,6 +245,7 @@ impl Array {
         // If no lock excludes other processes, appending is not safe either; the stored elements
         // are still kept.
         let policy = UpdatePolicy::AcceptSingleProcess;
+        self.store().refuse_inflated(key, codec.ordinary_encoded())?;
         update(&**self.store(), key, policy, encoded, |current, encoded| {
             let decoded = match current.exists {
                 true => {
@@ -325,6 +326,7 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let ChunkBuffers { encoded, scratch, .. } = buffers;
         let failed = |cause| chunk_error(key, cause);
+        self.store().refuse_inflated(key, codec.ordinary_encoded())?;
         update(&**self.store(), key, self.policy, encoded, |current, encoded| {
             let decoded = match current.exists {
                 true => codec.decode_elements(encoded, order, self.fill(), scratch),

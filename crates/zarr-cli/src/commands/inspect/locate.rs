@@ -211,6 +211,7 @@ fn find(
     index: &[usize],
 ) -> Result<Option<ElementLocation>, ArrayError> {
     let Some(mut locator) = codec.locate(index, stored) else { return Ok(None) };
+    array.refuse_inflated(key)?;
     let mut encoded = Vec::new();
     while let Some(range) = locator.need() {
         array.store().get(key, ReadRange::Ranges(from_ref(&range)), &mut encoded)?;
