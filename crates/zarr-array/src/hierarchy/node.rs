@@ -11,7 +11,9 @@ use zarr_metadata::NodeMetadata;
 
 pub use crate::array::refuse_unwritable;
 use crate::error::ArrayError;
-use crate::hierarchy::unfinished::{Unfinished, UnfinishedParts, UnfinishedWork};
+use crate::hierarchy::unfinished::{
+    REARRANGE_MARKER, Unfinished, UnfinishedParts, UnfinishedWork, is_of_copy,
+};
 use crate::hierarchy::version_2;
 use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
 
@@ -103,8 +105,13 @@ pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome,
 /// [`ArrayError::NodeName`] for a name that nodes cannot have; [`ArrayError::NotGroup`] within an
 /// array; [`ArrayError::Version2`] at or within a node of Zarr version 2; errors of the store.
 pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    // Nodes of others may have these names, and neither paths nor copies tell them from documents.
+    let is_other_document = |name: &str| {
+        is_of_copy(name) || name == REARRANGE_MARKER || version_2::NAMES.contains(&name)
+    };
     for name in prefix.segments() {
-        if let Some(reason) = name_error(name) {
+        let other = is_other_document(name).then_some("is that of another document");
+        if let Some(reason) = name_error(name).or(other) {
             let (path, name) = (display(prefix), name.to_owned());
             return Err(ArrayError::NodeName { path, name, reason });
         }

@@ -54,6 +54,14 @@ fn names_that_core_forbids_are_refused() {
         let array = Array::create(store(), &prefix, array([4, 4])).map(drop);
         assert!(matches!(array, Err(ArrayError::NodeName { .. })), "{path}: {array:?}");
     }
+    // Core allows these, but they are names of documents beside which a node cannot be.
+    for path in
+        [".zarray", "a/.zgroup/b", ".zattrs", "zarr-kit-copy.json", "zarr-kit-rearrange.json"]
+    {
+        let prefix = Prefix::new(path).expect("a prefix");
+        let group = Group::create(store(), &prefix, GroupMetadata::new()).map(drop);
+        assert!(matches!(group, Err(ArrayError::NodeName { .. })), "{path}: {group:?}");
+    }
     for path in ["/", "a//b", "a/", "/a"] {
         assert!(matches!(Prefix::new(path), Err(KeyError::EmptySegment { .. })), "{path}");
     }
