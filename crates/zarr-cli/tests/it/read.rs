@@ -296,6 +296,7 @@ fn elements_are_decoded_by_their_attributes() {
         "[1, 2, 3]",
     );
     create("old", "int32", r#"{"units": "days since 1582-10-15"}"#, "[0, 1, -1]");
+    create("far", "float64", r#"{"units": "days since 2000-01-01"}"#, "[0, 1, 1e300]");
     create("bad", "int8", r#"{"units": "fortnights since 2000-01-01"}"#, "[1, 2, 3]");
     create("plain", "int8", "{}", "[1, 2, 3]");
     succeed(folder, &["create", "text", "--shape", "1", "--dtype", "string"]);
@@ -311,6 +312,7 @@ fn elements_are_decoded_by_their_attributes() {
             &read("nanos"),
             &read("leap"),
             &read("old"),
+            &read("far"),
             &read("bad"),
             &read("plain"),
             &read("text"),

@@ -159,7 +159,7 @@ impl TimeAxis {
     pub fn shown(&self, number: f64) -> String {
         // The days of nine-digit years.
         let (Unit::Fixed(unit), true) = (self.unit, number.abs() < 4e11) else {
-            return number.to_string();
+            return format!("{number:?}"); // with an exponent, if it is long
         };
         const MICRO: i128 = SECOND / 1_000_000;
         let whole = (number.floor() as i128).saturating_mul(unit);
@@ -230,6 +230,7 @@ mod tests {
             assert_eq!(axis.number(time(text, &axis)), expected, "{units}");
             let again = axis.shown(expected);
             assert_eq!(time(&again, &axis), time(text, &axis), "{units} {again}");
+            assert_eq!(axis.shown(-1e300), "-1e300");
         }
     }
 

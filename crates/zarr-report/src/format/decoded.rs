@@ -147,7 +147,10 @@ impl Decoded {
             _ => times.count(number, is_seconds),
         };
         count.ok_or_else(|| ReportError::Times {
-            reason: format!("the time of {number} is out of the range of numpy's"),
+            reason: format!(
+                "the time of {} is out of the range of numpy's",
+                format!("{number:?}").trim_end_matches(".0")
+            ),
         })
     }
 }
