@@ -4,6 +4,7 @@
 //! field itself, so that a reader of CSV gets it back unchanged. Other elements are as in text.
 
 use std::borrow::Cow;
+use std::io;
 
 use zarr_kit::metadata::{DataType, MetadataError, Printable, format_element, is_printable};
 use zarr_kit::report::format::element;
@@ -85,7 +86,12 @@ impl<'a> Csv<'a> {
     }
 
     fn failed(&self, error: csv::Error) -> CliError {
-        self.writer.get_ref().failed(error.into())
+        // As the error that it is: a pipe that is closed is none.
+        let cause = match error.into_kind() {
+            csv::ErrorKind::Io(cause) => cause,
+            other => io::Error::other(format!("{other:?}")),
+        };
+        self.writer.get_ref().failed(cause)
     }
 }
 

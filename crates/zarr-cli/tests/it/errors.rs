@@ -164,17 +164,19 @@ fn documents_and_chunks() {
 
 #[test]
 fn a_closed_pipe_is_quiet() {
-    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_zarr-kit"))
-        .args(["read", "fixtures/seattle-weather.zarr/daily", "-f", "lines"])
-        .current_dir(root())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("starts");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("ends");
-    assert_eq!(String::from_utf8_lossy(&output.stderr), "");
-    assert!(output.status.success());
+    for format in ["text", "lines", "json", "csv", "npy", "raw"] {
+        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_zarr-kit"))
+            .args(["read", "fixtures/seattle-weather.zarr/daily", "-f", format])
+            .current_dir(root())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("ends");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{format}");
+        assert!(output.status.success(), "{format}");
+    }
 }
 
 /// Dangling links are reported as such, with the name of their array.
