@@ -65,6 +65,8 @@ fn programs() -> &'static [Program] {
 const RECTILINEAR: &str = "rectilinear";
 const AFTER_SHARDS: &str = "codecs after shards";
 const SNAPPY: &str = "snappy";
+/// What zarr-python wrote on axes of length 0.
+const CHUNKS_OF_0: &str = "chunks of length 0";
 
 /// The features that an array needs of its readers.
 struct Needs {
@@ -82,6 +84,9 @@ impl Needs {
         let mut codecs = Vec::new();
         let mut others = Vec::new();
         walk(metadata.codecs(), &mut codecs, &mut others);
+        if metadata.findings().iter().any(|finding| finding.id() == "zero-chunk-length") {
+            others.push(CHUNKS_OF_0);
+        }
         let grid = match metadata.chunk_grid() {
             ChunkGrid::Regular { .. } => "regular",
             ChunkGrid::Rectilinear { .. } => RECTILINEAR,

@@ -4,7 +4,7 @@ use zarr_array::ChunkLayout;
 use zarr_array::store::Prefix;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, Codec};
 
-use super::{AFTER_SHARDS, Needs, RECTILINEAR, Readers, SNAPPY, programs};
+use super::{AFTER_SHARDS, CHUNKS_OF_0, Needs, RECTILINEAR, Readers, SNAPPY, programs};
 use crate::ReportError;
 
 /// The same array without features that a program of the table lacks. A rectilinear grid becomes
@@ -35,7 +35,7 @@ pub fn portable(metadata: &ArrayMetadata) -> Result<ArrayMetadata, ReportError> 
         return Err(ReportError::NotPortable { data_type: needs.data_type, readers });
     }
     let mut changed = metadata.clone();
-    if needs.grid == RECTILINEAR {
+    if needs.grid == RECTILINEAR || needs.others.contains(&CHUNKS_OF_0) {
         let layout = ChunkLayout::new(&Prefix::root(), metadata)?;
         let longest = layout.grid().axes().iter().map(|axis| axis.max_edge().max(1));
         let grid = ChunkGrid::Regular { chunk_shape: longest.collect() };
@@ -90,6 +90,10 @@ mod tests {
             .chunks([[4, 6].into()])
             .codecs([Codec::sharding([2], [Codec::bytes()]), Codec::zstd(1)]));
         assert!(Readers::of(&portable(&odd).expect("portable")).are_all());
+        let zero = plain.with_shape(&[0]).expect("valid").json().replace("[4]", "[0]");
+        let zero = ArrayMetadata::from_json(zero.as_bytes()).expect("is read");
+        assert!(!Readers::of(&zero).are_all());
+        assert!(Readers::of(&portable(&zero).expect("portable")).are_all());
         let int4 = of(ArrayBuilder::new([8], DataType::Int4).chunk_shape([4]));
         let refused = portable(&int4).expect_err("no other type").to_string();
         assert_eq!(
