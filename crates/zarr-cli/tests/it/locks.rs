@@ -90,12 +90,13 @@ fn locks_that_are_refused_leave_nothing() {
         let before = fs::read(&document).expect("reads");
         let create = without(&create("b.zarr"));
         let attributes = without(&["attrs", "a.zarr", "--set", "k=1"]);
+        let archive = without(&["copy", "a.zarr", "c.zip"]);
         assert_eq!(files(folder).0, Vec::<PathBuf>::new(), "{errno}");
         match errno {
             // Others may hold locks.
             EIO | ENOLCK => {
                 let text = if errno == EIO { "Input/output error" } else { "No locks available" };
-                for output in [create, attributes] {
+                for output in [create, attributes, archive] {
                     assert_eq!(output.status.code(), Some(2), "{errno}");
                     assert!(said(&output).contains(text), "{}", said(&output));
                 }
@@ -108,6 +109,8 @@ fn locks_that_are_refused_leave_nothing() {
             _ => assert!(said(&attributes).contains("neither locks"), "{}", said(&attributes)),
         }
         assert!(create.status.success(), "{errno}: {}", said(&create));
+        assert!(archive.status.success(), "{errno}: {}", said(&archive));
+        succeed(folder, &["check", "c.zip"]);
         let write = without(&["write", "b.zarr", "--from", "x.raw"]);
         assert!(write.status.success(), "{errno}: {}", said(&write));
         let read = run(folder, &["read", "b.zarr", "-f", "lines"]);
