@@ -20,12 +20,14 @@ use crate::output::print::{self, Out};
 use crate::output::progress::{Bar, Moved, Work};
 use crate::stores::node_store::NodeStore;
 use clap::ValueEnum;
-use zarr_kit::{Array, ArrayMetadata, AxisSelection, DataType, Selection};
+use zarr_kit::array::ArrayError;
+use zarr_kit::array::store::Key;
+use zarr_kit::{Array, ArrayMetadata, AxisSelection, Codec, DataType, Selection};
 
 /// The most elements that are printed as text.
 const TEXT: u64 = 1 << 24;
 
-/// The most elements of variable length in memory at a time, although their chunk is decoded again
+/// The elements of variable length in memory at a time, although their chunk is decoded again
 /// for the next ones: a chunk of a few bytes may have any number of empty strings.
 const STRINGS: u64 = 1 << 24;
 
@@ -194,6 +196,29 @@ fn in_parts(
     Ok(())
 }
 
+/// How many elements of variable length of a part are held at a time: `few`, or a quarter of a chunk that
+/// is stored. Decoding takes at least 5 bytes for each of its elements, and holding one 8: a long chunk is
+/// decoded four times, in hardly more memory. A few bytes of a shard may stand for more elements.
+fn held(array: &Array, part: &Selection, few: u64) -> Result<u64, ArrayError> {
+    let quarter = part.elements().unwrap_or(u64::MAX).div_ceil(4);
+    let is_list = matches!(array.data_type(), DataType::String | DataType::Bytes)
+        && array.members().is_none()
+        && !array
+            .metadata()
+            .codecs()
+            .iter()
+            .any(|codec| matches!(codec, Codec::ShardingIndexed(_)));
+    let plan = array.layout().plan(part)?;
+    if quarter > few && is_list && plan.len() == 1 {
+        for chunk in plan.chunks(0..1)? {
+            if array.store().head(&Key::new(&chunk.key)?)?.is_some() {
+                return Ok(quarter);
+            }
+        }
+    }
+    Ok(few)
+}
+
 /// Reads a part of an array and visits its elements in C order; returns how many bytes they have.
 fn each(
     place: &NodeStore,
@@ -205,7 +230,7 @@ fn each(
     let (data_type, failed) = (decoding.data_type(), |cause| place.failed(cause));
     if data_type.is_variable_length() {
         let mut bytes = 0_usize;
-        in_parts(part, STRINGS, &mut |few| {
+        in_parts(part, held(array, part, STRINGS).map_err(failed)?, &mut |few| {
             let elements = array.read_as::<Vec<u8>>(few).map_err(failed)?;
             bytes = bytes.saturating_add(elements.bytes().len());
             elements.iter().try_for_each(|element| visit(data_type, element))
@@ -320,7 +345,32 @@ fn format_of(chosen: Option<ReadFormat>, output: Option<&Path>) -> Result<ReadFo
 
 #[cfg(test)]
 mod tests {
-    use super::{AxisSelection, Selection, in_parts};
+    use std::sync::Arc;
+
+    use zarr_kit::{ArrayBuilder, MemoryStore, Prefix};
+
+    use super::{Array, AxisSelection, Codec, DataType, Selection, held, in_parts};
+
+    /// A long chunk is decoded four times, and one that is not stored takes no memory for its elements.
+    #[test]
+    fn quarters_of_stored_chunks_are_held_and_few_elements_of_others() {
+        let of = |codecs: Vec<Codec>, held_of: &str| {
+            let builder = ArrayBuilder::new([3000], DataType::String).chunk_shape([1000]);
+            let metadata = builder.codecs(codecs).build().expect("valid");
+            let store = Arc::new(MemoryStore::new());
+            let array = Array::create(store, &Prefix::root(), metadata).expect("creates");
+            array.write_as(0..1000, &vec!["text"; 1000]).expect("writes");
+            let part = Selection::parse(held_of, array.shape()).expect("valid");
+            held(&array, &part, 100).expect("looks")
+        };
+        let plain = || vec![Codec::VlenUtf8, Codec::gzip(1)];
+        assert_eq!(of(plain(), "0:1000"), 250);
+        assert_eq!(of(plain(), "100:900"), 200);
+        assert_eq!(of(plain(), "0:300"), 100);
+        assert_eq!(of(plain(), "1000:2000"), 100);
+        assert_eq!(of(plain(), "0:2000"), 100);
+        assert_eq!(of(vec![Codec::sharding([10], [Codec::VlenUtf8])], "0:1000"), 100);
+    }
 
     /// The indices of a selection of two axes in C order.
     fn indices(part: &Selection) -> Vec<(u64, u64)> {
