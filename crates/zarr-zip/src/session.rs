@@ -204,6 +204,11 @@ impl Store for ZipSession {
         })
     }
 
+    /// What a session adds is not deflated.
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+        self.zip.refuse_inflated(key, most)
+    }
+
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
         self.refuse_forked(Operation::Delete, key.as_str())?;
         match &mut *self.state() {

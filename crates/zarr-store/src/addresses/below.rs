@@ -62,6 +62,10 @@ impl Store for Below {
         self.store.head(&self.key(key)?)
     }
 
+    fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
+        self.store.refuse_inflated(&self.key(key)?, most)
+    }
+
     fn delete(&self, key: &Key) -> Result<(), StoreError> {
         self.store.delete(&self.key(key)?)
     }

@@ -267,6 +267,24 @@ fn deflated_documents_have_a_limit() {
     }
 }
 
+/// Also by a part of an archive, which is a store, and in a session.
+#[test]
+fn an_entry_that_inflates_too_far_is_refused_wherever_it_is_found() {
+    let (_folder, path) = temporary();
+    fs::write(&path, archive(&[Entry::deflated("a/c/0", &vec![b' '; 100_000])])).unwrap();
+    let url = path.to_str().unwrap();
+    let refuses = |store: &dyn Store, name: &str| {
+        let error = store.refuse_inflated(&key(name), 10).unwrap_err().to_string();
+        assert!(error.contains("bytes stand for 100000"), "{error}");
+        store.refuse_inflated(&key(name), 100_000).unwrap();
+    };
+    refuses(&*open_url(url, &options()).unwrap(), "a/c/0");
+    refuses(&**session(&path).store(), "a/c/0");
+    let part = open_url(&format!("{url}/a"), &options()).unwrap();
+    refuses(&*part, "c/0");
+    refuses(&**Session::begin(&part).unwrap().store(), "c/0");
+}
+
 #[test]
 fn what_is_no_archive_is_refused() {
     let good = archive(&[Entry::stored("a", b"123"), Entry::stored("b", b"45")]);
