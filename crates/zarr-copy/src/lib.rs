@@ -185,7 +185,7 @@ impl CopyOptions {
         self
     }
 
-    /// Copies one part, while other processes copy the others.
+    /// Copies one part, while other processes copy the others; by default, or with `None`, all.
     ///
     /// All parts are the same copy: of the same source, to the same target, with the same metadata,
     /// number of parts, and [`nodes_only`](Self::nodes_only). A part refuses to take part in
@@ -232,8 +232,8 @@ impl CopyOptions {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn part(mut self, part: Part) -> Self {
-        self.part = Some(part);
+    pub fn part(mut self, part: impl Into<Option<Part>>) -> Self {
+        self.part = part.into();
         self
     }
 

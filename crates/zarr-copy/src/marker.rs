@@ -1,13 +1,13 @@
 //! The object that marks an unfinished copy: writing and finding it.
 
-use std::fmt::Write;
 use std::hash::Hasher as _;
 
 use fnv::FnvHasher;
 use serde_json::Value;
 use zarr_array::node::{self, put_new};
 use zarr_array::unfinished::{
-    Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, other_version, read_marker,
+    Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, marker_text, other_version,
+    read_marker,
 };
 use zarr_metadata::NodeMetadata;
 use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
@@ -304,7 +304,6 @@ impl<'a> Marker<'a> {
         Ok(summary)
     }
 
-    /// Identical in every process and release that puts this version.
     fn text(&self, step: Step) -> String {
         let kind = match self.kind {
             Kind::Array => "array",
@@ -314,33 +313,24 @@ impl<'a> Marker<'a> {
             Step::Clearing => "clearing",
             Step::Copying => "copying",
         };
-        let [place, source, target] = self.identity;
-        let mut text = format!(
-            "{{\"unfinished_copy\": {{\n  \"version\": {MARKER_VERSION},\n  \"node\": \
-             \"{kind}\",\n"
-        );
-        if let Some(from) = &self.from {
-            let _infallible = writeln!(text, "  \"from\": {},", Value::from(from.as_str()));
-        }
-        if self.work != UnfinishedWork::Copy {
-            let _infallible = writeln!(text, "  \"work\": \"{}\",", self.work);
-        }
-        if let Some(parts) = self.parts {
-            let _infallible = writeln!(text, "  \"parts\": \"{parts}\",");
-        }
-        if let Some(place) = &self.intermediates {
-            let _infallible =
-                writeln!(text, "  \"intermediates\": {},", Value::from(place.as_str()));
-        }
-        if let Some(content) = self.content {
-            let _infallible = writeln!(text, "  \"content\": \"{:016x}\",", content.number());
-        }
-        let _infallible = writeln!(
-            text,
-            "  \"step\": \"{step}\",\n  \"source_place\": \"{place:016x}\",\n  \"source\": \
-             \"{source:016x}\",\n  \"target\": \"{target:016x}\"\n}}}}"
-        );
-        text
+        let quoted = |text: &str| Value::from(text).to_string();
+        let hash = |hash: u64| quoted(&format!("{hash:016x}"));
+        let [place, source, target] = self.identity.map(hash);
+        let work = Some(self.work).filter(|work| *work != UnfinishedWork::Copy);
+        let members = [
+            ("node", Some(quoted(kind))),
+            ("from", self.from.as_deref().map(quoted)),
+            ("work", work.map(|work| quoted(&work.to_string()))),
+            ("parts", self.parts.map(|parts| quoted(&parts.to_string()))),
+            ("intermediates", self.intermediates.as_deref().map(quoted)),
+            ("content", self.content.map(|content| hash(content.number()))),
+            ("step", Some(quoted(step))),
+            ("source_place", Some(place)),
+            ("source", Some(source)),
+            ("target", Some(target)),
+        ];
+        let members = members.into_iter().filter_map(|(name, json)| Some((name, json?)));
+        marker_text("unfinished_copy", &members.collect::<Vec<_>>())
     }
 }
 

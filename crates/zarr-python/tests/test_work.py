@@ -190,7 +190,11 @@ def test_copies_say_what_they_read_before_they_do(wide, tmp_path):
     )
     [twice] = zarr_kit.copy(wide, target, chunks=(512, 16), memory="256KiB", dry_run=True)
     assert (twice["route"], twice["reads"], twice["intermediate_bytes"]) == ("intermediate", 32, 1 << 20)
-    assert not (tmp_path / "new").exists()
+    place = tmp_path / "scratch/deep"
+    assert zarr_kit.copy(wide, target, chunks=(512, 16), memory="256KiB", intermediate=place, dry_run=True) == [
+        twice
+    ]
+    assert not (tmp_path / "new").exists() and not (tmp_path / "scratch").exists()
     done = subprocess.run(
         [sys.executable, "-m", "zarr_kit", "copy", tmp_path / "wide.zarr", target, "--chunks", "512,16", "--memory", "256KiB", "--dry-run", "--json"],
         capture_output=True, check=True,

@@ -49,14 +49,14 @@
 mod document;
 mod document_folder;
 mod document_url;
+mod document_version;
 mod error;
 mod grid;
 mod group;
+mod new_document;
 mod open;
 mod options;
 mod rearrange;
-mod record;
-mod recorded;
 mod source;
 mod store;
 mod watched;
@@ -66,7 +66,7 @@ pub use document_url::is_virtual_join;
 pub use error::VirtualJoinError;
 pub use open::open_store;
 pub use options::{AllowedMembers, OpenOptions};
-pub use rearrange::{AxisOf, MemberRearrangement, MemberSpan, RearrangedMembers, StoredDocument};
+pub use rearrange::{AxisOf, MemberRearrangement, RearrangedMembers, StoredDocument};
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

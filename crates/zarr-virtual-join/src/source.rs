@@ -10,8 +10,8 @@ use zarr_metadata::NodeMetadata;
 
 use crate::document::{Latest, MemberReference, Missing};
 use crate::document_folder::DocumentFolder;
+use crate::document_version::DocumentVersion;
 use crate::error::VirtualJoinError;
-use crate::recorded::Recorded;
 use crate::watched::{Joined, Watch, Watched};
 
 /// The members of one array of a document.
@@ -67,7 +67,7 @@ impl Source {
                 }
             };
         };
-        Recorded::new(&meta, &key, folder.as_deref()).check(member)?;
+        DocumentVersion::new(&meta, &key, folder.as_deref()).check(member)?;
         let options = self.base.options.codecs.clone();
         let joined = Joined(member.chunks_last_updated_at.as_deref().and_then(Latest::new));
         let watch = Watch { key: key.clone(), size: meta.size, version: meta.version };

@@ -266,12 +266,7 @@ impl Joined {
 
     fn keys_of_member(&self, number: u64) -> Result<Vec<Key>, ArrayError> {
         let grid = |cause| ArrayError::Selection { cause };
-        let mut left = number;
-        let mut member = vec![0; self.members.grid().rank()];
-        for (at, count) in member.iter_mut().zip(self.members.grid().occupied()).rev() {
-            *at = left.checked_rem(*count).unwrap_or(0);
-            left = left.checked_div(*count).unwrap_or(0);
-        }
+        let member = zarr_grid::unravel(number, self.members.grid().occupied());
         let mut origin = vec![0; member.len()];
         self.members.grid().chunk_origin(&member, &mut origin).map_err(grid)?;
         let Some(array) = self.members.open(&member)? else { return Ok(Vec::new()) };

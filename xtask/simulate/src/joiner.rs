@@ -4,9 +4,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_copy::{TransferError, create_over};
-use zarr_join::rearrange::{
-    GroupRearrangement, GroupSpan, Rearrangement, Span, repair, repair_group,
-};
+use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Span, repair, repair_group};
 use zarr_join::{
     Arrangement, GroupArrangement, GroupMember, Join, JoinError, JoinGroups, JoinOptions, Member,
 };
@@ -278,10 +276,8 @@ impl Joiner<'_> {
         if self.joins.is_group {
             let Some(group) = self.group(store)? else { return Ok(()) };
             let spans = pieces.iter().map(|piece| match piece {
-                Piece::Kept(range) => Ok(GroupSpan::Kept(range.clone())),
-                Piece::New(_) => {
-                    Ok(GroupSpan::Inserted(Group::open(store.clone(), &prefix("m0")?)?))
-                }
+                Piece::Kept(range) => Ok(Span::Kept(range.clone())),
+                Piece::New(_) => Ok(Span::Inserted(Group::open(store.clone(), &prefix("m0")?)?)),
             });
             let spans = spans.collect::<Result<Vec<_>, ArrayError>>()?;
             let plan = GroupRearrangement::plan(&group, DIMENSION, spans);

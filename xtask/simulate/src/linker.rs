@@ -6,11 +6,11 @@ use std::fs;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_array::{Array, ArrayError};
+use zarr_join::rearrange::Span;
 use zarr_join::{Arrangement, Join, Member, NodeMember};
 use zarr_store::{Durability, Prefix, Store, StoreOptions, UpdatePolicy};
 use zarr_virtual_join::{
-    AxisOf, Document, MemberSpan, Missing, OpenOptions, StoredDocument, VirtualJoinError,
-    open_store,
+    AxisOf, Document, Missing, OpenOptions, StoredDocument, VirtualJoinError, open_store,
 };
 
 use crate::client::store;
@@ -266,8 +266,8 @@ impl Linker<'_> {
             _ => pieces.reverse(),
         }
         let spans = pieces.iter().filter_map(|piece| match piece {
-            Piece::Kept(range) => Some(MemberSpan::Kept(range.clone())),
-            Piece::New(_) => inserted.clone().map(MemberSpan::Inserted),
+            Piece::Kept(range) => Some(Span::Kept(range.clone())),
+            Piece::New(_) => inserted.clone().map(Span::Inserted),
         });
         let plan = document.rearrange(axis, &spans.collect::<Vec<_>>())?;
         let start = self.world.schedule.tick();

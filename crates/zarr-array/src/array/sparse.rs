@@ -84,8 +84,10 @@ pub struct StoredTasks<'a> {
     tasks: Grid,
     most: usize,
     found: btree_set::IntoIter<Vec<u64>>,
-    /// The last task of those found, if there may be more.
-    after: Option<Option<Vec<u64>>>,
+    /// The last task of those found so far.
+    last: Option<Vec<u64>>,
+    /// Whether there may be others after it.
+    more: bool,
 }
 
 impl<'a> StoredTasks<'a> {
@@ -93,7 +95,7 @@ impl<'a> StoredTasks<'a> {
     #[must_use]
     pub fn new(array: &'a Array, tasks: Grid, most: usize) -> Self {
         let found = BTreeSet::new().into_iter();
-        Self { array, tasks, most: most.max(1), found, after: Some(None) }
+        Self { array, tasks, most: most.max(1), found, last: None, more: true }
     }
 
     fn failed(&self, cause: GridError) -> ArrayError {
@@ -139,11 +141,13 @@ impl Iterator for StoredTasks<'_> {
                 let region = region.collect();
                 return Some(Ok((task, region)));
             }
-            let last = self.after.take()?;
-            match self.list(last.as_deref()) {
+            if !std::mem::take(&mut self.more) {
+                return None;
+            }
+            match self.list(self.last.as_deref()) {
                 Ok(found) => {
-                    let is_full = found.len() >= self.most;
-                    self.after = is_full.then(|| found.last().cloned());
+                    self.more = found.len() >= self.most;
+                    self.last = found.last().cloned();
                     self.found = found.into_iter();
                 }
                 Err(error) => return Some(Err(error)),

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
+use zarr_metadata::NodeMetadata;
 
 use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::Array;
@@ -80,14 +80,16 @@ fn update_document(
         }
         let node = NodeMetadata::from_json(document).map_err(wrong)?;
         let before = node.json().to_owned();
-        let node = match node {
-            NodeMetadata::Array(array) => {
-                array_with(array, changes).map(NodeMetadata::Array).map_err(wrong)?
-            }
-            NodeMetadata::Group(group) => {
-                group_with(group, changes).map(NodeMetadata::Group).map_err(wrong)?
-            }
+        let mut changes = changes.iter();
+        let changed_node = match node {
+            NodeMetadata::Array(array) => changes
+                .try_fold(array, |array, (name, json)| array.with_attribute(name, *json))
+                .map(NodeMetadata::Array),
+            NodeMetadata::Group(group) => changes
+                .try_fold(group, |group, (name, json)| group.with_attribute(name, *json))
+                .map(NodeMetadata::Group),
         };
+        let node = changed_node.map_err(wrong)?;
         let is_same = node.json() == before;
         if !is_same {
             document.clear();
@@ -99,18 +101,4 @@ fn update_document(
     update_consolidated(store, prefix, Scope::Node, policy);
     // A successful update has called the closure.
     changed.ok_or_else(|| ArrayError::NotFound { path: node::display(prefix) })
-}
-
-fn array_with(
-    array: ArrayMetadata,
-    changes: &[(&str, Option<&str>)],
-) -> Result<ArrayMetadata, MetadataError> {
-    changes.iter().try_fold(array, |array, (name, json)| array.with_attribute(name, *json))
-}
-
-fn group_with(
-    group: GroupMetadata,
-    changes: &[(&str, Option<&str>)],
-) -> Result<GroupMetadata, MetadataError> {
-    changes.iter().try_fold(group, |group, (name, json)| group.with_attribute(name, *json))
 }

@@ -23,6 +23,17 @@ pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
 /// The version of the markers that this library writes, and the only version that it reads.
 pub const MARKER_VERSION: u64 = 1;
 
+/// The text of a marker: an object of this name, whose members are JSON. It is identical in every
+/// process, and in every release that puts this version.
+pub fn marker_text(name: &str, members: &[(&str, String)]) -> String {
+    let mut text = format!("{{\"{name}\": {{\n  \"version\": {MARKER_VERSION}");
+    for (name, json) in members {
+        text.push_str(&format!(",\n  \"{name}\": {json}"));
+    }
+    text.push_str("\n}}\n");
+    text
+}
+
 /// The version that a copy's marker names, unless it is [this one](MARKER_VERSION); `None` also for
 /// JSON that names none.
 pub fn other_version(json: &[u8]) -> Option<u64> {

@@ -69,15 +69,14 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         .verify(args.verify)
         .allow_loss(args.allow_loss)
         .nodes_only(args.nodes_only)
-        .keep_unfit(true);
-    let options = match args.part {
-        Some(part) => options.part(part),
+        .keep_unfit(true)
+        .part(args.part);
+    let intermediate = args.intermediate.as_deref().map(NodeStore::create).transpose()?;
+    let options = match &intermediate {
+        Some(place) => options.intermediates(Arc::clone(place.store.store())),
         None => options,
     };
-    let options = match &args.intermediate {
-        Some(place) => options.intermediates(Arc::clone(NodeStore::create(place)?.store.store())),
-        None => options,
-    };
+    let abandon = || intermediate.iter().chain([&target]).for_each(NodeStore::abandon);
     let root = Prefix::root();
     let mut readers = Readers::new();
     // Each array is asked for more than once, and measured once.
@@ -99,7 +98,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     let ends = (Endpoint::in_hierarchy(&source.store, &root), Endpoint::new(&target.store, &root));
     if args.dry_run {
         let plans = plan_tree(ends.0, ends.1, change, &options);
-        target.abandon();
+        abandon();
         let plans = plans.map_err(|error| failed(error, args, &source, &target))?;
         return plan::print(&plans, args.json);
     }
@@ -123,7 +122,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     drop(interrupt);
     drop(bar);
     if result.is_err() {
-        target.abandon();
+        abandon();
     }
     let summary = result.map_err(|error| failed(error, args, &source, &target))?;
     // The part that completes the copy changes the target.

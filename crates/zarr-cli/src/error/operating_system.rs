@@ -17,11 +17,13 @@ pub(crate) fn reason(path: &Path, cause: &io::Error) -> String {
             None => "there is no such file".to_owned(),
         },
         // Creating a folder where there is a file is reported like a file in place of a folder.
-        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => match file_on_the_way(path) {
-            Some(file) if file == path => "this is a file, not a folder".to_owned(),
-            Some(file) => format!("{} is a file, not a folder", file.display()),
-            None => said(cause),
-        },
+        ErrorKind::NotADirectory | ErrorKind::AlreadyExists => {
+            match path.ancestors().find(|above| above.is_file()) {
+                Some(file) if file == path => "this is a file, not a folder".to_owned(),
+                Some(file) => format!("{} is a file, not a folder", file.display()),
+                None => said(cause),
+            }
+        }
         ErrorKind::PermissionDenied => match nearest_existing(path) {
             Some(there) if there == path => "permission denied".to_owned(),
             Some(there) => format!("permission denied in {}", there.display()),
@@ -53,11 +55,6 @@ pub(crate) fn without_numbers(message: &str) -> String {
 /// Whether a folder is known not to exist; the empty path is the current one.
 fn is_missing(folder: &Path) -> bool {
     folder != Path::new("") && folder.try_exists().is_ok_and(|is| !is)
-}
-
-/// The file in the path where a folder is needed.
-fn file_on_the_way(path: &Path) -> Option<&Path> {
-    path.ancestors().find(|ancestor| ancestor.is_file())
 }
 
 /// The message for a dangling symbolic link in the path, including the path itself.

@@ -10,9 +10,10 @@ use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use serde_json::Value;
 use zarr_kit::array::store::without_secrets;
-use zarr_kit::metadata::{Printable, is_printable};
+use zarr_kit::metadata::Printable;
 use zarr_kit::report::draw::Screen;
 use zarr_kit::report::format::pretty::pretty;
+use zarr_kit::report::format::quoted::escaped;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::{Table, wrapped};
 
@@ -107,12 +108,12 @@ impl Out {
             serde_json::to_string(document).map_err(|cause| CliError::Output(cause.into()))?;
         let mut text = pretty(&text);
         text.push('\n');
-        self.bytes(json_escaped(&text).as_bytes())
+        self.bytes(escaped(&text).as_bytes())
     }
 
     /// Writes a part of a document with items that are written separately.
     pub(crate) fn json_part(&mut self, part: impl Display) -> Result<(), CliError> {
-        self.bytes(json_escaped(&part.to_string()).as_bytes())
+        self.bytes(escaped(&part.to_string()).as_bytes())
     }
 
     /// Writes the buffer, so that the output so far is visible.
@@ -173,23 +174,6 @@ pub(crate) fn note(message: impl Display) {
 /// URLs.
 fn shown(message: &str) -> String {
     Printable(without_secrets(message)).to_string()
-}
-
-/// JSON with control characters escaped for terminals. JSON itself escapes only those below the
-/// space. All other characters that do not print can occur only within strings, except line
-/// breaks, which are layout here.
-fn json_escaped(text: &str) -> String {
-    let mut escaped = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c == '\n' || is_printable(c) {
-            escaped.push(c);
-            continue;
-        }
-        for unit in c.encode_utf16(&mut [0; 2]) {
-            escaped.push_str(&format!("\\u{unit:04x}"));
-        }
-    }
-    escaped
 }
 
 /// Reports the result of a command: a line on standard error, or one JSON document on standard
@@ -276,12 +260,12 @@ pub(crate) fn room_after(used: usize) -> usize {
 mod tests {
     use serde_json::{Value, json};
 
-    use super::json_escaped;
+    use super::escaped;
 
     #[test]
     fn json_is_the_same_document_and_drives_no_terminal() {
         let document = json!({"a\u{202e}b": ["\u{9b}31m", "\u{7f}\n\u{1b}", "\u{e0041}", "é"]});
-        let text = json_escaped(&document.to_string());
+        let text = escaped(&document.to_string());
         assert_eq!(text, r#"{"a\u202eb":["\u009b31m","\u007f\n\u001b","\udb40\udc41","é"]}"#);
         assert_eq!(serde_json::from_str::<Value>(&text).ok(), Some(document));
     }

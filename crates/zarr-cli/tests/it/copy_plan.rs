@@ -40,7 +40,9 @@ fn a_copy_says_what_it_reads_before_it_does() {
         serde_json::from_str(&plan(&["512KiB", "--json"])).expect("one document");
     let array = &json["arrays"][0];
     assert_eq!((&array["route"], &array["reads"]), (&"intermediate".into(), &64.into()));
-    assert!(!folder.join("columns.zarr").exists());
+    let placed = plan(&["512KiB", "--intermediate", "scratch/deep"]);
+    assert!(placed.contains("by way of an intermediate"), "{placed}");
+    assert!(!folder.join("columns.zarr").exists() && !folder.join("scratch").exists());
 
     let copied = run(folder, &[&copy[..], &["512KiB", "--verify"]].concat());
     let said = String::from_utf8_lossy(&copied.stderr).into_owned();

@@ -11,7 +11,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use zarr_kit::copy::{CopyOptions, Endpoint, TransferError, copy_tree};
 use zarr_kit::join::rearrange::{
-    GroupRearrangement, GroupSpan, Rearrangement, Repair, Span, repair, repair_group,
+    GroupRearrangement, Rearrangement, Repair, Span, repair, repair_group,
 };
 use zarr_kit::join::{Arrangement, Join, JoinOptions, Member};
 use zarr_kit::store::{Key, Links, Session, UpdatePolicy};
@@ -145,7 +145,7 @@ fn group(store: &Arc<dyn Store>) -> Group {
 }
 
 fn rearrange_group(store: &Arc<dyn Store>, stop: u64) {
-    let spans = [GroupSpan::Kept(2..6), GroupSpan::Kept(0..2)];
+    let spans = [Span::Kept(2..6), Span::Kept(0..2)];
     let plan = GroupRearrangement::plan(&group(store), "x", spans).expect("plans");
     plan.execute(&|progress| assert!(progress.done < stop, "interrupted")).expect("rearranges");
 }

@@ -24,6 +24,13 @@ pub enum Route {
 }
 
 impl Route {
+    /// The bytes and the chunks of the intermediate.
+    #[must_use]
+    pub fn intermediate(self) -> Option<(u64, u64)> {
+        let Self::Intermediate { bytes, chunks } = self else { return None };
+        Some((bytes, chunks))
+    }
+
     /// `direct`, `sparse`, `intermediate` or `repeated`.
     #[must_use]
     pub fn name(self) -> &'static str {

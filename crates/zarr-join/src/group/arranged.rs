@@ -12,6 +12,7 @@ use crate::insert::check_unjoined;
 use crate::join::Join;
 use crate::members::Arrangement;
 use crate::members::member::Member;
+use crate::members::tiles::{number_of, place_of};
 use crate::values::attributes::{self, Attributes, CombineAttributes};
 
 /// Where members lie.
@@ -33,14 +34,6 @@ pub(super) fn check_count(counts: &[usize], members: usize) -> Result<(), JoinEr
     Err(JoinError::TileCount { tiles, members, rank: counts.len() })
 }
 
-/// The number of a place, in C order.
-pub(super) fn number_of(place: &[usize], counts: &[usize]) -> usize {
-    place
-        .iter()
-        .zip(counts)
-        .fold(0, |number: usize, (at, count)| number.saturating_mul(*count).saturating_add(*at))
-}
-
 /// The members in their places: in C order of the joined dimensions.
 pub(super) struct ArrangedGroups<'a> {
     pub(super) trees: &'a [GroupTree],
@@ -49,20 +42,13 @@ pub(super) struct ArrangedGroups<'a> {
 }
 
 impl<'a> ArrangedGroups<'a> {
-    fn place(&self, member: usize) -> Vec<usize> {
-        let mut left = member;
-        let mut place = vec![0; self.counts.len()];
-        for (at, count) in place.iter_mut().zip(self.counts).rev() {
-            *at = left.checked_rem(*count).unwrap_or(0);
-            left = left.checked_div(*count).unwrap_or(0);
-        }
-        place
-    }
-
     /// The members that are first on every joined dimension but this one.
     pub(super) fn along(&self, axis: usize) -> Vec<&'a GroupTree> {
         let is_first = |member: usize| {
-            self.place(member).iter().enumerate().all(|(other, at)| other == axis || *at == 0)
+            place_of(member, self.counts)
+                .iter()
+                .enumerate()
+                .all(|(other, at)| other == axis || *at == 0)
         };
         let all = self.trees.iter().enumerate();
         all.filter(|(member, _)| is_first(*member)).map(|(_, tree)| tree).collect()
@@ -101,7 +87,7 @@ impl<'a> ArrangedGroups<'a> {
         let mut by_tile: BTreeMap<usize, Member> = BTreeMap::new();
         for (number, member) in all.iter().enumerate() {
             let mut place = vec![0; tiles.len()];
-            for (axis, at) in axes.iter().zip(self.place(number)) {
+            for (axis, at) in axes.iter().zip(place_of(number, self.counts)) {
                 if let Some(slot) = axis.and_then(|axis| place.get_mut(axis)) {
                     *slot = at;
                 }
@@ -160,9 +146,6 @@ pub(super) struct Matched {
 impl Matched {
     pub(super) fn join(self, combine: CombineAttributes) -> Join {
         let join = Join::new(self.used, self.arrangement).attributes(combine).alike(self.all);
-        match self.new_axis {
-            Some(name) => join.new_axis_name(name),
-            None => join,
-        }
+        join.new_axis_name(self.new_axis)
     }
 }

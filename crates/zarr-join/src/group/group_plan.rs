@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 
-use super::arranged::{ArrangedGroups, Places, check_count, number_of};
+use super::arranged::{ArrangedGroups, Places, check_count};
 use super::coordinates::{check_order_of, places};
 use super::tree::{GroupMember, GroupTree};
 use crate::error::JoinError;
 use crate::join::Join;
 use crate::join::plan::JoinPlan;
+use crate::members::tiles::number_of;
 use crate::values::attributes::CombineAttributes;
 
 /// The arrangement of groups in the joined group.

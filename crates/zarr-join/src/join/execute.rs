@@ -56,13 +56,9 @@ impl JoinOptions {
     /// Sets the number of threads; by default as many as the stores answer at once, at least one
     /// per core.
     #[must_use]
-    pub fn threads(mut self, threads: NonZeroUsize) -> Self {
-        self.threads = Some(threads);
+    pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
+        self.threads = threads.into();
         self
-    }
-
-    fn copy_options(&self) -> CopyOptions {
-        CopyOptions::new().resume(self.resume).overwrite(self.overwrite)
     }
 }
 
@@ -252,7 +248,8 @@ pub(crate) fn make<T>(
     options: &JoinOptions,
     fill: impl FnOnce(&NewNode<'_>) -> Result<T, JoinError>,
 ) -> Result<T, JoinError> {
-    let node = NewNode::begin(from, content, to, document, &options.copy_options())?;
+    let replacing = CopyOptions::new().resume(options.resume).overwrite(options.overwrite);
+    let node = NewNode::begin(from, content, to, document, &replacing)?;
     match fill(&node) {
         Ok(filled) => {
             node.finish()?;

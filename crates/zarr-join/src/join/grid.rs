@@ -1,6 +1,5 @@
 //! The chunk grid of a joined array, from the edges of its members.
 
-use zarr_array::Array;
 use zarr_grid::{Axis, AxisKind, Grid, GridError, Run};
 
 use crate::members::Members;
@@ -36,7 +35,8 @@ fn joined_axis(members: &Members, counts: &[usize], axis: usize) -> Result<Axis,
         .filter_map(|tile| {
             let mut place = vec![0; counts.len()];
             place.iter_mut().skip(axis).take(1).for_each(|at| *at = tile);
-            axis_of(members.members().get(tiles.tile(&place))?.array(), member_axis)
+            let member = members.members().get(tiles.tile(&place))?;
+            member.array().grid().axes().get(member_axis)
         })
         .collect();
     if let [only] = pieces.as_slice() {
@@ -58,10 +58,6 @@ fn joined_axis(members: &Members, counts: &[usize], axis: usize) -> Result<Axis,
     }
     let joined = Axis::from_runs(extent, runs)?;
     Ok(joined.to_regular().unwrap_or(joined))
-}
-
-fn axis_of(array: &Array, axis: usize) -> Option<&Axis> {
-    array.grid().axes().get(axis)
 }
 
 /// The occupied chunks of a tile, the last one cut to the tile's end unless it `may_overhang`.

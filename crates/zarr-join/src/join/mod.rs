@@ -77,8 +77,8 @@ impl Join {
 
     /// Names the axis that [`Arrangement::NewAxis`] adds.
     #[must_use]
-    pub fn new_axis_name(mut self, name: impl Into<String>) -> Self {
-        self.new_axis_name = Some(name.into());
+    pub fn new_axis_name(mut self, name: Option<String>) -> Self {
+        self.new_axis_name = name;
         self
     }
 

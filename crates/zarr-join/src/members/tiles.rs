@@ -12,6 +12,24 @@ pub struct Tiles {
     bounds: Vec<Vec<u64>>,
 }
 
+/// The place with this number, in C order.
+pub(crate) fn place_of(mut number: usize, counts: &[usize]) -> Vec<usize> {
+    let mut place = vec![0; counts.len()];
+    for (at, count) in place.iter_mut().zip(counts).rev() {
+        *at = number.checked_rem(*count).unwrap_or(0);
+        number = number.checked_div(*count).unwrap_or(0);
+    }
+    place
+}
+
+/// The number of a place, in C order.
+pub(crate) fn number_of(place: &[usize], counts: &[usize]) -> usize {
+    place
+        .iter()
+        .zip(counts)
+        .fold(0, |number: usize, (at, count)| number.saturating_mul(*count).saturating_add(*at))
+}
+
 impl Tiles {
     /// Tiles with these lengths on each axis.
     ///
@@ -53,23 +71,13 @@ impl Tiles {
     /// The number of tile `tile` on each axis.
     #[must_use]
     pub fn place(&self, tile: usize) -> Vec<usize> {
-        let mut left = tile;
-        let mut place = vec![0; self.bounds.len()];
-        for (at, count) in place.iter_mut().zip(self.counts()).rev() {
-            *at = left.checked_rem(count).unwrap_or(0);
-            left = left.checked_div(count).unwrap_or(0);
-        }
-        place
+        place_of(tile, &self.counts())
     }
 
     /// The tile with these numbers on the axes.
     #[must_use]
     pub fn tile(&self, place: &[usize]) -> usize {
-        let counts = self.counts();
-        place
-            .iter()
-            .zip(&counts)
-            .fold(0, |tile: usize, (at, count)| tile.saturating_mul(*count).saturating_add(*at))
+        number_of(place, &self.counts())
     }
 
     /// The region of tile `tile` in the joined array.

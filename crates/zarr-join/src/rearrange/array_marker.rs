@@ -1,9 +1,8 @@
 //! The object that marks an array while its chunks are rearranged.
 
-use serde_json::Value;
 use zarr_array::ArrayError;
 use zarr_array::store::{Key, Prefix, Store, StoreExt as _};
-use zarr_array::unfinished::MARKER_VERSION;
+use zarr_array::unfinished::marker_text;
 use zarr_metadata::{ChunkKeyEncoding, Separator};
 
 use super::group::recorded_plan::RecordedPlan;
@@ -57,13 +56,8 @@ impl ArrayMarker {
     }
 
     fn read(members: &Members) -> Option<Self> {
-        let separators = [Separator::Slash, Separator::Dot];
-        let mut homes = separators.into_iter().flat_map(|separator| {
-            [ChunkKeyEncoding::Default { separator }, ChunkKeyEncoding::V2 { separator }]
-        });
-        let home: Value = serde_json::from_str(members.get("chunk_key_encoding")?.get()).ok()?;
-        let home =
-            homes.find(|one| serde_json::from_str(&one.to_json()).ok().as_ref() == Some(&home))?;
+        let home = members.get("chunk_key_encoding")?.get();
+        let home = ChunkKeyEncoding::from_json(home.as_bytes()).ok()?;
         let step = match &*string(members, "step")? {
             "leaving" => Step::Leaving,
             "returning" => Step::Returning,
@@ -77,24 +71,15 @@ impl ArrayMarker {
     }
 
     fn text(&self) -> String {
-        let share = self.share.as_ref().map_or_else(String::new, |share| share.text());
-        format!("{}{share}{END}", self.start())
-    }
-
-    fn start(&self) -> String {
         let step = match self.step {
-            Step::Leaving => "leaving",
-            Step::Returning => "returning",
+            Step::Leaving => "\"leaving\"",
+            Step::Returning => "\"returning\"",
         };
-        let home = self.home.to_json();
-        format!(
-            "{{\"{NAME}\": {{\n  \"version\": {MARKER_VERSION},\n  \"chunk_key_encoding\": {home},\n  \
-             \"step\": \"{step}\""
-        )
+        let own = [("chunk_key_encoding", self.home.to_json()), ("step", step.to_owned())];
+        let share = self.share.as_ref().map(|share| share.members());
+        marker_text(NAME, &own.into_iter().chain(share.into_iter().flatten()).collect::<Vec<_>>())
     }
 }
-
-const END: &str = "\n}}\n";
 
 /// The name of the object in a marker.
 const NAME: &str = "unfinished_rearrangement";

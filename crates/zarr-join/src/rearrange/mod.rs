@@ -22,19 +22,18 @@ use std::ops::Range;
 use zarr_array::Array;
 
 pub use error::RearrangeError;
-pub use group::{
-    GroupRearrangement, GroupSpan, dimension_length, refuse_half_rearranged, repair_group,
-};
+pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use repair::repair;
 
-/// A part of the new axis: see [`Rearrangement::plan`].
-#[derive(Clone, Debug)]
-pub enum Span {
-    /// Indices of the array itself. Both ends are edges of chunks, or the array's end.
+/// A part of the new axis: see [`Rearrangement::plan`]. What is inserted is an array into
+/// an array, and a group into a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Span<T = Array> {
+    /// Indices of the axis itself. Both ends are edges of chunks, or the axis's end.
     Kept(Range<u64>),
-    /// All of another array, in the same or another store.
-    Inserted(Array),
+    /// All of another array, or of the arrays of another group, in the same or another store.
+    Inserted(T),
 }
 
 /// A planned rearrangement: the new array, and the number of moved chunks.

@@ -1,8 +1,8 @@
 //! Carries out a rearrangement, in steps between which the array is whole.
 
 use std::slice;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
@@ -163,8 +163,7 @@ impl Rearrangement {
         layout: &ChunkLayout,
         counter: &CopyCounter<'_>,
     ) -> Result<Vec<ObjectMeta>, ArrayError> {
-        let copied: Vec<OnceLock<ObjectMeta>> = moves.iter().map(|_| OnceLock::new()).collect();
-        each(array, moves, |number, moved| {
+        parallel::map(moves, parallel::objects(array), |moved| {
             let source = self.source(moved);
             let sharing = match moved.inserted {
                 None => Sharing::HardLink,
@@ -172,20 +171,17 @@ impl Rearrangement {
             };
             let to = layout.key(&moved.to)?;
             let meta = copy_object(source, &moved.from, array, &to, sharing)?;
-            if let Some(slot) = copied.get(number) {
-                slot.get_or_init(|| meta);
-            }
             counter.done();
-            Ok(())
-        })?;
-        Ok(copied.into_iter().filter_map(OnceLock::into_inner).collect())
+            Ok(meta)
+        })
     }
 
     /// Whether the chunks have not changed since they were copied.
     fn check(&self, moves: &[ChunkMove], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
-        each(&self.array, moves, |number, moved| {
+        let moves: Vec<_> = moves.iter().zip(copied).collect();
+        parallel::each(&moves, parallel::objects(&self.array), |(moved, copied)| {
             let found = self.source(moved).store().head(&moved.from)?;
-            match found.as_ref() == copied.get(number) {
+            match found.as_ref() == Some(*copied) {
                 true => Ok(()),
                 false => Err(self.written(&moved.from)),
             }
@@ -335,10 +331,10 @@ fn copy_back(
         let chunk = chunk?;
         chunks.push((layout.key(&chunk.index)?, chunk.key));
     }
-    each(array, &chunks, |_, (to, from)| {
+    parallel::each(&chunks, parallel::objects(array), |(to, from)| {
         copy_object(array, from, array, to, Sharing::HardLink)?;
         counter.done();
-        Ok(())
+        Ok::<_, ArrayError>(())
     })?;
     document.put(&metadata)
 }
@@ -406,30 +402,7 @@ fn remove_encoded(array: &Array, encoding: ChunkKeyEncoding) -> Result<(), Array
 }
 
 pub(super) fn remove(array: &Array, keys: Vec<Key>) -> Result<(), ArrayError> {
-    each(array, &keys, |_, key| Ok(array.store().delete(key)?))
-}
-
-/// Calls `work` for each item, on as many threads as the array's store answers at once.
-fn each<T: Sync>(
-    array: &Array,
-    items: &[T],
-    work: impl Fn(usize, &T) -> Result<(), ArrayError> + Sync,
-) -> Result<(), ArrayError> {
-    let count = u64::try_from(items.len()).unwrap_or(u64::MAX);
-    parallel::for_each(
-        count,
-        parallel::objects(array),
-        || (),
-        |(), range| {
-            for number in range {
-                let number = usize::try_from(number).unwrap_or(usize::MAX);
-                if let Some(item) = items.get(number) {
-                    work(number, item)?;
-                }
-            }
-            Ok(())
-        },
-    )
+    parallel::each(&keys, parallel::objects(array), |key| Ok(array.store().delete(key)?))
 }
 
 /// Counts copies.

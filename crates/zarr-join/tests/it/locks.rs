@@ -8,9 +8,7 @@ use zarr_array::store::{Fault, FaultStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Group, Truncation, delete_node};
 use zarr_check::{CheckOptions, Finding, check};
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree};
-use zarr_join::rearrange::{
-    GroupRearrangement, GroupSpan, Rearrangement, Repair, Span, repair, repair_group,
-};
+use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Repair, Span, repair, repair_group};
 use zarr_join::{
     Arrangement, GroupArrangement, GroupMember, Join, JoinGroups, JoinOptions, Member,
 };
@@ -142,7 +140,7 @@ fn rearranging_keeps_the_rule() {
     delete_node(&store, &Prefix::root()).expect("deletes");
     let group = hierarchy(&store);
     let other = few_less();
-    let spans = [GroupSpan::Inserted(other), GroupSpan::Kept(0..9)];
+    let spans = [Span::Inserted(other), Span::Kept(0..9)];
     GroupRearrangement::plan(&group, "time", spans).expect("fits").execute(&|_| {}).expect("does");
     let new: Vec<u8> = (1..=9).chain(1..=9).collect();
     assert_eq!(time(&group), [new.clone(), new]);
@@ -162,7 +160,7 @@ fn repairs_keep_the_rule() {
         let dying = FaultStore::new(store.clone()).at(number, Fault::DieAfter);
         let dying: Arc<dyn Store> = Arc::new(dying);
         let of = Group::open(dying, &prefix("g"));
-        let spans = [GroupSpan::Inserted(few_less()), GroupSpan::Kept(0..9)];
+        let spans = [Span::Inserted(few_less()), Span::Kept(0..9)];
         let plan = of.and_then(|of| GroupRearrangement::plan(&of, "time", spans));
         let ended = plan.and_then(|plan| plan.execute(&|_| {}));
         match repair_group(&group).expect("repairs") {

@@ -1,6 +1,7 @@
 //! Copies of arrays and hierarchies.
 
 use std::fs;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
@@ -116,13 +117,15 @@ pub(crate) fn plan_copy(
     target: At<'_>,
     arguments: CopyArguments,
 ) -> Done<Vec<PlannedCopy>> {
-    let options = arguments.options(py)?;
-    let (from, source) = source.place(py, false)?;
-    let place = match &target {
-        At::State((url, ..)) => Place::parse(url, &StoreOptions::new()).ok(),
+    let target_state = match &target {
+        At::State(state) => Some(state),
         _ => None,
     };
-    let made = place.as_ref().map_or_else(Vec::new, Place::missing_folders);
+    let states = target_state.into_iter().chain(&arguments.intermediate);
+    let places = states.filter_map(|(url, ..)| Place::parse(url, &StoreOptions::new()).ok());
+    let made: Vec<PathBuf> = places.flat_map(|place| place.missing_folders()).collect();
+    let options = arguments.options(py)?;
+    let (from, source) = source.place(py, false)?;
     let (to, target) = target.place(py, true)?;
     let plans = py.detach(|| {
         Signals::during(|signals| {
@@ -139,19 +142,15 @@ pub(crate) fn plan_copy(
         })
     });
     // A folder into which somebody else has put something stays, and so do those around it.
-    let _stays = made.iter().try_for_each(fs::remove_dir);
+    made.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     let planned = |(prefix, plan): (Prefix, Option<CopyPlan>)| {
         let plan = plan.map(|plan| {
-            let intermediate = match plan.route {
-                Route::Intermediate { bytes, chunks } => Some((bytes, chunks)),
-                _ => None,
-            };
             let why = match plan.route {
                 Route::Repeated(why) => Some(why.to_string()),
                 _ => None,
             };
             let numbers = [plan.bytes, plan.chunks, plan.reads, plan.tasks, plan.memory];
-            (plan.route.name(), numbers, intermediate, why)
+            (plan.route.name(), numbers, plan.route.intermediate(), why)
         });
         (prefix.to_string(), plan)
     };

@@ -97,11 +97,8 @@ pub(crate) fn join(
             let options = JoinOptions::new()
                 .link(arguments.link)
                 .resume(arguments.resume)
-                .overwrite(arguments.overwrite);
-            let options = match place.handling.threads {
-                Some(threads) => options.threads(threads),
-                None => options,
-            };
+                .overwrite(arguments.overwrite)
+                .threads(place.handling.threads);
             let did = place.change(signals, |store| {
                 Ok::<_, Raised>(plan.execute(&store, &prefix, &options, &told)?)
             })?;
@@ -219,11 +216,8 @@ fn plan(members: NodeMembers, arguments: &JoinArguments) -> Done<NodePlan> {
 
 fn of_arrays(members: Vec<Member>, arguments: &JoinArguments) -> Done<Join> {
     let arrangement = named(arguments)?.of_arrays(&members)?;
-    let mut join = Join::new(members, arrangement).attributes(arguments.combine()?);
-    if let Some(name) = &arguments.new_axis {
-        join = join.new_axis_name(name.clone());
-    }
-    Ok(join)
+    let join = Join::new(members, arrangement).attributes(arguments.combine()?);
+    Ok(join.new_axis_name(arguments.new_axis.clone()))
 }
 
 fn of_groups(members: Vec<GroupMember>, arguments: &JoinArguments) -> Done<JoinGroups> {

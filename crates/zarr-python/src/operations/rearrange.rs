@@ -4,10 +4,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::join::rearrange::{
-    GroupRearrangement, GroupSpan, Rearrangement, Span, dimension_length as length_of_dimension,
+    GroupRearrangement, Rearrangement, Span, dimension_length as length_of_dimension,
 };
 use zarr_kit::join::{GroupMember, Member, NodeMember, check_group_insertion, check_insertion};
-use zarr_kit::virtual_join::{AxisOf, MemberSpan, OpenOptions, StoredDocument, is_virtual_join};
+use zarr_kit::virtual_join::{AxisOf, OpenOptions, StoredDocument, is_virtual_join};
 
 use crate::array::PyArray;
 use crate::conversion::error::{Done, Raised};
@@ -16,12 +16,24 @@ use crate::process::signals::Signals;
 use crate::process::writes::Counted;
 use crate::stores::node_store::{NodeStore, options};
 
-/// A part of the axis as it is to be.
+/// A part of an axis as it is to be.
 #[derive(FromPyObject)]
-pub(crate) enum ArraySpan<'py> {
-    /// The first index of the array itself, and the one after the last.
+pub(crate) enum PySpan<T> {
+    /// The first index of the axis itself, and the one after the last.
     Kept((u64, u64)),
-    Inserted(PyRef<'py, PyArray>),
+    Inserted(T),
+}
+
+/// Converts the spans of an axis with what is inserted.
+fn spans<T, U>(
+    parts: Vec<PySpan<T>>,
+    mut inserted: impl FnMut(T) -> Done<U>,
+) -> Done<Vec<Span<U>>> {
+    let span = |part| match part {
+        PySpan::Kept((start, stop)) => Ok(Span::Kept(start..stop)),
+        PySpan::Inserted(other) => inserted(other).map(Span::Inserted),
+    };
+    parts.into_iter().map(span).collect()
 }
 
 /// Makes an axis of these parts, one after another. Returns the array as it is then.
@@ -30,7 +42,7 @@ pub(crate) fn rearrange(
     py: Python<'_>,
     array: PyRef<'_, PyArray>,
     axis: usize,
-    parts: Vec<ArraySpan<'_>>,
+    parts: Vec<PySpan<PyRef<'_, PyArray>>>,
 ) -> Done<PyArray> {
     let array: &PyArray = &array;
     if is_virtual_join(&array.place.url) {
@@ -40,15 +52,7 @@ pub(crate) fn rearrange(
         Member::new(array.place.shown_node(array.array().prefix()), array.array().clone())
     };
     let whole = named(array);
-    let mut spans = Vec::new();
-    for part in parts {
-        spans.push(match part {
-            ArraySpan::Kept((start, stop)) => Span::Kept(start..stop),
-            ArraySpan::Inserted(other) => {
-                Span::Inserted(check_insertion(&whole, &named(&other), axis)?)
-            }
-        });
-    }
+    let spans = spans(parts, |other| Ok(check_insertion(&whole, &named(&other), axis)?))?;
     py.detach(|| array.changed(|own| Rearrangement::plan(own, axis, spans)?.execute(&|_| {})))
 }
 
@@ -57,19 +61,13 @@ fn of_members(
     py: Python<'_>,
     array: &PyArray,
     axis: usize,
-    parts: Vec<ArraySpan<'_>>,
+    parts: Vec<PySpan<PyRef<'_, PyArray>>>,
 ) -> Done<PyArray> {
     let (place, prefix) = (&array.place, array.array().prefix());
-    let mut spans = Vec::new();
-    for part in parts {
-        spans.push(match part {
-            ArraySpan::Kept((start, stop)) => MemberSpan::Kept(start..stop),
-            ArraySpan::Inserted(other) => {
-                let name = member_name(&other.place)?;
-                MemberSpan::Inserted(NodeMember::Array(Member::new(name, other.array().clone())))
-            }
-        });
-    }
+    let spans = spans(parts, |other| {
+        let name = member_name(&other.place)?;
+        Ok(NodeMember::Array(Member::new(name, other.array().clone())))
+    })?;
     write_members(py, place, &place.url_of(prefix), AxisOf::Number(axis), &spans)?;
     PyArray::open(py, place.state(py, prefix)?)
 }
@@ -96,7 +94,7 @@ fn write_members(
     place: &NodeStore,
     url: &str,
     axis: AxisOf<'_>,
-    spans: &[MemberSpan],
+    spans: &[Span<NodeMember>],
 ) -> Done<()> {
     place.check_writable()?;
     let _counted = Counted;
@@ -108,13 +106,6 @@ fn write_members(
             Ok::<_, Raised>(())
         })
     })
-}
-
-/// A part of a dimension of a group as it is to be.
-#[derive(FromPyObject)]
-pub(crate) enum GroupPart<'py> {
-    Kept((u64, u64)),
-    Inserted(PyRef<'py, PyGroup>),
 }
 
 /// The length of a dimension, in all arrays below a group that have it.
@@ -138,34 +129,21 @@ pub(crate) fn rearrange_group(
     py: Python<'_>,
     group: PyRef<'_, PyGroup>,
     dimension: &str,
-    parts: Vec<GroupPart<'_>>,
+    parts: Vec<PySpan<PyRef<'_, PyGroup>>>,
 ) -> Done<()> {
     let group: &PyGroup = &group;
     if let Some(url) = group.virtual_join() {
-        let mut spans = Vec::new();
-        for part in parts {
-            spans.push(match part {
-                GroupPart::Kept((start, stop)) => MemberSpan::Kept(start..stop),
-                GroupPart::Inserted(other) => {
-                    let name = member_name(&other.place)?;
-                    let member = GroupMember::new(name, other.group().clone());
-                    MemberSpan::Inserted(NodeMember::Group(member))
-                }
-            });
-        }
+        let spans = spans(parts, |other| {
+            let name = member_name(&other.place)?;
+            Ok(NodeMember::Group(GroupMember::new(name, other.group().clone())))
+        })?;
         return write_members(py, &group.place, &url, AxisOf::Named(dimension), &spans);
     }
-    let mut spans = Vec::new();
     let mut inserted = Vec::new();
-    for part in parts {
-        spans.push(match part {
-            GroupPart::Kept((start, stop)) => GroupSpan::Kept(start..stop),
-            GroupPart::Inserted(other) => {
-                inserted.push(other.place.shown_node(other.prefix()));
-                GroupSpan::Inserted(other.group().clone())
-            }
-        });
-    }
+    let spans = spans(parts, |other| {
+        inserted.push(other.place.shown_node(other.prefix()));
+        Ok(other.group().clone())
+    })?;
     let shown = group.place.shown_node(group.prefix());
     py.detach(|| {
         Signals::during(|signals| {

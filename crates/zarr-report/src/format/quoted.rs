@@ -13,18 +13,25 @@ pub fn quoted(data_type: &DataType, element: &[u8]) -> Result<String, MetadataEr
     if json.chars().all(is_printable) {
         return Ok(json);
     }
-    let mut escaped = String::new();
+    Ok(escaped(&json))
+}
+
+/// JSON with control characters escaped for terminals. JSON itself escapes only those below the
+/// space. All other characters that do not print can occur only within strings, except line
+/// breaks, which are layout here.
+#[must_use]
+pub fn escaped(json: &str) -> String {
+    let mut escaped = String::with_capacity(json.len());
     for character in json.chars() {
-        if is_printable(character) {
+        if character == '\n' || is_printable(character) {
             escaped.push(character);
             continue;
         }
         for unit in character.encode_utf16(&mut [0; 2]) {
-            // Writing to a `String` cannot fail.
             let _infallible = write!(escaped, "\\u{unit:04x}");
         }
     }
-    Ok(escaped)
+    escaped
 }
 
 /// JSON with the characters that are written as `\u00b0` and need not be, as many writers do: all that

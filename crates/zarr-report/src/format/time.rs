@@ -23,7 +23,7 @@ pub(super) fn format(step: TimeStep, count: i64, out: &mut String) {
     // Writing to a `String` cannot fail.
     let _infallible = match Parts::new(step.unit()) {
         Parts::Count => write!(out, "{units}"),
-        Parts::Years => write_year(units, out),
+        Parts::Years => write_signed_year(units.saturating_add(1970), out),
         Parts::Months => {
             write_month(units.div_euclid(12).saturating_add(1970), units.rem_euclid(12) + 1, out)
         }
@@ -70,11 +70,6 @@ impl Parts {
             _ => Self::Count,
         }
     }
-}
-
-/// A year, counted from 1970.
-fn write_year(years: i128, out: &mut String) -> std::fmt::Result {
-    write_signed_year(years.saturating_add(1970), out)
 }
 
 fn write_signed_year(year: i128, out: &mut String) -> std::fmt::Result {

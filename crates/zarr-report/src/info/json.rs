@@ -3,17 +3,17 @@
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use zarr_array::{Array, ArrayError, ChunkLayout};
-use zarr_metadata::{ArrayMetadata, FillValue, Finding};
+use zarr_array::{Array, ChunkLayout};
+use zarr_metadata::{FillValue, Finding};
 
-use super::Stored;
+use super::ArrayInfo;
 use crate::format::pretty::raw;
 use crate::words;
 
 /// The content of `--json` for an array. JSON of the store keeps every digit, and members keep
 /// their order.
 #[derive(Serialize)]
-pub(super) struct ArrayJson<'a> {
+struct ArrayJson<'a> {
     attributes: Box<RawValue>,
     chunk_grid: Box<RawValue>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -38,54 +38,54 @@ pub(super) struct ArrayJson<'a> {
     zarr_format: Option<u8>,
 }
 
-pub(super) fn array_json<'a>(
-    metadata: &'a ArrayMetadata,
-    bound: &Result<Array, ArrayError>,
-    layout: Option<&ChunkLayout>,
-    stored: Option<&Stored>,
-) -> ArrayJson<'a> {
-    // In canonical form if the type is interpreted.
-    let fill = metadata.fill_value();
-    let canonical =
-        fill.bytes().and_then(|bytes| FillValue::from_bytes(metadata.data_type(), bytes).ok());
-    let fill = canonical.as_ref().unwrap_or(fill);
-    let finding = |finding: &Finding| {
-        json!({
-            "id": finding.id(), "severity": finding.severity().to_string(),
-            "path": finding.path(), "message": finding.message(),
-        })
-    };
-    let chunks = layout.map(ChunkLayout::grid).map(|grid| {
-        json!({
-            "declared": grid.declared(),
-            "occupied": grid.occupied(),
-            "stored": stored.map(|stored| stored.occupied),
-            "stored_past_the_end": stored.map(|stored| stored.beyond),
-            "stored_bytes": stored.and_then(|stored| stored.bytes).map(|[inside, _]| inside),
-            "stored_bytes_past_the_end":
-                stored.and_then(|stored| stored.bytes).map(|[_, beyond]| beyond),
-        })
-    });
-    ArrayJson {
-        attributes: raw(metadata.attributes()),
-        chunk_grid: raw(&metadata.chunk_grid().to_json()),
-        chunks,
-        codecs: metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect(),
-        compiled: bound.as_ref().ok().map(compiled),
-        data_type: raw(&metadata.data_type().to_json()),
-        dimension_names: metadata.dimension_names(),
-        error: bound.as_ref().err().map(ToString::to_string),
-        fill_value: raw(fill.json()),
-        findings: metadata.findings().iter().map(finding).collect(),
-        members: bound
-            .as_ref()
-            .ok()
-            .and_then(Array::members)
-            .and_then(|members| members.grid().occupied_chunks()),
-        node_type: "array",
-        readable: bound.is_ok(),
-        shape: metadata.shape(),
-        zarr_format: metadata.is_version_2().then_some(2),
+impl ArrayInfo {
+    /// As `info --json` prints it.
+    pub fn json(&self) -> impl Serialize + '_ {
+        let Self { metadata, bound, layout, stored } = self;
+        let stored = stored.as_ref();
+        // In canonical form if the type is interpreted.
+        let fill = metadata.fill_value();
+        let canonical =
+            fill.bytes().and_then(|bytes| FillValue::from_bytes(metadata.data_type(), bytes).ok());
+        let fill = canonical.as_ref().unwrap_or(fill);
+        let finding = |finding: &Finding| {
+            json!({
+                "id": finding.id(), "severity": finding.severity().to_string(),
+                "path": finding.path(), "message": finding.message(),
+            })
+        };
+        let chunks = layout.as_ref().map(ChunkLayout::grid).map(|grid| {
+            json!({
+                "declared": grid.declared(),
+                "occupied": grid.occupied(),
+                "stored": stored.map(|stored| stored.occupied),
+                "stored_past_the_end": stored.map(|stored| stored.beyond),
+                "stored_bytes": stored.and_then(|stored| stored.bytes).map(|[inside, _]| inside),
+                "stored_bytes_past_the_end":
+                    stored.and_then(|stored| stored.bytes).map(|[_, beyond]| beyond),
+            })
+        });
+        ArrayJson {
+            attributes: raw(metadata.attributes()),
+            chunk_grid: raw(&metadata.chunk_grid().to_json()),
+            chunks,
+            codecs: metadata.codecs().iter().map(|codec| raw(&codec.to_json())).collect(),
+            compiled: bound.as_ref().ok().map(compiled),
+            data_type: raw(&metadata.data_type().to_json()),
+            dimension_names: metadata.dimension_names(),
+            error: bound.as_ref().err().map(ToString::to_string),
+            fill_value: raw(fill.json()),
+            findings: metadata.findings().iter().map(finding).collect(),
+            members: bound
+                .as_ref()
+                .ok()
+                .and_then(Array::members)
+                .and_then(|members| members.grid().occupied_chunks()),
+            node_type: "array",
+            readable: bound.is_ok(),
+            shape: metadata.shape(),
+            zarr_format: metadata.is_version_2().then_some(2),
+        }
     }
 }
 

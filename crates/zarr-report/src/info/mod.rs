@@ -5,17 +5,13 @@ mod stored;
 
 use std::sync::Arc;
 
-use serde::Serialize;
-use serde_json::value::RawValue;
 use zarr_array::store::Store;
 use zarr_array::{Array, ArrayError, ChunkLayout};
 use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, DataType, FillValue};
 
-use self::json::array_json;
 use self::stored::{Stored, stored};
 use crate::format::element;
-use crate::format::pretty::raw;
 use crate::format::quoted::unescaped;
 use crate::readers::Readers;
 use crate::{Table, words};
@@ -59,75 +55,64 @@ impl ArrayInfo {
     /// In words.
     #[must_use]
     pub fn table(&self) -> Table {
-        table(&self.metadata, &self.bound, self.layout.as_ref(), self.stored.as_ref())
-    }
-
-    /// As `info --json` prints it.
-    pub fn json(&self) -> impl Serialize + '_ {
-        array_json(&self.metadata, &self.bound, self.layout.as_ref(), self.stored.as_ref())
-    }
-}
-
-fn table(
-    metadata: &ArrayMetadata,
-    bound: &Result<Array, ArrayError>,
-    layout: Option<&ChunkLayout>,
-    stored: Option<&Stored>,
-) -> Table {
-    let mut table = Table::default();
-    let elements = metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
-    let mut text = words::counted(elements, "element");
-    if metadata.shape().len() != 1 {
-        text = format!("{} = {text}", words::shape(metadata.shape()));
-    }
-    table.row("shape", text);
-    if let Some(size) = size(metadata, elements, stored, bound.as_ref().ok()) {
-        table.row("size", size);
-    }
-    table.row("type", words::data_type(metadata.data_type()));
-    let (fields, all) = words::fields(metadata.data_type(), FIELDS);
-    let more = all.saturating_sub(fields.len());
-    for (name, what) in fields {
-        table.row(format_args!("  {name}"), what);
-    }
-    if more > 0 {
-        table.row("  ...", format_args!("{} more", words::counted(more, "field")));
-    }
-    table.row("fill value", fill_value(metadata));
-    let grid = match metadata.chunk_grid() {
-        ChunkGrid::Rectilinear { .. } => "rectilinear",
-        ChunkGrid::Regular { .. } => "regular",
-    };
-    table.row("grid", grid);
-    if let Some(layout) = layout {
-        grid_rows(metadata, layout.grid(), stored, &mut table);
-    }
-    table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
-    match bound {
-        Ok(array) if array.members().is_some() => {
-            let count = array.members().and_then(|members| members.grid().occupied_chunks());
-            let count = words::count(count.unwrap_or(u64::MAX));
-            table.row("members", format!("{count}, each read by its own codecs"));
+        let Self { metadata, bound, layout, stored } = self;
+        let stored = stored.as_ref();
+        let mut table = Table::default();
+        let elements =
+            metadata.shape().iter().fold(1_u128, |n, size| n.saturating_mul((*size).into()));
+        let mut text = words::counted(elements, "element");
+        if metadata.shape().len() != 1 {
+            text = format!("{} = {text}", words::shape(metadata.shape()));
         }
-        Ok(array) => {
-            let shape = words::first_chunk(array);
-            let codec = shape.and_then(|shape| array.chunk_codec(&shape).ok());
-            if let Some(codec) = codec.filter(|codec| codec.fixed().is_some()) {
-                table.row("compiled", words::transform(&codec));
+        table.row("shape", text);
+        if let Some(size) = size(metadata, elements, stored, bound.as_ref().ok()) {
+            table.row("size", size);
+        }
+        table.row("type", words::data_type(metadata.data_type()));
+        let (fields, all) = words::fields(metadata.data_type(), FIELDS);
+        let more = all.saturating_sub(fields.len());
+        for (name, what) in fields {
+            table.row(format_args!("  {name}"), what);
+        }
+        if more > 0 {
+            table.row("  ...", format_args!("{} more", words::counted(more, "field")));
+        }
+        table.row("fill value", fill_value(metadata));
+        let grid = match metadata.chunk_grid() {
+            ChunkGrid::Rectilinear { .. } => "rectilinear",
+            ChunkGrid::Regular { .. } => "regular",
+        };
+        table.row("grid", grid);
+        if let Some(layout) = layout {
+            grid_rows(metadata, layout.grid(), stored, &mut table);
+        }
+        table.row("codecs", words::codecs(metadata.codecs(), metadata.data_type()));
+        match bound {
+            Ok(array) if array.members().is_some() => {
+                let count = array.members().and_then(|members| members.grid().occupied_chunks());
+                let count = words::count(count.unwrap_or(u64::MAX));
+                table.row("members", format!("{count}, each read by its own codecs"));
             }
+            Ok(array) => {
+                let shape = words::first_chunk(array);
+                let codec = shape.and_then(|shape| array.chunk_codec(&shape).ok());
+                if let Some(codec) = codec.filter(|codec| codec.fixed().is_some()) {
+                    table.row("compiled", words::transform(&codec));
+                }
+            }
+            Err(error) => table.row("not readable", error.to_string()),
         }
-        Err(error) => table.row("not readable", error.to_string()),
+        // Of version 2 and of virtual joins the table of programs says nothing.
+        let is_joined = bound.as_ref().is_ok_and(|array| array.members().is_some());
+        if !metadata.is_version_2() && !is_joined {
+            table.row("read by", Readers::of(metadata).line());
+        }
+        attribute_rows(&metadata.attribute_texts(), &mut table);
+        for finding in metadata.findings() {
+            table.row("finding", finding.to_string());
+        }
+        table
     }
-    // Of version 2 and of virtual joins the table of programs says nothing.
-    let is_joined = bound.as_ref().is_ok_and(|array| array.members().is_some());
-    if !metadata.is_version_2() && !is_joined {
-        table.row("read by", Readers::of(metadata).line());
-    }
-    attribute_rows(metadata.attributes(), &mut table);
-    for finding in metadata.findings() {
-        table.row("finding", finding.to_string());
-    }
-    table
 }
 
 /// The size of the elements, in memory and stored. The ratio counts only stored chunks: absent
@@ -185,46 +170,12 @@ fn grid_rows(metadata: &ArrayMetadata, grid: &Grid, stored: Option<&Stored>, tab
 }
 
 /// Adds the attributes of a node, each shortened to a line.
-pub fn attribute_rows(attributes: &str, table: &mut Table) {
-    let attributes = raw(attributes);
-    for (at, (name, value)) in members(attributes.get()).iter().enumerate() {
-        if at == 0 {
-            table.row("attributes", "");
-        }
-        table.row(format!("  {name}"), shortened(&unescaped(value.get())));
+pub fn attribute_rows(attributes: &[(String, &str)], table: &mut Table) {
+    if !attributes.is_empty() {
+        table.row("attributes", "");
     }
-}
-
-/// The members of a JSON object, in the order and spelling of the document; none if it is not an
-/// object.
-#[must_use]
-pub fn members(json: &str) -> Vec<(String, &RawValue)> {
-    serde_json::from_str::<Members<'_>>(json).map_or_else(|_| Vec::new(), |members| members.0)
-}
-
-struct Members<'a>(Vec<(String, &'a RawValue)>);
-
-impl<'de> serde::Deserialize<'de> for Members<'de> {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(MembersVisitor)
-    }
-}
-
-struct MembersVisitor;
-
-impl<'de> serde::de::Visitor<'de> for MembersVisitor {
-    type Value = Members<'de>;
-
-    fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: serde::de::MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut members = Vec::new();
-        while let Some(member) = map.next_entry()? {
-            members.push(member);
-        }
-        Ok(Members(members))
+    for (name, value) in attributes {
+        table.row(format!("  {name}"), shortened(&unescaped(value)));
     }
 }
 

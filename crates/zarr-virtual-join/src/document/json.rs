@@ -24,11 +24,6 @@ pub(super) struct Object<'a> {
     known: Vec<&'static str>,
 }
 
-/// The JSON path of the node with this path.
-pub(super) fn node_path(path: &str) -> String {
-    format!("$.nodes[{path:?}]")
-}
-
 impl<'a> Value<'a> {
     /// The document in `place`.
     pub(super) fn parse(place: &'a str, text: &'a [u8]) -> Result<Self, VirtualJoinError> {
@@ -60,10 +55,6 @@ impl<'a> Value<'a> {
     /// An error about a value of another kind.
     pub(super) fn expected(&self, what: &str) -> VirtualJoinError {
         self.wrong(format!("found {}, expected {what}", found(self.text())))
-    }
-
-    pub(super) fn is_null(&self) -> bool {
-        self.text() == "null"
     }
 
     pub(super) fn object(self) -> Result<Object<'a>, VirtualJoinError> {

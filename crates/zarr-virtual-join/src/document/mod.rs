@@ -1,6 +1,7 @@
 //! The document of a virtual join: which members make up which array.
 
 mod json;
+mod member_reference;
 mod read;
 mod time;
 mod write;
@@ -11,6 +12,7 @@ use zarr_array::store::Prefix;
 use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
+pub use self::member_reference::MemberReference;
 pub(crate) use self::time::{Latest, same_time, seconds};
 
 use crate::error::VirtualJoinError;
@@ -81,26 +83,6 @@ pub enum Missing {
     Error,
     /// It reads as the fill value of the joined array.
     Fill,
-}
-
-/// The location of a member, and its document's identity when it was joined.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct MemberReference {
-    /// The store: a path relative to the document's folder, an absolute path, or a URL.
-    pub location: String,
-    /// The array's path in the store.
-    pub path: Prefix,
-    /// Bytes of the member's metadata document.
-    pub length: Option<u64>,
-    /// The document's ETag.
-    pub etag: Option<String>,
-    /// The time when the document's file was changed, in seconds since 1970:
-    /// `1732291200.123456789`.
-    pub last_modified: Option<String>,
-    /// The time of the join, in the same form: reading a chunk that was modified later is an error.
-    /// `None` if chunks may be modified at any time.
-    pub chunks_last_updated_at: Option<String>,
 }
 
 impl Document {
@@ -190,7 +172,7 @@ impl Document {
 fn refused(path: &Prefix, reason: &str) -> VirtualJoinError {
     VirtualJoinError::Document {
         place: "a virtual join".to_owned(),
-        path: json::node_path(path.as_str()),
+        path: format!("$.nodes[{:?}]", path.as_str()),
         reason: reason.to_owned(),
     }
 }

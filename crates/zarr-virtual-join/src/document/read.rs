@@ -142,7 +142,7 @@ fn member_grid(shapes: &Value<'_>, shape: &[u64]) -> Result<Grid, VirtualJoinErr
 }
 
 fn member(value: Value<'_>) -> Result<Option<MemberReference>, VirtualJoinError> {
-    if value.is_null() {
+    if value.text() == "null" {
         return Ok(None);
     }
     let mut member = value.object()?;

@@ -14,27 +14,18 @@ use zarr_array::store::{
 use zarr_join::JoinError;
 use zarr_join::Member;
 use zarr_join::NodeMember;
+use zarr_join::rearrange::Span;
 use zarr_join::{GroupMember, GroupTree};
 use zarr_metadata::ArrayMetadata;
 
 use crate::document::{Document, JoinedArray, Node};
 use crate::document_url::DocumentUrl;
 use crate::error::VirtualJoinError;
+use crate::new_document::record;
 use crate::open::open_store;
 use crate::options::OpenOptions;
 use crate::rearrange::inserted::{Rearranged, check_array, check_group, member_at, refused};
-use crate::rearrange::rearranged::{Placed, RearrangedArray, Wanted, place_spans};
-use crate::record::record;
-
-/// One part of the new axis of a virtual join.
-#[derive(Clone, Debug)]
-pub enum MemberSpan {
-    /// Indices of the array itself. Both ends are edges of members, or the array's end.
-    Kept(Range<u64>),
-    /// All indices of another array, or of the arrays of another group that have the dimension. The
-    /// member's name is the path or URL of its store.
-    Inserted(NodeMember),
-}
+use crate::rearrange::rearranged::{Placed, RearrangedArray, place_spans};
 
 /// A span, with all inserted nodes.
 enum Looked<'a> {
@@ -61,7 +52,8 @@ pub enum AxisOf<'a> {
 /// use zarr_array::Array;
 /// use zarr_array::store::{LocalStore, Prefix, StoreOptions, UpdatePolicy};
 /// use zarr_join::{Arrangement, Join, Member};
-/// use zarr_virtual_join::{Document, AxisOf, StoredDocument, MemberSpan, Missing, OpenOptions, open_store};
+/// use zarr_join::rearrange::Span;
+/// use zarr_virtual_join::{Document, AxisOf, StoredDocument, Missing, OpenOptions, open_store};
 /// use zarr_metadata::{ArrayBuilder, DataType};
 ///
 /// let folder = tempfile::tempdir()?;
@@ -81,7 +73,7 @@ pub enum AxisOf<'a> {
 /// document.write(&place, &StoreOptions::new())?;
 ///
 /// let document = StoredDocument::open(&place, &OpenOptions::new())?;
-/// let spans = [MemberSpan::Kept(59..90), MemberSpan::Kept(31..59)];
+/// let spans = [Span::Kept(59..90), Span::Kept(31..59)];
 /// let plan = document.rearrange(AxisOf::Number(0), &spans)?;
 /// assert_eq!((plan.arrays()[0].kept, plan.arrays()[0].removed), (2, 1));
 /// plan.write(UpdatePolicy::RequireExclusion)?;
@@ -223,7 +215,7 @@ impl StoredDocument {
     pub fn rearrange(
         &self,
         axis: AxisOf<'_>,
-        spans: &[MemberSpan],
+        spans: &[Span<NodeMember>],
     ) -> Result<MemberRearrangement<'_>, VirtualJoinError> {
         self.length(axis)?;
         let spans = self.looked_through(axis, spans)?;
@@ -303,7 +295,7 @@ impl StoredDocument {
         let place = || self.shown(path);
         let wanted = spans.iter().map(|span| {
             let member = match span {
-                Looked::Kept(range) => return Ok(Wanted::Own(range.clone())),
+                Looked::Kept(range) => return Ok(Span::Kept(range.clone())),
                 Looked::Array(member) => (*member).clone(),
                 Looked::Group(tree) => member_at(tree, self.below_named(path))?,
             };
@@ -312,7 +304,7 @@ impl StoredDocument {
             if self.document.may_chunks_change() {
                 reference.chunks_last_updated_at = None;
             }
-            Ok(Wanted::Inserted(Box::new((member, reference))))
+            Ok(Span::Inserted(Box::new((member, reference))))
         });
         place_spans(array, axis, wanted.collect::<Result<_, VirtualJoinError>>()?, &place)
     }
@@ -321,7 +313,7 @@ impl StoredDocument {
     fn looked_through<'a>(
         &self,
         axis: AxisOf<'_>,
-        spans: &'a [MemberSpan],
+        spans: &'a [Span<NodeMember>],
     ) -> Result<Vec<Looked<'a>>, VirtualJoinError> {
         let here = self.shown(self.inner.as_str());
         let is_array = self.array().is_some();
@@ -329,19 +321,17 @@ impl StoredDocument {
         let mut looked = Vec::with_capacity(spans.len());
         for span in spans {
             looked.push(match span {
-                MemberSpan::Kept(range) => Looked::Kept(range.clone()),
-                MemberSpan::Inserted(NodeMember::Array(member)) if is_array => {
-                    Looked::Array(member)
-                }
-                MemberSpan::Inserted(NodeMember::Array(member)) => {
+                Span::Kept(range) => Looked::Kept(range.clone()),
+                Span::Inserted(NodeMember::Array(member)) if is_array => Looked::Array(member),
+                Span::Inserted(NodeMember::Array(member)) => {
                     let reason = "it is an array, and this is a group: insert a group";
                     return Err(refused(&here, member.name(), reason));
                 }
-                MemberSpan::Inserted(NodeMember::Group(member)) if is_array => {
+                Span::Inserted(NodeMember::Group(member)) if is_array => {
                     let reason = "it is a group, and this is an array: insert an array";
                     return Err(refused(&here, member.name(), reason));
                 }
-                MemberSpan::Inserted(NodeMember::Group(member)) => {
+                Span::Inserted(NodeMember::Group(member)) => {
                     let group = GroupTree::of(member)?;
                     let whole: &GroupTree = match joined {
                         Some(ref whole) => whole,

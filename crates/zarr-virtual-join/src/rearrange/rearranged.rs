@@ -6,11 +6,12 @@ use zarr_array::{chunk_grid_of, grid_of};
 use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_join::JoinError;
 use zarr_join::Member;
+use zarr_join::rearrange::Span;
 
 use crate::document::{JoinedArray, MemberReference};
 use crate::error::VirtualJoinError;
 use crate::grid::clipped;
-use crate::record::with_fitting_codecs;
+use crate::new_document::with_fitting_codecs;
 
 /// Members that lie next to each other on the axis.
 #[derive(Debug)]
@@ -26,18 +27,11 @@ pub(crate) enum Placed {
     Inserted(Box<(Member, MemberReference)>),
 }
 
-/// A requested span.
-pub(crate) enum Wanted {
-    /// These indices of the array.
-    Own(Range<u64>),
-    Inserted(Box<(Member, MemberReference)>),
-}
-
 /// The members of spans.
 pub(crate) fn place_spans(
     array: &JoinedArray,
     axis: usize,
-    spans: Vec<Wanted>,
+    spans: Vec<Span<Box<(Member, MemberReference)>>>,
     place: &dyn Fn() -> String,
 ) -> Result<Vec<Placed>, VirtualJoinError> {
     let Some(own) = array.grid.axes().get(axis) else {
@@ -47,9 +41,9 @@ pub(crate) fn place_spans(
     for span in spans {
         match span {
             // A member without elements has no place in a grid.
-            Wanted::Inserted(both) if both.0.array().shape().contains(&0) => {}
-            Wanted::Inserted(both) => placed.push(Placed::Inserted(both)),
-            Wanted::Own(indices) => {
+            Span::Inserted(both) if both.0.array().shape().contains(&0) => {}
+            Span::Inserted(both) => placed.push(Placed::Inserted(both)),
+            Span::Kept(indices) => {
                 let (start, stop, extent) = (indices.start, indices.end, own.extent());
                 if start > stop || stop > extent {
                     return Err(VirtualJoinError::Range {

@@ -11,7 +11,7 @@ use zarr_array::{
     Array, Group, Part, Truncation, create_parents, delete_node, refresh_consolidated,
 };
 use zarr_copy::{CopyOptions, Endpoint, copy_array, copy_tree, create_over};
-use zarr_join::rearrange::{GroupRearrangement, GroupSpan, Rearrangement, Span};
+use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Span};
 use zarr_join::{
     Arrangement, GroupArrangement, GroupMember, Join, JoinGroups, JoinOptions, Member,
 };
@@ -153,8 +153,7 @@ const OPERATIONS: [Operation; 20] = [
     }),
     ("rearrange a group", |place| {
         let group = place.group()?;
-        let plan =
-            GroupRearrangement::plan(&group, "x", [GroupSpan::Kept(4..8), GroupSpan::Kept(0..4)])?;
+        let plan = GroupRearrangement::plan(&group, "x", [Span::Kept(4..8), Span::Kept(0..4)])?;
         plan.execute(&|_| {})?;
         Ok(())
     }),

@@ -22,7 +22,7 @@ pub(super) struct Boxes<'a> {
     /// The most chunks of a box on each axis.
     most: Vec<u64>,
     /// The most elements that the selection has in one chunk.
-    largest: u64,
+    pub(super) largest: u64,
     /// The next box; `None` after the last one.
     next: Option<Vec<AxisRange>>,
 }
@@ -67,11 +67,6 @@ impl<'a> Boxes<'a> {
         let first = (0..boxes.axes.len()).map(|axis| boxes.cut(axis, 0));
         boxes.next = first.collect();
         boxes
-    }
-
-    /// The most elements that the selection can have in one chunk.
-    pub(super) fn largest_chunk(&self) -> u64 {
-        self.largest
     }
 
     /// The positions of an axis from `start` on that are in one box; `None` at its end.

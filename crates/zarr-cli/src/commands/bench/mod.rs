@@ -43,10 +43,7 @@ pub(super) fn run(args: &Bench) -> Result<(), CliError> {
     place.watch(counts.clone());
     let array = place.array_with(Options::new().meter(meter.clone()))?;
     let opened = begun.elapsed();
-    let array = match args.threads {
-        Some(threads) => array.with_threads(threads),
-        None => array,
-    };
+    let array = array.with_threads(args.threads);
     let region = region(&place, array.metadata(), args.region.as_deref())?;
     let failed = |cause| place.failed(cause);
     let selected = array.grid().select(region.axes());
@@ -56,7 +53,7 @@ pub(super) fn run(args: &Bench) -> Result<(), CliError> {
         false => u64::try_from(array.element_size()).unwrap_or(u64::MAX),
     };
     let boxes = Boxes::new(array.grid(), &region, BOX / size.max(1));
-    let largest = boxes.largest_chunk().saturating_mul(size);
+    let largest = boxes.largest.saturating_mul(size);
     if largest > LARGEST {
         return Err(CliError::LargeChunk { place: place.shown, bytes: largest, limit: LARGEST });
     }

@@ -88,10 +88,7 @@ fn document(prefix: &Prefix, plan: Option<&CopyPlan>) -> Value {
     let Some(plan) = plan else {
         return json!({"array": prefix.as_str(), "route": "objects"});
     };
-    let (bytes, chunks) = match plan.route {
-        Route::Intermediate { bytes, chunks } => (Some(bytes), Some(chunks)),
-        _ => (None, None),
-    };
+    let (bytes, chunks) = plan.route.intermediate().unzip();
     json!({
         "array": prefix.as_str(), "route": plan.route.name(), "bytes": plan.bytes,
         "source_chunks": plan.chunks, "reads": plan.reads, "tasks": plan.tasks, "memory": plan.memory,

@@ -5,11 +5,10 @@ use std::path::Path;
 use serde_json::json;
 use zarr_kit::Array;
 use zarr_kit::grid::Run;
-use zarr_kit::report::format::npy::Npy;
 use zarr_kit::report::words;
 
 use super::variable_length;
-use super::write::{Input, c_order, in_memory, shown, writer};
+use super::write::{Input, shown, writer};
 use crate::args::Append;
 use crate::commands::nodes::resize::{policy, runs};
 use crate::error::CliError;
@@ -64,7 +63,7 @@ fn append(
 ) -> Result<Array, CliError> {
     let mut input = Input::open(file)?;
     let header = input.header(array.data_type())?;
-    let mut elements = input.rest()?;
+    let elements = input.rest()?;
     let size = array.element_size();
 
     // The shape of the appended elements: the array's, except on the axis.
@@ -94,14 +93,8 @@ fn append(
                 words::shape(array.shape())
             )));
         }
-        if header.fortran {
-            elements =
-                c_order(&elements, &shape, size).map_err(|error| input.wrong(error.to_string()))?;
-        }
     }
-    let big_endian = header.is_some_and(|header| header.big_endian);
-    let header = Npy { shape: Vec::new(), fortran: false, big_endian };
-    let elements = in_memory(elements, &header, array.data_type());
+    let elements = input.in_memory(elements, header.as_ref(), &shape, array)?;
     // The elements become visible together: no part of them is done before the others.
     let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
     array.append(axis, count, &elements, edges).map_err(|cause| place.failed(cause))

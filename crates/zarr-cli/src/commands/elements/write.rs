@@ -77,14 +77,10 @@ fn write(
         // The elements of each piece are spread over the whole file: no piece can be read alone.
         let elements = input.take(region, size)?;
         input.end()?;
-        let elements = c_order(&elements, &region.shape(), size)
-            .map_err(|error| input.wrong(error.to_string()))?;
-        let elements = in_memory(elements, header, array.data_type());
+        let elements = input.in_memory(elements, Some(header), &region.shape(), array)?;
         let (array, _bar) = Moved::show(array, Work::writing(array, region));
         return array.write(region, &elements).map_err(failed);
     }
-    let big_endian = header.is_some_and(|header| header.big_endian);
-    let header = Npy { shape: Vec::new(), fortran: false, big_endian };
     if let Some(length) = input.length {
         input.check_length(length, array, region)?;
     }
@@ -94,7 +90,7 @@ fn write(
     let mut written = 0_u64;
     for piece in array.batches(region, PIECE).map_err(failed)? {
         let elements = input.take(&piece, size)?;
-        let elements = in_memory(elements, &header, array.data_type());
+        let elements = input.in_memory(elements, header.as_ref(), &piece.shape(), array)?;
         array.write(&piece, &elements).map_err(|cause| {
             if array.store().capabilities().uncommitted {
                 return place.failed(cause);
@@ -270,6 +266,25 @@ impl<'a> Input<'a> {
         )))
     }
 
+    /// Converts elements of this shape to their form in memory: little-endian, in C order.
+    pub(crate) fn in_memory(
+        &self,
+        mut elements: Vec<u8>,
+        header: Option<&Npy>,
+        shape: &[u64],
+        array: &Array,
+    ) -> Result<Vec<u8>, CliError> {
+        let Some(header) = header else { return Ok(elements) };
+        if header.fortran {
+            elements = c_order(&elements, shape, array.element_size())
+                .map_err(|error| self.wrong(error.to_string()))?;
+        }
+        if header.big_endian {
+            array.data_type().swap_byte_order(&mut elements);
+        }
+        Ok(elements)
+    }
+
     /// The bytes of all remaining elements.
     pub(crate) fn rest(&mut self) -> Result<Vec<u8>, CliError> {
         let mut bytes = Vec::new();
@@ -291,16 +306,8 @@ impl<'a> Input<'a> {
     }
 }
 
-/// Converts the elements to their form in memory: little-endian.
-pub(crate) fn in_memory(mut elements: Vec<u8>, header: &Npy, data_type: &DataType) -> Vec<u8> {
-    if header.big_endian {
-        data_type.swap_byte_order(&mut elements);
-    }
-    elements
-}
-
 /// Converts Fortran order to C order.
-pub(crate) fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec<u8>, CopyError> {
+fn c_order(elements: &[u8], shape: &[u64], size: usize) -> Result<Vec<u8>, CopyError> {
     let sizes: Vec<usize> =
         shape.iter().map(|size| usize::try_from(*size).unwrap_or(usize::MAX)).collect();
     let reversed: Vec<usize> = sizes.iter().rev().copied().collect();

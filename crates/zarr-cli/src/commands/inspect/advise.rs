@@ -11,7 +11,7 @@ use zarr_kit::report::readers::portable;
 use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
 use crate::args::{Advise, For};
-use crate::commands::elements::write::{Input, c_order, in_memory};
+use crate::commands::elements::write::Input;
 use crate::commands::nodes::like::Like;
 use crate::error::CliError;
 use crate::notation::region::region;
@@ -136,11 +136,7 @@ fn of_npy(path: &str) -> Result<Array, CliError> {
     let header = header.ok_or_else(|| input.wrong("this is no .npy file"))?;
     let whole = Selection::whole(&like.shape);
     let elements = input.take(&whole, array.element_size())?;
-    let elements = match header.fortran {
-        true => c_order(&elements, &like.shape, array.element_size())
-            .map_err(|error| input.wrong(error.to_string()))?,
-        false => elements,
-    };
-    array.write(whole, &in_memory(elements, &header, &data_type)).map_err(failed)?;
+    let elements = input.in_memory(elements, Some(&header), &like.shape, &array)?;
+    array.write(whole, &elements).map_err(failed)?;
     Ok(array)
 }

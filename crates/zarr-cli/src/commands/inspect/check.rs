@@ -41,10 +41,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
     // Each id, and the next step after its first finding.
     let mut ids: Vec<(&'static str, Option<String>)> = Vec::new();
     let options = CheckOptions::new().data(args.data).complete(args.complete).memory(args.memory);
-    let options = match args.part {
-        Some(part) => options.part(part),
-        None => options,
-    };
+    let options = options.part(args.part);
     let is_first = args.part.is_none_or(Part::is_first);
     let bar = Bar::new();
     let places = Places::new(&place);

@@ -1,5 +1,7 @@
 //! `zarr-kit info`.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
@@ -7,7 +9,7 @@ use zarr_kit::array::store::StoreExt as _;
 use zarr_kit::array::{ChunkLayout, open_node};
 use zarr_kit::metadata::{MetadataError, NodeMetadata, Printable};
 use zarr_kit::report::format::pretty::raw;
-use zarr_kit::report::info::{ArrayInfo, attribute_rows, members, shortened};
+use zarr_kit::report::info::{ArrayInfo, attribute_rows, shortened};
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::{Table, words, wrapped};
 use zarr_kit::{ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
@@ -72,8 +74,9 @@ fn version_2(
     }
     heading(&mut out, place, &kind("array", true))?;
     let mut table = Table::default();
-    for (name, value) in members(&json) {
-        if MEMBERS.contains(&name.as_str()) {
+    let members: BTreeMap<String, &RawValue> = serde_json::from_str(&json).unwrap_or_default();
+    for name in MEMBERS {
+        if let Some(value) = members.get(name) {
             table.row(name, shortened(value.get()));
         }
     }
@@ -164,7 +167,7 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
     }
     heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
     let mut table = Table::default();
-    attribute_rows(metadata.attributes(), &mut table);
+    attribute_rows(&metadata.attribute_texts(), &mut table);
     let rows = children(place, |child| (read(child), child_row(child)).1)?;
     table.row("members", words::count(rows.len()));
     print_table(&table, &mut out)?;

@@ -22,10 +22,7 @@ fn combine(rule: Combine) -> CombineAttributes {
 pub(super) fn arrays(args: &Join, members: Vec<Member>) -> Result<join::Join, CliError> {
     let arrangement = named(args)?.of_arrays(&members).map_err(refused)?;
     let join = join::Join::new(members, arrangement).attributes(combine(args.combine_attrs));
-    Ok(match &args.new_axis {
-        Some(name) => join.new_axis_name(name.clone()),
-        None => join,
-    })
+    Ok(join.new_axis_name(args.new_axis.clone()))
 }
 
 /// The requested join of groups.

@@ -2,13 +2,13 @@
 
 use serde_json::json;
 use zarr_kit::join::check_group_insertion;
-use zarr_kit::join::rearrange::{GroupRearrangement, GroupSpan, dimension_length};
+use zarr_kit::join::rearrange::{GroupRearrangement, dimension_length};
 use zarr_kit::metadata::Printable;
 use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
 
-use super::asked::{Asked, Axis};
 use super::moving::{Said, execute, is_regular, parts, verb};
+use super::spans::Axis;
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
@@ -26,20 +26,12 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let group = Group::open(top.store.clone(), &prefix).map_err(|cause| place.failed(cause))?;
     let group = group.with_update_policy(policy(args.sole_writer));
     let length = dimension_length(&group, &args.axis).map_err(|cause| place.failed(cause))?;
-    let (spans, inserted) = match Axis::of_group(args, length)?.asked(args)? {
-        Asked::Kept(ranges) => (ranges.into_iter().map(GroupSpan::Kept).collect(), Vec::new()),
-        Asked::Inserted { paths, at } => {
-            let (mut spans, mut shown) = (vec![GroupSpan::Kept(0..at)], Vec::new());
-            for path in paths {
-                let from = NodeStore::open(path)?;
-                let other = Group::open(from.store.clone(), &Prefix::root());
-                spans.push(GroupSpan::Inserted(other.map_err(|cause| from.failed(cause))?));
-                shown.push(from.shown);
-            }
-            spans.push(GroupSpan::Kept(at..length));
-            (spans, shown)
-        }
-    };
+    let mut inserted = Vec::new();
+    let spans = Axis::of_group(args, length)?.spans(args, |from| {
+        inserted.push(from.shown.clone());
+        let other = Group::open(from.store.clone(), &Prefix::root());
+        other.map_err(|cause| from.failed(cause))
+    })?;
     let plan =
         GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, &inserted)

@@ -1,23 +1,23 @@
 //! `zarr-kit rearrange`.
 
-mod asked;
 mod group;
 mod moving;
+mod spans;
 mod virtual_join;
 
 use std::iter;
 
 use serde_json::json;
 use zarr_kit::array::store::{Place, shown_url};
-use zarr_kit::join::rearrange::{Rearrangement, Span};
+use zarr_kit::join::rearrange::Rearrangement;
 use zarr_kit::join::{GroupMember, JoinError, Member, check_insertion};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
 use zarr_kit::virtual_join::is_virtual_join;
 use zarr_kit::{Array, Group, Prefix};
 
-use self::asked::{Asked, Axis};
 use self::moving::{Said, execute, is_regular, parts, verb};
+use self::spans::Axis;
 use super::nodes::resize::policy;
 use crate::args::{Append, Rearrange};
 use crate::error::CliError;
@@ -75,7 +75,12 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
         .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;
     let length = array.shape().get(axis).copied().unwrap_or(0);
-    let spans = spans(args, &place, &array, axis, length)?;
+    let whole = Member::new(place.shown.as_str(), array.clone());
+    let spans = Axis::of_array(args, axis, names, length)?.spans(args, |from| {
+        let part = Member::new(from.shown.as_str(), from.array()?);
+        let inserted = check_insertion(&whole, &part, axis);
+        inserted.map_err(|cause| CliError::Join(Box::new(cause)))
+    })?;
     let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {
         execute(&place, &top, array.prefix(), &SAID, |report| plan.execute(report).map(drop))?;
@@ -104,32 +109,6 @@ fn check_order(args: &Rearrange) -> Result<(), CliError> {
         }
         cause => CliError::Join(Box::new(cause)),
     })
-}
-
-/// The spans of the new axis.
-fn spans(
-    args: &Rearrange,
-    place: &NodeStore,
-    array: &Array,
-    axis: usize,
-    length: u64,
-) -> Result<Vec<Span>, CliError> {
-    let names = array.metadata().dimension_names().unwrap_or_default();
-    let (paths, at) = match Axis::of_array(args, axis, names, length)?.asked(args)? {
-        Asked::Kept(ranges) => return Ok(ranges.into_iter().map(Span::Kept).collect()),
-        Asked::Inserted { paths, at } => (paths, at),
-    };
-    let mut spans = vec![Span::Kept(0..at)];
-    for path in paths {
-        let from = NodeStore::open(path)?;
-        let inserted = from.array()?;
-        let [whole, part] = [(place, array), (&from, &inserted)]
-            .map(|(place, array)| Member::new(place.shown.as_str(), array.clone()));
-        let inserted = check_insertion(&whole, &part, axis);
-        spans.push(Span::Inserted(inserted.map_err(|cause| CliError::Join(Box::new(cause)))?));
-    }
-    spans.push(Span::Kept(at..length));
-    Ok(spans)
 }
 
 fn report(

@@ -5,17 +5,16 @@ use zarr_kit::Prefix;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::NodeMember;
 use zarr_kit::report::words;
-use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, MemberSpan, StoredDocument};
+use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, StoredDocument};
 
-use super::asked::{Asked, Axis};
 use super::moving::{parts, verb};
+use super::spans::Axis;
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
 use crate::notation::chunks;
 use crate::output::print::done;
 use crate::stores::access::{join_options, store_options};
-use crate::stores::node_store::NodeStore;
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let document = StoredDocument::open(&args.array, &join_options(store_options()));
@@ -33,19 +32,10 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         AxisOf::Number(number) => Axis::of_array(args, number, names, length),
         AxisOf::Named(_) => Axis::of_group(args, length),
     };
-    let spans: Vec<MemberSpan> = match named?.asked(args)? {
-        Asked::Kept(ranges) => ranges.into_iter().map(MemberSpan::Kept).collect(),
-        Asked::Inserted { paths, at } => {
-            let mut spans = vec![MemberSpan::Kept(0..at)];
-            for path in paths {
-                let from = NodeStore::open(path)?;
-                let member = NodeMember::open(&from.shown, from.store.clone(), &Prefix::root());
-                spans.push(MemberSpan::Inserted(member.map_err(|cause| from.failed(cause))?));
-            }
-            spans.push(MemberSpan::Kept(at..length));
-            spans
-        }
-    };
+    let spans = named?.spans(args, |from| {
+        let member = NodeMember::open(&from.shown, from.store.clone(), &Prefix::root());
+        member.map_err(|cause| from.failed(cause))
+    })?;
     let plan = document.rearrange(axis, &spans).map_err(CliError::VirtualJoin)?;
     if document.array().is_none() {
         super::check_order(args)?;

@@ -2,7 +2,7 @@
 
 use zarr_array::ArrayError;
 use zarr_array::store::{Prefix, Store, StoreExt as _};
-use zarr_array::unfinished::{MARKER_VERSION, REARRANGE_MARKER as MARKER};
+use zarr_array::unfinished::{REARRANGE_MARKER as MARKER, marker_text};
 
 use crate::rearrange::marker_json::{marker_at, string};
 
@@ -56,10 +56,7 @@ impl GroupMarker {
     }
 
     fn text(self) -> String {
-        format!(
-            "{{\"{NAME}\": {{\n  \"version\": {MARKER_VERSION},\n  \"step\": \"{}\"\n}}}}\n",
-            self.step()
-        )
+        marker_text(NAME, &[("step", format!("\"{}\"", self.step()))])
     }
 }
 

@@ -12,7 +12,6 @@ pub(super) mod recorded_plan;
 mod repair;
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
@@ -20,7 +19,6 @@ use zarr_array::Group;
 use zarr_array::node;
 use zarr_metadata::NodeMetadata;
 
-use self::recorded_plan::Placement;
 use super::{RearrangeCounts, Rearrangement, Span};
 use crate::members::member::Member;
 use crate::rearrange::error::{RearrangeError, refused};
@@ -30,22 +28,13 @@ pub(super) use self::group_marker::GroupMarker;
 pub use self::repair::repair_group;
 pub(super) use self::repair::repair_group_of;
 
-/// A part of the new dimension: see [`GroupRearrangement::plan`].
-#[derive(Clone, Debug)]
-pub enum GroupSpan {
-    /// Indices of the dimension. Both ends are edges of chunks in each array, or its end.
-    Kept(Range<u64>),
-    /// All indices of another group; its arrays have the same paths.
-    Inserted(Group),
-}
-
 /// A planned rearrangement of the arrays of a group.
 #[derive(Clone, Debug)]
 pub struct GroupRearrangement {
     group: Group,
     paths: Vec<String>,
     arrays: Vec<Rearrangement>,
-    placements: Vec<Placement>,
+    placements: Vec<Span<u64>>,
     inserted: Vec<Vec<Array>>,
 }
 
@@ -103,7 +92,7 @@ impl GroupRearrangement {
     /// # use zarr_array::store::{MemoryStore, Prefix, Store};
     /// # use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
     /// use zarr_array::Group;
-    /// use zarr_join::rearrange::{GroupRearrangement, GroupSpan};
+    /// use zarr_join::rearrange::{GroupRearrangement, Span};
     ///
     /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
     /// let group = Group::create(store, &Prefix::root(), GroupMetadata::new())?;
@@ -112,7 +101,7 @@ impl GroupRearrangement {
     ///     group.create_array(name, metadata.dimension_names(["time"]).build()?)?;
     /// }
     /// group.array("temp")?.write(31..32, &[5])?;
-    /// let plan = GroupRearrangement::plan(&group, "time", [GroupSpan::Kept(31..90)])?;
+    /// let plan = GroupRearrangement::plan(&group, "time", [Span::Kept(31..90)])?;
     /// assert_eq!(plan.arrays().len(), 2);
     /// plan.execute(&|_| {})?;
     /// assert_eq!(group.array("time")?.shape(), [59]);
@@ -122,7 +111,7 @@ impl GroupRearrangement {
     pub fn plan(
         group: &Group,
         dimension: &str,
-        spans: impl IntoIterator<Item = GroupSpan>,
+        spans: impl IntoIterator<Item = Span<Group>>,
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(group.metadata().is_version_2(), group.prefix())?;
         refuse_unfinished(group)?;
@@ -132,11 +121,11 @@ impl GroupRearrangement {
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
         for span in spans {
             match span {
-                GroupSpan::Kept(range) => {
+                Span::Kept(range) => {
                     of_arrays.iter_mut().for_each(|spans| spans.push(Span::Kept(range.clone())));
-                    placements.push(Placement::Kept(range));
+                    placements.push(Span::Kept(range));
                 }
-                GroupSpan::Inserted(other) => {
+                Span::Inserted(other) => {
                     let theirs = arrays_with(&other, dimension)?;
                     let added = length_of(&other, dimension, &theirs)?;
                     check_paths(group, &own, &theirs)?;
@@ -146,7 +135,7 @@ impl GroupRearrangement {
                         check_names(&ours.array, theirs)?;
                         spans.push(Span::Inserted(theirs.clone()));
                     }
-                    placements.push(Placement::Inserted(added));
+                    placements.push(Span::Inserted(added));
                     inserted.push(theirs);
                 }
             }

@@ -1,8 +1,5 @@
 //! The part of an array in the rearrangement of its group, as its marker records it.
 
-use std::fmt::Write as _;
-use std::ops::Range;
-
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::node;
@@ -10,17 +7,9 @@ use zarr_array::store::Prefix;
 use zarr_metadata::ArrayMetadata;
 
 use super::super::planning::whole_chunks;
-use super::super::{Placed, RearrangeCounts, Rearrangement};
+use super::super::{Placed, RearrangeCounts, Rearrangement, Span};
 use crate::rearrange::error::{RearrangeError, refused};
 use crate::rearrange::marker_json::{Members, integer, string};
-
-/// A span of the dimension, without the group that is inserted.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Placement {
-    Kept(Range<u64>),
-    /// So many indices of another group.
-    Inserted(u64),
-}
 
 /// The plan for an array in its marker. With it, an array can still be rearranged if its document
 /// has not been put yet: its chunks are copied again, as they are then, and the inserted chunks are
@@ -32,7 +21,8 @@ pub(in crate::rearrange) struct RecordedPlan {
     pub(super) axis: usize,
     /// The length of the axis before.
     pub(super) length: u64,
-    pub(super) placements: Vec<Placement>,
+    /// Of what is inserted, the length.
+    pub(super) placements: Vec<Span<u64>>,
     /// The document of the rearranged array, with keys of the other encoding.
     pub(super) document: ArrayMetadata,
 }
@@ -43,25 +33,20 @@ impl RecordedPlan {
         (0..self.levels).try_fold(array.clone(), |prefix, _| prefix.parent())
     }
 
-    /// The members of a marker's JSON after its first two.
-    pub(in crate::rearrange) fn text(&self) -> String {
-        let Self { levels, axis, length, placements, document } = self;
-        let group = vec![".."; *levels].join("/");
-        let mut spans = String::new();
-        for placement in placements {
-            let separator = if spans.is_empty() { "" } else { "," };
-            let _infallible = match placement {
-                Placement::Kept(range) => {
-                    write!(spans, "{separator}{}:{}", range.start, range.end)
-                }
-                Placement::Inserted(length) => write!(spans, "{separator}+{length}"),
-            };
-        }
-        let document = document.json();
-        format!(
-            ",\n  \"group\": \"{group}\",\n  \"axis\": {axis},\n  \"length\": {length},\n  \
-             \"spans\": \"{spans}\",\n  \"document\": {document}"
-        )
+    /// The members of a marker's JSON after those of an array that is alone.
+    pub(in crate::rearrange) fn members(&self) -> [(&'static str, String); 5] {
+        let spans = self.placements.iter().map(|placement| match placement {
+            Span::Kept(range) => format!("{}:{}", range.start, range.end),
+            Span::Inserted(length) => format!("+{length}"),
+        });
+        let spans = spans.collect::<Vec<_>>().join(",");
+        [
+            ("group", format!("\"{}\"", vec![".."; self.levels].join("/"))),
+            ("axis", self.axis.to_string()),
+            ("length", self.length.to_string()),
+            ("spans", format!("\"{spans}\"")),
+            ("document", self.document.json().to_owned()),
+        ]
     }
 
     /// Reads the form that [`text`](Self::text) writes; the object may hold anything else.
@@ -73,10 +58,8 @@ impl RecordedPlan {
         let mut placements = Vec::new();
         for span in spans.split(',') {
             placements.push(match (span.strip_prefix('+'), span.split_once(':')) {
-                (Some(length), _) => Placement::Inserted(length.parse().ok()?),
-                (None, Some((start, end))) => {
-                    Placement::Kept(start.parse().ok()?..end.parse().ok()?)
-                }
+                (Some(length), _) => Span::Inserted(length.parse().ok()?),
+                (None, Some((start, end))) => Span::Kept(start.parse().ok()?..end.parse().ok()?),
                 (None, None) => return None,
             });
         }
@@ -111,8 +94,8 @@ impl RecordedPlan {
         let mut offset = 0_u64;
         for placement in &self.placements {
             let length = match placement {
-                Placement::Inserted(length) => *length,
-                Placement::Kept(range) => {
+                Span::Inserted(length) => *length,
+                Span::Kept(range) => {
                     let chunks = whole_chunks(old, self.axis, range);
                     let chunks = chunks.map_err(|cause| refused(array.prefix(), cause))?;
                     if !chunks.is_empty() {

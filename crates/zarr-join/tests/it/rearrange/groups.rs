@@ -9,7 +9,7 @@ use std::sync::Arc;
 use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
 use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_join::rearrange::{
-    GroupRearrangement, GroupSpan, Repair, refuse_half_rearranged, repair, repair_group,
+    GroupRearrangement, Repair, Span, refuse_half_rearranged, repair, repair_group,
 };
 use zarr_metadata::GroupMetadata;
 use zarr_store_tests::{Objects, objects, restore, sampled};
@@ -71,7 +71,7 @@ fn open_group(store: &Arc<dyn Store>) -> Result<Group, ArrayError> {
     Ok(group.with_update_policy(UpdatePolicy::AcceptSingleProcess))
 }
 
-fn run(store: &Arc<dyn Store>, spans: &[GroupSpan]) -> Result<(), ArrayError> {
+fn run(store: &Arc<dyn Store>, spans: &[Span<Group>]) -> Result<(), ArrayError> {
     GroupRearrangement::plan(&open_group(store)?, "time", spans.iter().cloned())?.execute(&|_| {})
 }
 
@@ -123,7 +123,7 @@ fn assert_whole(store: &Arc<dyn Store>, states: &States, what: &str) -> bool {
     mixed
 }
 
-fn states(make: &dyn Fn() -> Arc<dyn Store>, spans: &[GroupSpan]) -> (States, u64) {
+fn states(make: &dyn Fn() -> Arc<dyn Store>, spans: &[Span<Group>]) -> (States, u64) {
     let store = make();
     hierarchy(&store);
     let (old, [old_rows, ..]) = (objects(&*store), seen(&store));
@@ -138,7 +138,7 @@ fn states(make: &dyn Fn() -> Arc<dyn Store>, spans: &[GroupSpan]) -> (States, u6
 fn interrupted(
     make: &dyn Fn() -> Arc<dyn Store>,
     states: &States,
-    spans: &[GroupSpan],
+    spans: &[Span<Group>],
     number: u64,
     fault: Fault,
 ) -> (Arc<dyn Store>, Result<(), ArrayError>) {
@@ -149,15 +149,15 @@ fn interrupted(
     (store, result)
 }
 
-fn spans() -> [Vec<GroupSpan>; 3] {
+fn spans() -> [Vec<Span<Group>>; 3] {
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     group(&memory, "", 4);
     let other = Group::open(memory, &at("g")).expect("opens");
-    let kept = GroupSpan::Kept;
+    let kept = Span::Kept;
     [
         vec![kept(2..9)],
         vec![kept(5..9), kept(0..2)],
-        vec![kept(0..2), GroupSpan::Inserted(other), kept(2..9)],
+        vec![kept(0..2), Span::Inserted(other), kept(2..9)],
     ]
 }
 
@@ -393,8 +393,8 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
     hierarchy(&store);
     let before = objects(&*store);
     let group = open_group(&store).expect("opens");
-    let kept = |range| vec![GroupSpan::Kept(range)];
-    let error = |dimension: &str, spans: Vec<GroupSpan>| {
+    let kept = |range| vec![Span::Kept(range)];
+    let error = |dimension: &str, spans: Vec<Span<Group>>| {
         let error =
             GroupRearrangement::plan(&group, dimension, spans).expect_err("refused").to_string();
         assert!(objects(&*store) == before);
@@ -420,7 +420,7 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     self::group(&memory, "", 4);
     let other = Group::open(memory.clone(), &at("g")).expect("opens");
-    let insert = || vec![GroupSpan::Kept(0..9), GroupSpan::Inserted(other.clone())];
+    let insert = || vec![Span::Kept(0..9), Span::Inserted(other.clone())];
     zarr_array::delete_node(&memory, &at("g/time")).expect("deletes");
     assert_eq!(
         error("time", insert()),

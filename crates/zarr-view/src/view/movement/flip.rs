@@ -18,11 +18,7 @@ impl View {
     pub fn flip(&self, axis: usize) -> Result<Self, ViewError> {
         self.check_axis(axis)?;
         let size = self.shape[axis];
-        let last = signed_last(size);
+        let last = crate::view::signed(size).saturating_sub(1);
         self.restride(axis, size, last, -1)
     }
-}
-
-const fn signed_last(size: usize) -> isize {
-    crate::view::signed(size).saturating_sub(1)
 }

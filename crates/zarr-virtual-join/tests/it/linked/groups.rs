@@ -7,14 +7,14 @@ use zarr_array::store::{
     Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, StoreOptions, UpdatePolicy,
 };
 use zarr_array::{Array, Group, Selection, delete_node};
+use zarr_join::rearrange::Span;
 use zarr_join::{
     CombineAttributes, GroupArrangement, GroupMember, JoinGroups, JoinOptions, NodeMember,
 };
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 use zarr_store_tests::objects;
 use zarr_virtual_join::{
-    AxisOf, Document, MemberSpan, Missing, OpenOptions, StoredDocument, VirtualJoinError,
-    open_store,
+    AxisOf, Document, Missing, OpenOptions, StoredDocument, VirtualJoinError, open_store,
 };
 
 use super::without_times;
@@ -158,7 +158,7 @@ fn insert(
     let document = StoredDocument::open(place.to_str().expect("UTF-8"), &OpenOptions::new())?;
     let axis = AxisOf::Named(dimension);
     let end = document.length(axis)?;
-    let spans = [MemberSpan::Kept(0..at), MemberSpan::Inserted(member), MemberSpan::Kept(at..end)];
+    let spans = [Span::Kept(0..at), Span::Inserted(member), Span::Kept(at..end)];
     document.rearrange(axis, &spans)?.write(UpdatePolicy::RequireExclusion)
 }
 

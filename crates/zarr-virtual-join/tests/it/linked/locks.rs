@@ -11,12 +11,12 @@ use zarr_array::store::{
 use zarr_array::{Array, Group, Hierarchy};
 use zarr_check::{CheckOptions, Finding, check};
 use zarr_copy::{CopyOptions, Endpoint, copy_tree};
+use zarr_join::rearrange::Span;
 use zarr_join::{Arrangement, GroupArrangement, GroupMember, Join, JoinGroups, Member, NodeMember};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 use zarr_store_tests::{FewLocks, prefix};
 use zarr_virtual_join::{
-    AxisOf, Document, MemberSpan, Missing, OpenOptions, StoredDocument, VirtualJoinError,
-    open_store,
+    AxisOf, Document, Missing, OpenOptions, StoredDocument, VirtualJoinError, open_store,
 };
 
 const SOLE: UpdatePolicy = UpdatePolicy::RequireExclusion;
@@ -139,11 +139,7 @@ fn joins_of_arrays_beside_their_members_keep_the_rule() {
     };
     assert_eq!(read(), [1, 2, 3, 6]);
     let document = place.document("all.zjoin");
-    let spans = [
-        MemberSpan::Kept(3..4),
-        MemberSpan::Inserted(NodeMember::Array(b)),
-        MemberSpan::Kept(0..3),
-    ];
+    let spans = [Span::Kept(3..4), Span::Inserted(NodeMember::Array(b)), Span::Kept(0..3)];
     let plan = document.rearrange(AxisOf::Number(0), &spans).expect("fits");
     plan.write(SOLE).expect("writes");
     let late = plan.write(SOLE);
@@ -170,7 +166,7 @@ fn joins_of_groups_that_are_copied_and_checked_keep_the_rule() {
     document.write(&url, &Place::options()).expect("writes");
     let document = place.document("all.zjoin");
     let group = NodeMember::Group(GroupMember::new(place.url(""), member(&store, "c", &[6])));
-    let spans = [MemberSpan::Kept(3..5), MemberSpan::Inserted(group), MemberSpan::Kept(0..3)];
+    let spans = [Span::Kept(3..5), Span::Inserted(group), Span::Kept(0..3)];
     let plan = document.rearrange(AxisOf::Named("time"), &spans).expect("fits");
     plan.write(SOLE).expect("writes");
 

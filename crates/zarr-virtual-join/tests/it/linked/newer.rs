@@ -10,10 +10,11 @@ use zarr_array::store::{
 };
 use zarr_array::{Array, ArrayError, Selection};
 use zarr_check::{CheckOptions, check};
+use zarr_join::rearrange::Span;
 use zarr_join::{Arrangement, Member, NodeMember};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
 use zarr_store_tests::executor::block_on;
-use zarr_virtual_join::{AxisOf, Document, MemberSpan, OpenOptions, StoredDocument};
+use zarr_virtual_join::{AxisOf, Document, OpenOptions, StoredDocument};
 
 use super::{link, on_disk, open};
 use crate::cases::whole;
@@ -270,7 +271,7 @@ fn an_inserted_member_has_its_own_time_unless_no_member_has_one() {
     let insert = || {
         let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
         let member = NodeMember::Array(members[2].clone());
-        let spans = [MemberSpan::Kept(0..12), MemberSpan::Inserted(member)];
+        let spans = [Span::Kept(0..12), Span::Inserted(member)];
         let plan = document.rearrange(AxisOf::Number(0), &spans).expect("fits");
         plan.write(UpdatePolicy::RequireExclusion).expect("writes");
         Document::from_json(url, &fs::read(&place).expect("reads")).expect("valid")

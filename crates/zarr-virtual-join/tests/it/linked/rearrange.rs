@@ -6,11 +6,10 @@ use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, UpdatePolicy};
 use zarr_array::{Array, AxisSelection, Selection};
+use zarr_join::rearrange::Span;
 use zarr_join::{Arrangement, Member, Members, NodeMember};
 use zarr_metadata::{ArrayBuilder, DataType};
-use zarr_virtual_join::{
-    AxisOf, Document, MemberSpan, OpenOptions, StoredDocument, VirtualJoinError,
-};
+use zarr_virtual_join::{AxisOf, Document, OpenOptions, StoredDocument, VirtualJoinError};
 
 use super::{link, on_disk, open};
 use crate::cases::{Random, expected, random_members, whole};
@@ -61,7 +60,7 @@ fn members_in_another_order_are_rows_in_another_order() {
         let axis = random.below(shape.len() as u64) as usize;
         let kept = some(&mut random, laid.tiles().bounds(axis));
         let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
-        let spans: Vec<MemberSpan> = kept.iter().cloned().map(MemberSpan::Kept).collect();
+        let spans: Vec<Span<NodeMember>> = kept.iter().cloned().map(Span::Kept).collect();
         let plan = document.rearrange(AxisOf::Number(axis), &spans).expect("fits");
         let before = whole(&open(&place).expect("opens"));
         plan.write(SOLE).expect("writes");
@@ -114,11 +113,8 @@ fn an_inserted_member_is_where_a_join_of_all_has_it() {
         let url = place.to_str().expect("UTF-8");
         let document = StoredDocument::open(url, &OpenOptions::new()).expect("is there");
         let length = document.length(AxisOf::Number(axis)).expect("an axis");
-        let spans = [
-            MemberSpan::Kept(0..at),
-            MemberSpan::Inserted(NodeMember::Array(one)),
-            MemberSpan::Kept(at..length),
-        ];
+        let spans =
+            [Span::Kept(0..at), Span::Inserted(NodeMember::Array(one)), Span::Kept(at..length)];
         let plan = document.rearrange(AxisOf::Number(axis), &spans).expect("fits");
         plan.write(SOLE).expect("writes");
         assert_eq!(whole(&open(&place).expect("opens")), expected(&laid), "seed {seed}");
@@ -149,14 +145,14 @@ fn what_is_not_whole_members_is_refused_and_nothing_is_written() {
     link(tiles[..2].to_vec(), Arrangement::Along(1), &row).expect("links");
     let before = fs::read(&place).expect("reads");
     let url = |place: &std::path::Path| place.to_str().expect("UTF-8").to_owned();
-    let error = |place: &std::path::Path, axis: AxisOf<'_>, spans: &[MemberSpan]| {
+    let error = |place: &std::path::Path, axis: AxisOf<'_>, spans: &[Span<NodeMember>]| {
         let document = StoredDocument::open(&url(place), &OpenOptions::new()).expect("is there");
         let error = document.rearrange(axis, spans).expect_err("does not fit");
         error.to_string().replace(&format!("{}/", folder.display()), "")
     };
-    let (kept, axis) = (MemberSpan::Kept, AxisOf::Number);
+    let (kept, axis) = (Span::Kept, AxisOf::Number);
     let backwards = Range { start: 3, end: 2 };
-    let inserted = |member: Member| [MemberSpan::Inserted(NodeMember::Array(member))];
+    let inserted = |member: Member| [Span::Inserted(NodeMember::Array(member))];
     let nested = Member::new(url(&row), open(&row).expect("opens"));
     let messages = [
         error(&place, axis(0), &[kept(0..1)]),
@@ -198,7 +194,7 @@ fn a_document_that_others_have_changed_is_not_overwritten() {
     let open = || StoredDocument::open(url, &OpenOptions::new()).expect("is there");
     let (one, other) = (open(), open());
     let plan = |document: &StoredDocument, range: Range<u64>| {
-        let spans = [MemberSpan::Kept(range)];
+        let spans = [Span::Kept(range)];
         document.rearrange(AxisOf::Named("x"), &spans).and_then(|plan| plan.write(SOLE))
     };
     plan(&one, 2..6).expect("writes");

@@ -1,22 +1,15 @@
-//! The rearrangement that the arguments ask for.
+//! The spans of the new axis that the arguments ask for.
 
 use std::ops::Range;
 
 use zarr_kit::AxisSelection;
 use zarr_kit::array::store::place_below;
+use zarr_kit::join::rearrange::Span;
 
 use crate::args::Rearrange;
 use crate::error::CliError;
 use crate::notation::region::NamedAxis;
 use crate::stores::node_store::NodeStore;
-
-/// The rearrangement that the arguments ask for.
-pub(super) enum Asked<'a> {
-    /// These ranges, in this order.
-    Kept(Vec<Range<u64>>),
-    /// The arrays at these paths, in front of an index.
-    Inserted { paths: &'a [String], at: u64 },
-}
 
 /// The axis that is rearranged.
 pub(super) struct Axis<'a> {
@@ -45,8 +38,12 @@ impl<'a> Axis<'a> {
         Ok(Self { place, number: 0, name: Some(&args.axis), length })
     }
 
-    /// Reads `--remove`, `--order`, or `--insert` and `--at`.
-    pub(super) fn asked<'b>(&self, args: &'b Rearrange) -> Result<Asked<'b>, CliError> {
+    /// Reads `--remove`, `--order`, or `--insert` and `--at`, and opens what is inserted.
+    pub(super) fn spans<T>(
+        &self,
+        args: &Rearrange,
+        mut inserted: impl FnMut(&NodeStore) -> Result<T, CliError>,
+    ) -> Result<Vec<Span<T>>, CliError> {
         if let Some(text) = &args.remove {
             let mut removed = self.ranges("--remove", text)?;
             removed.sort_by_key(|range| range.start);
@@ -54,18 +51,23 @@ impl<'a> Axis<'a> {
             let mut start = 0;
             for range in removed {
                 if start < range.start {
-                    kept.push(start..range.start);
+                    kept.push(Span::Kept(start..range.start));
                 }
                 start = start.max(range.end);
             }
-            kept.push(start..self.length);
-            return Ok(Asked::Kept(kept));
+            kept.push(Span::Kept(start..self.length));
+            return Ok(kept);
         }
         if let Some(text) = &args.order {
-            return Ok(Asked::Kept(self.ranges("--order", text)?));
+            return Ok(self.ranges("--order", text)?.into_iter().map(Span::Kept).collect());
         }
-        let text = args.at.as_deref().unwrap_or_default();
-        Ok(Asked::Inserted { paths: &args.insert, at: self.edge(text)? })
+        let at = self.edge(args.at.as_deref().unwrap_or_default())?;
+        let mut spans = vec![Span::Kept(0..at)];
+        for path in &args.insert {
+            spans.push(Span::Inserted(inserted(&NodeStore::open(path)?)?));
+        }
+        spans.push(Span::Kept(at..self.length));
+        Ok(spans)
     }
 
     /// Parses `0:31,59:` and `2012-01,2012-03:`.

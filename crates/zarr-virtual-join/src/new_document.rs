@@ -21,9 +21,9 @@ use zarr_metadata::{ArrayBuilder, ArrayMetadata};
 use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};
 use crate::document_folder::reference;
 use crate::document_url::{DocumentUrl, is_virtual_join};
+use crate::document_version::DocumentVersion;
 use crate::error::VirtualJoinError;
 use crate::grid::clipped;
-use crate::recorded::Recorded;
 use crate::source::document;
 
 impl Document {
@@ -120,7 +120,8 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
     let Some((key, meta, _)) = found else {
         return Err(failed(ArrayError::NotFound { path: prefix.to_string() }).into());
     };
-    let Recorded { length, etag, last_modified } = Recorded::new(&meta, &key, folder.as_deref());
+    let DocumentVersion { length, etag, last_modified } =
+        DocumentVersion::new(&meta, &key, folder.as_deref());
     Ok(MemberReference {
         location: reference(parent, member.store()),
         path: prefix.clone(),

@@ -1,4 +1,4 @@
-//! The record of a member's document, which shows whether it has changed since the join.
+//! The version of a member's document, which shows whether it has changed since the join.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use zarr_array::store::{Key, ObjectMeta};
 
 use crate::document::{MemberReference, same_time, seconds};
 
-/// The length and the version of a document.
+/// The length, the tag and the time of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Recorded {
+pub(crate) struct DocumentVersion {
     pub(crate) length: u64,
     pub(crate) etag: Option<String>,
     pub(crate) last_modified: Option<String>,
 }
 
-impl Recorded {
-    /// The record of a found document. `place` is the member's folder, if it is local, or the file
+impl DocumentVersion {
+    /// The version of a found document. `place` is the member's folder, if it is local, or the file
     /// that contains it, such as an archive. The time of such a file counts, since any change of
     /// the file may be a change of the member.
     pub(crate) fn new(meta: &ObjectMeta, key: &Key, place: Option<&Path>) -> Self {
