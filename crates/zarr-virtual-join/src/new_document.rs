@@ -16,7 +16,7 @@ use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_join::Join;
 use zarr_join::JoinError;
 use zarr_join::{Member, Members};
-use zarr_metadata::{ArrayBuilder, ArrayMetadata};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec};
 
 use crate::document::{Document, JoinedArray, MemberReference, Missing, seconds};
 use crate::document_folder::reference;
@@ -27,19 +27,19 @@ use crate::grid::clipped;
 use crate::source::document;
 
 impl Document {
-    /// The document of a virtual join, in place of an array: it records the locations of the
-    /// members, and the identity of their documents. `place` is the path or URL at which it will be
-    /// [written](Document::write). References to members are relative to it if possible. The names
-    /// of the members must be their paths or URLs.
+    /// The document of a virtual join, in place of an array: it says where the members are, and what
+    /// their documents were. `place` is the path or URL at which it will be
+    /// [written](Document::write), to which it names the members by relative references where there
+    /// are some. The names of the members must be their paths or URLs.
     ///
-    /// Chunks, codecs and fill values of the members may all differ. The joined array has the
-    /// chunks of the members. If neighbouring members have different chunks, each chunk of the
-    /// joined array spans chunks up to the next edge that all neighbours share. The joined array
-    /// has the codecs of the first member if they fit these chunks. A copy of the array is encoded
-    /// with them by default.
+    /// Chunks, codecs and fill values of the members may all differ. The chunks of the joined array
+    /// are those of the members; where members that lie side by side have different ones, each
+    /// chunk of the joined array spans chunks up to the next edge that all neighbours share. Its
+    /// codecs are those of the first member, or of its inner chunks, if they fit to these chunks. A
+    /// copy of the array is encoded with them by default.
     ///
     /// Reading a chunk that is modified after this call is an error, unless
-    /// [`chunks_may_change`](Document::chunks_may_change) removes the times.
+    /// [`chunks_may_change`](Document::chunks_may_change) takes the times out.
     ///
     /// # Errors
     /// [`VirtualJoinError`] with the name of the first member that does not fit or cannot be looked up.
@@ -48,7 +48,7 @@ impl Document {
         let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;
         let grid = |members: &Members| -> Result<_, VirtualJoinError> {
             let grid = match members.shape().contains(&0) {
-                // Without elements there are no chunks.
+                // Without elements there is nothing to divide into chunks.
                 true => members.joined_grid(),
                 false => linked_grid(members),
             };
@@ -74,11 +74,11 @@ impl Document {
         }))
     }
 
-    /// Writes the document to a path or URL that ends in `.zjoin` and does not exist yet.
+    /// Writes the document to a path or URL that ends in `.zjoin`, where there must be nothing yet.
     ///
     /// # Errors
-    /// [`VirtualJoinError`] if the name does not end in `.zjoin`, if the path exists already, or if
-    /// it cannot be written.
+    /// [`VirtualJoinError`] if the name does not end in `.zjoin`, if there is something already, or if it
+    /// cannot be written.
     pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), VirtualJoinError> {
         let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;
@@ -110,7 +110,7 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
     let place = Place::parse(member.store(), &StoreOptions::new()).ok();
     let place = place.and_then(|place| place.folder().map(Path::to_owned));
     let folder = place.and_then(|place| match place.is_file() {
-        // Not an archive: its entries have separate times.
+        // Not an archive, whose entries have times of their own.
         true => is_virtual_join(member.store()).then_some(place),
         false => Some(prefix.segments().fold(place, |path, name| path.join(name))),
     });
@@ -133,20 +133,32 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
     })
 }
 
-/// The document with other codecs if its own do not fit the chunks, as shards may not.
+/// The document with other codecs if its own do not fit the chunks, as shards may not: the codecs
+/// within them, else none that compress. This build may be without the compressor of new arrays.
 pub(crate) fn with_fitting_codecs(
     metadata: ArrayMetadata,
 ) -> Result<ArrayMetadata, VirtualJoinError> {
-    let store = Arc::new(MemoryStore::new());
-    if Array::with_metadata(store, &Prefix::root(), metadata.clone(), Options::new()).is_ok() {
+    let fits = |metadata: &ArrayMetadata| {
+        let (store, root) = (Arc::new(MemoryStore::new()), Prefix::root());
+        Array::with_metadata(store, &root, metadata.clone(), Options::new()).is_ok()
+    };
+    if fits(&metadata) {
         return Ok(metadata);
+    }
+    let inner = metadata.codecs().iter().find_map(|codec| match codec {
+        Codec::ShardingIndexed(sharding) => metadata.with_codecs(&sharding.codecs).ok(),
+        _ => None,
+    });
+    if let Some(inner) = inner.filter(fits) {
+        return Ok(inner);
     }
     let plain = ArrayBuilder::new(metadata.shape(), metadata.data_type().clone());
     let plain = plain.build().map_err(JoinError::Metadata)?;
-    Ok(metadata.with_codecs(plain.codecs()).map_err(JoinError::Metadata)?)
+    let codecs = plain.codecs().get(..1).unwrap_or_default();
+    Ok(metadata.with_codecs(codecs).map_err(JoinError::Metadata)?)
 }
 
-/// The grid with the members as chunks.
+/// The grid whose chunks are the members.
 fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
     let tiles = members.tiles();
     let axes = (0..tiles.counts().len()).map(|axis| {
@@ -168,7 +180,7 @@ fn grid_of_members(members: &Members) -> Result<Grid, GridError> {
     Ok(Grid::new(axes.collect::<Result<Vec<_>, _>>()?))
 }
 
-/// The grid of the members' chunks, or of several whole chunks each.
+/// The grid whose chunks are chunks of the members, or several whole ones.
 fn linked_grid(members: &Members) -> Result<Grid, GridError> {
     let tiles = members.tiles();
     let counts = tiles.counts();

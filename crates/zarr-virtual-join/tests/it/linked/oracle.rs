@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
+use std::path::Path;
 use std::sync::Arc;
 
 use zarr_array::store::{Links, MemoryStore, Prefix, Store};
@@ -236,5 +237,33 @@ fn members_that_are_alike_keep_their_own_elements() {
         let selection = random_selection(&mut random, array.shape());
         let read = array.read(&selection).expect("reads");
         assert_eq!(read, oracle.read(&selection).expect("reads"), "{selection:?}");
+    }
+}
+
+/// Builds may lack the compressor of new arrays, but read the codecs of the members.
+#[test]
+fn where_shards_do_not_fit_the_codecs_within_them_do() {
+    let members = |codec: &Codec, folder: &Path| {
+        let member = |length: u64| {
+            let metadata = ArrayBuilder::new([length], DataType::Uint16)
+                .chunk_shape([4])
+                .codecs([codec.clone()])
+                .build()
+                .expect("valid");
+            let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata);
+            Member::new(length.to_string(), array.expect("creates"))
+        };
+        on_disk(&[member(5), member(8)], folder)
+    };
+    let inner = [Codec::bytes(), Codec::gzip(1)];
+    let nested = Codec::sharding([4], [Codec::sharding([2], inner.clone())]);
+    // What fits neither is left without a compressor.
+    for (codec, expected) in
+        [(Codec::sharding([2], inner.clone()), &inner[..]), (nested, &inner[..1])]
+    {
+        let folder = tempfile::tempdir().expect("a folder");
+        let place = folder.path().join("both.zjoin");
+        link(members(&codec, folder.path()), Arrangement::Along(0), &place).expect("links");
+        assert_eq!(open(&place).expect("opens").metadata().codecs(), expected);
     }
 }
