@@ -21,8 +21,9 @@ use crate::tasks::intermediate_place::INTERMEDIATE;
 ///
 /// # Steps
 /// 1. The marker is put.
-/// 2. If the source now has that marker too, it is the target under another name: the marker
-///    is removed, and nothing else happens.
+/// 2. If the source now has that marker too, it is the target under another name: the marker that
+///    was there before is put again or, without one, this one is removed. Nothing else happens. So
+///    it is if the source cannot be read.
 /// 3. Files that killed writers left are removed, even if the copy is resumed, or was to be
 ///    resumed but is finished.
 /// 4. If there is something to remove, the marker records that. The document is removed first,
@@ -96,6 +97,10 @@ pub(crate) fn begin(
         });
     }
     look()?;
+    let before = match found {
+        Some(_) => marker.stored()?,
+        None => None,
+    };
     if occupied {
         marker.put(Step::Clearing)?;
     } else if marker.put_first()? == PutOutcome::Changed {
@@ -103,7 +108,7 @@ pub(crate) fn begin(
         return Err(TransferError::Unfinished { path: to.path() });
     }
     if let Err(error) = from.iter().try_for_each(|from| from.refuse_unfinished()) {
-        marker.remove()?;
+        marker.restore(before.as_deref())?;
         return Err(match error {
             TransferError::UnfinishedSource { .. } => TransferError::Overlap { path: to.path() },
             error => error,

@@ -222,7 +222,7 @@ impl<'a> Marker<'a> {
     /// Why the marker that is there is not this one.
     pub(crate) fn other(&self) -> Result<TransferError, TransferError> {
         let path = self.to.path();
-        let text = read_marker(&**self.to.store, &self.key)?.unwrap_or_default();
+        let text = self.stored()?.unwrap_or_default();
         if let Some(found) = other_version(&text) {
             return Ok(TransferError::MarkerVersion { path, found, allowed: MARKER_VERSION });
         }
@@ -245,6 +245,19 @@ impl<'a> Marker<'a> {
         Ok(self.to.store.put(&self.key, self.text(step).as_bytes())?)
     }
 
+    /// The marker that is there, of any copy.
+    pub(crate) fn stored(&self) -> Result<Option<Vec<u8>>, TransferError> {
+        Ok(read_marker(&**self.to.store, &self.key)?)
+    }
+
+    /// Takes the marker back, for the one that was there before: what it tells is still so.
+    pub(crate) fn restore(&self, before: Option<&[u8]>) -> Result<(), TransferError> {
+        match before {
+            Some(text) => Ok(self.to.store.put(&self.key, text)?),
+            None => self.remove(),
+        }
+    }
+
     /// Removes the marker, because the copy is finished.
     pub(crate) fn remove(&self) -> Result<(), TransferError> {
         Ok(self.to.store.delete(&self.key)?)
@@ -253,7 +266,7 @@ impl<'a> Marker<'a> {
     /// The progress of the copy of the found marker, if there is one: `Some(None)` for another
     /// copy's marker.
     pub(crate) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
-        let Some(text) = read_marker(&**self.to.store, &self.key)? else { return Ok(None) };
+        let Some(text) = self.stored()? else { return Ok(None) };
         let steps = [Step::Clearing, Step::Copying];
         Ok(Some(steps.into_iter().find(|step| self.text(*step).as_bytes() == text)))
     }

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use zarr_array::store::{
-    LocalStore, MemoryStore, Prefix, Store, StoreExt as _, StoreOptions, open_url,
+    Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, StoreOptions,
+    open_url,
 };
 use zarr_array::{Array, Group, Selection};
 use zarr_copy::{CopyOptions, CopySummary, Endpoint, MARKER, TransferError, copy_array, copy_tree};
@@ -304,5 +305,27 @@ fn what_is_not_finished_is_no_source() {
                 assert_eq!(objects(&to), before);
             }
         }
+    }
+}
+
+/// Otherwise nothing would tell what the chunks are that it has left.
+#[test]
+fn an_unfinished_copy_stays_marked_if_another_source_cannot_be_read() {
+    let overwrite = CopyOptions::new().overwrite(true);
+    for step in 0.. {
+        let from: Shared = Arc::new(MemoryStore::new());
+        array(&from, "a");
+        let to: Shared = Arc::new(MemoryStore::new());
+        let dying: Shared = Arc::new(FaultStore::new(to.clone()).at(12, Fault::DieBefore));
+        copy((&from, "a"), (&dying, "b"), None, &CopyOptions::new()).expect_err("ends");
+        assert!(objects(&to).len() > 1);
+        let faulty: Shared = Arc::new(FaultStore::new(from).at(step, Fault::DieBefore));
+        let copied = copy((&faulty, "a"), (&to, "b"), None, &overwrite);
+        if copied.is_ok() {
+            assert!(step > 8);
+            return;
+        }
+        let marker = prefix("b").key(MARKER).expect("a key");
+        assert!(to.read(&marker).expect("reads").is_some(), "step {step}");
     }
 }
