@@ -123,7 +123,7 @@ pub enum ChainErrorKind {
     },
     /// `order` is not a permutation of the dimensions of the codec's input.
     #[error(
-        "order {order:?} is not a permutation for what reaches the codec, an array of rank {rank}"
+        "order {order:?} is not a permutation of the dimensions of the codec's input, which has rank {rank}"
     )]
     TransposeOrder {
         /// The order as given.

@@ -61,7 +61,7 @@ fn sd_53_endian() {
 fn sd_30_orders() {
     let transpose =
         r#"[{"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#;
-    insta::assert_snapshot!(refused(transpose, "uint8", &[4]), @"$.codecs[0].configuration.order: codec transpose: order [1, 0] is not a permutation for what reaches the codec, an array of rank 1");
+    insta::assert_snapshot!(refused(transpose, "uint8", &[4]), @"$.codecs[0].configuration.order: codec transpose: order [1, 0] is not a permutation of the dimensions of the codec's input, which has rank 1");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use zarr_metadata::{Codec, DataType, Optional};
 use crate::support::{codec as fixed, encode as encode_fixed};
 
 fn of(inner: DataType) -> DataType {
-    DataType::ZarrsOptional(Optional::new(inner).expect("a type whose elements are known"))
+    DataType::ZarrsOptional(Optional::new(inner).expect("a type with known elements"))
 }
 
 fn chain(mask: &str, data: &str) -> String {

@@ -144,7 +144,7 @@ impl Read for Frames<'_> {
             }
             let size = decoder.content_size();
             if size != 0 && size != *done {
-                return Err(corrupt(format!("a frame of {done} bytes, whose header says {size}")));
+                return Err(corrupt(format!("a frame of {done} bytes, but {size} in its header")));
             }
             if let Some(stored) = decoder.get_checksum_from_data()
                 && decoder.get_calculated_checksum() != Some(stored)
