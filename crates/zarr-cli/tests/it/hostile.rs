@@ -263,3 +263,23 @@ fn leftovers_and_sources_of_hostile_names() {
         }
     }
 }
+
+/// A file that no key can name is not copied, and said not to be.
+#[cfg(unix)]
+#[test]
+fn files_that_no_key_can_name_are_told() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "4", "--dtype", "int8"]);
+    file(folder, "a/back\\slash", "lost");
+    let copied = run(folder, &["copy", "a", "b"]);
+    assert!(copied.status.success());
+    let said = String::from_utf8(copied.stderr).expect("text");
+    assert!(said.contains("back\\slash is not in the copy: no key can have this name"), "{said}");
+    let copied = run(folder, &["copy", "a", "c", "--json"]);
+    let report: serde_json::Value = serde_json::from_slice(&copied.stdout).expect("JSON");
+    assert_eq!(report["without_key"], serde_json::json!(["back\\slash"]));
+    // Nothing is said where nothing is lost.
+    let copied = run(folder, &["copy", "b", "d"]);
+    assert!(!String::from_utf8_lossy(&copied.stderr).contains("key"));
+}

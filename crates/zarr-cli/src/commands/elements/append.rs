@@ -85,14 +85,14 @@ fn append(
             args.axis
         )));
     }
-    if let Some(header) = &header {
-        if header.shape != shape {
-            return Err(input.wrong(format!(
-                "an array of shape {:?}, but the data appended to {} has the shape {shape:?}",
-                header.shape,
-                words::shape(array.shape())
-            )));
-        }
+    if let Some(header) = &header
+        && header.shape != shape
+    {
+        return Err(input.wrong(format!(
+            "an array of shape {:?}, but the data appended to {} has the shape {shape:?}",
+            header.shape,
+            words::shape(array.shape())
+        )));
     }
     let elements = input.in_memory(elements, header.as_ref(), &shape, array)?;
     // The elements become visible together: no part of them is done before the others.

@@ -1,10 +1,11 @@
 //! How the arguments arrange the members.
 
 use zarr_kit::join::{
-    self, AxisName, CombineAttributes, GroupMember, JoinError, JoinGroups, Member, MemberGrid,
+    self, AxisName, CombineAttributes, GroupMember, JoinGroups, Member, MemberGrid,
     NamedArrangement,
 };
 
+use super::errors::refused;
 use crate::args::{Combine, Join};
 use crate::error::CliError;
 
@@ -53,16 +54,5 @@ fn grid(text: &str) -> Result<MemberGrid, CliError> {
         _ => {
             Err(CliError::argument("--grid", text, "numbers with x between them, as 3x4, or auto"))
         }
-    }
-}
-
-/// The error, with the argument as it is written.
-fn refused(error: JoinError) -> CliError {
-    match error {
-        JoinError::Argument { argument: "grid", found, reason } => {
-            CliError::argument("--grid", &found, reason)
-        }
-        JoinError::Argument { found, reason, .. } => CliError::argument("--along", &found, reason),
-        error => CliError::Join(Box::new(error)),
     }
 }

@@ -1,6 +1,7 @@
 //! `zarr-kit join`.
 
 mod arrange;
+mod errors;
 mod members;
 mod virtual_join;
 
@@ -8,13 +9,13 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use zarr_kit::array::store::shown_url;
-use zarr_kit::copy::TransferError;
 use zarr_kit::join::{JoinError, JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words::{bytes, counted};
-use zarr_kit::{ArrayError, ArrayMetadata, Prefix};
+use zarr_kit::{ArrayMetadata, Prefix};
 
+use self::errors::failed;
 use crate::args;
 use crate::error::CliError;
 use crate::interrupt::Interrupt;
@@ -144,31 +145,6 @@ fn chosen(
     let Some(text) = &args.chunks else { return Ok(None) };
     chunks::changed(text, metadata, all)
         .map_err(|cause| Refused::Chunks(CliError::Chunks { text: text.clone(), cause }))
-}
-
-/// The error, with the place as the user wrote it.
-fn failed(error: JoinError, target: &str) -> CliError {
-    match error {
-        JoinError::Transfer(cause) => {
-            let place = match *cause {
-                // An error of a member; it has the member's path.
-                TransferError::UnfinishedSource { .. } | TransferError::Source(_) => "a member",
-                _ => target,
-            };
-            CliError::Copy { place: place.to_owned(), memory: 0, begun: None, cause }
-        }
-        JoinError::Target(cause) if matches!(*cause, ArrayError::Chain { .. }) => {
-            let message = format!(
-                "{cause}: the last chunk of a member that is not the last is cut, and the codecs do \
-                 not take it; --chunks gives the joined array other chunks"
-            );
-            CliError::Usage { message }
-        }
-        cause @ JoinError::Coordinates { .. } => {
-            CliError::Usage { message: format!("{cause}; --any-order joins them so") }
-        }
-        cause => CliError::Join(Box::new(cause)),
-    }
 }
 
 /// Both counts, and why chunks are decoded.

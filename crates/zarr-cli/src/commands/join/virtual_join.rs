@@ -6,7 +6,7 @@ use zarr_kit::join::NodeMembers;
 use zarr_kit::report::words::counted;
 use zarr_kit::virtual_join::{Document, Missing, VirtualJoinError};
 
-use super::arrange;
+use super::{arrange, errors};
 use crate::args;
 use crate::error::CliError;
 use crate::output::print::{done, note};
@@ -52,7 +52,7 @@ fn is_outside(location: &str) -> bool {
 
 fn failed(error: VirtualJoinError) -> CliError {
     match error {
-        VirtualJoinError::Join(cause) => super::failed(*cause, ""),
+        VirtualJoinError::Join(cause) => errors::failed(*cause, ""),
         error => CliError::VirtualJoin(error),
     }
 }

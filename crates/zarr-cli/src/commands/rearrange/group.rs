@@ -8,6 +8,7 @@ use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
 
 use super::moving::{Said, execute, is_regular, parts, verb};
+use super::order::check_order;
 use super::spans::Axis;
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
@@ -36,7 +37,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
         GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
     check_group_insertion(&plan, &place.shown, &inserted)
         .map_err(|cause| CliError::Join(Box::new(cause)))?;
-    super::check_order(args)?;
+    check_order(args)?;
     if !args.dry_run {
         execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;
     }

@@ -2,19 +2,18 @@
 
 mod group;
 mod moving;
+mod order;
 mod spans;
 mod virtual_join;
 
-use std::iter;
-
 use serde_json::json;
+use zarr_kit::Array;
 use zarr_kit::array::store::{Place, shown_url};
 use zarr_kit::join::rearrange::Rearrangement;
-use zarr_kit::join::{GroupMember, JoinError, Member, check_insertion};
+use zarr_kit::join::{Member, check_insertion};
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::words;
 use zarr_kit::virtual_join::is_virtual_join;
-use zarr_kit::{Array, Group, Prefix};
 
 use self::moving::{Said, execute, is_regular, parts, verb};
 use self::spans::Axis;
@@ -86,29 +85,6 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         execute(&place, &top, array.prefix(), &SAID, |report| plan.execute(report).map(drop))?;
     }
     report(args, &place, &array, axis, &plan)
-}
-
-/// Refuses groups to append whose coordinates do not follow, such as a month for the second time.
-fn check_order(args: &Rearrange) -> Result<(), CliError> {
-    if !args.appends {
-        return Ok(());
-    }
-    let member = |path: &String| {
-        let place = NodeStore::open(path)?;
-        let group = Group::open(place.store.clone(), &Prefix::root());
-        let group = group.map_err(|cause| place.failed(cause))?;
-        Ok(GroupMember::new(place.shown, group))
-    };
-    let members: Vec<GroupMember> =
-        iter::once(&args.array).chain(&args.insert).map(member).collect::<Result<_, CliError>>()?;
-    zarr_kit::join::check_order(&members, &args.axis).map_err(|cause| match cause {
-        cause @ JoinError::Coordinates { .. } => {
-            let message =
-                format!("{cause}; `rearrange --insert .. --at end` inserts it all the same");
-            CliError::Usage { message }
-        }
-        cause => CliError::Join(Box::new(cause)),
-    })
 }
 
 fn report(

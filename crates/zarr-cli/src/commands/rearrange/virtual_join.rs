@@ -8,6 +8,7 @@ use zarr_kit::report::words;
 use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, StoredDocument};
 
 use super::moving::{parts, verb};
+use super::order::check_order;
 use super::spans::Axis;
 use crate::args::Rearrange;
 use crate::commands::nodes::resize::policy;
@@ -38,7 +39,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     })?;
     let plan = document.rearrange(axis, &spans).map_err(CliError::VirtualJoin)?;
     if document.array().is_none() {
-        super::check_order(args)?;
+        check_order(args)?;
     }
     if !args.dry_run {
         plan.write(policy(args.sole_writer)).map_err(CliError::VirtualJoin)?;
