@@ -36,14 +36,17 @@ class Server:
         The folder that holds the repository's server's buckets; None for moto's.
     requests
         Method, path and source of a copy of each request; of moto's only.
-    conflicts
-        How many puts with a condition are answered before one gets 409; emptied then. Of moto's only.
+    faults
+        What goes wrong with one request, and how many such requests are answered before; emptied then.
+        Of moto's only. ``"409"`` and ``"412"`` refuse a put with a condition; ``"500"`` and ``"503"``
+        refuse any request; ``"lost"`` does what is asked for and answers 500; ``"truncated"`` sends
+        half of an object.
     """
 
     endpoint: str
     folder: Path | None = None
     requests: list[tuple[str, str, str | None]] = field(default_factory=list)
-    conflicts: list[int] = field(default_factory=list)
+    faults: list[tuple[str, int]] = field(default_factory=list)
 
     @property
     def options(self) -> dict[str, str]:
@@ -101,22 +104,39 @@ class OneAtATime:
         request = environ["REQUEST_METHOD"], path, environ.get("HTTP_X_AMZ_COPY_SOURCE")
         with self.lock:
             self.server.requests.append(request)
-            if self._is_refused(environ):
-                start_response("409 Conflict", [("Content-Type", "application/xml")])
-                return [b"<Error><Code>ConditionalRequestConflict</Code></Error>"]
-            return list(self.app(environ, start_response))
+            fault = self._fault(environ)
+            if fault is None:
+                return list(self.app(environ, start_response))
+            if fault == "truncated":
+                body = b"".join(self.app(environ, start_response))
+                return [body[: len(body) // 2]]
+            if fault == "lost":
+                list(self.app(environ, lambda *_: None))
+                fault = "500"
+            else:
+                environ["wsgi.input"].read(int(environ.get("CONTENT_LENGTH") or 0))
+            start_response(f"{fault} Fault", [("Content-Type", "application/xml")])
+            return [b"<Error><Code>ConditionalRequestConflict</Code></Error>" if fault == "409" else b""]
 
-    def _is_refused(self, environ: Any) -> bool:
-        conflicts = self.server.conflicts
-        conditions = {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"}
-        if not conflicts or environ["REQUEST_METHOD"] != "PUT" or not conditions & environ.keys():
-            return False
-        if conflicts[0] > 0:
-            conflicts[0] -= 1
-            return False
-        conflicts.clear()
-        environ["wsgi.input"].read(int(environ["CONTENT_LENGTH"]))
-        return True
+    def _fault(self, environ: Any) -> str | None:
+        """What goes wrong with this request."""
+        if not self.server.faults:
+            return None
+        fault, before = self.server.faults[0]
+        method, is_list = environ["REQUEST_METHOD"], "list-type" in environ["QUERY_STRING"]
+        has_condition = not {"HTTP_IF_MATCH", "HTTP_IF_NONE_MATCH"}.isdisjoint(environ)
+        concerns = {
+            "409": method == "PUT" and has_condition,
+            "412": method == "PUT" and has_condition,
+            "truncated": method == "GET" and not is_list,
+        }
+        if not concerns.get(fault, True):
+            return None
+        if before > 0:
+            self.server.faults[0] = fault, before - 1
+            return None
+        self.server.faults.clear()
+        return fault
 
 
 @contextmanager

@@ -1,5 +1,6 @@
 //! A client that joins members into a target, rearranges it, replaces it and repairs it, or reads it.
 
+use std::iter;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::{Array, ArrayError, Group, Truncation};
@@ -255,7 +256,7 @@ impl Joiner<'_> {
             0 => kept.reverse(),
             1 => drop(kept.remove(0)),
             2 => drop(kept.pop()),
-            _ => kept = vec![0..*length],
+            _ => kept = iter::once(0..*length).collect(),
         }
         kept.retain(|range| !range.is_empty());
         let mut pieces: Vec<Piece> = kept.into_iter().map(Piece::Kept).collect();
