@@ -47,7 +47,8 @@ pub(crate) fn begin(
         from.refuse_unfinished()?;
     }
     let replace = options.overwrite && !options.resume;
-    let found = marker.find()?;
+    let before = marker.stored()?;
+    let found = before.as_deref().map(|text| marker.step_of(text));
     let document = to.store.read(&to.document()?)?;
     let occupied = match (found, &document) {
         (None, None) => match content_of_target(to, metadata)? {
@@ -97,10 +98,6 @@ pub(crate) fn begin(
         });
     }
     look()?;
-    let before = match found {
-        Some(_) => marker.stored()?,
-        None => None,
-    };
     if occupied {
         marker.put(Step::Clearing)?;
     } else if marker.put_first()? == PutOutcome::Changed {

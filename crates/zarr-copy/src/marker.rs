@@ -266,9 +266,13 @@ impl<'a> Marker<'a> {
     /// The progress of the copy of the found marker, if there is one: `Some(None)` for another
     /// copy's marker.
     pub(crate) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
-        let Some(text) = self.stored()? else { return Ok(None) };
+        Ok(self.stored()?.map(|text| self.step_of(&text)))
+    }
+
+    /// The step that this text of a marker says, or `None` for another copy's marker.
+    pub(crate) fn step_of(&self, text: &[u8]) -> Option<Step> {
         let steps = [Step::Clearing, Step::Copying];
-        Ok(Some(steps.into_iter().find(|step| self.text(*step).as_bytes() == text)))
+        steps.into_iter().find(|step| self.text(*step).as_bytes() == text)
     }
 
     /// Prepares a node within a tree that was found in the state `tree`. The copy of the tree has
