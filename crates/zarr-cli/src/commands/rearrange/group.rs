@@ -1,8 +1,8 @@
 //! `zarr-kit rearrange` of a group: all its arrays with a dimension together.
 
 use serde_json::json;
-use zarr_kit::join::check_group_insertion;
 use zarr_kit::join::rearrange::{GroupRearrangement, dimension_length};
+use zarr_kit::join::{GroupMember, check_group_insertion};
 use zarr_kit::metadata::Printable;
 use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
@@ -29,15 +29,17 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let length = dimension_length(&group, &args.axis).map_err(|cause| place.failed(cause))?;
     let mut inserted = Vec::new();
     let spans = Axis::of_group(args, length)?.spans(args, |from| {
-        inserted.push(from.shown.clone());
         let other = Group::open(from.store.clone(), &Prefix::root());
-        other.map_err(|cause| from.failed(cause))
+        let other = other.map_err(|cause| from.failed(cause))?;
+        inserted.push(GroupMember::new(from.shown.as_str(), other.clone()));
+        Ok(other)
     })?;
+    let names: Vec<String> = inserted.iter().map(|member| member.name().to_owned()).collect();
     let plan =
         GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
-    check_group_insertion(&plan, &place.shown, &inserted)
+    check_group_insertion(&plan, &place.shown, &names)
         .map_err(|cause| CliError::Join(Box::new(cause)))?;
-    check_order(args)?;
+    check_order(args, inserted)?;
     if !args.dry_run {
         execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;
     }

@@ -10,18 +10,18 @@ use crate::error::CliError;
 use crate::stores::node_store::NodeStore;
 
 /// Refuses groups to append whose coordinates do not follow, such as a month for the second time.
-pub(super) fn check_order(args: &Rearrange) -> Result<(), CliError> {
+pub(super) fn check_order(
+    args: &Rearrange,
+    inserted: impl IntoIterator<Item = GroupMember>,
+) -> Result<(), CliError> {
     if !args.appends {
         return Ok(());
     }
-    let member = |path: &String| {
-        let place = NodeStore::open(path)?;
-        let group = Group::open(place.store.clone(), &Prefix::root());
-        let group = group.map_err(|cause| place.failed(cause))?;
-        Ok(GroupMember::new(place.shown, group))
-    };
+    let place = NodeStore::open(&args.array)?;
+    let group = Group::open(place.store.clone(), &Prefix::root());
+    let group = group.map_err(|cause| place.failed(cause))?;
     let members: Vec<GroupMember> =
-        iter::once(&args.array).chain(&args.insert).map(member).collect::<Result<_, CliError>>()?;
+        iter::once(GroupMember::new(place.shown, group)).chain(inserted).collect();
     zarr_kit::join::check_order(&members, &args.axis).map_err(|cause| match cause {
         cause @ JoinError::Coordinates { .. } => {
             let message =

@@ -4,6 +4,7 @@ use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::shown_url;
 use zarr_kit::join::NodeMember;
+use zarr_kit::join::rearrange::Span;
 use zarr_kit::report::words;
 use zarr_kit::virtual_join::{AxisOf, MemberRearrangement, StoredDocument};
 
@@ -39,7 +40,11 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     })?;
     let plan = document.rearrange(axis, &spans).map_err(CliError::VirtualJoin)?;
     if document.array().is_none() {
-        check_order(args)?;
+        let inserted = spans.iter().filter_map(|span| match span {
+            Span::Inserted(NodeMember::Group(member)) => Some(member.clone()),
+            _ => None,
+        });
+        check_order(args, inserted)?;
     }
     if !args.dry_run {
         plan.write(policy(args.sole_writer)).map_err(CliError::VirtualJoin)?;
