@@ -320,11 +320,7 @@ impl<'a> Decoder<'a> {
             }
             Err(error) => return Err(error),
         };
-        let most = match &codec {
-            AnyChunkCodec::Fixed(codec) => codec.ordinary_encoded(),
-            AnyChunkCodec::Variable(codec) => codec.ordinary_encoded(),
-        };
-        let passed = array.store().refuse_inflated(key, most);
+        let passed = array.store().refuse_inflated(key, codec.ordinary_encoded());
         match passed.and_then(|()| array.store().read_into(key, encoded)) {
             Ok(true) => {}
             Ok(false) => return Ok(Vec::new()), // removed since it was listed

@@ -154,6 +154,15 @@ impl AnyChunkCodec {
         }
     }
 
+    /// See [`ChunkCodec::ordinary_encoded`] and [`VariableChunkCodec::ordinary_encoded`].
+    #[must_use]
+    pub fn ordinary_encoded(&self) -> u64 {
+        match self {
+            Self::Fixed(codec) => codec.ordinary_encoded(),
+            Self::Variable(codec) => codec.ordinary_encoded(),
+        }
+    }
+
     /// The codec of elements of one size.
     #[must_use]
     pub fn fixed(&self) -> Option<&Arc<ChunkCodec>> {

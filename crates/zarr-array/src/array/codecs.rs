@@ -63,8 +63,7 @@ impl Array {
         let shape = self.layout().chunk_shape(&chunk);
         let shape = shape.map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
         let most = match self.chunk_codec(&shape) {
-            Ok(AnyChunkCodec::Fixed(codec)) => codec.ordinary_encoded(),
-            Ok(AnyChunkCodec::Variable(codec)) => codec.ordinary_encoded(),
+            Ok(codec) => codec.ordinary_encoded(),
             // The metadata allows more than there is memory.
             Err(ArrayError::Chain { .. }) => return Ok(()),
             Err(error) => return Err(error),
