@@ -1,5 +1,7 @@
 //! Values that a write refused because its codecs would change them (SD-18, SD-49).
 
+use std::fmt;
+
 /// Values that a write refused because they would read back differently.
 ///
 /// # Examples
@@ -40,4 +42,12 @@ pub struct Loss {
     pub count: u64,
     /// The number of elements that were given.
     pub elements: u64,
+}
+
+/// The first such element.
+impl fmt::Display for Loss {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, codec, index, value, read_back, .. } = self;
+        write!(f, "{path}: element {index:?} is {value}, which {codec} would store as {read_back}")
+    }
 }

@@ -361,9 +361,9 @@ pub enum ArrayError {
     },
     /// The chain would change values of a write (SD-49).
     #[error(
-        "{}: {}: element {:?} is {}, which {} would store as {}; {} of {} element{} would change",
+        "{}: {loss}; {} of {} element{} would change",
         Printable(key),
-        .loss.path, .loss.index, .loss.value, .loss.codec, .loss.read_back, .loss.count,
+        .loss.count,
         .loss.elements,
         if .loss.elements == 1 { "" } else { "s" }
     )]

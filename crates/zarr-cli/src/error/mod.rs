@@ -14,7 +14,7 @@ use zarr_kit::array::unfinished::{REARRANGE_MARKER, UnfinishedWork};
 use zarr_kit::codec::ChainErrorKind;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
-use zarr_kit::metadata::{MetadataError, Rule};
+use zarr_kit::metadata::{MetadataError, Printable, Rule};
 use zarr_kit::report::{ReportError, words};
 use zarr_kit::virtual_join::VirtualJoinError;
 use zarr_kit::{ArrayError, DataType};
@@ -247,10 +247,9 @@ fn is_loss(cause: &ArrayError) -> bool {
 /// The message of values that would change, of which other parts may have more.
 fn loss_of_part(cause: &ArrayError) -> String {
     match cause {
-        ArrayError::Loss { loss, .. } => {
-            let text = cause.to_string();
-            let first = text.rsplit_once("; ").map_or(&*text, |(first, _)| first);
-            format!("{first}; at least {} would change", words::counted(loss.count, "element"))
+        ArrayError::Loss { key, loss } => {
+            let count = words::counted(loss.count, "element");
+            format!("{}: {loss}; at least {count} would change", Printable(key))
         }
         ArrayError::Incomplete { cause, .. } => loss_of_part(cause),
         other => other.to_string(),
