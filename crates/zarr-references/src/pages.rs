@@ -31,7 +31,7 @@ struct Header {
 pub(super) fn check(column: &[u8], rows: u64) -> Result<(), String> {
     let mut rest = Bytes(column);
     while !rest.0.is_empty() {
-        let header = rest.header().ok_or("a page whose header is damaged")?;
+        let header = rest.header().ok_or("a page with a damaged header")?;
         let Header { decompressed, stored, values } = header;
         if decompressed > LONGEST_PAGE {
             return Err(format!("a page of {decompressed} bytes, and {LONGEST_PAGE} is the limit"));

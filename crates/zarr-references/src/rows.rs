@@ -70,7 +70,7 @@ impl Rows {
         let mut groups = metadata.row_groups().iter().map(|group| u64::try_from(group.num_rows()));
         let sum = groups.try_fold(0_u64, |sum, rows| sum.checked_add(rows.ok()?));
         let count = count.filter(|count| sum == Some(*count));
-        let count = count.ok_or("its number of rows is not that of its row groups")?;
+        let count = count.ok_or("its number of rows differs from its row groups")?;
         if count > limit {
             return Err(format!("it has {count} rows, and record_size is {limit}"));
         }

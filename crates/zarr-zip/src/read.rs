@@ -75,7 +75,7 @@ impl Archive {
             self.inflate(key, entry, &stored, entry.size, out)?;
         }
         if crc32fast::hash(out) != entry.crc {
-            return Err(self.fail(key, "its checksum is not that of the archive's directory"));
+            return Err(self.fail(key, "its checksum differs from the archive's directory"));
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use zarr_copy::{CopyOptions, copy_array};
 use zarr_metadata::{ArrayBuilder, ChunkGrid, Codec, DataType, FillValue, Optional};
 
 fn of(inner: DataType) -> DataType {
-    DataType::ZarrsOptional(Optional::new(inner).expect("a type whose elements are known"))
+    DataType::ZarrsOptional(Optional::new(inner).expect("a type with known elements"))
 }
 
 fn create(builder: ArrayBuilder) -> (Arc<dyn Store>, Array) {

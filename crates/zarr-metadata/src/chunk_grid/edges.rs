@@ -238,7 +238,7 @@ fn read_run(reader: &mut Reader<'_>) -> Result<EdgeRun> {
 
 fn too_far() -> MetadataError {
     MetadataError::unexpected(
-        "edges whose sum exceeds 18446744073709551615",
+        "edges with a sum above 18446744073709551615",
         "a sum that fits 64 bits",
     )
     .breaks(Rule::GRID_OVERFLOW)

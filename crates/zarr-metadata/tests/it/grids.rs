@@ -174,7 +174,7 @@ fn sd_07_runs_are_not_expanded_and_sums_not_wrapped() {
         "[[18446744073709551615, 18446744073709551615]]",
     ] {
         let error = message(axis(6, edges));
-        assert!(error.contains("whose sum exceeds 18446744073709551615"), "{error}");
+        assert!(error.contains("a sum above 18446744073709551615"), "{error}");
     }
 }
 

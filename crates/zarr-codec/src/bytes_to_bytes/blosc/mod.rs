@@ -82,7 +82,7 @@ impl BytesToBytes for Blosc {
         self.check_len(encoded, out.len())?;
         match library::decompress(encoded, out) {
             Some(written) if written == out.len() => Ok(()),
-            _ => Err(corrupt("the blocks do not decode to what the header says")),
+            _ => Err(corrupt("the blocks do not decode to the length in the header")),
         }
     }
 

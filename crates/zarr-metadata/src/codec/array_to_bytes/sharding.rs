@@ -141,7 +141,7 @@ fn check_fixed_size(codecs: &[Codec]) -> Result<()> {
     };
     match codecs.iter().enumerate().find(|(_, codec)| !fixed(codec)) {
         Some((index, codec)) => {
-            let allowed = "codecs whose output has a fixed size";
+            let allowed = "codecs with an output of fixed size";
             let error = MetadataError::unexpected(codec.name(), allowed);
             Err(error.breaks(Rule::SHARDING_INDEX_SIZE).in_element(index))
         }
