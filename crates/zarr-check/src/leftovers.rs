@@ -23,7 +23,7 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
             LeftoverKind::Temporary => {
                 (TEMPORARY, "a write that was never finished; may be removed")
             }
-            LeftoverKind::Lock => (LOCK, "a lock that nobody holds; may be removed"),
+            LeftoverKind::Lock => (LOCK, "a lock without a holder; may be removed"),
             // A finding of the check itself.
             LeftoverKind::Foreign => continue,
         };

@@ -220,7 +220,7 @@ pub enum TransferError {
     /// A rearrangement of the chunks of this array, or of the arrays of this group, was
     /// interrupted. Only a repair knows which chunks belong to which array.
     #[error(
-        "{}: {REARRANGE_MARKER} is left of a rearrangement that was interrupted: repair it first",
+        "{}: {REARRANGE_MARKER} remains from an interrupted rearrangement: repair it first",
         Printable(path)
     )]
     Rearranging {
@@ -240,8 +240,8 @@ pub enum TransferError {
     },
     /// Written elements read back differently.
     #[error(
-        "{}: verification failed: elements read back differ from those written, the first of them \
-         at index {start:?} or after it",
+        "{}: verification failed: elements read back differ from the written elements; the first \
+         is at index {start:?} or after it",
         Node("target", path)
     )]
     Verify {
@@ -253,7 +253,7 @@ pub enum TransferError {
     /// An object beside the chunks of the source has the key of a chunk in the copy, where chunks
     /// have other keys. One of the two would be lost, or the object would be read as a chunk.
     #[error(
-        "source: {} is no chunk, but has the key of one in the copy, whose key encoding differs: \
+        "source: {} is no chunk, but would have the key of a chunk in the copy, where keys differ: \
          rename it, or keep the encoding",
         Printable(key)
     )]
@@ -263,7 +263,7 @@ pub enum TransferError {
     },
     /// A written object reads back differently.
     #[error(
-        "object {}: verification failed: the bytes read back differ from those written",
+        "object {}: verification failed: the bytes read back differ from the written bytes",
         Printable(key)
     )]
     VerifyObject {
@@ -278,7 +278,7 @@ struct Parts(Option<u32>);
 impl fmt::Display for Parts {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0 {
-            Some(of) => write!(f, "in {of} parts: run those that are missing, or start again"),
+            Some(of) => write!(f, "in {of} parts: run the missing parts, or start again"),
             None => f.write_str("not in parts: resume it as a whole, or start again"),
         }
     }

@@ -233,7 +233,7 @@ pub(crate) fn copy_beside_chunks(
 
 /// Refuses an array if its objects include chunks of another arrangement.
 fn rearranging(from: Endpoint<'_>) -> TransferError {
-    let cause = "its chunks were being rearranged when that was interrupted: repair it first";
+    let cause = "a rearrangement of its chunks was interrupted: repair it first";
     source(ArrayError::Refused { path: from.path(), cause: cause.into() })
 }
 

@@ -235,7 +235,7 @@ pub enum JoinError {
         dimension: Box<str>,
     },
     /// Two members have the same place among the tiles.
-    #[error("{}: its coordinates begin where those of {} do", Printable(member), Printable(other))]
+    #[error("{}: it starts at the same coordinates as {}", Printable(member), Printable(other))]
     SamePlace {
         /// The member's name.
         member: Box<str>,

@@ -72,7 +72,7 @@ impl Labels {
         let shape = array.shape();
         if shape != [length] {
             return Err(format!(
-                "the shape {} is not that of an axis of length {}",
+                "the shape {} does not fit an axis of length {}",
                 words::shape(shape),
                 words::count(length)
             ));

@@ -156,7 +156,7 @@ pub enum VirtualJoinError {
         index: u64,
     },
     /// The spans have no elements.
-    #[error("{}: axis {axis}: nothing would be left of it", Printable(place))]
+    #[error("{}: axis {axis}: no elements would remain", Printable(place))]
     Nothing {
         /// The array.
         place: String,

@@ -61,7 +61,7 @@ pub fn name_error(name: &str) -> Option<&'static str> {
         return Some("begins with __, which is reserved");
     }
     if name == METADATA_KEY {
-        return Some("is that of its document");
+        return Some("is the name of its document");
     }
     name.bytes().all(|byte| byte == b'.').then_some("is of periods alone")
 }

@@ -81,14 +81,14 @@ fn names_that_no_node_can_have() {
         [
             r#"error: ...../zarr.json: the node's name "....." is of periods alone [node-name]"#,
             r#"error: __a/zarr.json: the node's name "__a" begins with __, which is reserved [node-name]"#,
-            r#"error: zarr.json/zarr.json: the node's name "zarr.json" is that of its document [node-name]"#,
+            r#"error: zarr.json/zarr.json: the node's name "zarr.json" is the name of its document [node-name]"#,
         ]
     );
     for (name, fault) in [
         ("__a", "begins with __, which is reserved"),
         ("a/__b/c", "begins with __, which is reserved"),
         ("...", "is of periods alone"),
-        ("zarr.json", "is that of its document"),
+        ("zarr.json", "is the name of its document"),
     ] {
         let prefix = Prefix::new(name).expect("a prefix");
         let error = Group::create(Arc::clone(&store), &prefix, GroupMetadata::new())

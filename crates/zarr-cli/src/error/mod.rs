@@ -46,8 +46,8 @@ pub(crate) enum CliError {
     }))]
     Missing { place: String, near: Option<String> },
     #[error(
-        "{place}: a name that ends in .zjoin is that of a virtual join, a file that `zarr-kit join \
-         --virtual` writes; choose another name"
+        "{place}: names that end in .zjoin are virtual joins, which `zarr-kit join --virtual` writes; \
+         choose another name"
     )]
     VirtualTarget { place: String },
     #[error("{place}: {}", operating_system::reason(folder, cause))]
@@ -302,7 +302,7 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: there is an unfinished copy or join here; --resume continues it, --overwrite starts again"
         ),
         TransferError::OtherParts { of: Some(of), .. } => format!(
-            "{place}: the unfinished copy here is in {of} parts; run those that are missing (`info` \
+            "{place}: the unfinished copy here is in {of} parts; run the missing parts (`info` \
              lists them) with --part, or `delete` it to start again"
         ),
         TransferError::OtherParts { of: None, .. } => format!(
@@ -327,7 +327,7 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
              first"
         ),
         TransferError::Rearranging { path } => format!(
-            "{}: {REARRANGE_MARKER} is left of a rearrangement that was interrupted; `zarr-kit check \
+            "{}: {REARRANGE_MARKER} remains from an interrupted rearrangement; `zarr-kit check \
              --repair` undoes or completes that",
             node(path)
         ),
@@ -373,12 +373,12 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             size(memory)
         ),
         TransferError::Verify { path, start } => format!(
-            "{}: verification failed: elements read back differ from those written, the first of \
-             them at index {start:?} or after it",
+            "{}: verification failed: elements read back differ from the written elements; the \
+             first is at index {start:?} or after it",
             node(path)
         ),
         TransferError::VerifyObject { key } => format!(
-            "{place}: {key}: verification failed: the bytes read back differ from those written"
+            "{place}: {key}: verification failed: the bytes read back differ from the written bytes"
         ),
         TransferError::Target(loss) if is_loss(loss) => match begun {
             None => format!("{place}: {}; --allow-loss stores them anyway", loss_of_part(loss)),

@@ -47,7 +47,7 @@ pub enum RearrangeError {
         index: u64,
     },
     /// No span with an element.
-    #[error("axis {axis}: nothing would be left of it: delete the array, or resize it")]
+    #[error("axis {axis}: no elements would remain: delete the array, or resize it")]
     Nothing {
         /// The axis.
         axis: usize,
@@ -109,7 +109,7 @@ pub enum RearrangeError {
         key: String,
     },
     /// An earlier rearrangement was interrupted.
-    #[error("its chunks were being rearranged when that was interrupted: repair it first")]
+    #[error("a rearrangement of its chunks was interrupted: repair it first")]
     Unfinished,
     /// Some arrays of a group may be rearranged and others not, because the rearrangement was
     /// interrupted.
@@ -120,7 +120,7 @@ pub enum RearrangeError {
     Half,
     /// An interrupted rearrangement of a group that the store of this array does not contain.
     #[error(
-        "its chunks were being rearranged together with other arrays when that was interrupted: \
+        "a rearrangement of its chunks together with other arrays was interrupted: \
          repair the group, which is {levels} level{} above it", if *levels == 1 { "" } else { "s" }
     )]
     WithGroup {
@@ -130,8 +130,8 @@ pub enum RearrangeError {
     /// An array was changed after the rearrangement of its group was interrupted, so that the
     /// rearrangement cannot be completed.
     #[error(
-        "{what} was changed since rearranging the group was interrupted, which cannot be completed \
-         then: change it back first"
+        "{what} was changed after a rearrangement of the group was interrupted, so the \
+         rearrangement cannot be completed: change it back first"
     )]
     Changed {
         /// The changed part.

@@ -64,8 +64,8 @@ fn an_object_with_the_key_of_a_chunk_in_the_copy_is_neither_lost_nor_read() {
                     assert_eq!(
                         refused.to_string(),
                         format!(
-                            "source: {other} is no chunk, but has the key of one in the copy, whose \
-                             key encoding differs: rename it, or keep the encoding"
+                            "source: {other} is no chunk, but would have the key of a chunk in the \
+                             copy, where keys differ: rename it, or keep the encoding"
                         ),
                         "{what}"
                     );

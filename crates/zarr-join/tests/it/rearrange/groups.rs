@@ -322,7 +322,7 @@ fn an_old_array_that_grew_among_new_ones_is_named() {
             refused += 1;
             let error = settle(&store).expect_err("changed").to_string();
             assert!(
-                error.starts_with("g/time: the length of the dimension was changed since"),
+                error.starts_with("g/time: the length of the dimension was changed after"),
                 "{error}"
             );
             grown.resize(&[9], &[vec![]], Truncation::Discard).expect("shrinks");
@@ -415,7 +415,7 @@ fn what_does_not_fit_all_arrays_is_refused_and_nothing_is_changed() {
     );
     assert_eq!(
         error("time", vec![]),
-        "g/inner/rain: axis 1: nothing would be left of it: delete the array, or resize it"
+        "g/inner/rain: axis 1: no elements would remain: delete the array, or resize it"
     );
     let memory: Arc<dyn Store> = Arc::new(MemoryStore::new());
     self::group(&memory, "", 4);

@@ -80,7 +80,8 @@ fn any_order_of_any_chunks_is_that_of_rows() {
                 let overhangs = cut && last.is_some_and(|at| at + 1 != sequence.len());
                 if sequence.is_empty() || overhangs {
                     let error = plan.expect_err("cannot").to_string();
-                    let says = if overhangs { "can come after" } else { "nothing would be left" };
+                    let says =
+                        if overhangs { "can come after" } else { "no elements would remain" };
                     assert!(error.contains(says), "{what}: {error}");
                     continue;
                 }

@@ -49,7 +49,7 @@ fn what_is_not_made_of_whole_chunks_is_refused_with_the_place() {
     );
     assert_eq!(
         error(vec![Span::Kept(2..2)]),
-        "the root: axis 0: nothing would be left of it: delete the array, or resize it"
+        "the root: axis 0: no elements would remain: delete the array, or resize it"
     );
     let axis = Rearrangement::plan(&array, 1, []).expect_err("one axis").to_string();
     assert_eq!(axis, "axis 1: the array has 1 axis");

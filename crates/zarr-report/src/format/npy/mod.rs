@@ -65,7 +65,7 @@ pub fn read_header(reader: &mut impl Read, data_type: &DataType) -> Result<Npy, 
     let text = header_text(reader)?;
     let header = Header::parse(&text).ok_or_else(|| {
         let shown: String = text.trim().chars().take(60).collect();
-        format!("the .npy header is not that of an array: {shown}")
+        format!("the .npy header does not describe an array: {shown}")
     })?;
     let big_endian = header.descr.matches(data_type).map_err(|found| {
         format!(
@@ -86,7 +86,7 @@ pub fn read_shape(reader: &mut impl Read) -> Result<(Vec<u64>, Option<String>), 
         text = Some(header_text(&mut reader)?);
     }
     let text = text.ok_or("it does not begin as a .npy file does")?;
-    let header = Header::parse(&text).ok_or("the .npy header is not that of an array")?;
+    let header = Header::parse(&text).ok_or("the .npy header does not describe an array")?;
     let name = match header.descr {
         Descr::Plain(name) => Some(name),
         Descr::Fields(_) => None,
