@@ -353,6 +353,9 @@ def test_configurations_are_written_as_they_were():
     assert codec.to_dict() == written
     assert codec.last_bit is None and codec.first_bit == 0 and codec.padding_encoding == "none"
     assert PackBits.from_dict({"name": "packbits"}) == PackBits()
+    for kind, other in ((PackBits, {"name": "bytes"}), (Reshape, "bytes"), (Reshape, {"configuration": {"shape": [1]}}), (PackBits, 5)):
+        with pytest.raises(ValueError, match=r"^\$"):
+            kind.from_dict(other)
     assert PackBits(last_bit=np.int64(4)).to_dict() == {"name": "packbits", "configuration": {"last_bit": 4}}
     reshape = Reshape.from_dict({"name": "reshape", "configuration": {"shape": ((0, 1), 3)}})
     assert reshape == Reshape([[0, 1], 3]) and hash(reshape) == hash(Reshape([(0, 1), 3]))

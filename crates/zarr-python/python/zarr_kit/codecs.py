@@ -107,22 +107,74 @@ class PackBits(CompiledCodec):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The codec that a document has, which is written back as it was."""
+        """The codec that a document has, which is written back as it was.
+
+        Parameters
+        ----------
+        data
+            The codec as in ``zarr.json``.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        ValueError
+            If a member is not valid; the message names it.
+        """
         codec = cls.__new__(cls)
-        codec._set(_object(data))
+        codec._set(_object(data, "packbits"))
         return codec
 
     def to_dict(self) -> dict[str, Any]:
-        """The codec as in ``zarr.json``."""
+        """The codec as in ``zarr.json``.
+
+        Returns
+        -------
+        dict
+        """
         return _document(self._document)
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """The same codec, if it can encode the data type."""
+        """The same codec, if it can encode the data type.
+
+        Parameters
+        ----------
+        array_spec
+            The data type and the number of axes.
+
+        Returns
+        -------
+        PackBits
+
+        Raises
+        ------
+        ValueError
+            If the codec does not fit the data type; the message names the member.
+        """
         self._chain(array_spec)
         return self
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """The encoded size of a chunk with this size in memory."""
+        """The encoded size of a chunk with this size in memory.
+
+        Parameters
+        ----------
+        input_byte_length
+            The bytes of the chunk in memory.
+        chunk_spec
+            Its data type.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If the codec does not fit the data type.
+        """
         elements = input_byte_length // chunk_spec.dtype.to_native_dtype().itemsize
         length = self._chain(replace(chunk_spec, shape=(elements,))).encoded_len((elements,))
         assert length is not None
@@ -179,17 +231,47 @@ class Reshape(ArrayArrayCodec):
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:
-        """The codec that a document has, which is written back as it was."""
+        """The codec that a document has, which is written back as it was.
+
+        Parameters
+        ----------
+        data
+            The codec as in ``zarr.json``.
+
+        Returns
+        -------
+        Self
+
+        Raises
+        ------
+        ValueError
+            If a member is not valid; the message names it.
+        """
         codec = cls.__new__(cls)
-        codec._set(_object(data))
+        codec._set(_object(data, "reshape"))
         return codec
 
     def to_dict(self) -> dict[str, Any]:
-        """The codec as in ``zarr.json``."""
+        """The codec as in ``zarr.json``.
+
+        Returns
+        -------
+        dict
+        """
         return _document(self._document)
 
     def compute_encoded_size(self, input_byte_length: int, chunk_spec: ArraySpec) -> int:
-        """The same number of bytes."""
+        """The same number of bytes.
+
+        Parameters
+        ----------
+        input_byte_length, chunk_spec
+            The bytes of the chunk, and its shape and data type.
+
+        Returns
+        -------
+        int
+        """
         return input_byte_length
 
     def resolve_metadata(self, chunk_spec: ArraySpec) -> ArraySpec:
@@ -197,6 +279,15 @@ class Reshape(ArrayArrayCodec):
 
         zarr-python also calls this with the shape of the array, or an invented one: if that does
         not fit, the result has the right number of axes.
+
+        Parameters
+        ----------
+        chunk_spec
+            The shape and data type of the chunk.
+
+        Returns
+        -------
+        zarr.core.array_spec.ArraySpec
         """
         try:
             shape = self._stored_shape(chunk_spec)
@@ -234,9 +325,11 @@ def _checked(document: dict[str, Any]) -> str:
     return text
 
 
-def _object(data: dict[str, Any] | str) -> dict[str, Any]:
-    """A codec's object as in the document, with lists instead of zarr-python's tuples."""
+def _object(data: Any, name: str) -> dict[str, Any]:
+    """The object of the codec with this name as in the document, with lists instead of zarr-python's tuples."""
     found: dict[str, Any] = {"name": data} if isinstance(data, str) else json.loads(json.dumps(data))
+    if isinstance(found, dict) and found.get("name") != name:
+        raise ValueError(f"$.name: found {found.get('name')!r}, expected {name!r}")
     return found
 
 

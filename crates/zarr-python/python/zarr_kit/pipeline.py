@@ -149,12 +149,36 @@ class ZarrKitCodecPipeline(CodecPipeline):
 
     @classmethod
     def from_codecs(cls, codecs: Iterable[Codec]) -> Self:
-        """The pipeline of a shard's inner codecs, or of an array of Zarr version 2."""
+        """The pipeline of a shard's inner codecs, or of an array of Zarr version 2.
+
+        Parameters
+        ----------
+        codecs
+            The codecs in the order of encoding.
+
+        Returns
+        -------
+        ZarrKitCodecPipeline
+
+        Raises
+        ------
+        ValueError, TypeError
+            zarr-python's, if the codecs do not follow each other.
+        """
         return cls(_zarr_pipeline(codecs))
 
     @classmethod
     def from_array_metadata_and_store(cls, array_metadata: ArrayMetadata, store: Store) -> Self:
         """The pipeline of an array.
+
+        Parameters
+        ----------
+        array_metadata, store
+            Its document, and the store that holds it.
+
+        Returns
+        -------
+        ZarrKitCodecPipeline
 
         Raises
         ------
@@ -176,7 +200,22 @@ class ZarrKitCodecPipeline(CodecPipeline):
         return replace(pipeline, metadata=array_metadata, store=store)
 
     def evolve_from_array_spec(self, array_spec: ArraySpec) -> Self:
-        """The same pipeline for a data type."""
+        """The same pipeline for a data type.
+
+        Parameters
+        ----------
+        array_spec
+            The data type and the shape of a chunk.
+
+        Returns
+        -------
+        ZarrKitCodecPipeline
+
+        Raises
+        ------
+        ValueError
+            If a codec does not fit the data type.
+        """
         evolved = self.zarr.evolve_from_array_spec(array_spec)
         compiled, writes = _compiled(_codecs(evolved), array_spec)
         return replace(self, zarr=evolved, compiled=compiled, writes=writes, _opened={})
@@ -210,24 +249,82 @@ class ZarrKitCodecPipeline(CodecPipeline):
         dtype: ZDType[TBaseDType, TBaseScalar],
         chunk_grid: ChunkGridMetadata,
     ) -> None:
-        """Raises an error if a codec does not fit."""
+        """Refuses an array that a codec does not fit.
+
+        Parameters
+        ----------
+        shape, dtype, chunk_grid
+            Those of the array.
+
+        Raises
+        ------
+        ValueError, TypeError
+            The codec's.
+        """
         self.zarr.validate(shape=shape, dtype=dtype, chunk_grid=chunk_grid)
 
     def compute_encoded_size(self, byte_length: int, array_spec: ArraySpec) -> int:
-        """The number of bytes of a chunk, if it is the same for all."""
+        """The number of bytes of a chunk, if it is the same for all.
+
+        Parameters
+        ----------
+        byte_length, array_spec
+            The bytes of the chunk in memory, and its shape and data type.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        NotImplementedError
+            If a codec compresses.
+        """
         return self.zarr.compute_encoded_size(byte_length, array_spec)
 
     async def decode(
         self, chunk_bytes_and_specs: Iterable[tuple[Buffer | None, ArraySpec]]
     ) -> Iterable[NDBuffer | None]:
-        """Decodes chunks."""
+        """Decodes chunks.
+
+        Parameters
+        ----------
+        chunk_bytes_and_specs
+            For each chunk its bytes, or None if it is not stored, and its shape and data type.
+
+        Returns
+        -------
+        iterable of zarr.core.buffer.NDBuffer or None
+
+        Raises
+        ------
+        ValueError
+            If a chunk is damaged.
+        """
         chunks = list(chunk_bytes_and_specs)
         return await self._of_memory(spec for _, spec in chunks).decode(chunks)
 
     async def encode(
         self, chunk_arrays_and_specs: Iterable[tuple[NDBuffer | None, ArraySpec]]
     ) -> Iterable[Buffer | None]:
-        """Encodes chunks."""
+        """Encodes chunks.
+
+        Parameters
+        ----------
+        chunk_arrays_and_specs
+            For each chunk its elements, or None, and its shape and data type.
+
+        Returns
+        -------
+        iterable of zarr.core.buffer.Buffer or None
+
+        Raises
+        ------
+        zarr_kit.LossError
+            If ``packbits`` would cut a value.
+        ValueError
+            If the codecs do not fit the shape of a chunk.
+        """
         chunks = list(chunk_arrays_and_specs)
         return await self._of_memory((spec for _, spec in chunks), writes=True).encode(chunks)
 
@@ -237,7 +334,29 @@ class ZarrKitCodecPipeline(CodecPipeline):
         out: NDBuffer,
         drop_axes: tuple[int, ...] = (),
     ) -> tuple[GetResult, ...]:
-        """Reads the parts of chunks that zarr-python lists into ``out``."""
+        """Reads parts of chunks.
+
+        Parameters
+        ----------
+        batch_info
+            For each chunk its place, its shape and data type, the part of it, the part of ``out``,
+            and whether the part is the whole chunk.
+        out
+            The memory that they are read into.
+        drop_axes
+            The axes that integers have removed.
+
+        Returns
+        -------
+        tuple of zarr.abc.codec.GetResult
+
+        Raises
+        ------
+        ValueError
+            If a chunk is damaged.
+        OSError
+            If the store fails.
+        """
         batch = list(batch_info)
         if found := self._selected(batch, out, drop_axes):
             opened, axes, elements = found
@@ -254,7 +373,26 @@ class ZarrKitCodecPipeline(CodecPipeline):
         value: NDBuffer,
         drop_axes: tuple[int, ...] = (),
     ) -> None:
-        """Writes ``value`` to the parts of chunks that zarr-python lists."""
+        """Writes parts of chunks.
+
+        Parameters
+        ----------
+        batch_info
+            As for `read`.
+        value
+            The elements.
+        drop_axes
+            The axes that integers have removed.
+
+        Raises
+        ------
+        zarr_kit.LossError
+            If ``packbits`` would cut a value.
+        ValueError
+            If a chunk that is written in part is damaged.
+        OSError
+            If the store fails.
+        """
         batch = list(batch_info)
         if (self.store is None or not self.store.read_only) and (
             found := self._selected(batch, value, drop_axes, writes=True)

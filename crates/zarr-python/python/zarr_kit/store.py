@@ -80,6 +80,29 @@ class ZarrKitStore(Store):
     async def get(
         self, key: str, prototype: BufferPrototype, byte_range: ByteRequest | None = None
     ) -> Buffer | None:
+        """The bytes of an object, or a part of them.
+
+        Parameters
+        ----------
+        key
+            The path of the object.
+        prototype
+            The kind of memory that is returned.
+        byte_range
+            The part; None for the whole object.
+
+        Returns
+        -------
+        zarr.core.buffer.Buffer or None
+            None if there is no such object.
+
+        Raises
+        ------
+        ValueError
+            If no object can have this path.
+        OSError
+            If the object cannot be read, or is a chunk that the joined array cannot present.
+        """
         part, suffix = None, None
         match byte_range:
             case RangeByteRequest(start, end):
@@ -94,35 +117,162 @@ class ZarrKitStore(Store):
     async def get_partial_values(
         self, prototype: BufferPrototype, key_ranges: Iterable[tuple[str, ByteRequest | None]]
     ) -> list[Buffer | None]:
+        """Parts of several objects.
+
+        Parameters
+        ----------
+        prototype
+            The kind of memory that is returned.
+        key_ranges
+            Pairs of the path and the part, as for `get`.
+
+        Returns
+        -------
+        list of zarr.core.buffer.Buffer or None
+
+        Raises
+        ------
+        ValueError, OSError
+            As `get`.
+        """
         return list(await asyncio.gather(*(self.get(key, prototype, part) for key, part in key_ranges)))
 
     async def exists(self, key: str) -> bool:
+        """Whether there is an object.
+
+        Parameters
+        ----------
+        key
+            The path of the object.
+
+        Returns
+        -------
+        bool
+
+        Raises
+        ------
+        ValueError
+            If no object can have this path.
+        OSError
+            If the store fails.
+        """
         return await asyncio.to_thread(self._objects.size, key) is not None
 
     async def getsize(self, key: str) -> int:
+        """The length of an object in bytes.
+
+        Parameters
+        ----------
+        key
+            The path of the object.
+
+        Returns
+        -------
+        int
+
+        Raises
+        ------
+        ValueError
+            If no object can have this path.
+        FileNotFoundError
+            If there is no such object.
+        OSError
+            If the store fails.
+        """
         size = await asyncio.to_thread(self._objects.size, key)
         if size is None:
             raise FileNotFoundError(key)
         return size
 
     async def list(self) -> AsyncIterator[str]:
+        """The paths of all objects.
+
+        Yields
+        ------
+        str
+
+        Raises
+        ------
+        OSError
+            If the place cannot be listed.
+        """
         for key in await asyncio.to_thread(self._objects.keys, ""):
             yield key
 
     async def list_prefix(self, prefix: str) -> AsyncIterator[str]:
+        """The paths of the objects that begin with a text.
+
+        Parameters
+        ----------
+        prefix
+            The text.
+
+        Yields
+        ------
+        str
+
+        Raises
+        ------
+        ValueError
+            If no object can have this path.
+        OSError
+            If the place cannot be listed.
+        """
         folder = prefix.rpartition("/")[0]
         for key in await asyncio.to_thread(self._objects.keys, folder):
             if key.startswith(prefix):
                 yield key
 
     async def list_dir(self, prefix: str) -> AsyncIterator[str]:
+        """The names directly in a folder.
+
+        Parameters
+        ----------
+        prefix
+            The path of the folder.
+
+        Yields
+        ------
+        str
+
+        Raises
+        ------
+        ValueError
+            If no object can have this path.
+        OSError
+            If the place cannot be listed.
+        """
         for name in await asyncio.to_thread(self._objects.children, prefix):
             yield name
 
     async def set(self, key: str, value: Buffer) -> None:
+        """Refuses: the store is read only.
+
+        Parameters
+        ----------
+        key, value
+            Not used.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
         self._check_writable()
 
     async def delete(self, key: str) -> None:
+        """Refuses: the store is read only.
+
+        Parameters
+        ----------
+        key
+            Not used.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
         self._check_writable()
 
 

@@ -34,13 +34,6 @@ class Backend(BackendEntrypoint):
     threads
         The largest number of threads of a read. None means one per core for reads of the main
         thread, and one thread for reads of other threads, such as Dask's.
-
-    Raises
-    ------
-    FileNotFoundError
-        If the place does not exist.
-    ValueError
-        If there is an array, or attributes cannot be decoded.
     """
 
     description: ClassVar[str] = "Zarr v3, with chunks of any length, through zarr-kit"
@@ -51,6 +44,15 @@ class Backend(BackendEntrypoint):
 
         Xarray asks its own engines first: if zarr-python is installed, ``store.zarr`` goes to the
         engine ``"zarr"``. To use this engine, pass its name.
+
+        Parameters
+        ----------
+        filename_or_obj
+            Anything that Xarray was given.
+
+        Returns
+        -------
+        bool
         """
         if isinstance(filename_or_obj, Group):
             return True
@@ -79,7 +81,32 @@ class Backend(BackendEntrypoint):
         consolidated: bool | None = None,
         threads: int | None = None,
     ) -> Dataset:
-        """`xarray.open_dataset` calls this."""
+        """The variables of a group; `xarray.open_dataset` calls this.
+
+        Parameters
+        ----------
+        filename_or_obj
+            A folder, a URL, a store of obstore, or an open group.
+        mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, use_cftime, decode_timedelta
+            As for `xarray.open_dataset`.
+        group, storage_options, use_zarr_fill_value_as_mask, consolidated, threads
+            See the class.
+
+        Returns
+        -------
+        xarray.Dataset
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no group.
+        TypeError
+            If the place is none of these.
+        ValueError
+            If there is an array, an array has no dimension names, or attributes cannot be decoded.
+        OSError
+            If the store fails.
+        """
         found = _opened(filename_or_obj, group, storage_options, bool(consolidated))
         without = _names(drop_variables)
         store = GroupStore(
@@ -117,7 +144,33 @@ class Backend(BackendEntrypoint):
         consolidated: bool | None = None,
         threads: int | None = None,
     ) -> dict[str, Dataset]:
-        """`xarray.open_groups` calls this: a dataset for the group and each below it."""
+        """A group and all groups below it; `xarray.open_groups` calls this.
+
+        Parameters
+        ----------
+        filename_or_obj
+            A folder, a URL, a store of obstore, or an open group.
+        mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, use_cftime, decode_timedelta
+            As for `xarray.open_dataset`.
+        group, storage_options, use_zarr_fill_value_as_mask, consolidated, threads
+            See the class.
+
+        Returns
+        -------
+        dict of str to xarray.Dataset
+            By the path from the group, which is ``/``.
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no group.
+        TypeError
+            If the place is none of these.
+        ValueError
+            If there is an array, an array has no dimension names, or attributes cannot be decoded.
+        OSError
+            If the store fails.
+        """
         without = _names(drop_variables)
         datasets = {}
         root = _opened(filename_or_obj, group, storage_options, bool(consolidated))
@@ -158,7 +211,32 @@ class Backend(BackendEntrypoint):
         consolidated: bool | None = None,
         threads: int | None = None,
     ) -> DataTree:
-        """`xarray.open_datatree` calls this."""
+        """A group and all groups below it; `xarray.open_datatree` calls this.
+
+        Parameters
+        ----------
+        filename_or_obj
+            A folder, a URL, a store of obstore, or an open group.
+        mask_and_scale, decode_times, concat_characters, decode_coords, drop_variables, use_cftime, decode_timedelta
+            As for `xarray.open_dataset`.
+        group, storage_options, use_zarr_fill_value_as_mask, consolidated, threads
+            See the class.
+
+        Returns
+        -------
+        xarray.DataTree
+
+        Raises
+        ------
+        FileNotFoundError
+            If there is no group.
+        TypeError
+            If the place is none of these.
+        ValueError
+            If there is an array, an array has no dimension names, or attributes cannot be decoded.
+        OSError
+            If the store fails.
+        """
         return DataTree.from_dict(
             self.open_groups_as_dict(
                 filename_or_obj,

@@ -39,6 +39,17 @@ class GroupStore(AbstractDataStore):
         self.threads = threads
 
     def get_variables(self) -> dict[str, Variable]:
+        """The arrays.
+
+        Returns
+        -------
+        dict of str to xarray.Variable
+
+        Raises
+        ------
+        ValueError
+            If an array has no name for each dimension, or an invalid ``_FillValue``.
+        """
         return {
             name: variable(
                 name, array, mask_fill_value=self.mask_fill_value, threads=self.threads
@@ -47,6 +58,17 @@ class GroupStore(AbstractDataStore):
         }
 
     def get_attrs(self) -> dict[str, Any]:
+        """The attributes of the group.
+
+        Returns
+        -------
+        dict
+
+        Raises
+        ------
+        OSError
+            If they cannot be read.
+        """
         return self.group.attrs.asdict()
 
 
