@@ -4,6 +4,7 @@ import importlib.util
 import json
 import pickle
 import tarfile
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -169,6 +170,19 @@ class TestStore:
                 assert group["rain"][30:33, 1].tolist() == values[30:33, 1].tolist()
         with pytest.raises(ValueError, match="read-only"):
             zarr.open_group(store, mode="a").create_array("new", shape=1, dtype="i1")
+
+    def test_chunks_that_inflate_beyond_the_metadata_are_refused(self, tmp_path):
+        from zarr_kit.store import ZarrKitStore
+
+        folder, member = tmp_path / "a.zarr", tmp_path / "a.zip"
+        zarr.create_array(folder, shape=4, chunks=4, dtype="u1", compressors=None)
+        with zipfile.ZipFile(member, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.write(folder / "zarr.json", "zarr.json")
+            archive.writestr("c/0", bytes(64 << 20))
+        zarr_kit.join([member, member], tmp_path / "all.zjoin", along=0, virtual=True)
+        array = zarr.open_array(ZarrKitStore(tmp_path / "all.zjoin"), mode="r")
+        with pytest.raises(OSError, match="deflated bytes stand for 67108864"):
+            array[...]
 
     def test_members_of_other_codecs_are_errors(self, tmp_path):
         from zarr_kit.store import ZarrKitStore
