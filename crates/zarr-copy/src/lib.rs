@@ -137,7 +137,8 @@ impl CopyOptions {
         self
     }
 
-    /// Whether an interrupted copy from the same source is continued.
+    /// Whether an interrupted copy from the same source is continued. An array's document of exactly
+    /// its bytes ends it, even if another program has put that before all chunks were copied.
     #[must_use]
     pub fn resume(mut self, resume: bool) -> Self {
         self.resume = resume;
