@@ -9,6 +9,14 @@ use crate::extension::RawExtension;
 use crate::json::{Grammar, Outline, Raw, utf8};
 
 /// The separator between the numbers of a chunk key.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{ChunkKeyEncoding, Separator};
+///
+/// let encoding = ChunkKeyEncoding::Default { separator: Separator::Dot };
+/// assert_eq!(encoding.encode(&[1, 23]), "c.1.23");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Separator {
     /// `/`

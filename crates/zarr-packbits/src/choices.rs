@@ -22,6 +22,17 @@ pub enum BitOrder {
 }
 
 /// The order of a component's bytes in memory. The packed bits are the same for both.
+///
+/// # Examples
+/// ```
+/// use zarr_packbits::{ByteOrder, Packing};
+///
+/// let big = Packing::builder(16).last_bit(11).byte_order(ByteOrder::BigEndian).build()?;
+/// let mut packed = [0; 3];
+/// big.pack(&[0x0a, 0xbc, 0x01, 0x23], &mut packed)?;
+/// assert_eq!(packed, [0xbc, 0x3a, 0x12]);
+/// # Ok::<(), zarr_packbits::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ByteOrder {
     /// The least significant byte first.
@@ -38,6 +49,17 @@ impl ByteOrder {
 }
 
 /// Where an encoded chunk stores the number of its padding bits: the codec's `padding_encoding`.
+///
+/// # Examples
+/// ```
+/// use zarr_packbits::{Packing, PaddingEncoding};
+///
+/// let mask = Packing::builder(1).build()?;
+/// let mut encoded = [0; 2];
+/// mask.encode(&[1, 0, 1], PaddingEncoding::FirstByte, &mut encoded)?;
+/// assert_eq!(encoded, [5, 0b101]); // five bits of padding
+/// # Ok::<(), zarr_packbits::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum PaddingEncoding {
     /// `"none"`: nowhere.
@@ -76,6 +98,17 @@ impl fmt::Display for PaddingEncoding {
 ///
 /// A [`Packing`](crate::Packing) takes the [best](Kernel::best) one for its machine; tests and
 /// benchmarks force another by [`Packing::with_kernel`](crate::Packing::with_kernel).
+///
+/// # Examples
+/// ```
+/// use zarr_packbits::{Kernel, Packing};
+///
+/// let fast = Packing::builder(16).last_bit(9).build()?;
+/// assert_eq!(fast.kernel(), Kernel::best());
+/// let slow = fast.with_kernel(Kernel::Reference)?;
+/// assert_eq!(slow.kernel(), Kernel::Reference);
+/// # Ok::<(), zarr_packbits::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Kernel {

@@ -62,6 +62,16 @@ impl Hash for Packing {
 }
 
 /// Builds a [`Packing`]; see [`Packing::builder`].
+///
+/// # Examples
+/// ```
+/// use zarr_packbits::Packing;
+///
+/// let packing = Packing::builder(16).signed(true).first_bit(2).last_bit(11).build()?;
+/// assert_eq!(packing.bits(), 10);
+/// assert!(Packing::builder(16).last_bit(16).build().is_err());
+/// # Ok::<(), zarr_packbits::Error>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[must_use]
 pub struct PackingBuilder {
@@ -155,6 +165,15 @@ impl PackingBuilder {
 }
 
 /// The bytes of a packed chunk that hold some of its elements.
+///
+/// # Examples
+/// ```
+/// use zarr_packbits::{PackedRange, Packing};
+///
+/// let packing = Packing::builder(16).last_bit(11).build()?;
+/// assert_eq!(packing.byte_range(1, 2), Some(PackedRange { bytes: 1..5, bit: 4 }));
+/// # Ok::<(), zarr_packbits::Error>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct PackedRange {
     /// The bytes, counted from the first packed byte (after a padding byte at the front).

@@ -5,6 +5,14 @@
 /// A [`CopyPlan`](crate::CopyPlan) takes the [best](InstructionSet::best) ones of its machine; tests
 /// and benchmarks force others by
 /// [`CopyPlan::with_instruction_set`](crate::CopyPlan::with_instruction_set).
+///
+/// # Examples
+/// ```
+/// use zarr_view::InstructionSet;
+///
+/// assert!(InstructionSet::best().is_available());
+/// assert_eq!(InstructionSet::available().next(), Some(InstructionSet::Portable));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum InstructionSet {

@@ -3,6 +3,15 @@
 use crate::view::{Dims, View, signed};
 
 /// A run of consecutive elements of a view, in C order.
+///
+/// # Examples
+/// ```
+/// use zarr_view::{Run, View};
+///
+/// let part = View::contiguous(&[6])?.shrink(&[2..5])?;
+/// assert_eq!(part.runs().next(), Some(Run::Elements { position: 2, len: 3 }));
+/// # Ok::<(), zarr_view::ViewError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Run {
     /// `len` elements at consecutive positions, starting at `position`.
@@ -20,6 +29,15 @@ pub enum Run {
 }
 
 /// The contiguous runs of a view; see [`View::runs`].
+///
+/// # Examples
+/// ```
+/// use zarr_view::View;
+///
+/// let columns = View::contiguous(&[4, 5])?.shrink(&[0..4, 0..3])?;
+/// assert_eq!(columns.runs().count(), 4); // one for each row
+/// # Ok::<(), zarr_view::ViewError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct Runs {
     view: View,

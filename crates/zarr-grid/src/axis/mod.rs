@@ -49,6 +49,15 @@ pub struct Axis {
 }
 
 /// How an axis is declared.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{Axis, AxisKind};
+///
+/// assert_eq!(Axis::regular(10, 4)?.kind(), AxisKind::Regular { edge: 4 });
+/// assert_eq!(Axis::from_edges(10, [4, 6])?.kind(), AxisKind::Rectilinear);
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AxisKind {
     /// By one edge length, repeated until the extent is covered.

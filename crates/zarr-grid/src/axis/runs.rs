@@ -5,6 +5,15 @@ use alloc::vec::Vec;
 use crate::axis::boundaries::{Boundaries, Bounds};
 
 /// `count` chunks in a row, each `edge` long; `[edge, count]` in the metadata.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{Axis, Run};
+///
+/// let axis = Axis::from_runs(10, [Run { edge: 3, count: 2 }, Run { edge: 4, count: 1 }])?;
+/// assert_eq!(axis, Axis::from_edges(10, [3, 3, 4])?);
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Run {
     /// Edge length of each chunk, at least 1.

@@ -26,6 +26,15 @@ impl AxisStorage {
 /// The merged runs of an axis, in order.
 ///
 /// Neighbours of equal edge are one run, however the metadata wrote them.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{Axis, Run};
+///
+/// let axis = Axis::from_edges(10, [3, 3, 4])?;
+/// assert!(axis.runs().eq([Run { edge: 3, count: 2 }, Run { edge: 4, count: 1 }]));
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
 #[derive(Debug, Clone)]
 pub struct AxisRuns<'a> {
     layout: &'a AxisStorage,

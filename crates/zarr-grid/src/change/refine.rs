@@ -101,6 +101,17 @@ impl Iterator for Segments<'_> {
 }
 
 /// The part that a chunk of one axis and a chunk of another axis share; see [`Axis::overlaps`].
+///
+/// # Examples
+/// ```
+/// use zarr_grid::Axis;
+///
+/// let (old, new) = (Axis::from_edges(10, [4, 6])?, Axis::regular(10, 5)?);
+/// let overlap = old.overlaps(&new)?.nth(1).expect("the axes have an overlap at index 4");
+/// assert_eq!((overlap.start, overlap.len), (4, 1));
+/// assert_eq!((overlap.chunks, overlap.in_chunks), ([1, 0], [0, 4]));
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Overlap {

@@ -10,6 +10,17 @@ use crate::error::{GridError, GridErrorKind};
 use crate::grid::Grid;
 
 /// The edges of the added chunks when an axis grows past its declared edges (SD-08).
+///
+/// # Examples
+/// ```
+/// use zarr_grid::{Axis, Growth, Run};
+///
+/// let axis = Axis::from_edges(59, [31, 28])?;
+/// let march = [Run { edge: 31, count: 1 }];
+/// assert_eq!(axis.resized(90, Growth::Edges(&march))?.edge(2), Some(31));
+/// assert_eq!(axis.resized(80, Growth::RepeatLast)?.edge(2), Some(28));
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Growth<'a> {
     /// The last edge is repeated as often as needed.

@@ -5,6 +5,17 @@ use core::ops::Range;
 use crate::num::{to_u64, to_usize};
 
 /// The part of one chunk that is selected along one axis. Lengths are in elements.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::Axis;
+///
+/// let axis = Axis::from_edges(10, [4, 6])?;
+/// let selected = axis.select(&(2..10).into())?;
+/// let part = selected.parts().nth(1).expect("a part of chunk 1");
+/// assert_eq!((part.chunk, part.edge, part.is_whole), (1, 6, true));
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AxisPart<'s> {
     /// Number of the chunk.

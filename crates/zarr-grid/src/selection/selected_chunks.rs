@@ -19,6 +19,16 @@ const INLINE: usize = 4;
 type PerAxis<T> = SmallVec<[T; INLINE]>;
 
 /// The selected part of one chunk: the product of the selected indices of each axis.
+///
+/// # Examples
+/// ```
+/// use zarr_grid::Grid;
+///
+/// let grid = Grid::regular(&[10], &[4])?;
+/// let last = grid.chunks(&[8..10])?.next().expect("a part of chunk 2");
+/// assert_eq!((last.chunk(), last.chunk_shape(), last.is_whole()), (&[2][..], &[4][..], true));
+/// # Ok::<(), zarr_grid::GridError>(())
+/// ```
 #[derive(Debug, PartialEq, Eq)]
 pub struct ChunkPart<'s> {
     chunk: PerAxis<u64>,

@@ -12,6 +12,15 @@ use crate::json::{Grammar, JsonType, Reader, write_array, write_u64};
 ///
 /// The enum is exhaustive, because the extension's text allows no third form.
 ///
+/// # Examples
+/// ```
+/// use zarr_metadata::{ChunkEdges, EdgeRun};
+///
+/// assert_eq!(ChunkEdges::from(100), ChunkEdges::Regular(100));
+/// let february = ChunkEdges::from([31, 28]);
+/// assert_eq!(february, ChunkEdges::Runs(vec![EdgeRun::Edge(31), EdgeRun::Edge(28)]));
+/// ```
+///
 /// # Spec
 /// zarr-extensions `chunk-grids/rectilinear`, "Run-length encoding"; SD-04, SD-06.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +62,16 @@ impl From<Vec<u64>> for ChunkEdges {
 /// An element of a list of edges. It takes 16 bytes.
 ///
 /// The enum is exhaustive, because the extension's text allows no third form.
+///
+/// # Examples
+/// ```
+/// use std::num::NonZeroU64;
+/// use zarr_metadata::EdgeRun;
+///
+/// let count = NonZeroU64::new(3).expect("not 0");
+/// let years = EdgeRun::Repeat { edge: 365, count };
+/// assert_eq!((years.edge(), years.count(), years.extent()), (365, 3, Some(1095)));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EdgeRun {
     /// `V`: one chunk.

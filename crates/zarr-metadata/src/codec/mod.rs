@@ -47,6 +47,15 @@ use crate::extension::{Extension, RawExtension};
 use crate::json::{Grammar, Object, Outline, Raw, utf8, write_string};
 
 /// The kind of a codec: its input and its output.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, CodecKind};
+///
+/// assert_eq!(Codec::transpose([1, 0]).kind(), Some(CodecKind::ArrayToArray));
+/// assert_eq!(Codec::bytes().kind(), Some(CodecKind::ArrayToBytes));
+/// assert_eq!(Codec::zstd(3).kind(), Some(CodecKind::BytesToBytes));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum CodecKind {
     /// Takes an array, gives an array.

@@ -6,6 +6,16 @@ use crate::extension::RawExtension;
 use crate::limits::{MAX_ELEMENT_SIZE, check_element_size};
 
 /// The size of the raw bits type `r<N>`: from 1 byte to [`MAX_ELEMENT_SIZE`].
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{DataType, RawBits};
+///
+/// let bits = RawBits::new(2).map(DataType::RawBits);
+/// assert_eq!(bits, Some(DataType::from_name("r16")?));
+/// assert_eq!(RawBits::new(0), None);
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct RawBits {
     bytes: usize,
@@ -40,6 +50,14 @@ impl RawBits {
 
 /// The `length_bytes` of `null_terminated_bytes` and `raw_bytes`: bytes of one element, from 1 to
 /// [`MAX_ELEMENT_SIZE`].
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{ByteLength, DataType};
+///
+/// let names = ByteLength::new(8).map(DataType::NullTerminatedBytes);
+/// assert_eq!(names.and_then(|names| names.size()), Some(8));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ByteLength {
     bytes: usize,
@@ -65,6 +83,14 @@ impl ByteLength {
 
 /// The size of the strings of `fixed_length_utf32`: a positive number of code points, of at most
 /// [`MAX_ELEMENT_SIZE`] bytes together.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::Utf32Length;
+///
+/// let five = Utf32Length::new(5).expect("not 0, and below the limit");
+/// assert_eq!((five.code_points(), five.bytes()), (5, 20));
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Utf32Length {
     code_points: usize,

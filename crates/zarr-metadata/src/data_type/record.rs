@@ -38,6 +38,16 @@ pub struct Struct {
 }
 
 /// A field of a record.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{DataType, Struct};
+///
+/// let record = Struct::new([("id", DataType::Uint16), ("flag", DataType::Bool)])?;
+/// let flag = &record.fields()[1];
+/// assert_eq!((flag.name(), flag.offset(), flag.bytes_of(&[7, 0, 1])), ("flag", 2, &[1][..]));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
     name: Box<str>,

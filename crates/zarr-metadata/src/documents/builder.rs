@@ -209,6 +209,15 @@ impl ArrayBuilder {
 /// It must be a value of the array's data type: not 1.5 for an integer type, nor -1 for an
 /// unsigned one. Floats are rounded to the data type (SD-45). Complex numbers, raw bits, `bytes` and
 /// NaN payloads are given as [`FillValue`].
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{ArrayBuilder, DataType};
+///
+/// let builder = ArrayBuilder::new([10], DataType::Float32);
+/// assert!(builder.clone().fill_value(f32::NAN).build().is_ok());
+/// assert!(builder.fill_value("text").build().is_err());
+/// ```
 #[derive(Debug, Clone)]
 pub struct Fill(FillSource);
 

@@ -43,6 +43,14 @@ impl Write for Escaping<'_, '_> {
 /// Whether a character shows as itself and does not change its surroundings. Refused are control
 /// characters, line and paragraph separators, Unicode's bidirectional controls, and invisible
 /// characters except the joiners that some scripts need.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::is_printable;
+///
+/// assert!(is_printable('é'));
+/// assert!(!is_printable('\u{1b}')); // begins the escape sequences of terminals
+/// ```
 #[must_use]
 pub fn is_printable(c: char) -> bool {
     let hides = matches!(c,

@@ -3,6 +3,15 @@
 use std::fmt;
 
 /// The severity of a broken rule.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Rule, Severity};
+///
+/// let errors = Rule::ALL.iter().filter(|rule| rule.severity() == Severity::Error);
+/// assert!(errors.count() > 50);
+/// assert_eq!(Severity::Warning.to_string(), "warning");
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
 pub enum Severity {

@@ -14,6 +14,14 @@ use crate::error::MetadataError;
 /// Fractions are also equal if their closest 64-bit floats are, since programs that read and write
 /// them change their digits; integers are compared digit by digit. Text that is not JSON equals no
 /// other text.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::same_value;
+///
+/// assert!(same_value(r#"{"a": 1, "b": 2.0}"#, r#"{"b": 2.0, "a": 1}"#));
+/// assert!(!same_value("1", "2"));
+/// ```
 pub fn same_value(a: &str, b: &str) -> bool {
     same(a, b) || matches!((Value::read(a), Value::read(b)), (Ok(a), Ok(b)) if a == b)
 }

@@ -8,6 +8,15 @@ use crate::json::{Object, Raw};
 
 /// The configuration of `bitround`.
 ///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Bitround, Codec};
+///
+/// let json = br#"{"name": "bitround", "configuration": {"keepbits": 10}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::Bitround(Bitround::new(10)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Spec
 /// zarr-extensions `codecs/bitround`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -9,6 +9,15 @@ use crate::json::{Object, Raw, read_elements};
 
 /// The configuration of `cast_value`.
 ///
+/// # Examples
+/// ```
+/// use zarr_metadata::{CastValue, Codec, DataType};
+///
+/// let json = br#"{"name": "cast_value", "configuration": {"data_type": "int16"}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::CastValue(CastValue::new(DataType::Int16)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Spec
 /// zarr-extensions `codecs/cast_value`.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -9,6 +9,16 @@ use crate::json::{JsonType, Object, Raw, read_elements, write_array};
 use crate::limits::check_rank;
 
 /// The configuration of `reshape`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Reshape, ReshapeDim};
+///
+/// let json = br#"{"name": "reshape", "configuration": {"shape": [4, -1]}}"#;
+/// let rows = Reshape::new([ReshapeDim::Size(4), ReshapeDim::Auto]);
+/// assert_eq!(Codec::from_json(json)?, Codec::Reshape(rows));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reshape {

@@ -9,6 +9,15 @@ use crate::json::{Object, read_elements};
 use crate::limits::check_rank;
 
 /// The configuration of `transpose`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Transpose};
+///
+/// let json = br#"{"name": "transpose", "configuration": {"order": [1, 0]}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::Transpose(Transpose::new([1, 0])));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Transpose {

@@ -7,6 +7,15 @@ use crate::error::{At, Kind, MetadataError, Result};
 use crate::json::Object;
 
 /// The configuration of `bytes`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Bytes, Codec, Endian};
+///
+/// let json = br#"{"name": "bytes", "configuration": {"endian": "big"}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::Bytes(Bytes::new(Some(Endian::Big))));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Bytes {

@@ -8,6 +8,15 @@ use crate::json::{JsonType, Object, Raw};
 
 /// The configuration of `zfp`: its mode, with the parameters of that mode.
 ///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Zfp};
+///
+/// let json = br#"{"name": "zfp", "configuration": {"mode": "reversible"}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::Zfp(Zfp::Reversible));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Spec
 /// zarr-extensions `codecs/zfp`, with the modes of the [zfp
 /// library](https://zfp.readthedocs.io/en/latest/modes.html).

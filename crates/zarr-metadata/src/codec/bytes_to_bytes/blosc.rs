@@ -8,6 +8,16 @@ use crate::error::{At, Result};
 use crate::json::Object;
 
 /// The configuration of `blosc`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Blosc, BloscCompressor, BloscShuffle, Codec};
+///
+/// let blosc = Blosc::new(BloscCompressor::Lz4, 5).with_shuffle(BloscShuffle::Shuffle, 4);
+/// let codec = Codec::Blosc(blosc);
+/// assert_eq!(Codec::from_json(codec.to_json().as_bytes())?, codec);
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Blosc {

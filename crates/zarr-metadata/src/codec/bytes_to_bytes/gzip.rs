@@ -6,6 +6,15 @@ use crate::error::{At, Result};
 use crate::json::Object;
 
 /// The configuration of `gzip`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Gzip};
+///
+/// let json = br#"{"name": "gzip", "configuration": {"level": 6}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::Gzip(Gzip::new(6)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Gzip {

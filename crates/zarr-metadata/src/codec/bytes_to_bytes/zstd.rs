@@ -6,6 +6,15 @@ use crate::error::{At, Result};
 use crate::json::{Object, Raw};
 
 /// The configuration of `zstd`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Zstd};
+///
+/// let json = br#"{"name": "zstd", "configuration": {"level": 3, "checksum": true}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::Zstd(Zstd::new(3).with_checksum(true)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Zstd {

@@ -7,6 +7,15 @@ use crate::error::rule::Rule;
 use crate::json::{JsonType, Object};
 
 /// The configuration of `numcodecs.shuffle`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Shuffle};
+///
+/// let json = br#"{"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::NumcodecsShuffle(Shuffle::new(4)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Shuffle {
@@ -38,6 +47,16 @@ impl Configuration for Shuffle {
 }
 
 /// The configuration of `numcodecs.crc32`, `numcodecs.crc32c` and `numcodecs.adler32`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Checksum, ChecksumLocation, Codec};
+///
+/// let json = br#"{"name": "numcodecs.crc32", "configuration": {"location": "end"}}"#;
+/// let end = Checksum::new(ChecksumLocation::End);
+/// assert_eq!(Codec::from_json(json)?, Codec::NumcodecsCrc32(end));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Checksum {

@@ -9,6 +9,15 @@ use crate::error::{At, MetadataError, Result};
 use crate::json::{JsonType, Object, Raw, read_elements, write_array};
 
 /// The configuration of `numcodecs.lzma`, with the numbers of Python's module `lzma`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Lzma};
+///
+/// let json = br#"{"name": "numcodecs.lzma", "configuration": {"preset": 6}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::NumcodecsLzma(Lzma::new(6)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub struct Lzma {

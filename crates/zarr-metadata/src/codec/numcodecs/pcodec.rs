@@ -9,6 +9,15 @@ use crate::json::{Object, Raw};
 
 /// The configuration of `numcodecs.pcodec`. Reading does not depend on its members.
 ///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Pcodec};
+///
+/// let json = br#"{"name": "numcodecs.pcodec", "configuration": {"level": 8}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::NumcodecsPcodec(Pcodec::new(8)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
+///
 /// # Spec
 /// The format of standalone files of [pco](https://github.com/pcodec/pcodec), with the members of
 /// numcodecs' `PCodec`.

@@ -10,6 +10,15 @@ use crate::error::{At, MetadataError, Result};
 use crate::json::{JsonType, Object, Raw, write_string};
 
 /// The configuration of `numcodecs.delta`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, DataType, Delta};
+///
+/// let json = br#"{"name": "numcodecs.delta", "configuration": {"dtype": "<i4"}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::NumcodecsDelta(Delta::new(DataType::Int32, None)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Delta {
@@ -96,6 +105,15 @@ impl Configuration for FixedScaleOffset {
 }
 
 /// The configuration of `numcodecs.quantize`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, Quantize};
+///
+/// let json = br#"{"name": "numcodecs.quantize", "configuration": {"digits": 2}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::NumcodecsQuantize(Quantize::new(2)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Quantize {
@@ -141,6 +159,15 @@ impl Configuration for Quantize {
 }
 
 /// The configuration of `numcodecs.astype`.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{AsType, Codec, DataType};
+///
+/// let json = br#"{"name": "numcodecs.astype", "configuration": {"encode_dtype": "<f4"}}"#;
+/// assert_eq!(Codec::from_json(json)?, Codec::NumcodecsAsType(AsType::new(DataType::Float32)));
+/// # Ok::<(), zarr_metadata::MetadataError>(())
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct AsType {
