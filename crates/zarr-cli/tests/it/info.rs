@@ -77,6 +77,39 @@ fn sd_05_sd_07_declared_chunks_are_counted_and_not_made() {
     assert!(start.elapsed().as_secs() < 60);
 }
 
+/// Another program may put a document where a copy, a join or a creation was interrupted, and `info`
+/// and `tree` still say so.
+#[test]
+fn an_unfinished_operation_is_said_beside_a_document() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let marker = |work: &str| {
+        format!(
+            r#"{{"unfinished_copy": {{"version": 1, "node": "group", "work": "{work}", "from": "/a\u001b[2J"}}}}"#
+        )
+    };
+    for (group, marker) in
+        [("g", marker("copy")), ("g/joined", marker("join")), ("g/unknown", "{}".to_owned())]
+    {
+        file(folder, &format!("{group}/zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#);
+        file(folder, &format!("{group}/zarr-kit-copy.json"), marker);
+    }
+    succeed(folder, &["create", "g/x", "--shape", "6", "--dtype", "int8"]);
+    file(folder, "g/x/zarr-kit-copy.json", marker("creation"));
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["info", "g"],
+            &["info", "g/joined"],
+            &["info", "g/x"],
+            &["tree", "g"],
+            &["info", "g/unknown", "--json"],
+            &["info", "g/x", "--json"],
+            &["tree", "g", "--json"],
+        ],
+    ));
+}
+
 /// One array with many axes makes only its own line long.
 #[test]
 fn a_wide_shape_does_not_widen_other_lines() {

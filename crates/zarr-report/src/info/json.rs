@@ -33,6 +33,9 @@ struct ArrayJson<'a> {
     node_type: &'static str,
     readable: bool,
     shape: &'a [u64],
+    /// A copy, join or creation that was interrupted at this place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<&'a str>,
     /// Only for version 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     zarr_format: Option<u8>,
@@ -41,7 +44,7 @@ struct ArrayJson<'a> {
 impl ArrayInfo {
     /// As `info --json` prints it.
     pub fn json(&self) -> impl Serialize + '_ {
-        let Self { metadata, bound, layout, stored } = self;
+        let Self { metadata, bound, layout, stored, unfinished } = self;
         let stored = stored.as_ref();
         // In canonical form if the type is interpreted.
         let fill = metadata.fill_value();
@@ -84,6 +87,7 @@ impl ArrayInfo {
             node_type: "array",
             readable: bound.is_ok(),
             shape: metadata.shape(),
+            unfinished: unfinished.as_deref(),
             zarr_format: metadata.is_version_2().then_some(2),
         }
     }

@@ -2,6 +2,7 @@
 
 mod json;
 mod stored;
+mod unfinished;
 
 use std::sync::Arc;
 
@@ -11,6 +12,7 @@ use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, DataType, FillValue};
 
 use self::stored::{Stored, stored};
+pub use self::unfinished::unfinished;
 use crate::format::element;
 use crate::format::quoted::unescaped;
 use crate::readers::Readers;
@@ -25,6 +27,7 @@ pub struct ArrayInfo {
     bound: Result<Array, ArrayError>,
     layout: Option<ChunkLayout>,
     stored: Option<Stored>,
+    unfinished: Option<String>,
 }
 
 impl ArrayInfo {
@@ -49,13 +52,14 @@ impl ArrayInfo {
     ) -> Self {
         // A store that cannot be listed (HTTP) can still be described.
         let stored = layout.as_ref().and_then(|layout| stored(store, layout, quick).ok());
-        Self { metadata, bound, layout, stored }
+        let unfinished = layout.as_ref().and_then(|layout| unfinished(&**store, layout.prefix()));
+        Self { metadata, bound, layout, stored, unfinished }
     }
 
     /// In words.
     #[must_use]
     pub fn table(&self) -> Table {
-        let Self { metadata, bound, layout, stored } = self;
+        let Self { metadata, bound, layout, stored, unfinished } = self;
         let stored = stored.as_ref();
         let mut table = Table::default();
         let elements =
@@ -110,6 +114,9 @@ impl ArrayInfo {
         attribute_rows(&metadata.attribute_texts(), &mut table);
         for finding in metadata.findings() {
             table.row("finding", finding.to_string());
+        }
+        if let Some(unfinished) = unfinished {
+            table.row("unfinished", unfinished);
         }
         table
     }

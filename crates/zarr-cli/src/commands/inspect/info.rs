@@ -9,7 +9,7 @@ use zarr_kit::array::store::StoreExt as _;
 use zarr_kit::array::{ChunkLayout, open_node};
 use zarr_kit::metadata::{MetadataError, NodeMetadata, Printable};
 use zarr_kit::report::format::pretty::raw;
-use zarr_kit::report::info::{ArrayInfo, attribute_rows, shortened};
+use zarr_kit::report::info::{ArrayInfo, attribute_rows, shortened, unfinished};
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::{Table, words, wrapped};
 use zarr_kit::{ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
@@ -120,6 +120,9 @@ struct GroupJson {
     /// Who reads all arrays among the members.
     #[serde(skip_serializing_if = "Option::is_none")]
     read_by: Option<Value>,
+    /// A copy or join that was interrupted at this place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unfinished: Option<String>,
     /// Only for version 2.
     #[serde(skip_serializing_if = "Option::is_none")]
     zarr_format: Option<u8>,
@@ -156,18 +159,23 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
         Ok(NodeMetadata::Array(array)) if !is_virtual => Readers::add_to(&mut readers, array),
         _ => {}
     };
+    let unfinished = unfinished(&**place.store, &Prefix::root());
     let mut out = Out::stdout();
     if as_json {
         let members = children(place, |child| (read(child), child_json(child)).1)?;
         let attributes = raw(metadata.attributes());
         let zarr_format = metadata.is_version_2().then_some(2);
         let read_by = readers.map(|readers| readers.json());
-        out.json(&GroupJson { attributes, members, node_type: "group", read_by, zarr_format })?;
+        let node_type = "group";
+        out.json(&GroupJson { attributes, members, node_type, read_by, unfinished, zarr_format })?;
         return out.finish();
     }
     heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
     let mut table = Table::default();
     attribute_rows(&metadata.attribute_texts(), &mut table);
+    if let Some(unfinished) = unfinished {
+        table.row("unfinished", unfinished);
+    }
     let rows = children(place, |child| (read(child), child_row(child)).1)?;
     table.row("members", words::count(rows.len()));
     print_table(&table, &mut out)?;

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 use zarr_kit::metadata::NodeMetadata;
+use zarr_kit::report::info::unfinished;
 use zarr_kit::report::words;
 use zarr_kit::{ArrayMetadata, Group, Prefix};
 
@@ -15,6 +16,8 @@ struct Branch {
     name: String,
     /// The node, or the error of reading it.
     node: Result<NodeMetadata, String>,
+    /// A copy or join that was interrupted at this place.
+    unfinished: Option<String>,
     /// `None` below the requested depth.
     members: Option<Vec<Branch>>,
 }
@@ -46,10 +49,13 @@ fn branch(
     depth: usize,
 ) -> Result<Branch, CliError> {
     let is_group = matches!(node, Ok(NodeMetadata::Group(_)));
+    // On a server, each array would take a request of its own.
+    let is_asked = is_group || place.is_quick || prefix.is_root();
+    let unfinished = is_asked.then(|| unfinished(&**place.store, prefix)).flatten();
     let deepest = prefix.segments().count() >= DEEPEST;
     if !is_group || depth == 0 || deepest {
         let members = (!is_group).then(Vec::new);
-        return Ok(Branch { name, node, members });
+        return Ok(Branch { name, node, unfinished, members });
     }
     let failed = |cause| place.failed(cause);
     let group = Group::open(place.store.clone(), prefix).map_err(failed)?;
@@ -61,7 +67,7 @@ fn branch(
         let node = node.map_err(|error| error.to_string());
         members.push(branch(place, &prefix, name, node, depth - 1)?);
     }
-    Ok(Branch { name, node, members: Some(members) })
+    Ok(Branch { name, node, unfinished, members: Some(members) })
 }
 
 fn lines(group: &Branch, indent: &str, out: &mut Out) -> Result<(), CliError> {
@@ -78,12 +84,16 @@ fn lines(group: &Branch, indent: &str, out: &mut Out) -> Result<(), CliError> {
 
 /// The text after a name.
 fn described(branch: &Branch) -> String {
-    match &branch.node {
+    let mut text = match &branch.node {
         Ok(NodeMetadata::Array(array)) => format!("  {}", array_in_words(array)),
         Ok(NodeMetadata::Group(_)) if branch.members.is_none() => "/ ...".to_owned(),
         Ok(NodeMetadata::Group(_)) => "/".to_owned(),
         Err(error) => format!("  error: {error}"),
+    };
+    if let Some(unfinished) = &branch.unfinished {
+        text.push_str(&format!("  unfinished: {unfinished}"));
     }
+    text
 }
 
 fn array_in_words(array: &ArrayMetadata) -> String {
@@ -111,6 +121,9 @@ fn to_json(branch: &Branch) -> Value {
         Err(error) => {
             members.insert("error".to_owned(), error.as_str().into());
         }
+    }
+    if let Some(unfinished) = &branch.unfinished {
+        members.insert("unfinished".to_owned(), unfinished.as_str().into());
     }
     Value::Object(members)
 }
