@@ -35,6 +35,29 @@ fn in_shards(codecs: &[Codec], chain: Vec<Codec>) -> Vec<Codec> {
     outer
 }
 
+/// The level of zstd beyond which it takes much more memory.
+const HARDEST: i32 = 19;
+
+/// The chain with its compressor set to find the fewest bytes: slow to write, and read as fast as
+/// the chain itself, from fewer bytes. `None` if its compressor is not of this kind.
+pub(super) fn harder(chain: &[Codec]) -> Option<Vec<Codec>> {
+    let mut chain = chain.to_vec();
+    match chain.last_mut()? {
+        Codec::Zstd(zstd) => zstd.level = zstd.level.max(HARDEST),
+        Codec::Blosc(blosc) => {
+            blosc.cname = match blosc.cname {
+                BloscCompressor::Zstd => BloscCompressor::Zstd,
+                BloscCompressor::Lz4 | BloscCompressor::Lz4hc => BloscCompressor::Lz4hc,
+                _ => return None,
+            };
+            blosc.clevel = 9;
+        }
+        Codec::ShardingIndexed(sharding) => sharding.codecs = harder(&sharding.codecs)?,
+        _ => return None,
+    }
+    Some(chain)
+}
+
 fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec>> {
     let bytes = match Codec::array_to_bytes(data_type) {
         Codec::Bytes(Bytes { endian: Some(_), .. }) => {
@@ -44,7 +67,11 @@ fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec
     };
     let size = data_type.size().and_then(|size| u64::try_from(size).ok()).unwrap_or(1).max(1);
     let is_small = goal == Goal::Size;
-    let levels: &[i32] = if is_small { &[3, 9, 19] } else { &[1, 3, 9] };
+    let levels: &[i32] = match goal {
+        Goal::Size => &[3, 9, HARDEST],
+        Goal::Read => &[1, 3],
+        Goal::Write | Goal::Balance => &[1, 3, 9],
+    };
     let zstd: Vec<Codec> = levels.iter().map(|level| Codec::zstd(*level)).collect();
     let mut chains = vec![vec![bytes.clone()]];
     let add = |first: &[Codec], last: &[Codec], chains: &mut Vec<Vec<Codec>>| {
@@ -80,8 +107,8 @@ fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec
     chains
 }
 
-/// Blosc where its filters matter: with lz4, which is fast, and with zstd, which is small; to be read
-/// also with lz4hc, which is slow to write, and read as fast as lz4 from fewer bytes.
+/// Blosc where its filters matter: with lz4, which is fast, and with zstd, which is small. Without a
+/// filter, zstd within blosc stores as much as zstd alone, and of lz4 there is no other codec.
 fn blosc(size: u64, goal: Goal) -> Vec<Codec> {
     let mut chains = Vec::new();
     let filters: &[BloscShuffle] = match size {
@@ -92,20 +119,19 @@ fn blosc(size: u64, goal: Goal) -> Vec<Codec> {
         Goal::Size => {
             &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 5), (BloscCompressor::Zstd, 9)]
         }
-        Goal::Read => &[
-            (BloscCompressor::Lz4, 5),
-            (BloscCompressor::Lz4hc, 9),
-            (BloscCompressor::Zstd, 1),
-            (BloscCompressor::Zstd, 5),
-        ],
+        Goal::Read => &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 1)],
         Goal::Write | Goal::Balance => {
             &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 1), (BloscCompressor::Zstd, 5)]
         }
     };
+    let mut add = |compressor: BloscCompressor, level: u32, filter: BloscShuffle| {
+        chains.push(Codec::Blosc(Blosc::new(compressor, level).with_shuffle(filter, size)));
+    };
     for filter in filters {
-        chains.extend(levels.iter().map(|(compressor, level)| {
-            Codec::Blosc(Blosc::new(*compressor, *level).with_shuffle(*filter, size))
-        }));
+        levels.iter().for_each(|(compressor, level)| add(*compressor, *level, *filter));
+    }
+    if goal == Goal::Read {
+        add(BloscCompressor::Lz4, 5, BloscShuffle::NoShuffle);
     }
     chains
 }
@@ -144,6 +170,37 @@ mod tests {
                 assert_eq!(has(chain, CodecKind::ArrayToBytes), 1, "{chain:?}");
                 assert!(!chains[..at].contains(chain), "{chain:?}");
             }
+        }
+    }
+
+    /// Each compressor of the candidates for reading has a harder setting, in shards as well.
+    #[test]
+    fn compressors_are_set_to_find_the_fewest_bytes() {
+        let blosc = |compressor, level, shuffle| {
+            Codec::Blosc(Blosc::new(compressor, level).with_shuffle(shuffle, 2))
+        };
+        let of = |last: Codec| harder(&[Codec::bytes(), last]).and_then(|mut chain| chain.pop());
+        assert_eq!(of(Codec::zstd(1)), Some(Codec::zstd(19)));
+        assert_eq!(of(Codec::zstd(22)), Some(Codec::zstd(22)));
+        for shuffle in [BloscShuffle::NoShuffle, BloscShuffle::Shuffle, BloscShuffle::BitShuffle] {
+            for (one, other) in [
+                (BloscCompressor::Lz4, BloscCompressor::Lz4hc),
+                (BloscCompressor::Zstd, BloscCompressor::Zstd),
+            ] {
+                assert_eq!(of(blosc(one, 5, shuffle)), Some(blosc(other, 9, shuffle)));
+            }
+        }
+        assert_eq!(of(Codec::gzip(6)), None);
+        assert_eq!(harder(&[Codec::bytes()]), None);
+        let shards = |level| [Codec::sharding([2], [Codec::bytes(), Codec::zstd(level)])];
+        assert_eq!(harder(&shards(3)), Some(shards(19).to_vec()));
+        let metadata = ArrayBuilder::new([8], DataType::Int16).build().expect("a document");
+        let chains = super::of(&metadata, Bits::of(&DataType::Int16).as_ref(), Goal::Read);
+        let filters = [BloscShuffle::NoShuffle, BloscShuffle::Shuffle, BloscShuffle::BitShuffle];
+        for filter in filters {
+            let has =
+                |chain: &Vec<Codec>| chain.last() == Some(&blosc(BloscCompressor::Lz4, 5, filter));
+            assert!(chains.iter().any(has), "{filter:?}");
         }
     }
 

@@ -220,6 +220,24 @@ fn the_smallest_chain_of_a_sample_is_about_the_smallest_of_all() {
     }
 }
 
+/// To read, no compressor of the best chain is left at a setting that stores more: whatever chain is
+/// the fastest here.
+#[test]
+fn the_best_chain_to_read_was_tried_at_its_hardest() {
+    for (name, array) in arrays() {
+        let options = AdviceOptions::new().goal(Goal::Read).sample(u64::MAX / 8);
+        let whole = Selection::whole(array.shape());
+        let advice = Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises");
+        let tried = |chain: &Vec<Codec>| advice.trials().iter().any(|trial| trial.codecs == *chain);
+        let harder = super::candidates::harder(&advice.best().codecs);
+        assert!(harder.as_ref().is_none_or(tried), "{name}: {harder:?}");
+        for (at, trial) in advice.trials().iter().enumerate() {
+            let same = |other: &Trial| other.codecs == trial.codecs;
+            assert!(!advice.trials()[..at].iter().any(same), "{name}: {trial:?}");
+        }
+    }
+}
+
 /// Of a sample that is the whole array, sizes are the store's.
 #[test]
 fn sizes_are_exact() {

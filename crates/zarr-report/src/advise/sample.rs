@@ -73,6 +73,9 @@ impl Sample {
         let plan = array.layout().plan(region)?;
         let metadata = array.metadata();
         let of = plan.len();
+        if of == 0 {
+            return Err(ReportError::Nothing { what: "the region has no elements" });
+        }
         let mut sample = Self {
             shape: metadata.shape().to_vec(),
             grid: metadata.chunk_grid().clone(),

@@ -19,6 +19,9 @@ use crate::output::print::{Out, print_table};
 use crate::output::progress::Bar;
 use crate::stores::node_store::NodeStore;
 
+/// The most characters of a column to which others are aligned.
+const COLUMN: usize = 40;
+
 pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
     let options = AdviceOptions::new().goal(args.goal.into()).sample(args.sample).rate(args.rate);
     let bar = Bar::new();
@@ -55,8 +58,9 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
     out.line("")?;
     let heading = ["codecs", "size", "of bytes", "encode", "decode", ""].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heading).chain(advice.lines()).collect();
-    let width =
-        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    // A longer chain makes only its own line longer.
+    let lengths = |column: usize| rows.iter().map(move |row| row[column].chars().count());
+    let width = |column| lengths(column).filter(|length| *length <= COLUMN).max().unwrap_or(0);
     let widths: [usize; 6] = std::array::from_fn(width);
     for [codecs, size, share, encode, decode, remark] in &rows {
         let [a, b, c, d, e, _] = widths;
