@@ -61,7 +61,7 @@ pub(crate) struct Append {
     #[arg(long, value_name = "FILE", required_unless_present = "more")]
     pub(crate) from: Option<PathBuf>,
     /// The axis that grows, by name or number; of a group, its name.
-    #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
+    #[arg(long, alias = "along", value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Edges of the added chunks: 30|31x2.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]

@@ -34,7 +34,7 @@ pub(crate) struct Rearrange {
     /// The array or group: a folder or a URL.
     pub(crate) array: String,
     /// The axis, by name or number; in a group, by name.
-    #[arg(long, value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
+    #[arg(long, alias = "along", value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Remove these ranges. What comes after them moves to the front.
     #[arg(long, value_name = "RANGES", allow_hyphen_values = true, value_parser = value)]

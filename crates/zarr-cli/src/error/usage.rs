@@ -76,8 +76,11 @@ fn message(error: &clap::Error, arguments: &[String]) -> Option<String> {
             if let Some(option) = without_value(arguments, &written) {
                 return Some(format!("{option} needs a value"));
             }
-            let hint = one(ContextKind::SuggestedArg);
-            let hint = hint.map_or_else(String::new, |near| format!("; did you mean {near}?"));
+            let hint = match (written.as_str(), one(ContextKind::SuggestedArg)) {
+                ("--nearest", _) => "; ~ before a label takes the nearest: lat=~51.3".to_owned(),
+                (_, Some(near)) => format!("; did you mean {near}?"),
+                (_, None) => String::new(),
+            };
             match written.starts_with('-') {
                 true => format!("there is no option {written}{hint}"),
                 false => format!("{written:?} is one argument too many{hint}"),

@@ -295,7 +295,11 @@ fn the_nearest_label_where_none_is_equal() {
     }
     insta::assert_snapshot!(session(
         folder,
-        &[&["read", "g.zarr/v", "-r", "time=2012-01-20,lat=1"],]
+        &[
+            &["read", "g.zarr/v", "-r", "time=2012-01-20,lat=1"],
+            &["read", "g.zarr/v", "-r", "lat=51.0:52.0"],
+            &["read", "g.zarr/v", "-r", "lat=51.0", "--nearest"],
+        ]
     ));
 }
 

@@ -345,7 +345,7 @@ fn ranges_and_edges_are_labels_too() {
     insta::assert_snapshot!(session(
         folder,
         &[
-            &["rearrange", "all.zjoin", "--axis", "time", "--remove", "2012-04"],
+            &["rearrange", "all.zjoin", "--along", "time", "--remove", "2012-04"],
             &["read", "all.zjoin/v", "-r", "-2:"],
             &["locate", "g.zarr/v", "time=2012-02-01"],
             &["locate", "g.zarr/v", "time=2012-02"],
@@ -391,7 +391,7 @@ fn arrays_and_groups_are_appended_with_times_in_the_units_of_the_first() {
             &["read", "jan.zarr/v"],
             &["rearrange", "jan.zarr/v", "--remove", "3:"],
             &["append", "jan.zarr", "feb.zarr", "mar.zarr"],
-            &["append", "jan.zarr", "feb.zarr", "mar.zarr", "--axis", "time"],
+            &["append", "jan.zarr", "feb.zarr", "mar.zarr", "--along", "time"],
             // Again: the month is there.
             &["append", "jan.zarr", "mar.zarr", "--axis", "time"],
             &["join", "jan.zarr", "mar.zarr", "--along", "time", "-o", "twice.zarr"],

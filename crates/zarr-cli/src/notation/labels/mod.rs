@@ -289,6 +289,11 @@ impl Coordinate {
             Ok(format!("{} at index {}", self.shown(keys.get(index)?), words::count(index)))
         });
         let around = around.collect::<Result<Vec<_>, CliError>>()?;
+        // A range has no nearest label.
+        let hint = match self.span(text) {
+            Ok(_) => format!("; {NEAREST}{text} takes the nearest"),
+            Err(_) => String::new(),
+        };
         let nearest = match around.len() {
             1 => {
                 if start == 0 {
@@ -299,7 +304,7 @@ impl Coordinate {
             }
             _ => "; the nearest are",
         };
-        Err(missing(format!("{nearest} {}", around.join(" and "))))
+        Err(missing(format!("{nearest} {}{hint}", around.join(" and "))))
     }
 
     /// The first index with a label that satisfies the predicate. Labels are sorted: all labels
