@@ -13,7 +13,7 @@ use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
 use zarr_codec::{AnyChunkCodec, AxisEdges, VariableChunkCodec};
 use zarr_metadata::Codec;
 use zarr_store::StoreExt as _;
-use zarr_store::{Key, MAX_KEY_LEN, Store, StoreError};
+use zarr_store::{Key, MAX_KEY_LEN, ReadRange, Store, StoreError};
 
 use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
@@ -320,19 +320,18 @@ impl<'a> Decoder<'a> {
             }
             Err(error) => return Err(error),
         };
-        let passed = array.store().refuse_inflated(key, codec.ordinary_encoded());
-        match passed.and_then(|()| array.store().read_into(key, encoded)) {
-            Ok(true) => {}
-            Ok(false) => return Ok(Vec::new()), // removed since it was listed
-            Err(error @ StoreError::Modified(_)) => {
+        match array.get_object(key, ReadRange::All, encoded) {
+            Ok(Some(_)) => {}
+            Ok(None) => return Ok(Vec::new()), // removed since it was listed
+            Err(ArrayError::Store(error @ StoreError::Modified(_))) => {
                 encoded.clear();
                 return Ok(vec![Finding::new(MEMBER, error.to_string()).with_key(key.as_str())]);
             }
-            Err(error) if is_of_one_object(&error) => {
+            Err(ArrayError::Store(error)) if is_of_one_object(&error) => {
                 encoded.clear();
                 return Ok(vec![unexamined(key, error)]);
             }
-            Err(error) => return Err(error.into()),
+            Err(error) => return Err(error),
         }
         let mut clipped = vec![0; index.len()];
         array.grid().clipped_shape(index, &mut clipped).map_err(grid)?;

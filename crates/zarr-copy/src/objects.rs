@@ -11,7 +11,7 @@ use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
 use zarr_array::version_2;
 use zarr_array::{Array, ArrayError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
-use zarr_store::{Key, Links, StoreExt as _};
+use zarr_store::{Key, Links, ReadRange, StoreExt as _};
 
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
@@ -343,10 +343,11 @@ impl Batch<'_> {
         {
             return Ok(Some(CopySummary { bytes: size, skipped: 1, ..CopySummary::default() }));
         }
-        if let Some(array) = self.array {
-            array.refuse_inflated(key).map_err(source)?;
-        }
-        if !self.from.store.read_into(key, bytes).map_err(source)? {
+        let found = match self.array {
+            Some(array) => array.get_object(key, ReadRange::All, bytes),
+            None => self.from.store.get(key, ReadRange::All, bytes).map_err(ArrayError::from),
+        };
+        if found.map_err(source)?.is_none() {
             return Ok(None);
         }
         self.to.store.put(&target, bytes)?;

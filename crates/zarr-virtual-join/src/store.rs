@@ -306,9 +306,10 @@ impl Store for JoinStore {
         }
         match self.same_chunk(key)? {
             Some(MemberChunk { array, key: own, .. }) => {
-                let bounded = array.refuse_inflated(&own);
-                bounded.map_err(|cause| self.failed(Operation::Get, key.as_str(), cause))?;
-                array.store().get(&own, range, out)
+                array.get_object(&own, range, out).map_err(|cause| match cause {
+                    ArrayError::Store(cause) => cause,
+                    cause => self.failed(Operation::Get, key.as_str(), cause),
+                })
             }
             None => Ok(None),
         }

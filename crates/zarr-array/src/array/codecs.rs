@@ -8,7 +8,7 @@ use zarr_metadata::Codec;
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::hierarchy::node;
-use crate::store::Key;
+use crate::store::{Change, Current, Key, ObjectMeta, ReadRange, UpdatePolicy, update};
 
 /// The cache of compiled codecs holds at most this many distinct chunk shapes.
 const CODEC_CACHE: usize = 1024;
@@ -52,23 +52,43 @@ impl Array {
         Ok(codec)
     }
 
-    /// Refuses the object of a chunk if its few stored bytes expand to more than the metadata
-    /// allows, as [`Store::refuse_inflated`](crate::store::Store::refuse_inflated) does; for
-    /// callers that read the whole object. Other keys pass.
+    /// Reads `range` of an object of the array, as [`Store::get`](crate::store::Store::get) does.
+    /// Refuses a chunk if its few stored bytes expand to more than the metadata allows, as
+    /// [`Store::refuse_inflated`](crate::store::Store::refuse_inflated) does.
     ///
     /// # Errors
     /// [`ArrayError::Store`] for such an object, or if the store fails.
-    pub fn refuse_inflated(&self, key: &Key) -> Result<(), ArrayError> {
-        let Some(chunk) = self.layout().chunk_of_key(key) else { return Ok(()) };
-        let shape = self.layout().chunk_shape(&chunk);
-        let shape = shape.map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
-        let most = match self.chunk_codec(&shape) {
-            Ok(codec) => codec.ordinary_encoded(),
-            // The metadata allows more than there is memory.
-            Err(ArrayError::Chain { .. }) => return Ok(()),
-            Err(error) => return Err(error),
-        };
-        Ok(self.store().refuse_inflated(key, most)?)
+    pub fn get_object(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, ArrayError> {
+        if let Some(chunk) = self.layout().chunk_of_key(key) {
+            let shape = self.layout().chunk_shape(&chunk);
+            let shape = shape.map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
+            match self.chunk_codec(&shape) {
+                Ok(codec) => self.store().refuse_inflated(key, codec.ordinary_encoded())?,
+                // The metadata allows more than there is memory.
+                Err(ArrayError::Chain { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(self.store().get(key, range, out)?)
+    }
+
+    /// Updates the object of a chunk whose codec ordinarily encodes to `most` bytes, as [`update`]
+    /// does, within the bound of [`get_object`](Self::get_object).
+    pub(super) fn update_chunk(
+        &self,
+        key: &Key,
+        most: u64,
+        policy: UpdatePolicy,
+        encoded: &mut Vec<u8>,
+        change: impl FnMut(Current, &mut Vec<u8>) -> Result<Change, ArrayError>,
+    ) -> Result<(), ArrayError> {
+        self.store().refuse_inflated(key, most)?;
+        update(&**self.store(), key, policy, encoded, change)
     }
 
     /// As [`chunk_codec`](Self::chunk_codec), for elements of one size.

@@ -75,9 +75,8 @@ impl PlannedChunk {
         };
         let mut index = None;
         if needs.is_index() {
-            array.refuse_inflated(&key)?;
             let mut bytes = Vec::new();
-            if array.store().get(&key, range, &mut bytes)?.is_none() {
+            if array.get_object(&key, range, &mut bytes)?.is_none() {
                 return Ok(Some(whole()));
             }
             index = within(needs.need()).pop();

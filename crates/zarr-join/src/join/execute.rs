@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_array::store::{Prefix, PutFrom, Sharing, Store, StoreExt as _};
+use zarr_array::store::{Prefix, PutFrom, ReadRange, Sharing, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, open_node, parallel};
 use zarr_copy::{ContentDigest, CopyOptions, Endpoint, NewNode, TransferError};
 use zarr_metadata::NodeMetadata;
@@ -291,10 +291,8 @@ impl Work<'_> {
             PutFrom::Copied => self.copied(meta.size),
             PutFrom::Changed => return Err(JoinError::changed(member.name(), from)),
             _ => {
-                let bounded = member.array().refuse_inflated(from);
-                bounded.map_err(|cause| JoinError::member(member.name(), cause))?;
                 let mut bytes = Vec::new();
-                let read = source.get(from, zarr_array::store::ReadRange::All, &mut bytes);
+                let read = member.array().get_object(from, ReadRange::All, &mut bytes);
                 let found = read.map_err(|cause| JoinError::member(member.name(), cause))?;
                 if found.as_ref() != Some(meta) {
                     return Err(JoinError::changed(member.name(), from));

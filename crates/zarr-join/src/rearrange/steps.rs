@@ -375,9 +375,8 @@ fn copy_object(
         PutFrom::Linked | PutFrom::Reflinked | PutFrom::Copied => {}
         PutFrom::Changed => return Err(written()),
         _ => {
-            source.refuse_inflated(from)?;
             let mut bytes = Vec::new();
-            let found = source_store.get(from, ReadRange::All, &mut bytes)?;
+            let found = source.get_object(from, ReadRange::All, &mut bytes)?;
             if found.as_ref() != Some(&meta) {
                 return Err(written());
             }

@@ -49,8 +49,15 @@ pub(in crate::array) struct OneVersion {
 }
 
 impl OneVersion {
-    pub(in crate::array) fn new(key: Key, is_shard: bool) -> Self {
-        Self { key, is_shard, version: None, attempts: 0 }
+    /// Refuses a chunk that inflates far beyond `most` bytes.
+    pub(in crate::array) fn new(
+        array: &Array,
+        key: Key,
+        most: u64,
+        is_shard: bool,
+    ) -> Result<Self, ArrayError> {
+        array.store().refuse_inflated(&key, most)?;
+        Ok(Self { key, is_shard, version: None, attempts: 0 })
     }
 
     pub(in crate::array) fn key(&self) -> &Key {
@@ -147,7 +154,6 @@ pub(in crate::array) struct RegionReader<C> {
 
 impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
     /// Begins to read `part` of the chunk of `array` with this `key` into elements of this `view`.
-    /// Refuses a chunk that inflates beyond the limit of the metadata.
     pub(in crate::array) fn new(
         array: &Array,
         part: &ChunkRegion<'_>,
@@ -155,8 +161,8 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
         codec: C,
         view: &View,
     ) -> Result<Self, ArrayError> {
-        array.store().refuse_inflated(&key, codec.ordinary_encoded())?;
-        let mut object = OneVersion::new(key, codec.shard().is_some());
+        let is_shard = codec.shard().is_some();
+        let mut object = OneVersion::new(array, key, codec.ordinary_encoded(), is_shard)?;
         let mut reader = new_reader(array, part, codec.clone(), view, &object);
         if !part.is_whole
             && let Some(index) = object.cached_index(array, part.chunk)

@@ -21,8 +21,7 @@ use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
-use crate::store::Key;
-use crate::store::StoreExt as _;
+use crate::store::{Key, ReadRange};
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
 
@@ -256,8 +255,7 @@ impl Array {
             let elements = Moves::new(part, shape).in_chunk;
             return self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker);
         }
-        self.store().refuse_inflated(&key, codec.ordinary_encoded())?;
-        if !self.store().read_into(&key, &mut worker.encoded)? {
+        if self.get_object(&key, ReadRange::All, &mut worker.encoded)?.is_none() {
             return Ok(None);
         }
         codec.decode(&worker.encoded, region, self.fill()).map(Some).map_err(failed)
@@ -275,8 +273,8 @@ impl Array {
     ) -> Result<Option<ByteStrings>, ArrayError> {
         let Worker { codec: kept, encoded, scratch } = worker;
         let codec = self.codec_of(chunk_shape, kept)?;
-        let mut object = OneVersion::new(self.layout().key(chunk)?, codec.inner_grid().is_some());
-        self.store().refuse_inflated(object.key(), codec.ordinary_encoded())?;
+        let (most, is_shard) = (codec.ordinary_encoded(), codec.inner_grid().is_some());
+        let mut object = OneVersion::new(self, self.layout().key(chunk)?, most, is_shard)?;
         let begin = |object: &OneVersion| match whole || object.is_restless() {
             true => VariableChunkReader::whole(codec, elements.clone()),
             false => VariableChunkReader::new(codec, elements.clone(), self.range_cost),

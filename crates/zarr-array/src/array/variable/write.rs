@@ -15,7 +15,7 @@ use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
-use crate::store::{Key, UpdatePolicy, remove, replace, update};
+use crate::store::{Key, UpdatePolicy, remove, replace};
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
 
@@ -192,8 +192,7 @@ impl Array {
         new: &[(usize, &[u8])],
     ) -> Result<(), ArrayError> {
         let failed = |cause| chunk_error(key, cause);
-        self.store().refuse_inflated(key, codec.ordinary_encoded())?;
-        update(&**self.store(), key, policy, encoded, |current, encoded| {
+        self.update_chunk(key, codec.ordinary_encoded(), policy, encoded, |current, encoded| {
             let mut list = all(codec, self.fill()).map_err(failed)?;
             let decoded = match current.exists {
                 false => None,
@@ -208,7 +207,7 @@ impl Array {
             }
             put(&mut list, new);
             let content = codec.encode(&list, self.fill(), encoded).map_err(failed)?;
-            Ok::<_, ArrayError>(change_to(self.counted_as(content), current))
+            Ok(change_to(self.counted_as(content), current))
         })
     }
 

@@ -19,7 +19,7 @@ use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
-use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored, update};
+use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored};
 use crate::transfer::{ChunkRegion, Selected, Transfer};
 
 impl Array {
@@ -245,8 +245,7 @@ impl Array {
         // If no lock excludes other processes, appending is not safe either; the stored elements
         // are still kept.
         let policy = UpdatePolicy::AcceptSingleProcess;
-        self.store().refuse_inflated(key, codec.ordinary_encoded())?;
-        update(&**self.store(), key, policy, encoded, |current, encoded| {
+        self.update_chunk(key, codec.ordinary_encoded(), policy, encoded, |current, encoded| {
             let decoded = match current.exists {
                 true => {
                     codec.decode_elements(encoded, Order::Stored, self.fill(), scratch).map(Some)
@@ -326,22 +325,28 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let ChunkBuffers { encoded, scratch, .. } = buffers;
         let failed = |cause| chunk_error(key, cause);
-        self.store().refuse_inflated(key, codec.ordinary_encoded())?;
-        update(&**self.store(), key, self.policy, encoded, |current, encoded| {
-            let decoded = match current.exists {
-                true => codec.decode_elements(encoded, order, self.fill(), scratch),
-                false => {
-                    crate::store::reached!("write: a part of a chunk that is not stored");
-                    codec.filled_elements(order, self.fill(), scratch)
-                }
-            };
-            let mut decoded = decoded.map_err(failed)?;
-            let (view, bytes) = decoded.parts_mut();
-            change(view, bytes)?;
-            let content =
-                codec.encode_elements(decoded, self.fill(), encoded, scratch).map_err(failed)?;
-            Ok::<_, ArrayError>(change_to(self.counted_as(content), current))
-        })
+        self.update_chunk(
+            key,
+            codec.ordinary_encoded(),
+            self.policy,
+            encoded,
+            |current, encoded| {
+                let decoded = match current.exists {
+                    true => codec.decode_elements(encoded, order, self.fill(), scratch),
+                    false => {
+                        crate::store::reached!("write: a part of a chunk that is not stored");
+                        codec.filled_elements(order, self.fill(), scratch)
+                    }
+                };
+                let mut decoded = decoded.map_err(failed)?;
+                let (view, bytes) = decoded.parts_mut();
+                change(view, bytes)?;
+                let content = codec
+                    .encode_elements(decoded, self.fill(), encoded, scratch)
+                    .map_err(failed)?;
+                Ok(change_to(self.counted_as(content), current))
+            },
+        )
     }
 }
 

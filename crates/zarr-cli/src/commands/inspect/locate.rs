@@ -211,10 +211,9 @@ fn find(
     index: &[usize],
 ) -> Result<Option<ElementLocation>, ArrayError> {
     let Some(mut locator) = codec.locate(index, stored) else { return Ok(None) };
-    array.refuse_inflated(key)?;
     let mut encoded = Vec::new();
     while let Some(range) = locator.need() {
-        array.store().get(key, ReadRange::Ranges(from_ref(&range)), &mut encoded)?;
+        array.get_object(key, ReadRange::Ranges(from_ref(&range)), &mut encoded)?;
         locator
             .supply(&encoded, &mut Scratch::default())
             .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
