@@ -52,8 +52,7 @@ impl Archiver<'_> {
                 let seen = known.values_mut().filter(|is| **is == Is::Seen);
                 seen.for_each(|is| *is = Is::Unknown);
             }
-            let shown = done.as_ref().map_or_else(Clone::clone, |()| "done".to_owned());
-            self.world.note(&format!("client {} {op:?}: {shown}", self.number));
+            self.world.note_end(self.number, op, done.as_ref().copied());
             if let Err(error) = done
                 && met.is_empty()
                 && !self.world.is_damaged()

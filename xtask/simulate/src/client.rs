@@ -251,7 +251,7 @@ impl<'r> Client<'r> {
                 End::Unknown
             }
         };
-        self.world.note(&format!("client {} {op:?}: {error}", self.number));
+        self.world.note_end(self.number, op, Err(error));
         end
     }
 }

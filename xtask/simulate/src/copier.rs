@@ -100,8 +100,7 @@ impl Copier<'_> {
             _ => Ok(()),
         };
         let met = self.world.take_met(self.number);
-        let shown = result.as_ref().map_or_else(ToString::to_string, |()| "done".to_owned());
-        self.world.note(&format!("client {} {op:?}: {shown}", self.number));
+        self.world.note_end(self.number, op, result.as_ref().copied());
         match result {
             Ok(()) => false,
             Err(error) => {

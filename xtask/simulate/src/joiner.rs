@@ -82,8 +82,7 @@ impl Joiner<'_> {
         };
         let met = self.world.take_met(self.number);
         let end = self.world.schedule.tick();
-        let shown = done.as_ref().map_or_else(Clone::clone, |()| "done".to_owned());
-        self.world.note(&format!("client {} {op:?}: {shown}", self.number));
+        self.world.note_end(self.number, op, done.as_ref().copied());
         // Otherwise others may have been faster.
         if let Err(error) = &done
             && self.is_alone
@@ -270,8 +269,9 @@ impl Joiner<'_> {
         }
         let policy = UpdatePolicy::AcceptSingleProcess;
         let refused = |planned: Result<_, ArrayError>| match planned {
-            // Not all cuts fit, and a rearrangement that was interrupted is to be repaired first.
-            Err(ArrayError::Refused { .. }) => Ok(None),
+            // Not all cuts fit. An interrupted rearrangement is to be repaired first, and an
+            // unfinished join to be resumed.
+            Err(ArrayError::Refused { .. } | ArrayError::Unfinished { .. }) => Ok(None),
             planned => planned.map(Some),
         };
         if self.joins.is_group {

@@ -152,8 +152,7 @@ impl Linker<'_> {
             let judged = documents.iter().map(|linked| linked.steps.forget_seen(1));
             judged.filter_map(Result::err).for_each(|fault| self.history.blame(fault));
         }
-        let shown = done.as_ref().map_or_else(Clone::clone, |()| "done".to_owned());
-        self.world.note(&format!("client {} {op:?}: {shown}", self.number));
+        self.world.note_end(self.number, op, done.as_ref().copied());
         if let Err(error) = &done
             && met.is_empty()
         {

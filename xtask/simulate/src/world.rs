@@ -159,12 +159,14 @@ impl Content {
         self.writes
     }
 
-    fn note(&mut self, line: &str) {
+    /// Adds a line to what the run has done. A message after it is shown and not hashed: it may
+    /// name a file by the number of a process.
+    fn note(&mut self, line: &str, message: &str) {
         self.hash = line
             .bytes()
             .fold(self.hash, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3));
         if let Some(lines) = &mut self.lines {
-            lines.push(line.to_owned());
+            lines.push(format!("{line}{message}"));
         }
     }
 }
@@ -213,7 +215,21 @@ impl World {
 
     /// Adds a line to what the run has done.
     pub(crate) fn note(&self, line: &str) {
-        self.content().note(line);
+        self.content().note(line, "");
+    }
+
+    /// Notes how an operation of a client ended.
+    pub(crate) fn note_end<E: fmt::Display>(
+        &self,
+        client: usize,
+        op: impl fmt::Debug,
+        done: Result<(), E>,
+    ) {
+        let line = format!("client {client} {op:?}: ");
+        match done {
+            Ok(()) => self.content().note(&format!("{line}done"), ""),
+            Err(error) => self.content().note(&line, &error.to_string()),
+        }
     }
 
     /// A hash of all requests, and the requests themselves if they were kept.
@@ -336,7 +352,7 @@ impl Connection {
             applies(*kind, does, self.world.storage) && (*kind != FaultKind::LostLocks || is_locked)
         });
         let shown = fault.map_or_else(String::new, |kind| format!(" {kind:?}"));
-        content.note(&format!("client {} {line}{shown}", self.client));
+        content.note(&format!("client {} {line}{shown}", self.client), "");
         content.met[self.client].extend(fault);
         content.all_met.extend(fault);
         match fault {

@@ -44,12 +44,12 @@ pub(crate) fn simulate(arguments: &[String]) -> Outcome {
     }
 }
 
-/// Runs threads that share memory in many orders.
+/// Runs threads that share memory in many orders, and the tests of the simulation itself.
 pub(crate) fn threads() -> Outcome {
     let target = target();
     let target = target.to_string_lossy();
     let place = ["--manifest-path", MANIFEST, "--target-dir", &target];
-    cargo(&[&["test", "--locked", "--package", "zarr-threads"], &place[..]].concat(), &[])
+    cargo(&[&["test", "--locked", "--workspace"], &place[..]].concat(), &[])
 }
 
 fn program() -> PathBuf {

@@ -156,6 +156,24 @@ pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Resu
     }
 }
 
+/// Refuses a node that an unfinished copy or join makes, alone or with a group above it: both read
+/// a document again once it is put, and compare it when they are resumed. An unfinished creation
+/// does not, and cannot be resumed.
+///
+/// # Errors
+/// [`ArrayError::Unfinished`] with the place of the marker; errors of the store.
+pub fn refuse_unfinished_above(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
+    let mut next = Some(prefix.clone());
+    while let Some(prefix) = next {
+        match refuse_unfinished(store, &prefix) {
+            Err(ArrayError::Unfinished { work: UnfinishedWork::Creation, .. }) => {}
+            copied => copied?,
+        }
+        next = prefix.parent();
+    }
+    Ok(())
+}
+
 /// Refuses to change a node of Zarr version 2.
 ///
 /// # Errors

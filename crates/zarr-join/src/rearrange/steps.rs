@@ -60,9 +60,9 @@ impl Rearrangement {
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
     /// [`ArrayError::NoLock`] if no lock keeps others from changing it, unless the
-    /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Refused`]; or an error of a
-    /// store. Up to step 4 the array is unchanged, and the copies are removed as far as the store
-    /// allows.
+    /// [policy](Array::with_update_policy) accepts that; [`ArrayError::Unfinished`] while a copy or
+    /// join still makes the array; [`ArrayError::Refused`]; or an error of a store. Up to step 4
+    /// the array is unchanged, and the copies are removed as far as the store allows.
     pub fn execute(&self, progress: Report<'_>) -> Result<Array, ArrayError> {
         let array = checked(&self.array);
         // A group that cannot be written is found out now, and not half-way.
@@ -83,7 +83,10 @@ impl Rearrangement {
         Ok(self.rearranged.clone())
     }
 
+    /// Refuses an array that an earlier rearrangement left, or that a copy or join still makes: it
+    /// would find another document than it put.
     pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
+        node::refuse_unfinished_above(self.array.store(), self.array.prefix())?;
         match ArrayMarker::at(&**self.array.store(), self.array.prefix())? {
             Some(_) => Err(refused(self.array.prefix(), RearrangeError::Unfinished)),
             None => Ok(()),

@@ -162,6 +162,39 @@ fn a_write_while_chunks_are_copied_is_noticed_and_kept() {
 }
 
 #[test]
+fn an_array_that_a_copy_still_makes_is_not_rearranged() {
+    let document = document(&[9], &rectilinear("[[2, 3, 4]]"), SLASH, BYTES);
+    let at = Prefix::new("g/time").expect("a prefix");
+    let array = filled(memory(), &at, &document, 0);
+    let store = array.store().clone();
+    let planned = Rearrangement::plan(&array, 0, [Span::Kept(2..9)]).expect("fits");
+    // Its own copy, and a copy of the group above it.
+    for place in ["g/time", "g"] {
+        let marker = Key::new(format!("{place}/zarr-kit-copy.json")).expect("a key");
+        let json = br#"{"unfinished_copy": {"version": 1, "node": "array", "work": "join"}}"#;
+        store.put(&marker, json).expect("puts");
+        let before = objects(&store);
+        let is_refused = |result: Result<Array, ArrayError>| {
+            let error = result.expect_err("refused");
+            assert!(
+                matches!(&error, ArrayError::Unfinished { path, .. } if path == place),
+                "{error}"
+            );
+        };
+        is_refused(Rearrangement::plan(&array, 0, [Span::Kept(2..9)]).map(|_| array.clone()));
+        is_refused(planned.execute(&|_| {}));
+        assert_eq!(objects(&store), before);
+        store.delete(&marker).expect("deletes");
+    }
+    // A creation only puts the document.
+    let marker = Key::new("g/zarr-kit-copy.json").expect("a key");
+    let json = br#"{"unfinished_copy": {"version": 1, "node": "array", "work": "creation"}}"#;
+    store.put(&marker, json).expect("puts");
+    let rearranged = planned.execute(&|_| {}).expect("moves");
+    assert_eq!(rearranged.shape(), [7]);
+}
+
+#[test]
 fn what_another_program_marks_is_left_alone() {
     let array = months();
     let store = array.store().clone();
