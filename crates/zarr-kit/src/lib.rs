@@ -88,18 +88,10 @@ struct Readme;
 mod book {
     #[doc = include_str!("../../../docs/array.md")]
     struct Array;
-    #[doc = include_str!("../../../docs/store.md")]
-    struct Store;
     #[doc = include_str!("../../../docs/strings.md")]
     struct Strings;
-    #[doc = include_str!("../../../docs/codecs.md")]
-    struct Codecs;
     #[doc = include_str!("../../../docs/grid.md")]
     struct Grid;
-    #[doc = include_str!("../../../docs/packbits.md")]
-    struct Packbits;
-    #[doc = include_str!("../../../docs/view.md")]
-    struct View;
     #[doc = include_str!("../../../docs/from-zarrs.md")]
     struct FromZarrs;
 }
