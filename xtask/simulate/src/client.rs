@@ -118,7 +118,7 @@ impl<'r> Client<'r> {
             Op::Append { count, value } => {
                 let elements = vec![value; usize::try_from(count).unwrap_or(0)];
                 effects.push(What::Wrote(length..length + count, value));
-                effects.push(What::Resized(length, length + count));
+                effects.push(What::Appended(length, length + count));
                 array.append_as(0, count, &elements, &[]).map(Some)
             }
             Op::Resize { length: new, discard } => {

@@ -23,8 +23,11 @@ pub(crate) enum What {
     Wrote(Range<u64>, u16),
     /// All elements from an index on were set to the fill value.
     Discarded(u64),
-    /// The length was changed from one to another.
+    /// The length was changed from one to another, or others had already made it the other: two
+    /// clients that resize to one length put equal documents, so a lost response does not tell.
     Resized(u64, u64),
+    /// The length was changed from one to another, by this client alone.
+    Appended(u64, u64),
     /// An attribute was set.
     Set(usize, u16),
 }

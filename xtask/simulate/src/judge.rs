@@ -75,7 +75,7 @@ pub(crate) fn judge_unlocked(first: Document, events: &[Event]) -> Result<(), St
         match &seen.what {
             What::Opened(document) => {
                 let length = document.length;
-                let resized = |what: &What| matches!(what, What::Resized(_, to) if *to == length);
+                let resized = |what: &What| matches!(what, What::Resized(_, to) | What::Appended(_, to) if *to == length);
                 if length != first.length && !any(&resized) {
                     return Err(format!("nobody made the length {length}"));
                 }
@@ -116,7 +116,7 @@ fn is_refuted(first: Document, of_document: &[Timed<What>], discarded: &Timed<Wh
 /// Whether the operation that began at a time must have changed the length.
 fn must_have_grown(first: Document, of_document: &[Timed<What>], start: u64) -> bool {
     let is_change = |timed: &Timed<What>| {
-        timed.start == start && !timed.is_sure && matches!(timed.op, What::Resized(..))
+        timed.start == start && !timed.is_sure && matches!(timed.op, What::Appended(..))
     };
     let mut without = of_document.to_vec();
     without.retain(|timed| !is_change(timed));
@@ -136,7 +136,7 @@ fn shown<O: std::fmt::Debug>(ops: &[Timed<O>]) -> String {
 }
 
 fn is_of_document(what: &What) -> bool {
-    matches!(what, What::Opened(_) | What::Resized(..) | What::Set(..))
+    matches!(what, What::Opened(_) | What::Resized(..) | What::Appended(..) | What::Set(..))
 }
 
 /// The document after an operation.
@@ -144,8 +144,9 @@ fn after(document: &Document, what: &What) -> Option<Document> {
     let mut new = *document;
     match what {
         What::Opened(seen) => return (seen == document).then_some(new),
-        What::Resized(from, to) if *from == document.length => new.length = *to,
-        What::Resized(..) => return None,
+        What::Resized(from, to) if [*from, *to].contains(&document.length) => new.length = *to,
+        What::Appended(from, to) if *from == document.length => new.length = *to,
+        What::Resized(..) | What::Appended(..) => return None,
         What::Set(name, value) => new.attributes[*name] = *value,
         What::Read(_) | What::Wrote(..) | What::Discarded(_) => {}
     }
@@ -177,7 +178,7 @@ fn touch(what: &What, start: u64, chunk: u64) -> Option<Touch> {
             let set: Vec<_> = indices.map(|index| index >= *from).collect();
             set.contains(&true).then_some(Touch::Set(set, 0))
         }
-        What::Opened(_) | What::Resized(..) | What::Set(..) => None,
+        What::Opened(_) | What::Resized(..) | What::Appended(..) | What::Set(..) => None,
     }
 }
 
