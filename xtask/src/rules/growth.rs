@@ -139,7 +139,7 @@ fn lines_of_code(text: &str) -> usize {
             if line == last {
                 end = None;
             }
-        } else if code == "#[cfg(test)]" {
+        } else if code == "#[cfg(test)]" || code.starts_with("#[cfg(all(test, ") {
             is_test = true;
         } else if is_test && code.starts_with("mod ") {
             is_test = false;
@@ -160,7 +160,8 @@ mod tests {
     fn comments_blanks_and_tests_are_no_code() {
         let text = "//! What.\n\nuse a;\n/// B.\nfn b() {\n    // why\n    c();\n}\n\n\
                     #[cfg(test)]\nmod tests {\n    fn d() {\n    }\n}\nfn e() {}\n\
-                    #[cfg(test)]\nmod more;\n#[cfg(test)]\nuse f;\n";
+                    #[cfg(test)]\nmod more;\n#[cfg(test)]\nuse f;\n\
+                    #[cfg(all(test, unix))]\nmod on_unix {\n    fn g() {}\n}\n";
         assert_eq!(lines_of_code(text), 6);
         assert_eq!(lines_of_code("use a;\n\n#[test]\nfn b() {}\n"), 0);
     }
