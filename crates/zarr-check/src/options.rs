@@ -7,6 +7,7 @@ use zarr_codec::Codecs;
 
 /// The extent of a check.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct CheckOptions {
     pub(crate) data: bool,
     pub(crate) complete: bool,
@@ -24,7 +25,6 @@ impl Default for CheckOptions {
 
 impl CheckOptions {
     /// Checks documents and keys only, with one thread per core and one gibibyte for elements.
-    #[must_use]
     pub fn new() -> Self {
         let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Self {
@@ -38,7 +38,6 @@ impl CheckOptions {
     }
 
     /// Whether every stored chunk is read and decoded.
-    #[must_use]
     pub fn data(mut self, data: bool) -> Self {
         self.data = data;
         self
@@ -46,7 +45,6 @@ impl CheckOptions {
 
     /// Whether each chunk that is not stored is a warning. Otherwise an array that lacks few chunks
     /// gets one note. A check of one part does not report them.
-    #[must_use]
     pub fn complete(mut self, complete: bool) -> Self {
         self.complete = complete;
         self
@@ -54,7 +52,6 @@ impl CheckOptions {
 
     /// The number of threads that decode chunks. There are more if the store answers more requests at
     /// once.
-    #[must_use]
     pub fn threads(mut self, threads: NonZeroUsize) -> Self {
         self.threads = threads;
         self
@@ -68,7 +65,6 @@ impl CheckOptions {
     /// elements.
     ///
     /// A chunk of strings or byte strings may decompress to half of this memory.
-    #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
@@ -77,7 +73,6 @@ impl CheckOptions {
     /// Checks one part, while other processes check the others: each reads its chunks of every
     /// array, and the first part also checks everything else. So each finding is in one part,
     /// and the numbers of the summaries add up to the whole's.
-    #[must_use]
     pub fn part(mut self, part: impl Into<Option<Part>>) -> Self {
         self.part = part.into();
         self
@@ -89,7 +84,6 @@ impl CheckOptions {
     }
 
     /// The codecs of other authors, for chunks that are decoded.
-    #[must_use]
     pub fn codecs(mut self, codecs: Codecs) -> Self {
         self.codecs = codecs;
         self

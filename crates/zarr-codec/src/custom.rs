@@ -137,20 +137,19 @@ pub(crate) enum Make {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Codecs {
     by_name: Arc<BTreeMap<String, Make>>,
 }
 
 impl Codecs {
     /// No codecs.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Adds a bytes-to-bytes codec with this name, replacing any other of that name. `make` gets the
     /// codec as in the document.
-    #[must_use]
     pub fn with_bytes_codec<C: BytesCodec + 'static>(
         self,
         name: impl Into<String>,
@@ -164,7 +163,6 @@ impl Codecs {
 
     /// Adds an array-to-bytes or array-to-array codec with this name, replacing any other of that
     /// name. `make` gets the codec as in the document, and the data type that reaches it.
-    #[must_use]
     pub fn with_array_codec<C: ArrayCodec + 'static>(
         self,
         name: impl Into<String>,

@@ -15,6 +15,7 @@ use crate::meter::Meter;
 /// assert_ne!(options, Options::new());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Options {
     pub(crate) unknown_decoded_len: u64,
     pub(crate) allow_loss: bool,
@@ -31,7 +32,6 @@ impl Default for Options {
 impl Options {
     /// The defaults: outputs of unknown length up to 2 GiB; values that would not read back
     /// unchanged are refused.
-    #[must_use]
     pub fn new() -> Self {
         Self { unknown_decoded_len: 2 << 30, allow_loss: false, codecs: Codecs::new(), meter: None }
     }
@@ -43,7 +43,6 @@ impl Options {
     ///
     /// The chunk's elements limit the output of a compressor as well: it is at most twice what
     /// encoders produce from incompressible elements, plus a mebibyte.
-    #[must_use]
     pub fn unknown_decoded_len(mut self, bytes: u64) -> Self {
         self.unknown_decoded_len = bytes;
         self
@@ -52,28 +51,24 @@ impl Options {
     /// Whether encoding may lose bits: the bits that `packbits` does not store (SD-49), and bytes
     /// out of the range of their sub-byte type (SD-18). Such values read back as others. By default
     /// such values are refused.
-    #[must_use]
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;
         self
     }
 
     /// The codecs of other authors, by their names.
-    #[must_use]
     pub fn codecs(mut self, codecs: Codecs) -> Self {
         self.codecs = codecs;
         self
     }
 
     /// The codecs of other authors that were [given](Options::codecs).
-    #[must_use]
     pub fn other_codecs(&self) -> &Codecs {
         &self.codecs
     }
 
     /// Measures the bytes and times of bytes-to-bytes codecs, at the cost of two clock reads for each
     /// chunk and codec.
-    #[must_use]
     pub fn meter(mut self, meter: Meter) -> Self {
         self.meter = Some(meter);
         self

@@ -80,6 +80,7 @@ pub const MARKER: &str = zarr_array::unfinished::MARKER;
 
 /// Options of a copy: its memory, the nodes that it may replace, and others.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct CopyOptions {
     memory: u64,
     resume: bool,
@@ -114,7 +115,6 @@ impl Default for CopyOptions {
 impl CopyOptions {
     /// Within 1 GiB of memory, to an empty target, without verifying writes. Values that the
     /// target's codecs would change are refused.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             memory: 1 << 30,
@@ -131,7 +131,6 @@ impl CopyOptions {
     }
 
     /// The most bytes that elements, encoded chunks and decode buffers may use together.
-    #[must_use]
     pub fn memory(mut self, bytes: u64) -> Self {
         self.memory = bytes;
         self
@@ -139,21 +138,18 @@ impl CopyOptions {
 
     /// Whether an interrupted copy from the same source is continued. An array's document of exactly
     /// its bytes ends it, even if another program has put that before all chunks were copied.
-    #[must_use]
     pub fn resume(mut self, resume: bool) -> Self {
         self.resume = resume;
         self
     }
 
     /// Whether the node at the target is removed first. Resuming takes precedence.
-    #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
     }
 
     /// Whether all written objects are read back and compared.
-    #[must_use]
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self
@@ -161,7 +157,6 @@ impl CopyOptions {
 
     /// Whether the target may lose the bits that its `packbits` does not store, so that values with
     /// such bits change. Unless this is set, such a value is an error (SD-49).
-    #[must_use]
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;
         self
@@ -169,7 +164,6 @@ impl CopyOptions {
 
     /// Whether to copy only nodes, without objects that belong to no node, such as a README beside
     /// an array.
-    #[must_use]
     pub fn nodes_only(mut self, nodes_only: bool) -> Self {
         self.nodes_only = nodes_only;
         self
@@ -180,7 +174,6 @@ impl CopyOptions {
     /// error. Nodes with an invalid document are also copied unchanged, with everything below them.
     /// Arrays of Zarr version 2 that version 3 cannot express are left out, and listed in
     /// [`CopySummary::untranslated`].
-    #[must_use]
     pub fn keep_unfit(mut self, keep_unfit: bool) -> Self {
         self.keep_unfit = keep_unfit;
         self
@@ -232,14 +225,12 @@ impl CopyOptions {
     /// assert_eq!(Array::open(to, &root)?.read(0..90)?, [7; 90]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn part(mut self, part: impl Into<Option<Part>>) -> Self {
         self.part = part.into();
         self
     }
 
     /// The codecs of other authors, for the target and for the arrays of a hierarchy.
-    #[must_use]
     pub fn codecs(mut self, codecs: Codecs) -> Self {
         self.codecs = codecs;
         self
@@ -249,7 +240,6 @@ impl CopyOptions {
     ///
     /// A copy that would read its source many times, because its tasks are small, is made in two
     /// passes: see [`Route::Intermediate`]. An interrupted copy is resumed with the same place.
-    #[must_use]
     pub fn intermediates(mut self, store: Arc<dyn Store>) -> Self {
         self.intermediates = Some(Place(store));
         self

@@ -25,6 +25,7 @@ pub enum AllowedMembers {
 /// let options = OpenOptions::new().allowed_members(AllowedMembers::Anywhere);
 /// ```
 #[derive(Clone, Debug, Default)]
+#[must_use]
 pub struct OpenOptions {
     pub(crate) store: StoreOptions,
     pub(crate) members: AllowedMembers,
@@ -33,27 +34,23 @@ pub struct OpenOptions {
 
 impl OpenOptions {
     /// Members below the document's folder.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Sets the options of the document's store and of all members' stores.
-    #[must_use]
     pub fn store(mut self, options: StoreOptions) -> Self {
         self.store = options;
         self
     }
 
     /// Sets the members that a document may name.
-    #[must_use]
     pub fn allowed_members(mut self, members: AllowedMembers) -> Self {
         self.members = members;
         self
     }
 
     /// Sets the options with which members are opened, such as codecs of other authors.
-    #[must_use]
     pub fn codecs(mut self, options: Options) -> Self {
         self.codecs = options;
         self

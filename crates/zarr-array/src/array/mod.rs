@@ -326,7 +326,6 @@ impl Array {
     }
 
     /// The options with which the array was opened.
-    #[must_use]
     pub fn options(&self) -> &Options {
         &self.shared.compiled.options
     }

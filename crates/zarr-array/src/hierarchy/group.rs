@@ -164,7 +164,6 @@ impl Group {
     }
 
     /// The options with which its arrays are opened.
-    #[must_use]
     pub fn options(&self) -> &Options {
         &self.options
     }

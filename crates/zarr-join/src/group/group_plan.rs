@@ -35,6 +35,7 @@ pub enum GroupArrangement {
 /// members, and are copied from the first member. Coordinates of a joined dimension (the values of
 /// the array with its name) must continue in one direction from member to member.
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct JoinGroups {
     members: Vec<GroupMember>,
     arrangement: GroupArrangement,
@@ -53,14 +54,12 @@ pub struct GroupJoinPlan {
 
 impl JoinGroups {
     /// A join of these members, in this order.
-    #[must_use]
     pub fn new(members: Vec<GroupMember>, arrangement: GroupArrangement) -> Self {
         let combine = CombineAttributes::default();
         Self { members, arrangement, combine, check_coordinates: true }
     }
 
     /// Sets the rule for attributes that differ between members.
-    #[must_use]
     pub fn attributes(mut self, combine: CombineAttributes) -> Self {
         self.combine = combine;
         self
@@ -68,7 +67,6 @@ impl JoinGroups {
 
     /// Sets whether coordinates that overlap or go back and forth are refused, as they are by
     /// default.
-    #[must_use]
     pub fn check_coordinates(mut self, check: bool) -> Self {
         self.check_coordinates = check;
         self

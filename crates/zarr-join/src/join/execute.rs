@@ -16,6 +16,7 @@ use crate::members::member::Member;
 
 /// Options of a join.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
 pub struct JoinOptions {
     link: bool,
     resume: bool,
@@ -25,7 +26,6 @@ pub struct JoinOptions {
 
 impl JoinOptions {
     /// The defaults: to an empty target; moved chunks get their own objects.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -33,21 +33,18 @@ impl JoinOptions {
     /// Whether moved chunks may be second names of the members' files (hard links). They then take
     /// no space and no time. But a program that writes into such a file in place changes the member
     /// and the joined array; this library always writes new files.
-    #[must_use]
     pub fn link(mut self, link: bool) -> Self {
         self.link = link;
         self
     }
 
     /// Whether an interrupted join of the same members is continued.
-    #[must_use]
     pub fn resume(mut self, resume: bool) -> Self {
         self.resume = resume;
         self
     }
 
     /// Whether the node at the target is removed first. Resuming takes precedence.
-    #[must_use]
     pub fn overwrite(mut self, overwrite: bool) -> Self {
         self.overwrite = overwrite;
         self
@@ -55,7 +52,6 @@ impl JoinOptions {
 
     /// Sets the number of threads; by default as many as the stores answer at once, at least one
     /// per core.
-    #[must_use]
     pub fn threads(mut self, threads: impl Into<Option<NonZeroUsize>>) -> Self {
         self.threads = threads.into();
         self

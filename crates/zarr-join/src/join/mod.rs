@@ -47,6 +47,7 @@ use crate::values::times::values_in_common_units;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct Join {
     members: Vec<Member>,
     arrangement: Arrangement,
@@ -57,7 +58,6 @@ pub struct Join {
 
 impl Join {
     /// A join of these members, in this order.
-    #[must_use]
     pub fn new(members: Vec<Member>, arrangement: Arrangement) -> Self {
         Self {
             members,
@@ -69,14 +69,12 @@ impl Join {
     }
 
     /// Sets the rule for attributes that differ between members.
-    #[must_use]
     pub fn attributes(mut self, combine: CombineAttributes) -> Self {
         self.combine = combine;
         self
     }
 
     /// Names the axis that [`Arrangement::NewAxis`] adds.
-    #[must_use]
     pub fn new_axis_name(mut self, name: Option<String>) -> Self {
         self.new_axis_name = name;
         self

@@ -61,6 +61,7 @@ const DEFAULT_ZSTD_LEVEL: i32 = 3;
 /// # Spec
 /// Zarr v3 core 3.1, "Array metadata".
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct ArrayBuilder {
     shape: Vec<u64>,
     data_type: DataType,
@@ -90,7 +91,6 @@ impl ArrayBuilder {
     }
 
     /// Chunks of one shape: a regular grid.
-    #[must_use]
     pub fn chunk_shape(self, chunk_shape: impl Into<Vec<u64>>) -> Self {
         self.chunk_grid(ChunkGrid::Regular { chunk_shape: chunk_shape.into() })
     }
@@ -99,13 +99,11 @@ impl ArrayBuilder {
     ///
     /// An axis is made from a number (equal chunks), a list of lengths, or
     /// [runs](ChunkEdges::from_runs).
-    #[must_use]
     pub fn chunks(self, axes: impl IntoIterator<Item = ChunkEdges>) -> Self {
         self.chunk_grid(ChunkGrid::Rectilinear { chunk_shapes: axes.into_iter().collect() })
     }
 
     /// Any chunk grid.
-    #[must_use]
     pub fn chunk_grid(mut self, grid: ChunkGrid) -> Self {
         self.chunk_grid = Some(grid);
         self
@@ -113,34 +111,29 @@ impl ArrayBuilder {
 
     /// The codecs of each chunk, in the order of encoding: array-to-array codecs, exactly one
     /// array-to-bytes codec, bytes-to-bytes codecs.
-    #[must_use]
     pub fn codecs(mut self, codecs: impl IntoIterator<Item = Codec>) -> Self {
         self.codecs = Some(codecs.into_iter().collect());
         self
     }
 
     /// The value of elements that were never written.
-    #[must_use]
     pub fn fill_value(mut self, value: impl Into<Fill>) -> Self {
         self.fill_value = Some(value.into());
         self
     }
 
     /// The encoding of chunk keys in the store.
-    #[must_use]
     pub fn chunk_key_encoding(mut self, encoding: ChunkKeyEncoding) -> Self {
         self.chunk_key_encoding = encoding;
         self
     }
 
     /// A name for each dimension.
-    #[must_use]
     pub fn dimension_names(self, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         self.dimension_names_or_none(names.into_iter().map(Some))
     }
 
     /// A name or `None` for each dimension.
-    #[must_use]
     pub fn dimension_names_or_none(
         mut self,
         names: impl IntoIterator<Item = Option<impl Into<String>>>,
@@ -150,14 +143,12 @@ impl ArrayBuilder {
     }
 
     /// All attributes, as the JSON text of an object; [`attribute`](Self::attribute) adds to them.
-    #[must_use]
     pub fn attributes(mut self, json: impl Into<String>) -> Self {
         self.attributes = Some(json.into());
         self
     }
 
     /// One attribute, its value as JSON text.
-    #[must_use]
     pub fn attribute(mut self, name: impl Into<String>, json: impl Into<String>) -> Self {
         self.changed_attributes.push((name.into(), json.into()));
         self

@@ -37,6 +37,7 @@ use crate::{ReportError, Table, words};
 /// let options = AdviceOptions::new().goal(Goal::Size).sample(1 << 20);
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct AdviceOptions {
     goal: Goal,
     sample: u64,
@@ -51,13 +52,11 @@ impl Default for AdviceOptions {
 
 impl AdviceOptions {
     /// By the time to store and to read once, on 4 MiB, with a store of 200 MB/s.
-    #[must_use]
     pub fn new() -> Self {
         Self { goal: Goal::Balance, sample: 4 << 20, rate: 200_000_000 }
     }
 
     /// Sets the goal by which the chains are compared.
-    #[must_use]
     pub fn goal(mut self, goal: Goal) -> Self {
         self.goal = goal;
         self
@@ -65,14 +64,12 @@ impl AdviceOptions {
 
     /// Sets the bytes of elements that are sampled; at least one chunk is, or a part of a chunk that
     /// is much larger.
-    #[must_use]
     pub fn sample(mut self, bytes: u64) -> Self {
         self.sample = bytes;
         self
     }
 
     /// Sets the store's bytes per second: the slower the store, the more small chunks count.
-    #[must_use]
     pub fn rate(mut self, bytes: u64) -> Self {
         self.rate = bytes.max(1);
         self

@@ -20,6 +20,7 @@ use crate::{DocumentLimit, Durability, LocalStore, Opener, StoreError};
 ///     .requests_in_flight(16);
 /// ```
 #[derive(Clone, Debug)]
+#[must_use]
 pub struct StoreOptions {
     create: bool,
     durability: Durability,
@@ -42,7 +43,6 @@ impl Default for StoreOptions {
 
 impl StoreOptions {
     /// The environment's settings, 64 requests in flight, up to 10 retries within 3 minutes.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             create: false,
@@ -60,7 +60,6 @@ impl StoreOptions {
     }
 
     /// Whether to create a missing folder (local stores; object storage has no folders).
-    #[must_use]
     pub fn create(mut self, create: bool) -> Self {
         self.create = create;
         self
@@ -68,7 +67,6 @@ impl StoreOptions {
 
     /// The failures that a finished write to a local store survives: see
     /// [`LocalStore::with_durability`].
-    #[must_use]
     pub fn durability(mut self, durability: Durability) -> Self {
         self.durability = durability;
         self
@@ -76,7 +74,6 @@ impl StoreOptions {
 
     /// Whether a local store follows symbolic links out of its folder: see
     /// [`LocalStore::with_outside_links`].
-    #[must_use]
     pub fn outside_links(mut self, allowed: bool) -> Self {
         self.outside_links = allowed;
         self
@@ -84,7 +81,6 @@ impl StoreOptions {
 
     /// The kinds of stores in files, such as zip archives: none by default. `zarr_kit::OPENERS` has the
     /// kinds of all features.
-    #[must_use]
     pub fn openers(mut self, openers: &'static [&'static dyn Opener]) -> Self {
         self.openers = openers;
         self
@@ -95,7 +91,6 @@ impl StoreOptions {
     ///
     /// Without it, a `ReferenceStore` reads local files only in the folder of
     /// its reference file, and objects on other servers only without credentials.
-    #[must_use]
     pub fn target(mut self, folder_or_url: impl Into<String>) -> Self {
         self.targets.push(folder_or_url.into());
         self
@@ -104,7 +99,6 @@ impl StoreOptions {
     /// The most bytes of a document, such as `zarr.json`, that is deflated in a zip archive or the
     /// target of a reference: 256 MiB by default. There a few bytes can expand to a gigabyte, and
     /// readers keep whole documents in memory.
-    #[must_use]
     pub fn max_document(mut self, bytes: u64) -> Self {
         self.documents = DocumentLimit::new(bytes);
         self
@@ -113,7 +107,6 @@ impl StoreOptions {
     /// A setting of the client, which overrides the environment's. Names are those of the
     /// `object_store` crate for this kind of store, such as `region`, `endpoint`, `access_key_id`,
     /// `skip_signature`, `allow_http` and `timeout`.
-    #[must_use]
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.0.push((name.into(), value.into()));
         self
@@ -121,7 +114,6 @@ impl StoreOptions {
 
     /// The most requests to a remote store in flight at a time, from all threads together; at least
     /// one.
-    #[must_use]
     pub fn requests_in_flight(mut self, requests: usize) -> Self {
         self.in_flight = NonZeroUsize::new(requests).unwrap_or(NonZeroUsize::MIN);
         self
@@ -129,7 +121,6 @@ impl StoreOptions {
 
     /// The number of retries of a request to a remote store, and the time after its start until
     /// which it is retried.
-    #[must_use]
     pub fn retries(mut self, retries: usize, timeout: Duration) -> Self {
         self.max_retries = retries;
         self.timeout(timeout)
@@ -139,7 +130,6 @@ impl StoreOptions {
     /// default. No single attempt lasts longer than this, nor longer than 30 s unless the
     /// [setting](StoreOptions::setting) `timeout` differs. A request to a server that accepts and
     /// never responds fails after this time plus the time of the last attempt.
-    #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.retry_timeout = timeout;
         self
@@ -155,7 +145,6 @@ impl StoreOptions {
     ///
     /// let options = StoreOptions::new().on_wait(|waiting| eprintln!("{waiting}"));
     /// ```
-    #[must_use]
     pub fn on_wait(mut self, told: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
         self.on_wait = Some(OnWait::new(told));
         self
@@ -211,7 +200,6 @@ impl StoreOptions {
     }
 
     /// The same options for another server: without settings of the client, which may be secrets.
-    #[must_use]
     pub fn without_settings(&self) -> Self {
         Self { settings: Settings::default(), ..self.clone() }
     }

@@ -81,6 +81,7 @@ use crate::{
 /// assert_eq!(operations.load(Ordering::Relaxed), 2);
 /// # Ok::<(), StoreError>(())
 /// ```
+#[expect(clippy::missing_errors_doc, reason = "those of the methods of a store")]
 pub trait Layer: fmt::Debug + Send + Sync {
     /// The type of the inner store.
     type Inner: Store + ?Sized;
@@ -125,7 +126,6 @@ pub trait Layer: fmt::Debug + Send + Sync {
     }
 
     /// See [`Store::get`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn get(
         &self,
         key: &Key,
@@ -136,13 +136,11 @@ pub trait Layer: fmt::Debug + Send + Sync {
     }
 
     /// See [`Store::put_opts`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn put_opts(&self, key: &Key, pieces: &[IoSlice<'_>], mode: PutMode<'_>) -> Result<PutOutcome> {
         self.pass(Operation::Put, key.as_str(), || self.inner().put_opts(key, pieces, mode))
     }
 
     /// See [`Store::delete`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn delete(&self, key: &Key) -> Result<()> {
         self.pass(Operation::Delete, key.as_str(), || self.inner().delete(key))
     }
@@ -158,13 +156,11 @@ pub trait Layer: fmt::Debug + Send + Sync {
     }
 
     /// See [`Store::lock`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn lock(&self, key: &Key) -> Result<LockGuard> {
         self.pass(Operation::Lock, key.as_str(), || self.inner().lock(key))
     }
 
     /// See [`Store::lock_all`]. Each key passes, and the inner store locks with the last.
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn lock_all(&self, keys: &[Key]) -> Result<LockGuard> {
         let Some((last, others)) = keys.split_last() else { return self.inner().lock_all(keys) };
         for key in others {
@@ -174,19 +170,16 @@ pub trait Layer: fmt::Debug + Send + Sync {
     }
 
     /// See [`Store::head`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>> {
         self.pass(Operation::Head, key.as_str(), || self.inner().head(key))
     }
 
     /// See [`Store::get_into`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn get_into(&self, key: &Key, out: &mut [u8]) -> Result<GetInto> {
         self.pass(Operation::Get, key.as_str(), || self.inner().get_into(key, out))
     }
 
     /// See [`Store::refuse_inflated`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn refuse_inflated(&self, key: &Key, most: u64) -> Result<()> {
         self.inner().refuse_inflated(key, most)
     }
@@ -198,7 +191,6 @@ pub trait Layer: fmt::Debug + Send + Sync {
     }
 
     /// See [`Store::delete_prefix`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn delete_prefix(&self, prefix: &Prefix) -> Result<()> {
         self.pass(Operation::Delete, prefix.as_str(), || self.inner().delete_prefix(prefix))
     }
@@ -209,7 +201,6 @@ pub trait Layer: fmt::Debug + Send + Sync {
     }
 
     /// See [`Linking::put_from`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn put_from(
         &self,
         key: &Key,
@@ -224,7 +215,6 @@ pub trait Layer: fmt::Debug + Send + Sync {
     }
 
     /// See [`Cleaning::without_key`].
-    #[expect(clippy::missing_errors_doc, reason = "those of the method of a store")]
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
     }

@@ -144,6 +144,7 @@ pub enum PutOutcome {
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
+#[must_use]
 pub struct Capabilities {
     /// Whether [`PutMode::Create`] and [`PutMode::Update`] work, and are atomic between processes.
     pub conditional_put: bool,
@@ -161,7 +162,6 @@ pub struct Capabilities {
 impl Capabilities {
     /// No conditional and no vectored puts, and one request at a time: the store responds as fast
     /// as a thread can ask.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             conditional_put: false,
@@ -172,28 +172,24 @@ impl Capabilities {
     }
 
     /// Sets [`conditional_put`](Capabilities::conditional_put).
-    #[must_use]
     pub fn conditional_put(mut self, supported: bool) -> Self {
         self.conditional_put = supported;
         self
     }
 
     /// Sets [`vectored_put`](Capabilities::vectored_put).
-    #[must_use]
     pub fn vectored_put(mut self, supported: bool) -> Self {
         self.vectored_put = supported;
         self
     }
 
     /// Sets [`requests_in_flight`](Capabilities::requests_in_flight).
-    #[must_use]
     pub fn requests_in_flight(mut self, requests: NonZeroUsize) -> Self {
         self.requests_in_flight = requests;
         self
     }
 
     /// Sets [`uncommitted`](Capabilities::uncommitted).
-    #[must_use]
     pub fn uncommitted(mut self, uncommitted: bool) -> Self {
         self.uncommitted = uncommitted;
         self
