@@ -453,7 +453,7 @@ impl PyArray {
     ) -> Done<String> {
         let selection = selection(py, axes)?;
         let goal = match goal {
-            "both" => Goal::Balance,
+            "both" => Goal::Both,
             "read" => Goal::Read,
             "write" => Goal::Write,
             "size" => Goal::Size,

@@ -196,3 +196,13 @@ def test_advice_on_arrays_of_numpy_and_of_stores(tmp_path: Path) -> None:
         zarr_kit.advise(array, goal="speed")
     with pytest.raises(ValueError, match="no elements"):
         zarr_kit.advise(np.zeros(3))
+    # A place is opened, and neither it nor a group's names are taken for elements.
+    for place in (tmp_path / "a.zarr", str(tmp_path / "a.zarr")):
+        advice = zarr_kit.advise(place)
+        assert (advice["goal"], advice["bits"]["needed_bits"]) == ("both", [0, 11])
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.advise("none.zarr")
+    zarr_kit.create_group(tmp_path / "g.zarr")
+    for group in (tmp_path / "g.zarr", zarr_kit.open(tmp_path / "g.zarr")):
+        with pytest.raises(ValueError, match="this is a group, not an array"):
+            zarr_kit.advise(group)

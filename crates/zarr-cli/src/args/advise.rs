@@ -54,7 +54,7 @@ pub(crate) enum For {
 impl From<For> for Goal {
     fn from(goal: For) -> Self {
         match goal {
-            For::Both => Self::Balance,
+            For::Both => Self::Both,
             For::Read => Self::Read,
             For::Write => Self::Write,
             For::Size => Self::Size,

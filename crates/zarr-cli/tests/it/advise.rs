@@ -41,6 +41,9 @@ fn each_line_can_be_typed_and_stores_what_it_says() {
     create(folder, "a", &shape, &samples);
     let document = advice(folder, &["a", "--for", "size"]);
     assert_eq!(document["bits"]["needed_bits"], serde_json::json!([0, 11]));
+    for goal in ["both", "read", "write", "size"] {
+        assert_eq!(advice(folder, &["a", "--for", goal])["goal"], goal);
+    }
     let trials = document["trials"].as_array().expect("a list");
     assert_eq!(trials.iter().filter(|trial| trial["current"] == true).count(), 1);
     let mut before = 0;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,11 @@ from numpy.typing import NDArray
 
 from . import _create, _describe, _native, _store
 from ._array import Array
+from ._group import Group
 
 
 def advise(
-    array: Array | NDArray[Any],
+    array: Array | NDArray[Any] | str | os.PathLike[str],
     key: Any = ...,
     *,
     goal: str = "both",
@@ -28,7 +30,8 @@ def advise(
     Parameters
     ----------
     array
-        An `Array`, or a numpy array, which gets the chunks that `create` gives it.
+        An `Array`, the folder or URL of one, or a numpy array, which gets the chunks that `create`
+        gives it.
     key
         As in ``array[key]``, without lists of single elements: chunks are taken from there.
     goal
@@ -48,8 +51,10 @@ def advise(
 
     Raises
     ------
+    FileNotFoundError
+        If the place does not exist.
     ValueError
-        If there are no elements but fill values.
+        If it is a group, or if there are no elements but fill values.
 
     Examples
     --------
@@ -58,6 +63,10 @@ def advise(
     >>> found["bits"]["needed_bits"], found["trials"][0]["bytes"] < 2 * 4999
     ([0, 9], True)
     """
+    if isinstance(array, Group):
+        raise ValueError(f"{array._where}: this is a group, not an array")
+    if isinstance(array, (str, os.PathLike)):
+        array = Array(_native.Array.open(_store.state(array)))
     if not isinstance(array, Array):
         values = np.asarray(array)
         document = _create.array_document(shape=values.shape, dtype=values.dtype)

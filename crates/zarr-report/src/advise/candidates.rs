@@ -70,7 +70,7 @@ fn plain(data_type: &DataType, bits: Option<&Bits>, goal: Goal) -> Vec<Vec<Codec
     let levels: &[i32] = match goal {
         Goal::Size => &[3, 9, HARDEST],
         Goal::Read => &[1, 3],
-        Goal::Write | Goal::Balance => &[1, 3, 9],
+        Goal::Write | Goal::Both => &[1, 3, 9],
     };
     let zstd: Vec<Codec> = levels.iter().map(|level| Codec::zstd(*level)).collect();
     let mut chains = vec![vec![bytes.clone()]];
@@ -120,7 +120,7 @@ fn blosc(size: u64, goal: Goal) -> Vec<Codec> {
             &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 5), (BloscCompressor::Zstd, 9)]
         }
         Goal::Read => &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 1)],
-        Goal::Write | Goal::Balance => {
+        Goal::Write | Goal::Both => {
             &[(BloscCompressor::Lz4, 5), (BloscCompressor::Zstd, 1), (BloscCompressor::Zstd, 5)]
         }
     };
@@ -209,7 +209,7 @@ mod tests {
         let inner = Codec::sharding([2], [Codec::bytes()]);
         let metadata = ArrayBuilder::new([8], DataType::Uint16).chunk_shape([4]).codecs([inner]);
         let metadata = metadata.build().expect("a document");
-        for chain in of(&metadata, None, Goal::Balance) {
+        for chain in of(&metadata, None, Goal::Both) {
             assert!(matches!(chain.as_slice(), [Codec::ShardingIndexed(_)]), "{chain:?}");
         }
     }

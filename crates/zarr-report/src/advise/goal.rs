@@ -6,7 +6,7 @@
 pub enum Goal {
     /// The time to store and to read once.
     #[default]
-    Balance,
+    Both,
     /// The time to read.
     Read,
     /// The time to write.

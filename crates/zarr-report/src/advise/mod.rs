@@ -53,7 +53,7 @@ impl Default for AdviceOptions {
 impl AdviceOptions {
     /// By the time to store and to read once, on 4 MiB, with a store of 200 MB/s.
     pub fn new() -> Self {
-        Self { goal: Goal::Balance, sample: 4 << 20, rate: 200_000_000 }
+        Self { goal: Goal::Both, sample: 4 << 20, rate: 200_000_000 }
     }
 
     /// Sets the goal by which the chains are compared.

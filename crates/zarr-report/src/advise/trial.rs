@@ -35,7 +35,7 @@ impl Trial {
             Goal::Size => moved,
             Goal::Read => moved + self.decode.as_secs_f64(),
             Goal::Write => moved + self.encode.as_secs_f64(),
-            Goal::Balance => 2.0 * moved + self.encode.as_secs_f64() + self.decode.as_secs_f64(),
+            Goal::Both => 2.0 * moved + self.encode.as_secs_f64() + self.decode.as_secs_f64(),
         }
     }
 }
