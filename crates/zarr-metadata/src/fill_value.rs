@@ -83,7 +83,7 @@ impl FillValue {
         if canonical != bytes {
             let bits: Vec<String> = bytes.iter().map(|byte| format!("0x{byte:02x}")).collect();
             let found = format!("bits {}", bits.join(" "));
-            let allowed = format!("those of a value of {data_type}: {json} is 0x");
+            let allowed = format!("the bits of a value of {data_type}: {json} is 0x");
             let allowed = canonical.iter().fold(allowed, |text, byte| format!("{text}{byte:02x}"));
             return Err(MetadataError::unexpected(found, allowed).breaks(Rule::FILL_VALUE_RANGE));
         }

@@ -110,7 +110,7 @@ pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Array
         is_of_copy(name) || name == REARRANGE_MARKER || version_2::NAMES.contains(&name)
     };
     for name in prefix.segments() {
-        let other = is_other_document(name).then_some("is that of another document");
+        let other = is_other_document(name).then_some("is the name of another document");
         if let Some(reason) = name_error(name).or(other) {
             let (path, name) = (display(prefix), name.to_owned());
             return Err(ArrayError::NodeName { path, name, reason });

@@ -6,12 +6,11 @@ use zarr_kit::report::advise::Goal;
 use super::shared::{REGION, value};
 use crate::notation::size;
 
-/// Try codecs on sampled chunks: sizes, speeds, and the line to type.
+/// Try codecs on sampled chunks: sizes, speeds, and the option to use.
 ///
-/// Chains of packbits with the bits that are used, shuffle, delta, zstd, gzip, blosc and pcodec, as
-/// far as this build has them, are run on chunks from all over the array. Sizes are exact for the
-/// sample; speeds are measured on one thread of this machine. Chains for a sharded array are tried
-/// in its inner chunks.
+/// Runs chains of packbits with the used bits, shuffle, delta, zstd, gzip, blosc and pcodec (if this
+/// build has them) on chunks from all over the array. Sizes are exact for the sample; speeds are
+/// measured on one thread of this machine. In a sharded array, chains are tried on inner chunks.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,13 +23,13 @@ pub(crate) struct Advise {
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
-    /// What the best chain is judged by.
+    /// The quantity to minimize.
     #[arg(long = "for", value_enum, value_name = "GOAL", default_value = "both")]
     pub(crate) goal: For,
-    /// Bytes of elements that are tried.
+    /// Bytes of elements in the sample.
     #[arg(long, value_name = "SIZE", default_value = "4MiB", value_parser = size::parse)]
     pub(crate) sample: u64,
-    /// Bytes a second that the store moves: what a smaller chunk is worth. A disk or a server moves
+    /// Bytes per second that the store moves, to weigh size against speed. A disk or a server moves
     /// some 200MB, memory several GB.
     #[arg(long, value_name = "SIZE", default_value = "200MB", value_parser = size::parse)]
     pub(crate) rate: u64,

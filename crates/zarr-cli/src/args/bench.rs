@@ -4,16 +4,15 @@ use std::num::NonZeroUsize;
 
 use super::shared::{REGION, value};
 
-/// Time reading an array as it is stored, and tell what the time goes to.
+/// Time reading an array, and show how much time each step takes.
 ///
-/// Reads the array, or a region of it, three times, each for --seconds at most: the first time as it
-/// comes, again for what the system then has in memory, and once more on one thread, whose time is
-/// divided: fetching bytes from the store, decoding with each codec, and the rest: unpacking
-/// elements and moving them to their places. Whether the first read finds files in the memory of the
-/// system, from an earlier read or write, is up to the system.
+/// Reads the array, or a region of it, three times, each for --seconds at most: first without
+/// preparation (the system's cache may have files of an earlier read or write), then again from the
+/// system's cache, then on one thread. The time of the third read is divided into fetching bytes from
+/// the store, decoding with each codec, and unpacking elements and moving them to their places.
 ///
-/// This takes the memory of 16 MiB of elements, or of one chunk, and of decoding. A chunk with more
-/// than 1 GiB in the region is refused.
+/// Memory is needed for 16 MiB of elements or one chunk, and for decoding. A chunk with more than
+/// 1 GiB in the region is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -25,12 +24,10 @@ pub(crate) struct Bench {
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
-    /// Threads of the first read and of the read again [default: one per core, and more for distant
-    /// stores].
+    /// Threads of the first and the second read [default: one per core, and more for distant stores].
     #[arg(long, value_name = "N", value_parser = threads)]
     pub(crate) threads: Option<NonZeroUsize>,
-    /// The longest time for each of the three reads, which end after the chunks that are being read
-    /// [default: 3].
+    /// The longest time of each read. A read then ends after its current chunks [default: 3].
     #[arg(long, value_name = "SECONDS", default_value_t = 3, hide_default_value = true, value_parser = seconds)]
     pub(crate) seconds: u32,
     /// Print one JSON document.

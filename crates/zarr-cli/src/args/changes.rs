@@ -7,8 +7,8 @@ use super::shared::{Writing, value};
 /// Change the shape of an array.
 ///
 /// A rectilinear axis that grows past its last edge takes new edges from --edges, or repeats the
-/// last edge. Elements that a shrinking array cuts off stay in the store and reappear when it
-/// grows, unless --discard is given.
+/// last edge. Elements past the new end stay in the store and reappear when the array grows, unless
+/// --discard removes them.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -22,10 +22,10 @@ pub(crate) struct Resize {
     /// Edges of the added chunks, by axis: time=30|31,x=64.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
-    /// Remove the elements that the new shape cuts off.
+    /// Remove the elements past the new end.
     #[arg(long)]
     pub(crate) discard: bool,
-    /// Nobody else writes to the array at the same time. Needed for --discard on stores without
+    /// No other program writes to the array at the same time. Needed for --discard on stores without
     /// locks between processes, such as object storage.
     #[arg(long)]
     pub(crate) sole_writer: bool,
@@ -36,17 +36,18 @@ pub(crate) struct Resize {
 
 /// Append elements to an axis of an array, or whole arrays or groups.
 ///
-/// MORE are inserted at the end without decoding their chunks, as by `rearrange --insert MORE --at
-/// end`: codecs and fill values must be equal, and times are converted to the units of the group.
-/// Groups whose coordinates overlap or go backwards are refused, such as a month that is there.
+/// The arrays or groups MORE are inserted at the end without decoding their chunks, as by `rearrange
+/// --insert MORE --at end`: codecs and fill values must be equal, and times are converted to the units
+/// of the group. Groups with coordinates that overlap or descend are refused, such as a month that the
+/// group has already.
 ///
-/// They become visible all at once when all are written: an interrupted append leaves the array
-/// unchanged, and repeating it completes it. A rectilinear axis takes new edges from --edges, or
-/// repeats its last edge.
+/// Appended elements become visible all at once: after an interruption the array is unchanged, and the
+/// same command completes the append. A rectilinear axis takes new edges from --edges, or repeats its
+/// last edge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Elements come from a .npy file, whose shape is the array's but on that axis, or raw: C order, little
-endian.
+Elements come from a .npy file, with the array's shape on all other axes, or from raw elements in
+C order, little endian.
 
 Example:
   zarr-kit append weather.zarr/temp --from march.npy --edges 31
@@ -54,20 +55,20 @@ Example:
 pub(crate) struct Append {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// Arrays or, for a group, groups, whose chunks are appended as they are.
+    /// Arrays or, for a group, groups to append. Their chunks are not decoded.
     #[arg(value_name = "MORE", conflicts_with_all = ["from", "edges"])]
     pub(crate) more: Vec<String>,
     /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
     #[arg(long, value_name = "FILE", required_unless_present = "more")]
     pub(crate) from: Option<PathBuf>,
-    /// The axis that grows, by name or number; of a group, its name.
+    /// The axis that grows: its name or number; for a group, its name.
     #[arg(long, alias = "along", value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,
     /// Edges of the added chunks: 30|31x2.
     #[arg(long, value_name = "EDGES", allow_hyphen_values = true, value_parser = value)]
     pub(crate) edges: Option<String>,
-    /// Nobody else writes to the array at the same time. On stores without locks between processes,
-    /// such as object storage, the array otherwise grows first and is written then.
+    /// No other program writes to the array at the same time. Without this option, on stores without
+    /// locks between processes, such as object storage, the array grows first and is written then.
     #[arg(long)]
     pub(crate) sole_writer: bool,
     #[command(flatten)]

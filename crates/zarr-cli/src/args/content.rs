@@ -8,10 +8,10 @@ use super::shared::{REGION, part, value};
 
 /// Show counts, extremes, mean and a histogram of an array's elements.
 ///
-/// Reads every chunk once, on all processors. Elements that the attributes `_FillValue` or
-/// `missing_value` declare as missing are left out, and so is NaN; elements that equal the array's
-/// fill value are counted and kept. With the attributes `scale_factor` and `add_offset`, decoded
-/// values are in brackets.
+/// Reads every chunk once, on all processors. NaN is omitted, as are elements that the attributes
+/// `_FillValue` or `missing_value` declare as missing; elements that equal the array's fill value are
+/// included, and counted. With the attributes `scale_factor` and `add_offset`, decoded values are in
+/// brackets.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -50,7 +50,7 @@ Example:
 pub(crate) struct Diff {
     /// An array or group: a folder or a URL.
     pub(crate) one: String,
-    /// The array or group that it is compared with.
+    /// The array or group to compare it with.
     pub(crate) other: String,
     /// Compare no elements.
     #[arg(long)]

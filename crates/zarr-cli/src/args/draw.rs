@@ -7,12 +7,11 @@ use super::shared::value;
 /// Draw the chunk grid in the terminal or as SVG, or the values as PNG.
 ///
 /// Stored chunks are shaded, and a region is marked. If there are several axes, the last two with
-/// more than one chunk are drawn, unless --axes selects others. On long axes one cell stands for
-/// several chunks.
+/// more than one chunk are drawn, unless --axes selects others. On long axes, a cell is several chunks.
 ///
-/// With --values, draws the elements of two axes, from dark to bright: the first index at the top,
-/// of long axes every n-th index, fill values, missing values and NaN transparent. A colour bar below
-/// has their range and unit. Of more axes, the region selects the plane.
+/// --values draws the elements of two axes, from dark to bright: the first index at the top, every n-th
+/// index of long axes, and fill values, missing values and NaN transparent. A colour bar below shows the
+/// range and the unit. If there are more axes, the region selects the plane.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -23,7 +22,7 @@ Examples:
 pub(crate) struct Draw {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// The region to mark, or whose values to draw, as for `read`.
+    /// The region to mark, or with --values to draw, as for `read`.
     #[arg(long, short, value_name = "R", allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
     /// Draw the values, not the chunks.

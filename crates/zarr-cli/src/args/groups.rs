@@ -8,7 +8,7 @@ Example:
 pub(crate) struct Tree {
     /// An array or group: a folder or a URL.
     pub(crate) path: String,
-    /// How many levels are shown [default: all].
+    /// The number of levels to show [default: all].
     #[arg(long, short, value_name = "N")]
     pub(crate) depth: Option<usize>,
     /// Print one JSON document.
@@ -19,7 +19,7 @@ pub(crate) struct Tree {
 /// Print or change the attributes of an array or group.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Values are JSON; text is in quotes, which most shells need in quotes of their own.
+Values are JSON. Text has quotes, which need quotes around them in most shells.
 
 Examples:
   zarr-kit attrs weather.zarr/temp
@@ -60,9 +60,9 @@ pub(crate) struct Consolidate {
 
 /// Delete an array, or a group and everything below it.
 ///
-/// Asks first, unless --yes is given. Each node is deleted document first, so that no reader sees
-/// half of one; an interrupted deletion is completed by the same command. Of a symbolic link, only the
-/// link is deleted: what it leads to stays.
+/// Asks first, unless --yes is given. The document of each node is deleted first, so that no reader sees
+/// half a node. The same command completes an interrupted deletion. Of a symbolic link, only the link is
+/// deleted, not its target.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:

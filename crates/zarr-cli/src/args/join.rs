@@ -8,13 +8,12 @@ use super::shared::value;
 
 /// Join arrays or groups into one, without decoding chunks that fit.
 ///
-/// A chunk of a member becomes a chunk of the joined array as it is: its object is cloned by the
-/// file system where that can, else copied; --link makes hard links. Only chunks that must change
-/// are decoded: the padded last chunk of a member with chunks of one length, and members whose
-/// codecs or fill value differ from the first member's. All members are checked before anything is
-/// written.
+/// Chunks of the members become chunks of the joined array unchanged: the file system clones their
+/// objects if it can, else they are copied; --link makes hard links. Only chunks that must change are
+/// decoded: the padded last chunk of a member with chunks of one length, and members that differ from
+/// the first member in codecs or fill value. All members are checked before anything is written.
 ///
-/// Arrays of groups are matched by name. Those without the joined dimension must be equal in all
+/// Arrays of groups are matched by name. Arrays without the joined dimension must be equal in all
 /// members.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -34,10 +33,10 @@ pub(crate) struct Join {
     /// The joined array or group: a folder or a URL.
     #[arg(long, short, value_name = "OUT", required_unless_present = "dry_run")]
     pub(crate) output: Option<String>,
-    /// A file with one member per line, after those given as arguments; - is standard input.
+    /// A file with one member per line, which follow the members in the arguments; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: Option<PathBuf>,
-    /// The axis along which to join, by name or, of arrays, by number; with --grid, one per axis of
+    /// The axis along which to join: its name or, for arrays, its number. With --grid, one per axis of
     /// the grid.
     #[arg(long, value_name = "AXIS,AXIS", required_unless_present = "new_axis")]
     pub(crate) along: Option<String>,
@@ -48,34 +47,34 @@ pub(crate) struct Join {
     /// coordinates of the members, which must be groups.
     #[arg(long, value_name = "NxM|auto")]
     pub(crate) grid: Option<String>,
-    /// The chunks of the joined arrays, in place of the members': time=365. Chunks that are not the
-    /// members' are decoded and written; --dry-run says how many.
+    /// The chunks of the joined arrays, instead of the members' chunks: time=365. Chunks that no member
+    /// has are decoded and written; --dry-run counts them.
     #[arg(long, value_name = "CHUNKS", allow_hyphen_values = true, value_parser = value)]
     pub(crate) chunks: Option<String>,
-    /// Refuse a result that another program does not read. --chunks with one length makes a
-    /// result that all programs read.
+    /// Refuse a result that another program does not read. All programs read the result of --chunks
+    /// with one length.
     #[arg(long, conflicts_with = "only_document")]
     pub(crate) portable: bool,
-    /// What becomes of attributes that differ. units, calendar, scale_factor, add_offset,
-    /// _FillValue and missing_value must always be equal.
+    /// How attributes that differ are combined. units, calendar, scale_factor, add_offset, _FillValue
+    /// and missing_value must always be equal.
     #[arg(long, value_enum, value_name = "RULE", default_value = "override")]
     pub(crate) combine_attrs: Combine,
-    /// Also join groups whose coordinates overlap or go backwards.
+    /// Also join groups with coordinates that overlap or descend.
     #[arg(long)]
     pub(crate) any_order: bool,
-    /// Make hard links to the members' chunks instead of copies. A program that writes into such a
-    /// file in place, as zarr-kit never does, then changes the member too.
+    /// Make hard links to the members' chunks instead of copies. A program that later writes into such a
+    /// file in place also changes the member; zarr-kit never does.
     #[arg(long)]
     pub(crate) link: bool,
     /// Write a virtual join: a small file OUT, which must end in .zjoin, that opens as the joined array.
     /// Nothing is copied, and members may differ in chunks, codecs and fill values.
     #[arg(long = "virtual", conflicts_with_all = ["chunks", "link", "resume", "overwrite", "dry_run"])]
     pub(crate) only_document: bool,
-    /// With --virtual: members that are not there later read as the fill value.
+    /// With --virtual: members that are missing later read as the fill value.
     #[arg(long, requires = "only_document")]
     pub(crate) fill_missing: bool,
-    /// With --virtual: chunks of members may be written after the join, and reads give what they are
-    /// then. Without it, reading a chunk that was modified after the join is an error.
+    /// With --virtual: chunks of members may change after the join; reads return the current elements.
+    /// Without this option, reading a chunk that was modified after the join is an error.
     #[arg(long, requires = "only_document")]
     pub(crate) chunks_may_change: bool,
     /// Continue an interrupted join of the same members.
@@ -84,7 +83,7 @@ pub(crate) struct Join {
     /// Remove the array or group at OUT first.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Only say what would be done.
+    /// Print the plan, and write nothing.
     #[arg(long)]
     pub(crate) dry_run: bool,
     /// Print the result, or with --dry-run the plan, as one JSON document.
@@ -96,14 +95,14 @@ pub(crate) struct Join {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 #[value(rename_all = "snake_case")]
 pub(crate) enum Combine {
-    /// Those of the first member.
+    /// The attributes of the first member.
     Override,
-    /// Without those that have different values.
+    /// All attributes, except conflicting ones.
     DropConflicts,
-    /// All; different values are an error.
+    /// All attributes; conflicting values are an error.
     NoConflicts,
-    /// All members must have the same.
+    /// All members must have the same attributes.
     Identical,
-    /// None.
+    /// No attributes.
     Drop,
 }

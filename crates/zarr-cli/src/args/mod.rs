@@ -49,23 +49,22 @@ pub(crate) struct Args {
     /// For URLs: seconds after which to give up on a server that does not answer [default: 180].
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
-    /// For files of references: a folder or URL to which they may lead, besides their own folder, and
-    /// which is read with credentials. May be given several times.
+    /// For reference files: another folder or URL to which they may lead. It is read with credentials.
+    /// May be given several times.
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "PLACE")]
     pub(crate) targets: Vec<String>,
-    /// For zip archives and files of references: the MiB that a document such as zarr.json may have
+    /// For zip archives and reference files: the largest size, in MiB, of a document such as zarr.json
     /// [default: 256].
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "MIB")]
     pub(crate) documents: Option<NonZeroU32>,
     /// Let virtual joins name members outside of their folders.
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) outside_members: bool,
-    /// Follow symbolic links that lead out of a local store, which is the folder that a command
-    /// opens.
+    /// Follow symbolic links that lead out of the opened folder.
     #[arg(long, global = true, help_heading = GLOBAL)]
     pub(crate) outside_links: bool,
-    /// What writes to local files survive: process-end, or power-failure, for which each file is flushed
-    /// to the device before the next step.
+    /// Event that finished writes to local files survive: process-end, or power-failure, which flushes
+    /// each file to the device before the next step.
     #[arg(long, global = true, help_heading = GLOBAL, value_enum, value_name = "EVENT",
           default_value = "process-end", hide_possible_values = true)]
     pub(crate) durability: Survives,
@@ -130,20 +129,21 @@ pub(crate) struct Info {
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Regions are written as in numpy, without brackets around them: 0:10,5,::2. A list in brackets
-selects its indices: [0,3,5],1:4. Axes left out are read whole.
+selects its indices: [0,3,5],1:4. Omitted axes are read whole.
 
-With the name of an axis, text that is no index is a label of its coordinate array, the array
-beside it with that name: time=2015-03 is all of March, time=2015-03-01:2015-04-15 has both of its
-days, lat=40.5:50.0 all between the two in either order, station=KSEA one text. Whole numbers are
-indices; @ makes them labels: year=@2015, lat=@40:50. ~ takes the nearest label: lat=~51.3.
+After the name of an axis, text selects labels from the coordinate array, which is the array with
+that name in the same group: time=2015-03 is all of March, time=2015-03-01:2015-04-15 includes both
+days, lat=40.5:50.0 is all labels between the two, in either order, station=KSEA is one text.
+Integers are indices; @ makes them labels: year=@2015, lat=@40:50. ~ selects the nearest label:
+lat=~51.3.
 
 Formats:
   text   nested lists, aligned
-  lines  one element a line, in C order, as the JSON of a fill value
-  csv    one line a row, of one and two dimensions
+  lines  one element per line, in C order, as the JSON of a fill value
+  csv    one row per line; at most two dimensions
   npy    numpy's file format; types that numpy lacks as void (V2), int2 and int4 as int8,
          uint2 and uint4 as uint8
-  raw    elements in C order, little endian; types below 8 bits one byte a component
+  raw    elements in C order, little endian; one byte per component of fewer than 8 bits
 
 Examples:
   zarr-kit read weather.zarr/temp_max --region 28:34
@@ -161,15 +161,15 @@ pub(crate) struct Read {
     /// Write to this file instead of standard output.
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// In CSV, begin with a line of names, and each row with its label from the coordinate array, or
-    /// its index.
+    /// In CSV, write a first line of names, and begin each row with its label from the coordinate array,
+    /// or its index.
     #[arg(long)]
     pub(crate) header: bool,
-    /// Show what the attributes mean: scale_factor, add_offset and missing values as float64, `days
-    /// since ..` as dates.
+    /// Apply the attributes: scale_factor, add_offset and missing values give float64, `days since ..`
+    /// gives dates.
     #[arg(long)]
     pub(crate) decode: bool,
-    /// In text, show only both ends of long axes, as numpy does. On a terminal that is the default for
+    /// In text, show only both ends of long axes, as numpy does. This is the default on a terminal, for
     /// more than 1,000 elements.
     #[arg(long)]
     pub(crate) elide: bool,
@@ -202,10 +202,10 @@ pub(crate) enum ReadFormat {
 /// Chunks that the region covers only in part are read, changed and written back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A .npy file may be of either byte order and in C or Fortran order; its type and shape must be those \
-of the region. A .json file has nested lists of elements, a .jsonl file one a line, each as the JSON \
-of a fill value. Any other file is raw: elements in C order, little endian. Strings, and bytes of \
-variable length as base64, are given as JSON only: of nested lists or one a line.
+A .npy file may have either byte order, and C or Fortran order; it must have the type and shape of \
+the region. A .json file has nested lists of elements, a .jsonl file one element per line, each as \
+the JSON of a fill value. Any other file is raw: elements in C order, little endian. Strings, and \
+bytes of variable length (as base64), are read from JSON only.
 
 Example:
   zarr-kit write weather.zarr/temp_max --region 31:60 --from february.npy")]
@@ -230,12 +230,12 @@ pub(crate) struct Write {
 #[command(after_help = "\
 Chunks:
   100,64                 regular: all chunks 100 by 64
-  time=31|28|31x2,x=100  by axis: edges with | between them, xN repeats one
+  time=31|28|31x2,x=100  by axis: edges with | between them, xN repeats an edge
   [[31,28,[31,2]],100]   as in zarr.json: a shape, edges of each axis, or a chunk_grid
 
 Codecs are names with commas between them, with their main setting: transpose, delta,
 packbits:12 (the lowest 12 bits), shuffle, zstd:3, gzip:6, blosc:lz4:5, pcodec:8, crc32c;
-or the JSON list of zarr.json. Left out, they are bytes (little endian) and zstd.
+or the JSON list of zarr.json. The default is bytes (little endian) and zstd.
 
 Examples:
   zarr-kit create weather.zarr/temp --shape 90 --dtype int16 --chunks '31|28|31'
@@ -280,22 +280,22 @@ pub(crate) struct Create {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["shape", "dtype", "chunks", "codecs",
         "preset", "fill", "dims", "attributes", "like"])]
     pub(crate) metadata: Option<PathBuf>,
-    /// Take omitted options from this: the shape and type of a .npy file, or all metadata of another
-    /// array. Codecs are its own unless the type or the number of axes is another.
+    /// Take omitted options from this file or array: the shape and type of a .npy file, or all metadata
+    /// of another array, without its codecs if the type or the number of axes differs.
     #[arg(long, value_name = "FILE|ARRAY")]
     pub(crate) like: Option<String>,
-    /// Remove the array that is there first.
+    /// First remove the array at this place.
     #[arg(long)]
     pub(crate) overwrite: bool,
     /// Create a group, not an array.
     #[arg(long, conflicts_with_all = ["shape", "dtype", "chunks", "codecs", "preset", "fill", "dims",
         "metadata", "like", "overwrite"])]
     pub(crate) group: bool,
-    /// Create the groups around it that are missing: from the folder that ends in .zarr, or from the
-    /// nearest group, down.
+    /// Also create the missing groups above it, from the folder that ends in .zarr, or from the nearest
+    /// group, down.
     #[arg(long)]
     pub(crate) parents: bool,
-    /// Refuse what another program does not read: rectilinear grids, packbits, and types that
+    /// Refuse an array that another program does not read: a rectilinear grid, packbits, or a type that
     /// zarr-python, Xarray, zarrs, TensorStore or GDAL lacks.
     #[arg(long, conflicts_with = "group")]
     pub(crate) portable: bool,
@@ -324,17 +324,17 @@ impl Encoding {
 
 /// Copy an array or group into other chunks, other codecs or another store.
 ///
-/// Copies whole chunks of the target at a time, within the given memory. --resume continues an
-/// interrupted copy, with the same result. Without --chunks and --codecs, objects are copied
-/// unchanged, even if this program cannot read the array's elements.
+/// Copies whole chunks of the target at a time, within --memory. --resume continues an interrupted
+/// copy, with the same result. Without --chunks and --codecs, objects are copied unchanged, even if
+/// this program cannot read the array's elements.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Chunks and codecs are written as for `create`; axes that are not named keep their chunks.
 
-Of a group, --chunks and --codecs are for all arrays, and after a --for for those whose name
-matches its pattern (whose path if the pattern has a /). If several match, the last one counts,
-for chunks and for codecs separately. Arrays that lack the axes, that cannot be read, or that the
-codecs do not fit are copied as they are; all but the first are named.
+In a group, --chunks and --codecs apply to all arrays. After a --for, they apply to arrays with a
+name that matches its pattern, or with a path that matches it if the pattern has a /. If several
+match, the last one counts, for chunks and for codecs separately. Arrays that lack the axes, that
+cannot be read, or that the codecs do not fit are copied unchanged; the latter two are named.
 
 Examples:
   zarr-kit copy weather.zarr/temp monthly.zarr --chunks '31|28|31'
@@ -352,15 +352,16 @@ pub(crate) struct Copy {
     /// Memory for elements and chunks: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::notation::size::parse)]
     pub(crate) memory: u64,
-    /// Print what would be read and how much memory it takes, and copy nothing.
+    /// Print the planned reads and their memory, and copy nothing.
     #[arg(long, conflicts_with_all = ["resume", "overwrite"])]
     pub(crate) dry_run: bool,
-    /// Folder or URL for intermediates [default: beside the chunks of the target]. An array that
-    /// --memory would read many times is copied in two passes, and needs its size there meanwhile.
+    /// Folder or URL for intermediate arrays [default: beside the chunks of the target]. If --memory
+    /// would require many reads of a chunk, the array is copied in two passes, and needs its size there
+    /// meanwhile.
     #[arg(long, value_name = "PLACE", conflicts_with = "part")]
     pub(crate) intermediate: Option<String>,
     /// Copy one part: run the same command for all parts, from 1/16 to 16/16, on machines that reach
-    /// both places. They may run in any order, at the same time, twice, and be killed. The last one
+    /// both places. Parts may run in any order, at the same time, twice, and be killed. The last part
     /// completes the copy.
     #[arg(long, value_name = "K/N", conflicts_with = "overwrite", value_parser = part)]
     pub(crate) part: Option<Part>,
@@ -370,18 +371,18 @@ pub(crate) struct Copy {
     /// Remove the array or group at the target first.
     #[arg(long)]
     pub(crate) overwrite: bool,
-    /// Read everything that was written, and compare it with the source.
+    /// Read the whole copy, and compare it with the source.
     #[arg(long)]
     pub(crate) verify: bool,
-    /// Copy values even if packbits would drop some of their bits, so that they read back as
-    /// other values. By default they are refused.
+    /// Copy values even if packbits drops some of their bits. They then read back as other values. By
+    /// default they are refused.
     #[arg(long)]
     pub(crate) allow_loss: bool,
     /// Make arrays that other programs read without a setting: chunks of one length, and codecs that
-    /// all have.
+    /// all programs have.
     #[arg(long)]
     pub(crate) portable: bool,
-    /// Leave out objects that belong to no node, such as a README beside an array.
+    /// Omit objects that belong to no node, such as a README beside an array.
     #[arg(long)]
     pub(crate) nodes_only: bool,
     /// Print the result as one JSON document.
@@ -391,42 +392,41 @@ pub(crate) struct Copy {
 
 /// Check an array, or a group with everything below it, against the specifications.
 ///
-/// Prints one finding per line: error, warning or note, key, JSON path, what was found and what
-/// is allowed, and the finding's id, which --explain explains. The exit status is 1 if there
-/// is an error or a warning. Notes name what ordinary writers leave, and what could not be
-/// checked.
+/// Prints one finding per line: error, warning or note, key, JSON path, the fault, the allowed values,
+/// and the finding's id, which --explain explains. The exit status is 1 if there is an error or a
+/// warning. Notes name harmless leftovers of ordinary writers, and objects that could not be checked.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
   zarr-kit check weather.zarr --data
 
-With --repair, unfinished files and locks that no living process holds are removed, and a
-rearrangement that was interrupted is undone or completed. Elements are not changed.")]
+--repair removes unfinished files and locks of ended processes, and undoes or completes an
+interrupted rearrangement. It does not change elements.")]
 pub(crate) struct Check {
     /// An array or group: a folder or a URL.
     #[arg(required_unless_present = "explain")]
     pub(crate) path: Option<String>,
-    /// Say what a finding with this id means, what causes it and what to do, and check nothing.
+    /// Explain the finding with this id, its causes and its repair, and check nothing.
     #[arg(long, value_name = "ID", conflicts_with_all = ["path", "data", "complete", "part", "repair", "json"])]
     pub(crate) explain: Option<String>,
-    /// Report every chunk that is not stored. Without it, a note says when few of an array are not.
+    /// Report every chunk that is not stored. Without this option, a note counts them, if they are few.
     #[arg(long, conflicts_with = "part")]
     pub(crate) complete: bool,
     /// Also read and decode every chunk.
     #[arg(long)]
     pub(crate) data: bool,
-    /// Check one part, such as 3/16: of all parts, each reads its chunks, and the first also checks
+    /// Check one part, such as 3/16: each part reads its own chunks, and the first part also checks
     /// documents and keys.
     #[arg(long, value_name = "K/N", requires = "data", value_parser = part)]
     pub(crate) part: Option<Part>,
     /// Memory for the elements of chunks that are decoded at the same time: 64MiB, 2GiB.
     #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = crate::notation::size::parse)]
     pub(crate) memory: u64,
-    /// First remove the files that killed writers left, and undo or complete interrupted
-    /// rearrangements; list what was done.
+    /// First remove the files of killed writers, and undo or complete interrupted rearrangements; list
+    /// these repairs.
     #[arg(long)]
     pub(crate) repair: bool,
-    /// With --repair: nobody else writes at the same time. Needed for rearrangements on stores
+    /// With --repair: no other program writes at the same time. Needed for rearrangements on stores
     /// without locks between processes, such as object storage.
     #[arg(long, requires = "repair")]
     pub(crate) sole_writer: bool,
@@ -444,8 +444,8 @@ Example:
 pub(crate) struct Locate {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// The index of the element: 59,1; negative numbers count from the end. By the names of axes,
-    /// labels are allowed as with read: time=2012-02-29,x=1.
+    /// The index of the element: 59,1. Negative numbers count from the end. After names of axes, labels
+    /// are allowed as for `read`: time=2012-02-29,x=1.
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) index: String,
     /// Print one JSON document.
@@ -453,7 +453,7 @@ pub(crate) struct Locate {
     pub(crate) json: bool,
 }
 
-/// List the chunks of a read, their keys and sizes, and how much of each is needed.
+/// List the chunks of a read: keys, sizes, and the part of each that is needed.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
@@ -479,8 +479,8 @@ pub(crate) struct Completions {
     /// The shell.
     #[arg(value_enum, required_unless_present = "into", conflicts_with = "into")]
     pub(crate) shell: Option<clap_complete::Shell>,
-    /// Write the man pages, and the completions of bash, zsh and fish, to where they are found in this
-    /// folder: ~/.local/share or /usr/local/share.
+    /// Write the man pages, and the completions of bash, zsh and fish, to their places in this folder:
+    /// ~/.local/share or /usr/local/share.
     #[arg(long, value_name = "FOLDER")]
     pub(crate) into: Option<PathBuf>,
 }

@@ -102,7 +102,7 @@ impl Rules {
     pub(crate) fn check_single(&self) -> Result<(), CliError> {
         match self.rules.iter().find_map(|rule| rule.pattern.as_ref()) {
             Some(pattern) => {
-                let reason = "the source is an array; patterns are for those of a group";
+                let reason = "the source is an array; patterns are for the arrays of a group";
                 Err(CliError::argument("--for", pattern.as_str(), reason))
             }
             None => Ok(()),
@@ -188,8 +188,8 @@ impl clap::Args for Rules {
                     ),
             )
             .arg(arg("for").value_name("PATTERN").help(
-                "The --chunks, --codecs and --preset after this are only for the arrays of a group whose name \
-                 matches, or whose path if the pattern has a /; may be given several times",
+                "Limit the following --chunks, --codecs and --preset to the arrays of a group with a matching \
+                 name, or with a matching path if the pattern has a /; may be given several times",
             ))
     }
 

@@ -8,13 +8,12 @@ pub(super) const REGION: &str = "Region in numpy's syntax, 0:10,5,::2,[0,3], by 
 /// How elements are written.
 #[derive(Debug, Clone, Copy, clap::Args)]
 pub(crate) struct Writing {
-    /// Store values even if packbits would drop some of their bits, or they are out of the range
-    /// of int4 and similar types. They then read back as other values. By default they are
-    /// refused.
+    /// Store values even if packbits drops some of their bits, or if they exceed the range of int4 and
+    /// similar types. They then read back as other values. By default they are refused.
     #[arg(long)]
     pub(crate) allow_loss: bool,
-    /// Also store chunks that hold only the fill value. By default they are left out; they read
-    /// the same.
+    /// Also store chunks that have only the fill value. By default they are omitted, and read as the fill
+    /// value.
     #[arg(long)]
     pub(crate) store_empty: bool,
 }

@@ -63,7 +63,7 @@ fn link_on_the_way(path: &Path) -> Option<String> {
     let link = path.ancestors().find(is_link)?;
     let cause = link.metadata().err()?;
     let leads = match cause.kind() {
-        ErrorKind::NotFound => "is a symbolic link whose target does not exist".to_owned(),
+        ErrorKind::NotFound => "is a symbolic link to a missing target".to_owned(),
         ErrorKind::PermissionDenied => return None,
         // The kind of error for a loop has no stable name.
         _ => format!("is a symbolic link that cannot be followed: {}", said(&cause)),
@@ -130,7 +130,7 @@ mod tests {
         let text = said("loop/a/b", ErrorKind::Other);
         assert!(text.starts_with("ROOT/loop is a symbolic link that cannot be followed"), "{text}");
         let text = said("dangling/a", ErrorKind::NotFound);
-        assert_eq!(text, "ROOT/dangling is a symbolic link whose target does not exist");
+        assert_eq!(text, "ROOT/dangling is a symbolic link to a missing target");
         assert_eq!(said("good/a", ErrorKind::NotFound), "there is no such file");
     }
 }

@@ -144,7 +144,7 @@ fn links_are_deleted_and_their_targets_stay() {
         symlink(target, at.join(link)).expect("links");
         let output = run(at, &["delete", &format!("{link}/"), "--yes"]);
         let said = String::from_utf8(output.stderr).expect("UTF-8");
-        assert!(said.contains("a symbolic link; what it leads to stays"), "{link}: {said}");
+        assert!(said.contains("a symbolic link; its target stays"), "{link}: {said}");
         assert_eq!(all(), before, "{link}");
     }
     // What is no node is not deleted, and neither is a link to it.

@@ -143,7 +143,7 @@ fn place(
     let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
         GridErrorKind::ClippedAxis { member, extent, end } => {
             let is_own = placed.get(member).is_some_and(Placed::is_own);
-            let what = if is_own { "what is kept" } else { "the inserted array" };
+            let what = if is_own { "the kept part" } else { "the inserted array" };
             refused(array.prefix(), RearrangeError::Overhang { axis, what, extent, end })
         }
         _ => grid(error),

@@ -213,7 +213,7 @@ impl Chain {
             }
             None if current.order == Some(Endian::Big) => {
                 let found = format!("{name} of big-endian elements");
-                let allowed = "little-endian elements, which are what it gives back";
+                let allowed = "little-endian elements";
                 return Err(MetadataError::unexpected(found, allowed));
             }
             None => self.end(codec),

@@ -60,8 +60,8 @@ fn sd_18_a_fill_value_of_a_byte_out_of_range_is_refused() {
         FillValue::from_bytes(&data_type(name), bytes).map(|fill| fill.json().to_owned())
     };
     assert_eq!(said("int4", &[0xf9]).expect("-7"), "-7");
-    insta::assert_snapshot!(said("int4", &[100]).unwrap_err(), @"$: found bits 0x64, expected those of a value of int4: 4 is 0x04");
-    insta::assert_snapshot!(said("complex_float6_e3m2fn", &[0x3f, 0x40]).unwrap_err(), @"$: found bits 0x3f 0x40, expected those of a value of complex_float6_e3m2fn: [-28.0, 0.0] is 0x3f00");
+    insta::assert_snapshot!(said("int4", &[100]).unwrap_err(), @"$: found bits 0x64, expected the bits of a value of int4: 4 is 0x04");
+    insta::assert_snapshot!(said("complex_float6_e3m2fn", &[0x3f, 0x40]).unwrap_err(), @"$: found bits 0x3f 0x40, expected the bits of a value of complex_float6_e3m2fn: [-28.0, 0.0] is 0x3f00");
     for (name, bits) in [("int2", 2), ("int4", 4), ("uint2", 2), ("uint4", 4), ("float4_e2m1fn", 4)]
     {
         let kept = (0..=255).filter(|byte| said(name, &[*byte]).is_ok()).count();

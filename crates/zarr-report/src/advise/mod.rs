@@ -220,7 +220,7 @@ impl Advice {
             let mut remarks: Vec<&str> =
                 marks.iter().filter(|mark| mark.0 == at).map(|mark| mark.1).collect();
             if trial.codecs == self.metadata.codecs() {
-                remarks.push("what it has now");
+                remarks.push("the present codecs");
             }
             let mut remarks = remarks.join(", ");
             let lacking = self.readers(trial).map(|readers| readers.lacking());

@@ -315,7 +315,7 @@ pub fn table() -> String {
             None => grid.clone(),
         });
         let listed = |list: &[String]| match list {
-            [] => format!("those of {}", program.reader.as_deref().unwrap_or("none")),
+            [] => format!("as {}", program.reader.as_deref().unwrap_or("none")),
             [all] if all == "*" => "all".to_owned(),
             list => list.join(", "),
         };

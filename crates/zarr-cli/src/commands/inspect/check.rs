@@ -138,9 +138,9 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
             0 => {}
             1..=LINKS => {
                 let ids = ids.iter().map(|(id, _)| *id).collect::<Vec<_>>().join(", ");
-                note(format_args!("`zarr-kit check --explain ID` says what it means: {ids}"));
+                note(format_args!("`zarr-kit check --explain ID` explains {ids}"));
             }
-            _ => note("`zarr-kit check --explain ID` says what an [id] means"),
+            _ => note("`zarr-kit check --explain ID` explains each [id]"),
         }
         if !place.is_virtual_join() {
             readers.iter().for_each(|readers| print::readers(readers, false));

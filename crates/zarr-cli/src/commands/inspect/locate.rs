@@ -117,10 +117,10 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
         table.row("inside", format!("index {} of the inner chunk", list(&inner.index)));
     }
     if let Some(location) = &location {
-        let whose = if inner_chunks.is_empty() { "the chain" } else { "the inner chain" };
+        let inner = if inner_chunks.is_empty() { "" } else { "inner " };
         let ElementLocation { position, .. } = location;
         let bits = bit_words(location);
-        table.row("encoded", format!("element {position} of what {whose} stores{bits}"));
+        table.row("encoded", format!("element {position} of the encoded {inner}chunk{bits}"));
     }
     if let Some((label, cause)) = unknown {
         table.row(label, cause);

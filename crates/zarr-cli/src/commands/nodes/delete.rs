@@ -82,7 +82,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
         }
     }
     let shown = shown_url(&args.path);
-    let what = format!("{shown}: a symbolic link; what it leads to stays");
+    let what = format!("{shown}: a symbolic link; its target stays");
     if !args.yes && !asked(&what)? {
         note("nothing was deleted");
         return Ok(());
@@ -130,7 +130,7 @@ fn count(store: &dyn Store) -> Result<Contents, ArrayError> {
 /// Asks on the terminal whether to continue.
 fn asked(what: &str) -> Result<bool, CliError> {
     if !io::stdin().is_terminal() {
-        let message = format!("delete {what}? There is nobody to ask: give --yes");
+        let message = format!("delete {what}? There is no terminal to ask on: give --yes");
         return Err(CliError::Usage { message });
     }
     let mut stderr = anstream::stderr();
