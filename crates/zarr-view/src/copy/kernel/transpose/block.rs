@@ -104,6 +104,85 @@ impl Block {
         }
     }
 
+    /// Moves all elements past the cache, a line of each row at a time.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run). A lane fits in each column, all rows start at a line of the
+    /// destination and end with a line, and there is no loop between.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    pub(crate) unsafe fn stream<const N: usize>(&self, instructions: Detected, at: Pointers) {
+        // SAFETY: the caller guarantees the elements, the lanes and the lines; the tokens prove that
+        // the processor has AVX-512 and AVX2.
+        unsafe {
+            match instructions {
+                Detected::Avx512(token) => self.stream_avx512::<N>(token, at),
+                Detected::Vbmi(token) => self.stream_avx512::<N>(token.avx512(), at),
+                Detected::Avx2(token) => self.stream_avx2::<N>(token, at),
+                _ => self.stream_tiles::<__m128i, N>(at),
+            }
+        }
+    }
+
+    /// # Safety
+    /// As [`stream`](Self::stream).
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[target_feature(enable = "avx512f,avx512bw")]
+    unsafe fn stream_avx512<const N: usize>(&self, _: Avx512, at: Pointers) {
+        // SAFETY: the caller guarantees the elements, the lanes and the lines, and the token the
+        // instructions.
+        unsafe { self.stream_tiles::<__m512i, N>(at) }
+    }
+
+    /// # Safety
+    /// As [`stream`](Self::stream).
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[target_feature(enable = "avx2")]
+    unsafe fn stream_avx2<const N: usize>(&self, _: Avx2, at: Pointers) {
+        // SAFETY: the caller guarantees the elements, the lanes and the lines, and the token the
+        // instructions.
+        unsafe { self.stream_tiles::<__m256i, N>(at) }
+    }
+
+    /// # Safety
+    /// As [`stream`](Self::stream), and the processor has the instructions of `V`.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[inline(always)]
+    unsafe fn stream_tiles<V: Interleave, const N: usize>(&self, at: Pointers) {
+        // SAFETY: the caller guarantees the elements, the lanes, the lines and the instructions.
+        unsafe {
+            match N {
+                1 => self.line_by_line::<Gather<V, 1, 16, true>>(at),
+                2 => self.line_by_line::<Gather<V, 2, 8, true>>(at),
+                4 => self.line_by_line::<Gather<V, 4, 4, true>>(at),
+                8 => self.line_by_line::<Gather<V, 8, 2, true>>(at),
+                _ => self.line_by_line::<Gather<V, 16, 1, true>>(at),
+            }
+        }
+    }
+
+    /// Writes one line of each row, then the next: stores past the cache write whole lines at once.
+    ///
+    /// # Safety
+    /// As [`stream`](Self::stream); a tile fits, and the processor has its instructions.
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    #[inline(always)]
+    unsafe fn line_by_line<T: Tile>(&self, Pointers { src, dst, .. }: Pointers) {
+        let line = LINE / self.size;
+        for column in (0..self.along.count).step_by(line) {
+            // SAFETY: the caller guarantees that a tile fits.
+            for row in unsafe { starts(self.across.count, T::ROWS) } {
+                for column in (column..column + line).step_by(T::COLUMNS) {
+                    let from = signed(column) * self.along.src + signed(row * self.size);
+                    let to = signed(row) * self.across.dst + signed(column * self.size);
+                    let (from, to) = (src.offset(from), dst.offset(to));
+                    // SAFETY: the tile lies within the block, whose elements are valid on both
+                    // sides, and whose rows start at lines.
+                    unsafe { T::transpose(from, self.along.src, to, self.across.dst) };
+                }
+            }
+        }
+    }
+
     /// Bytes. Eight fit both ways, but no lane does.
     ///
     /// # Safety

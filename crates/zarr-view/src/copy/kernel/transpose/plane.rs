@@ -50,6 +50,14 @@ pub(crate) fn extents(size: usize, across: Loop, along: Loop) -> (usize, usize) 
 /// How many runs ahead the lines that a run writes only in part are prefetched.
 const EDGES: usize = 16;
 
+/// The most rows that are written past the cache without a buffer, and the most bytes of them in the
+/// source: each row is a stream of its own.
+const ROWS: usize = 32;
+const COLUMN: usize = 384;
+
+/// The fewest bytes of such rows: the lines at their ends are written in part.
+const LONG: usize = 256;
+
 impl Plane {
     /// Moves all elements. `N` is their size, or 0 if the size is not a constant. A copy that
     /// streams or swaps needs a buffer of at least 16 KiB.
@@ -61,10 +69,79 @@ impl Plane {
         // SAFETY: the caller guarantees that each element is valid for reads from `src` and for
         // writes from `dst`, and the buffer for both.
         unsafe {
-            if self.stream || self.unit > 1 {
+            if self.has_lines::<N>(dst) {
+                self.lines::<N>(src, dst);
+            } else if self.stream || self.unit > 1 {
                 self.buffered::<N>(src, dst, buffer);
             } else {
                 self.direct::<N>(src, dst);
+            }
+        }
+    }
+
+    /// Whether the rows are few and have whole lines at the same columns. They are then written past
+    /// the cache as they are transposed: through a buffer they take twice as long.
+    fn has_lines<const N: usize>(&self, dst: Target) -> bool {
+        // The rows of a tile. Vectors shorter than a line write each line in parts, and the processor
+        // keeps few lines open.
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        let most = match self.instructions {
+            Detected::Avx512(_) | Detected::Vbmi(_) => LANE,
+            Detected::Avx2(_) => 8,
+            Detected::Sse2 | Detected::Ssse3(_) => 1,
+            Detected::Portable => 0,
+        };
+        #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+        let most = 0;
+        if !self.stream || self.unit > 1 || !matches!(N, 1 | 2 | 4 | 8 | 16) || LANE / N > most {
+            return false;
+        }
+        let Block { across, mid, along, .. } = self.all;
+        // The last tile may write rows again, which costs less if a vector is a whole line.
+        let written = across.count.next_multiple_of(LANE / N);
+        let is_few_again = written * 3 <= across.count * 4 || most == LANE;
+        across.src == signed(N)
+            && (LANE / N..=ROWS.min(COLUMN / N)).contains(&across.count)
+            && is_few_again
+            && along.count * N >= LONG
+            && across.dst.unsigned_abs().is_multiple_of(LINE)
+            && (dst.addr() | mid.dst.unsigned_abs()).is_multiple_of(N)
+    }
+
+    /// Moves past the cache without a buffer.
+    ///
+    /// # Safety
+    /// As [`run`](Self::run), and [`has_lines`](Self::has_lines).
+    unsafe fn lines<const N: usize>(&self, src: Source, dst: Target) {
+        let Block { across, mid, along, size } = self.all;
+        for m in 0..signed(mid.count) {
+            let (src, dst) = (src.offset(m * mid.src), dst.offset(m * mid.dst));
+            let columns = |from: usize, to: usize| {
+                let along = Loop { count: to - from, ..along };
+                let block = Block { across, mid: Loop { count: 1, ..mid }, along, size };
+                let src = src.offset(signed(from) * along.src);
+                (block, Pointers { src, dst: dst.add(from * size), next: None })
+            };
+            let head = (dst.addr().wrapping_neg() % LINE / size).min(along.count);
+            let tail = along.count - (along.count - head) % (LINE / size);
+            for (from, to) in [(0, head), (tail, along.count)] {
+                let (block, at) = columns(from, to);
+                if from < to {
+                    // SAFETY: the block lies within the plane.
+                    unsafe { block.run::<N>(self.instructions, at) };
+                }
+            }
+            let (block, at) = columns(head, tail);
+            // SAFETY: the block lies within the plane. Its rows are whole lines, because they lie
+            // lines apart.
+            #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+            unsafe {
+                block.stream::<N>(self.instructions, at);
+            }
+            // SAFETY: the block lies within the plane.
+            #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+            unsafe {
+                block.run::<N>(self.instructions, at);
             }
         }
     }
@@ -292,6 +369,58 @@ mod tests {
         small::<0>(3, 1);
         small::<0>(12, 4);
         small::<0>(257, 1);
+    }
+
+    /// Few rows whose lines begin at the same columns, with any start and end.
+    fn lined<const N: usize>() {
+        for few in [1, 2, 3, 4, 5, 7, 8, 12, 15, 16, 17, 24, 31, 32, 33] {
+            for (mid, skip) in [(1, 0), (2, 16), (1, 48), (3, 0)] {
+                for columns in [256 / N - 1, 256 / N, 256 / N + 37, 3000 / N] {
+                    // Pitches of whole lines.
+                    let margin = (columns * N).next_multiple_of(64) - columns * N;
+                    check::<N>(&case([few, mid, columns], N, margin, skip, false), N, 1, true);
+                    check::<N>(&case([few, mid, columns], N, margin + 16, skip, true), N, 1, true);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn few_rows_with_lines_transpose() {
+        lined::<1>();
+        lined::<2>();
+        lined::<4>();
+        lined::<8>();
+        lined::<16>();
+        // Parts of rows that begin within an element.
+        check::<8>(&case([8, 16, 130], 8, 4, 0, false), 8, 1, true);
+        check::<16>(&case([8, 8, 130], 16, 8, 0, false), 16, 1, true);
+    }
+
+    #[test]
+    fn few_rows_are_written_in_lines_if_they_begin_alike() {
+        let mut to = vec![0_u8; 1 << 17];
+        let start = to.as_ptr().align_offset(64);
+        let to = &mut to[start..];
+        let mut has = |count: usize, pitch: isize, skip: usize, stream: bool| {
+            let across = Loop { count, src: 4, dst: pitch };
+            let mid = Loop { count: 1, src: 0, dst: 0 };
+            let along = Loop { count: 512, src: signed(4 * count), dst: 4 };
+            let all = Block { across, mid, along, size: 4 };
+            let dst = Target::first(to[skip..].as_mut_ptr(), &[across, along], 4);
+            let of =
+                |instructions| Plane { all, unit: 1, stream, instructions }.has_lines::<4>(dst);
+            InstructionSet::ALL.iter().copied().filter_map(Detected::new).any(of)
+        };
+        let wide = InstructionSet::Avx2.is_available() || InstructionSet::Avx512.is_available();
+        assert_eq!(has(8, 2048, 0, true), wide);
+        assert_eq!(has(8, 2048, 12, true), wide);
+        // Rows that begin apart, or within an element; too many; a copy within the cache.
+        for (count, pitch, skip, stream) in
+            [(8, 2064, 0, true), (8, 2048, 2, true), (33, 2048, 0, true), (8, 2048, 0, false)]
+        {
+            assert!(!has(count, pitch, skip, stream), "{count} rows, {pitch} bytes apart");
+        }
     }
 
     /// Planes that are short in one direction and take several blocks in the other, with lines that

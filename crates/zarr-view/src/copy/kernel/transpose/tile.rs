@@ -34,8 +34,9 @@ pub(super) trait Tile {
     unsafe fn transpose(src: Source, src_pitch: isize, dst: Target, dst_pitch: isize);
 }
 
-/// Each lane is part of a different source row.
-pub(super) struct Gather<V, const N: usize, const S: usize>(V);
+/// Each lane is part of a different source row. With `PAST`, rows are written past the cache: each
+/// destination row starts at a multiple of the vector's length.
+pub(super) struct Gather<V, const N: usize, const S: usize, const PAST: bool = false>(V);
 
 /// Each lane becomes part of a different destination row.
 pub(super) struct Scatter<V, const N: usize, const S: usize>(V);
@@ -120,7 +121,9 @@ impl<V: Halves> Tile for EightLanes<V> {
 // Each of them advances pointers row by row. That takes one register per pointer, while offsets
 // would take one per row.
 
-impl<V: Interleave, const N: usize, const S: usize> Tile for Gather<V, N, S> {
+impl<V: Interleave, const N: usize, const S: usize, const PAST: bool> Tile
+    for Gather<V, N, S, PAST>
+{
     const ROWS: usize = S;
     const COLUMNS: usize = V::LANES * S;
 
@@ -136,7 +139,13 @@ impl<V: Interleave, const N: usize, const S: usize> Tile for Gather<V, N, S> {
             });
             lanes::<V, N, S>(&mut rows);
             for row in rows {
-                row.store(dst.bytes(V::LANES * LANE));
+                let to = dst.bytes(V::LANES * LANE);
+                debug_assert!(!PAST || to.addr().is_multiple_of(V::LANES * LANE));
+                if PAST {
+                    row.stream(to);
+                } else {
+                    row.store(to);
+                }
                 dst = dst.offset(dst_pitch);
             }
         }

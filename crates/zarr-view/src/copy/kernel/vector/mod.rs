@@ -53,6 +53,17 @@ pub(super) trait Vector: Copy {
     /// # Safety
     /// `to` is valid for writes of that many bytes.
     unsafe fn store(self, to: *mut u8);
+
+    /// Writes all lanes to consecutive addresses, past the cache where there are such stores.
+    ///
+    /// # Safety
+    /// `to` is valid for writes of that many bytes, and aligned to as many. The writes are ordered
+    /// (`fence`) before another thread reads these bytes.
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: the caller guarantees that `to` is valid for writes.
+        unsafe { self.store(to) }
+    }
 }
 
 /// Vectors for transposes.

@@ -10,13 +10,13 @@ use core::arch::x86_64::{
     _mm_unpacklo_epi64, _mm256_broadcastsi128_si256, _mm256_castsi128_si256,
     _mm256_castsi256_si128, _mm256_extracti128_si256, _mm256_inserti128_si256, _mm256_loadu_si256,
     _mm256_or_si256, _mm256_permute2x128_si256, _mm256_shuffle_epi8, _mm256_storeu_si256,
-    _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
-    _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
-    _mm512_broadcast_i32x4, _mm512_castsi128_si512, _mm512_castsi512_si128,
+    _mm256_stream_si256, _mm256_unpackhi_epi8, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi8, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32,
+    _mm256_unpacklo_epi64, _mm512_broadcast_i32x4, _mm512_castsi128_si512, _mm512_castsi512_si128,
     _mm512_extracti32x4_epi32, _mm512_inserti32x4, _mm512_loadu_si512, _mm512_or_si512,
-    _mm512_shuffle_epi8, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_unpackhi_epi8,
-    _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64, _mm512_unpacklo_epi8,
-    _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
+    _mm512_shuffle_epi8, _mm512_shuffle_i32x4, _mm512_storeu_si512, _mm512_stream_si512,
+    _mm512_unpackhi_epi8, _mm512_unpackhi_epi16, _mm512_unpackhi_epi32, _mm512_unpackhi_epi64,
+    _mm512_unpacklo_epi8, _mm512_unpacklo_epi16, _mm512_unpacklo_epi32, _mm512_unpacklo_epi64,
 };
 
 use super::{Halves, Interleave, LANE, Shuffle, Vector};
@@ -69,6 +69,12 @@ impl Vector for __m128i {
         // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
         // processor has the instructions; the store needs no alignment.
         unsafe { _mm_storeu_si128(to.cast(), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: as in `store`, and the caller guarantees the alignment.
+        unsafe { _mm_stream_si128(to.cast(), self) }
     }
 }
 
@@ -138,6 +144,12 @@ impl Vector for __m256i {
         // processor has the instructions; the store needs no alignment.
         unsafe { _mm256_storeu_si256(to.cast(), self) }
     }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: as in `store`, and the caller guarantees the alignment.
+        unsafe { _mm256_stream_si256(to.cast(), self) }
+    }
 }
 
 impl Interleave for __m256i {
@@ -200,6 +212,12 @@ impl Vector for __m512i {
         // SAFETY: the caller guarantees that `to` is valid for writes of a vector and that the
         // processor has the instructions; the store needs no alignment.
         unsafe { _mm512_storeu_si512(to.cast(), self) }
+    }
+
+    #[inline(always)]
+    unsafe fn stream(self, to: *mut u8) {
+        // SAFETY: as in `store`, and the caller guarantees the alignment.
+        unsafe { _mm512_stream_si512(to.cast(), self) }
     }
 }
 
