@@ -9,7 +9,7 @@ use std::io;
 use std::path::PathBuf;
 
 use zarr_kit::array::SelectionError;
-use zarr_kit::array::store::{KeyError, StoreError};
+use zarr_kit::array::store::StoreError;
 use zarr_kit::array::unfinished::{REARRANGE_MARKER, UnfinishedWork};
 use zarr_kit::codec::ChainErrorKind;
 use zarr_kit::copy::TransferError;
@@ -31,7 +31,7 @@ pub(crate) enum CliError {
     #[error("{}", opening(place, cause))]
     Store { place: String, cause: StoreError },
     #[error(transparent)]
-    VirtualJoin(VirtualJoinError),
+    VirtualJoin(#[from] VirtualJoinError),
     #[error("{}", at(place, cause))]
     Node { place: String, cause: ArrayError },
     /// Values of a piece of a write that would change.
@@ -39,8 +39,6 @@ pub(crate) enum CliError {
     Loss { place: String, cause: ArrayError },
     #[error("{cause}{}", written_of(*written, *total))]
     Written { cause: Box<CliError>, written: u64, total: u64 },
-    #[error("{place}: {cause}")]
-    Key { place: String, cause: KeyError },
     #[error("{place}: there is no such folder{}", near.as_ref().map_or_else(String::new, |near| {
         format!("; did you mean {near}?")
     }))]
@@ -136,6 +134,12 @@ impl CliError {
 
     pub(crate) fn is_broken_pipe(&self) -> bool {
         matches!(self, Self::Output(error) if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+}
+
+impl From<JoinError> for CliError {
+    fn from(cause: JoinError) -> Self {
+        Self::Join(Box::new(cause))
     }
 }
 

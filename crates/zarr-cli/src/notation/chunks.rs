@@ -11,7 +11,6 @@
 //! Numbers alone make a regular grid, any list of edges a rectilinear one. A number stays a
 //! single number, even next to lists (SD-04); `31x1` is a list of one edge.
 
-use std::collections::HashSet;
 use std::num::NonZeroU64;
 
 use serde_json::value::RawValue;
@@ -83,23 +82,12 @@ pub(crate) fn changed(
     if names(text).next().is_none() {
         return parse(text, shape, known).map(Some);
     }
-    let mut given = HashSet::new();
-    for entry in text.split(',') {
-        let (name, edges) = entry.split_once('=').ok_or(ChunksError::Mixed)?;
-        let axis = match axis_of(name.trim(), rank, known) {
-            Ok(axis) => axis,
-            Err(error) if all => return Err(error),
-            Err(_) => continue,
-        };
-        if !given.insert(axis) {
-            return Err(ChunksError::Twice { name: shown(axis, known) });
-        }
-        let edges = parse_edges(edges)?;
-        kept.get_mut(axis).into_iter().for_each(|slot| *slot = edges.clone());
-    }
-    if given.is_empty() {
+    let given = by_axis(text, rank, known, all)?;
+    if given.iter().all(Option::is_none) {
         return Ok(None);
     }
+    let each = kept.iter_mut().zip(given);
+    each.for_each(|(slot, edges)| edges.into_iter().for_each(|edges| *slot = edges));
     let grid = of_edges(kept);
     check(&grid, shape, known)?;
     Ok(Some(grid))
@@ -145,6 +133,21 @@ fn from_list(text: &str) -> Result<ChunkGrid, ChunksError> {
 }
 
 fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<ChunkGrid, ChunksError> {
+    let axes = by_axis(text, rank, names, true)?.into_iter().enumerate().map(|(axis, edges)| {
+        edges.ok_or_else(|| ChunksError::Missing { name: shown(axis, names) })
+    });
+    Ok(of_edges(axes.collect::<Result<Vec<_>, _>>()?))
+}
+
+/// The edges that a text gives to axes: to those that it names, or to all in their order.
+///
+/// `all`: whether the array must have all axes that are named.
+pub(crate) fn by_axis(
+    text: &str,
+    rank: usize,
+    names: &[Option<String>],
+    all: bool,
+) -> Result<Vec<Option<ChunkEdges>>, ChunksError> {
     let entries: Vec<&str> = match text.trim() {
         "" => Vec::new(),
         text => text.split(',').collect(),
@@ -159,7 +162,10 @@ fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<Chunk
     }
     for (position, entry) in entries.iter().enumerate() {
         let (axis, edges) = match entry.split_once('=') {
-            Some((name, edges)) => (axis_of(name.trim(), rank, names)?, edges),
+            Some((name, edges)) => match axis_of(name.trim(), rank, names) {
+                Err(_) if !all => continue,
+                axis => (axis?, edges),
+            },
             None => (position, *entry),
         };
         let slot = axes.get_mut(axis).ok_or(ChunksError::Rank { found: entries.len(), rank })?;
@@ -167,10 +173,7 @@ fn from_words(text: &str, rank: usize, names: &[Option<String>]) -> Result<Chunk
             return Err(ChunksError::Twice { name: shown(axis, names) });
         }
     }
-    let axes = axes.into_iter().enumerate().map(|(axis, edges)| {
-        edges.ok_or_else(|| ChunksError::Missing { name: shown(axis, names) })
-    });
-    Ok(of_edges(axes.collect::<Result<Vec<_>, _>>()?))
+    Ok(axes)
 }
 
 /// A regular grid if all axes are regular, else a rectilinear one.

@@ -183,12 +183,19 @@ pub(crate) fn done(
     message: impl Display,
     document: impl FnOnce() -> Value,
 ) -> Result<(), CliError> {
-    if !json {
-        note(message);
-        return Ok(());
+    match json {
+        true => self::json(&document()),
+        false => {
+            note(message);
+            Ok(())
+        }
     }
+}
+
+/// Prints a result that is a JSON document.
+pub(crate) fn json(document: &impl Serialize) -> Result<(), CliError> {
     let mut out = Out::stdout();
-    out.json(&document())?;
+    out.json(document)?;
     out.finish()
 }
 

@@ -198,9 +198,7 @@ impl NodeStore {
 
     fn has_document(&self) -> Result<bool, CliError> {
         for name in DOCUMENTS {
-            let key = Prefix::root()
-                .key(name)
-                .map_err(|cause| CliError::Key { place: self.shown.clone(), cause })?;
+            let key = Prefix::root().key(name).map_err(|cause| self.failed(cause))?;
             if self.store.head(&key).map_err(|cause| self.failed(cause))?.is_some() {
                 return Ok(true);
             }
@@ -438,7 +436,7 @@ fn name_in(path: &str, part: &str) -> Result<String, CliError> {
 fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
     names.reverse();
     Prefix::new(names.join("/"))
-        .map_err(|cause| CliError::Key { place: store::shown_url(path), cause })
+        .map_err(|cause| CliError::Node { place: store::shown_url(path), cause: cause.into() })
 }
 
 /// The store, which lists by metadata if it is on a server that does not list.

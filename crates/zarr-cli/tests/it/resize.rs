@@ -30,6 +30,7 @@ fn sd_08_edges_keep_and_discard() {
             &["resize", "a", "--shape", "200,2", "--edges", "31|x"],
             &["resize", "a", "--shape", "59,9", "--edges", "x=5"],
             &["resize", "a", "--shape", "59,2", "--edges", "y=5"],
+            &["resize", "a", "--shape", "200,2", "--edges", "time=5,time=6"],
         ],
     ));
     assert!(text(folder, &["info", "a"]).contains("59"));

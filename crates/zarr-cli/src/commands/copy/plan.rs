@@ -6,17 +6,16 @@ use zarr_kit::copy::{CopyPlan, Route, Why};
 use zarr_kit::report::words;
 
 use crate::error::CliError;
-use crate::output::print::Out;
+use crate::output::print::{self, Out};
 
 /// Prints the plan of each array.
 pub(super) fn print(plans: &[(Prefix, Option<CopyPlan>)], is_json: bool) -> Result<(), CliError> {
-    let mut out = Out::stdout();
     if is_json {
         let arrays: Vec<Value> =
             plans.iter().map(|(at, plan)| document(at, plan.as_ref())).collect();
-        out.json(&json!({ "arrays": arrays }))?;
-        return out.finish();
+        return print::json(&json!({ "arrays": arrays }));
     }
+    let mut out = Out::stdout();
     for (prefix, plan) in plans {
         let name = if prefix.is_root() { String::new() } else { format!("{prefix}: ") };
         match plan {

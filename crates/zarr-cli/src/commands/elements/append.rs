@@ -26,7 +26,9 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
         .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;
     let edges = match &args.edges {
-        Some(text) => runs(text).map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
+        Some(text) => chunks::parse_edges(text)
+            .map(runs)
+            .map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
         None => Vec::new(),
     };
     let before = array.shape().to_vec();

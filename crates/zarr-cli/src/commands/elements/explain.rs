@@ -23,7 +23,6 @@ pub(super) fn explain(
         note(format_args!("  {name}: {}", words::axis(axis)));
     }
     note(format_args!("  codecs: {}", words::codecs(array.metadata().codecs(), array.data_type())));
-    let key = |cause| CliError::Key { place: place.shown.clone(), cause };
     let outside = |cause| place.failed(zarr_kit::ArrayError::Selection { cause });
     let selected = array.grid().select(region.axes()).map_err(outside)?;
     let mut chunks = selected.parts();
@@ -36,7 +35,7 @@ pub(super) fn explain(
             break;
         }
         shown += 1;
-        let chunk_key = array.layout().key(part.chunk()).map_err(key)?;
+        let key = array.layout().key(part.chunk()).map_err(|cause| place.failed(cause))?;
         let mut parts = Vec::new();
         for (axis, name) in part.axes().iter().zip(&names) {
             let (Range { start, end }, edge) = (axis.in_chunk(), axis.edge);
@@ -46,7 +45,7 @@ pub(super) fn explain(
             });
         }
         let codec = array.chunk_codec(part.chunk_shape()).map_err(|cause| place.failed(cause))?;
-        note(format_args!("    {chunk_key}  {}; {}", parts.join(", "), words::transform(&codec)));
+        note(format_args!("    {key}  {}; {}", parts.join(", "), words::transform(&codec)));
     }
     Ok(())
 }

@@ -15,7 +15,7 @@ use crate::commands::elements::write::Input;
 use crate::commands::nodes::like::Like;
 use crate::error::CliError;
 use crate::notation::region::region;
-use crate::output::print::{Out, print_table};
+use crate::output::print::{self, Out, print_table};
 use crate::output::progress::Bar;
 use crate::stores::node_store::NodeStore;
 
@@ -49,11 +49,10 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
         }
     };
     drop(bar);
-    let mut out = Out::stdout();
     if args.json {
-        out.json(&advice.json(&shown))?;
-        return out.finish();
+        return print::json(&advice.json(&shown));
     }
+    let mut out = Out::stdout();
     print_table(&advice.evidence(), &mut out)?;
     out.line("")?;
     let heading = ["codecs", "size", "of bytes", "encode", "decode", ""].map(str::to_owned);

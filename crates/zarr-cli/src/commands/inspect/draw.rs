@@ -11,7 +11,7 @@ use crate::args::Draw;
 use crate::error::CliError;
 use crate::notation::chunks::axis_of;
 use crate::notation::region::region;
-use crate::output::print::{Out, note, screen};
+use crate::output::print::{self, Out, note, screen};
 use crate::output::progress::Bar;
 use crate::stores::node_store::NodeStore;
 
@@ -57,9 +57,7 @@ fn chunks(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
     let picture = ChunkPicture::new(&place.shown, &place.store, &chunks);
     let picture = picture.map_err(|cause| place.failed(cause))?;
     if args.json {
-        let mut out = Out::stdout();
-        out.json(&picture.json(&metadata, &layout))?;
-        return out.finish();
+        return print::json(&picture.json(&metadata, &layout));
     }
     match &args.output {
         Some(path) => {

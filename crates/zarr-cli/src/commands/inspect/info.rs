@@ -56,22 +56,19 @@ fn version_2(
         "order",
         "dimension_separator",
     ];
-    let key = Prefix::root()
-        .key(document)
-        .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
+    let key = Prefix::root().key(document).map_err(|cause| place.failed(cause))?;
     let json = place.store.read(&key).map_err(|cause| place.failed(cause))?.unwrap_or_default();
     let json = String::from_utf8_lossy(&json);
-    let mut out = Out::stdout();
     if as_json {
-        out.json(&Version2Json {
+        return print::json(&Version2Json {
             document: raw(&json),
             error: cause.to_string(),
             node_type: "array",
             readable: false,
             zarr_format: 2,
-        })?;
-        return out.finish();
+        });
     }
+    let mut out = Out::stdout();
     heading(&mut out, place, &kind("array", true))?;
     let mut table = Table::default();
     let members: BTreeMap<String, &RawValue> = serde_json::from_str(&json).unwrap_or_default();
@@ -101,11 +98,10 @@ fn array(place: &NodeStore, metadata: ArrayMetadata, as_json: bool) -> Result<()
     // Chunks can be counted even if they cannot be decoded.
     let layout = ChunkLayout::new(&Prefix::root(), &metadata).ok();
     let info = ArrayInfo::new(&place.store, metadata, bound, layout, place.is_quick);
-    let mut out = Out::stdout();
     if as_json {
-        out.json(&info.json())?;
-        return out.finish();
+        return print::json(&info.json());
     }
+    let mut out = Out::stdout();
     heading(&mut out, place, &kind)?;
     print_table(&info.table(), &mut out)?;
     out.finish()
@@ -160,16 +156,22 @@ fn group(place: &NodeStore, metadata: &GroupMetadata, as_json: bool) -> Result<(
         _ => {}
     };
     let unfinished = unfinished(&**place.store, &Prefix::root());
-    let mut out = Out::stdout();
     if as_json {
         let members = children(place, |child| (read(child), child_json(child)).1)?;
         let attributes = raw(metadata.attributes());
         let zarr_format = metadata.is_version_2().then_some(2);
         let read_by = readers.map(|readers| readers.json());
         let node_type = "group";
-        out.json(&GroupJson { attributes, members, node_type, read_by, unfinished, zarr_format })?;
-        return out.finish();
+        return print::json(&GroupJson {
+            attributes,
+            members,
+            node_type,
+            read_by,
+            unfinished,
+            zarr_format,
+        });
     }
+    let mut out = Out::stdout();
     heading(&mut out, place, &kind("group", metadata.is_version_2()))?;
     let mut table = Table::default();
     attribute_rows(&metadata.attribute_texts(), &mut table);

@@ -15,7 +15,7 @@ use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 use crate::args::Locate;
 use crate::error::CliError;
 use crate::notation::region::by_names;
-use crate::output::print::{Out, print_table};
+use crate::output::print::{self, Out, print_table};
 use crate::stores::node_store::NodeStore;
 
 pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
@@ -55,8 +55,7 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
     let store = array.as_ref().map_or(place.store.store(), Array::store).clone();
     let (chunk, local) = layout.locate(&at).map_err(failed)?;
     let shape = layout.chunk_shape(&chunk).map_err(failed)?;
-    let key =
-        layout.key(&chunk).map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
+    let key = layout.key(&chunk).map_err(|cause| place.failed(cause))?;
     let stored = store.size(&key).map_err(|cause| place.failed(cause))?;
     // Without the codecs, the content of the chunk is unknown.
     let (location, unknown) = match array {
@@ -77,7 +76,6 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
         Err(cause) => (None, Some(("not readable", cause.to_string()))),
     };
     let inner_chunks = location.as_ref().map_or(&[][..], |location| &location.inner_chunks);
-    let mut out = Out::stdout();
     if args.json {
         let location = location.as_ref();
         let mut found = json!({
@@ -97,9 +95,9 @@ pub(crate) fn run(args: &Locate) -> Result<(), CliError> {
         if !members.is_empty() {
             found["members"] = members_json(&members);
         }
-        out.json(&found)?;
-        return out.finish();
+        return print::json(&found);
     }
+    let mut out = Out::stdout();
     let mut table = Table::default();
     table.row("index", list(&index));
     for (name, at) in &members {
@@ -178,11 +176,12 @@ impl Target {
 
 /// The output for an element in no member.
 fn no_member(args: &Locate, index: &[u64], members: &[(String, Vec<u64>)]) -> Result<(), CliError> {
-    let mut out = Out::stdout();
     if args.json {
-        out.json(&json!({"index": index, "members": members_json(members), "chunk": null}))?;
-        return out.finish();
+        return print::json(
+            &json!({"index": index, "members": members_json(members), "chunk": null}),
+        );
     }
+    let mut out = Out::stdout();
     let mut table = Table::default();
     table.row("index", list(index));
     table.row("member", "none here: reads as the fill value");

@@ -38,7 +38,6 @@ pub(crate) fn run(args: &Plan) -> Result<(), CliError> {
     let size = metadata.data_type().size();
     let size = size.map(|size| u64::try_from(size).unwrap_or(u64::MAX));
     let failed = |cause| place.failed(cause);
-    let key = |cause| CliError::Key { place: place.shown.clone(), cause };
     let mut out = Out::stdout();
     let plan = layout.plan(&region).map_err(failed)?;
     let total = plan.len();
@@ -71,7 +70,7 @@ pub(crate) fn run(args: &Plan) -> Result<(), CliError> {
             let reads = match &array {
                 Ok(array) => chunk.reads(array).map_err(failed)?.map(Stored::Read),
                 Err(_) => {
-                    let key = layout.key(&chunk.chunk).map_err(key)?;
+                    let key = layout.key(&chunk.chunk).map_err(|cause| place.failed(cause))?;
                     let size = place.store.size(&key).map_err(|cause| place.failed(cause))?;
                     size.map(Stored::Unread)
                 }

@@ -42,15 +42,14 @@ pub(crate) fn run(args: &Stats) -> Result<(), CliError> {
         // Without --region, which --combine excludes.
         stats.combine(&documents, region.elements().unwrap_or(u64::MAX)).map_err(failed)?;
     }
-    let mut out = Out::stdout();
     if args.json {
         let mut document = stats.json(&place.shown).map_err(failed)?;
         if let (Some(part), Some(members)) = (args.part, document.as_object_mut()) {
             members.insert("partial".to_owned(), stats.part_json(part));
         }
-        out.json(&document)?;
-        return out.finish();
+        return print::json(&document);
     }
+    let mut out = Out::stdout();
     print_table(&stats.table().map_err(failed)?, &mut out)?;
     let bars = stats.histogram(print::columns()).map_err(failed)?;
     if !bars.is_empty() {

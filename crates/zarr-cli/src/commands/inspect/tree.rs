@@ -8,7 +8,7 @@ use zarr_kit::{ArrayMetadata, Group, Prefix};
 
 use crate::args::Tree;
 use crate::error::CliError;
-use crate::output::print::{LABEL, Out};
+use crate::output::print::{self, LABEL, Out};
 use crate::stores::node_store::NodeStore;
 
 /// A node, and its members if it is a group.
@@ -28,11 +28,10 @@ pub(crate) fn run(args: &Tree) -> Result<(), CliError> {
     let node = place.node()?;
     let depth = args.depth.unwrap_or(usize::MAX);
     let root = branch(&place, &Prefix::root(), place.shown.clone(), Ok(node), depth)?;
-    let mut out = Out::stdout();
     if args.json {
-        out.json(&to_json(&root))?;
-        return out.finish();
+        return print::json(&to_json(&root));
     }
+    let mut out = Out::stdout();
     out.styled(LABEL, &root.name, described(&root))?;
     lines(&root, "", &mut out)?;
     out.finish()
@@ -61,9 +60,7 @@ fn branch(
     let group = Group::open(place.store.clone(), prefix).map_err(failed)?;
     let mut members = Vec::new();
     for (name, node) in group.nodes().map_err(failed)? {
-        let prefix = prefix
-            .join(&name)
-            .map_err(|cause| CliError::Key { place: place.shown.clone(), cause })?;
+        let prefix = prefix.join(&name).map_err(|cause| place.failed(cause))?;
         let node = node.map_err(|error| error.to_string());
         members.push(branch(place, &prefix, name, node, depth - 1)?);
     }

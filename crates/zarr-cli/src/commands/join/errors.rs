@@ -27,7 +27,7 @@ pub(super) fn failed(error: JoinError, target: &str) -> CliError {
         cause @ JoinError::Coordinates { .. } => {
             CliError::Usage { message: format!("{cause}; --any-order joins them so") }
         }
-        cause => CliError::Join(Box::new(cause)),
+        cause => cause.into(),
     }
 }
 
@@ -38,6 +38,6 @@ pub(super) fn refused(error: JoinError) -> CliError {
             CliError::argument("--grid", &found, reason)
         }
         JoinError::Argument { found, reason, .. } => CliError::argument("--along", &found, reason),
-        error => CliError::Join(Box::new(error)),
+        error => error.into(),
     }
 }

@@ -116,5 +116,5 @@ pub(super) fn open(names: &[String]) -> Result<NodeMembers, CliError> {
         member.map_err(|cause| place.failed(cause))
     });
     let members = members.collect::<Result<Vec<_>, _>>()?;
-    NodeMembers::new(members).map_err(|error| CliError::Join(Box::new(error)))
+    Ok(NodeMembers::new(members)?)
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 use serde_json::{Value, json};
 use zarr_kit::array::store::shown_url;
-use zarr_kit::join::{JoinError, JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
+use zarr_kit::join::{JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words::{bytes, counted};
@@ -119,21 +119,9 @@ fn plan(args: &args::Join, members: NodeMembers) -> Result<NodePlan, CliError> {
         }
     };
     planned.map_err(|refused| match refused {
-        Refused::Join(error) => failed(*error, args.output.as_deref().unwrap_or_default()),
-        Refused::Chunks(error) => error,
+        CliError::Join(error) => failed(*error, args.output.as_deref().unwrap_or_default()),
+        error => error,
     })
-}
-
-/// Why there is no plan.
-enum Refused {
-    Join(Box<JoinError>),
-    Chunks(CliError),
-}
-
-impl From<JoinError> for Refused {
-    fn from(cause: JoinError) -> Self {
-        Self::Join(Box::new(cause))
-    }
 }
 
 /// The chunks of `--chunks` for a joined array, which need not have all axes that are named.
@@ -141,10 +129,10 @@ fn chosen(
     args: &args::Join,
     metadata: &ArrayMetadata,
     all: bool,
-) -> Result<Option<ChunkGrid>, Refused> {
+) -> Result<Option<ChunkGrid>, CliError> {
     let Some(text) = &args.chunks else { return Ok(None) };
     chunks::changed(text, metadata, all)
-        .map_err(|cause| Refused::Chunks(CliError::Chunks { text: text.clone(), cause }))
+        .map_err(|cause| CliError::Chunks { text: text.clone(), cause })
 }
 
 /// Both counts, and why chunks are decoded.
@@ -197,7 +185,6 @@ fn did_in_words(members: usize, plan: &NodePlan, target: &str, did: &JoinSummary
 
 /// Prints the plan.
 fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliError> {
-    let mut out = Out::stdout();
     if args.json {
         let arrays: Vec<Value> = plan
             .arrays()
@@ -219,9 +206,9 @@ fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliErr
                 })
             })
             .collect();
-        out.json(&json!({"members": members, "arrays": arrays}))?;
-        return out.finish();
+        return print::json(&json!({"members": members, "arrays": arrays}));
     }
+    let mut out = Out::stdout();
     let mut text = String::new();
     for (path, plan) in plan.arrays() {
         let shape: Vec<String> = plan.metadata().shape().iter().map(u64::to_string).collect();

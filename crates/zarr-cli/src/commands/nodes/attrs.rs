@@ -8,7 +8,7 @@ use zarr_kit::{Array, Group, Prefix};
 
 use crate::args::Attrs;
 use crate::error::CliError;
-use crate::output::print::{Out, note};
+use crate::output::print::{self, note};
 use crate::stores::node_store::NodeStore;
 
 pub(crate) fn run(args: &Attrs) -> Result<(), CliError> {
@@ -21,19 +21,13 @@ pub(crate) fn run(args: &Attrs) -> Result<(), CliError> {
         NodeMetadata::Array(array) => array.attributes(),
         NodeMetadata::Group(group) => group.attributes(),
     };
-    let mut out = Out::stdout();
-    match &args.name {
-        None => out.json(&raw(attributes))?,
-        Some(name) => {
-            let value = match &node {
-                NodeMetadata::Array(array) => array.attribute(name),
-                NodeMetadata::Group(group) => group.attribute(name),
-            };
-            let missing = || CliError::argument("NAME", name, "there is no such attribute");
-            out.json(&raw(value.ok_or_else(missing)?))?;
-        }
-    }
-    out.finish()
+    let Some(name) = &args.name else { return print::json(&raw(attributes)) };
+    let value = match &node {
+        NodeMetadata::Array(array) => array.attribute(name),
+        NodeMetadata::Group(group) => group.attribute(name),
+    };
+    let missing = || CliError::argument("NAME", name, "there is no such attribute");
+    print::json(&raw(value.ok_or_else(missing)?))
 }
 
 fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {

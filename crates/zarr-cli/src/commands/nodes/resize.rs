@@ -45,31 +45,19 @@ pub(crate) fn run(args: &Resize) -> Result<(), CliError> {
 /// Parses `time=30|31`: one entry per axis that gets new chunks, or one entry per axis without
 /// names.
 fn edges(text: &str, metadata: &ArrayMetadata) -> Result<Vec<Vec<Run>>, ChunksError> {
-    let rank = metadata.shape().len();
     let names = metadata.dimension_names().unwrap_or_default();
-    let mut axes = vec![Vec::new(); rank];
-    let entries: Vec<&str> = text.split(',').collect();
-    for (position, entry) in entries.iter().enumerate() {
-        let (axis, edges) = match entry.split_once('=') {
-            Some((name, edges)) => (chunks::axis_of(name.trim(), rank, names)?, edges),
-            None if entries.len() == rank => (position, *entry),
-            None => return Err(ChunksError::Rank { found: entries.len(), rank }),
-        };
-        if let Some(slot) = axes.get_mut(axis) {
-            *slot = runs(edges)?;
-        }
-    }
-    Ok(axes)
+    let axes = chunks::by_axis(text, metadata.shape().len(), names, true)?.into_iter();
+    Ok(axes.map(|edges| edges.map_or_else(Vec::new, runs)).collect())
 }
 
-/// Parses `30|31`.
-pub(crate) fn runs(edges: &str) -> Result<Vec<Run>, ChunksError> {
-    Ok(match chunks::parse_edges(edges)? {
+/// The runs of new chunks.
+pub(crate) fn runs(edges: ChunkEdges) -> Vec<Run> {
+    match edges {
         ChunkEdges::Regular(edge) => vec![Run { edge, count: 1 }],
         ChunkEdges::Runs(runs) => {
             runs.iter().map(|run: &EdgeRun| Run { edge: run.edge(), count: run.count() }).collect()
         }
-    })
+    }
 }
 
 /// Whether to refuse changes of several objects if no lock excludes other processes.

@@ -37,8 +37,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     let names: Vec<String> = inserted.iter().map(|member| member.name().to_owned()).collect();
     let plan =
         GroupRearrangement::plan(&group, &args.axis, spans).map_err(|cause| place.failed(cause))?;
-    check_group_insertion(&plan, &place.shown, &names)
-        .map_err(|cause| CliError::Join(Box::new(cause)))?;
+    check_group_insertion(&plan, &place.shown, &names)?;
     check_order(args, inserted)?;
     if !args.dry_run {
         execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;

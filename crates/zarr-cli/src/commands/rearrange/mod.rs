@@ -77,8 +77,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let whole = Member::new(place.shown.as_str(), array.clone());
     let spans = Axis::of_array(args, axis, names, length)?.spans(args, |from| {
         let part = Member::new(from.shown.as_str(), from.array()?);
-        let inserted = check_insertion(&whole, &part, axis);
-        inserted.map_err(|cause| CliError::Join(Box::new(cause)))
+        Ok(check_insertion(&whole, &part, axis)?)
     })?;
     let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {

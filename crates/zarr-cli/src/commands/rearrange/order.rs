@@ -28,6 +28,6 @@ pub(super) fn check_order(
                 format!("{cause}; `rearrange --insert .. --at end` inserts it all the same");
             CliError::Usage { message }
         }
-        cause => CliError::Join(Box::new(cause)),
+        cause => cause.into(),
     })
 }

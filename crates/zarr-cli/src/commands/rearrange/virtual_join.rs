@@ -19,8 +19,7 @@ use crate::output::print::done;
 use crate::stores::access::{join_options, store_options};
 
 pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
-    let document = StoredDocument::open(&args.array, &join_options(store_options()));
-    let document = document.map_err(CliError::VirtualJoin)?;
+    let document = StoredDocument::open(&args.array, &join_options(store_options()))?;
     let names = document.array().and_then(|array| array.dimension_names()).unwrap_or_default();
     let axis = match document.array() {
         None => AxisOf::Named(&args.axis),
@@ -29,7 +28,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
             AxisOf::Number(axis.map_err(|cause| CliError::argument("--axis", &args.axis, cause))?)
         }
     };
-    let length = document.length(axis).map_err(CliError::VirtualJoin)?;
+    let length = document.length(axis)?;
     let named = match axis {
         AxisOf::Number(number) => Axis::of_array(args, number, names, length),
         AxisOf::Named(_) => Axis::of_group(args, length),
@@ -38,7 +37,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         let member = NodeMember::open(&from.shown, from.store.clone(), &Prefix::root());
         member.map_err(|cause| from.failed(cause))
     })?;
-    let plan = document.rearrange(axis, &spans).map_err(CliError::VirtualJoin)?;
+    let plan = document.rearrange(axis, &spans)?;
     if document.array().is_none() {
         let inserted = spans.iter().filter_map(|span| match span {
             Span::Inserted(NodeMember::Group(member)) => Some(member.clone()),
@@ -47,7 +46,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         check_order(args, inserted)?;
     }
     if !args.dry_run {
-        plan.write(policy(args.sole_writer)).map_err(CliError::VirtualJoin)?;
+        plan.write(policy(args.sole_writer))?;
     }
     report(args, document.array().is_some(), &plan)
 }
