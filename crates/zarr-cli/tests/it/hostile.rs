@@ -245,6 +245,9 @@ fn leftovers_and_sources_of_hostile_names() {
             assert_eq!(output.status.code(), Some(0), "{output:?}");
             let text = String::from_utf8(output.stdout).expect("UTF-8");
             assert!(text.contains(prefix) && text.contains("forged"), "{text}");
+            // The names of removed files are in the document, not beside it.
+            let is_document = serde_json::from_str::<serde_json::Value>(&text).is_ok();
+            assert_eq!(is_document, !json.is_empty(), "{text}");
             assert_eq!(std::fs::read_dir(folder.join("a/c")).expect("a folder").count(), 0);
         }
     }

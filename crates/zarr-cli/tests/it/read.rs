@@ -263,6 +263,7 @@ fn regions_by_name() {
             &["read", array, "--region", "time=5,3"],
             &["read", array, "--region", "time=5,0=3"],
             &["read", array, "--region", "time=9999"],
+            &["read", array, "--region", "variable=9"],
             &["plan", array, "--region", "time=28:34,variable=2"],
         ]
     ));

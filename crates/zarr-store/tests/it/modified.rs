@@ -11,10 +11,15 @@ fn a_local_file_was_modified_when_its_file_system_says() {
     let folder = tempfile::tempdir().unwrap();
     let store = LocalStore::open(folder.path()).unwrap();
     store.put(&key("a/b"), b"four").unwrap();
+    let mut versions = Vec::new();
     // Also before 1970.
     for time in [at(SECONDS, 0), at(SECONDS, 500_000_000), UNIX_EPOCH - Duration::from_secs(5)] {
         set_time(&folder.path().join("a/b"), time);
         assert_eq!(times(&store, "a/b"), [Some(time); 6]);
+        // A file that others write in place keeps its inode: its time alone tells the versions apart.
+        let version = store.head(&key("a/b")).unwrap().unwrap().version.unwrap();
+        assert!(!versions.contains(&version), "{time:?}");
+        versions.push(version);
     }
 }
 
