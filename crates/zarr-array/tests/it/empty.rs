@@ -126,3 +126,23 @@ fn sd_48_chunks_of_the_fill_value_are_stored_where_that_is_asked_for() {
         assert_eq!(array.read(&all).expect("reads"), [9; 10]);
     }
 }
+
+/// Where only conditional puts exclude others nothing can be removed: the chunk stays stored, and
+/// reads as the fill value.
+#[cfg(feature = "object_store")]
+#[test]
+fn a_chunk_that_becomes_empty_by_a_part_is_put_where_it_cannot_be_removed() {
+    use object_store::memory::InMemory;
+    use object_store::path::Path;
+    use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
+    let (backend, options) = (Arc::new(InMemory::new()), StoreOptions::new());
+    let store = RemoteStore::new(backend, Path::default(), ConditionalPut::Supported, &options);
+    let local = array(&Arc::new(MemoryStore::new()), "uint8", "9", r#"{"name": "bytes"}"#);
+    let metadata = local.metadata().clone();
+    let array = Array::create(Arc::new(store), &Prefix::root(), metadata).expect("creates");
+    array.write(0..10, &[9, 9, 9, 1, 9, 9, 9, 9, 9, 9]).expect("writes");
+    array.write(3..4, &[9]).expect("a part");
+    assert_eq!(array.read(0..10).expect("reads"), [9; 10]);
+    let key = array.layout().key(&[0]).expect("a key");
+    assert_eq!(array.store().read(&key).expect("reads").as_deref(), Some(&[9_u8; 4][..]));
+}

@@ -36,6 +36,10 @@ where
     assert_eq!(out, [elements[2], elements[1]], "{data_type}");
     let short = array.read_into(&whole, &mut out).expect_err("too short");
     assert!(matches!(short, ArrayError::BufferLength { .. }), "{short}");
+    let long = array.read_into(1..2, &mut out).expect_err("too long");
+    assert!(matches!(long, ArrayError::BufferLength { .. }), "{long}");
+    let long = array.write_as(0..1, &elements[..2]).expect_err("too many");
+    assert!(matches!(long, ArrayError::BufferLength { .. }), "{long}");
     let grown = array.append_as(0, 1, &elements[..1], &[]).expect("appends");
     assert_eq!(grown.read_as::<T>(3..4).expect("reads"), elements[..1]);
 }
