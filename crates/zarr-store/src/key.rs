@@ -1,6 +1,7 @@
 //! Names of objects and prefixes.
 
 use std::fmt;
+use std::iter;
 use std::sync::Arc;
 
 /// The longest key, in bytes: the limit of S3 and GCS.
@@ -185,6 +186,19 @@ impl Prefix {
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         if self.is_root() { None } else { Some(Key(Arc::clone(&self.0)).parent()) }
+    }
+
+    /// This prefix, the prefix one segment up, and so on to the root.
+    ///
+    /// ```
+    /// # use zarr_store::Prefix;
+    /// let array = Prefix::new("a/b")?;
+    /// let above: Vec<String> = array.ancestors().skip(1).map(|group| group.to_string()).collect();
+    /// assert_eq!(above, ["a", ""]);
+    /// # Ok::<(), zarr_store::KeyError>(())
+    /// ```
+    pub fn ancestors(&self) -> impl Iterator<Item = Self> + use<> {
+        iter::successors(Some(self.clone()), Self::parent)
     }
 
     /// The rest of `key` below this prefix, `None` if it lies elsewhere.

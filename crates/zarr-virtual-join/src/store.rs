@@ -100,17 +100,11 @@ impl JoinStore {
 
     /// The array that has a chunk under this key, and the chunk.
     fn chunk(&self, key: &Key) -> Option<(&Joined, Vec<u64>)> {
-        let mut above = Some(key.parent());
-        while let Some(prefix) = above {
-            if let Some(array) = self.array(&prefix)
-                && let Some(chunk) = array.layout.chunk_of_key(key)
-                && array.layout.is_occupied(&chunk)
-            {
-                return Some((array, chunk));
-            }
-            above = prefix.parent();
-        }
-        None
+        key.parent().ancestors().find_map(|prefix| {
+            let array = self.array(&prefix)?;
+            let chunk = array.layout.chunk_of_key(key)?;
+            array.layout.is_occupied(&chunk).then_some((array, chunk))
+        })
     }
 
     fn array(&self, prefix: &Prefix) -> Option<&Joined> {

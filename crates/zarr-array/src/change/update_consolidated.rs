@@ -67,11 +67,9 @@ fn each_above(
     policy: UpdatePolicy,
 ) -> Result<(), ArrayError> {
     let mut result = Ok(());
-    let mut above = prefix.parent();
-    while let Some(group) = above {
+    for group in prefix.ancestors().skip(1) {
         let followed = update_group(store, &group, &[prefix], scope, policy);
         result = result.and(followed);
-        above = group.parent();
     }
     result
 }
@@ -88,9 +86,7 @@ pub fn refresh_consolidated_of(
 ) -> Result<(), ArrayError> {
     let mut groups: BTreeMap<Prefix, Vec<&Prefix>> = BTreeMap::new();
     for prefix in prefixes {
-        let mut above = prefix.parent();
-        while let Some(group) = above {
-            above = group.parent();
+        for group in prefix.ancestors().skip(1) {
             groups.entry(group).or_default().push(prefix);
         }
     }

@@ -4,6 +4,7 @@
 //! that work on whole hierarchies, such as copies, checks and joins, and that must judge nodes as
 //! these two do.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use zarr_grid::GridError;
@@ -123,8 +124,7 @@ pub fn refuse_place(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), Array
 /// Refuses a place within an array, where readers do not look for nodes, or within a group of
 /// version 2, where readers do not look for nodes of version 3.
 fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
-    let mut above = prefix.parent();
-    while let Some(prefix) = above {
+    for prefix in prefix.ancestors().skip(1) {
         let document = store.read(&prefix.key(METADATA_KEY)?)?;
         let node = document.map(|document| NodeMetadata::from_json(&document));
         if let Some(Ok(NodeMetadata::Array(_))) = node {
@@ -133,7 +133,6 @@ fn refuse_in_array(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
         if node.is_none() {
             refuse_version_2(version_2::is_at(store, &prefix)?, &prefix)?;
         }
-        above = prefix.parent();
     }
     Ok(())
 }
@@ -156,20 +155,23 @@ pub(crate) fn refuse_unfinished(store: &Arc<dyn Store>, prefix: &Prefix) -> Resu
     }
 }
 
-/// Refuses a node that an unfinished copy or join makes, alone or with a group above it: both read
+/// Refuses nodes that an unfinished copy or join makes, alone or with a group above them: both read
 /// a document again once it is put, and compare it when they are resumed. An unfinished creation
-/// does not, and cannot be resumed.
+/// does not, and cannot be resumed. A place above several nodes is asked once.
 ///
 /// # Errors
 /// [`ArrayError::Unfinished`] with the place of the marker; errors of the store.
-pub fn refuse_unfinished_above(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
-    let mut next = Some(prefix.clone());
-    while let Some(prefix) = next {
-        match refuse_unfinished(store, &prefix) {
+pub fn refuse_unfinished_above<'p>(
+    store: &Arc<dyn Store>,
+    prefixes: impl IntoIterator<Item = &'p Prefix>,
+) -> Result<(), ArrayError> {
+    let places: BTreeSet<Prefix> = prefixes.into_iter().flat_map(Prefix::ancestors).collect();
+    // Longer places first.
+    for place in places.iter().rev() {
+        match refuse_unfinished(store, place) {
             Err(ArrayError::Unfinished { work: UnfinishedWork::Creation, .. }) => {}
             copied => copied?,
         }
-        next = prefix.parent();
     }
     Ok(())
 }

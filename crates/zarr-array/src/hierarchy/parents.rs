@@ -27,7 +27,7 @@ use crate::store::{Prefix, Store};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn create_parents(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
-    let mut above: Vec<Prefix> = std::iter::successors(prefix.parent(), Prefix::parent).collect();
+    let mut above: Vec<Prefix> = prefix.ancestors().skip(1).collect();
     while let Some(prefix) = above.pop() {
         if is_group(store, &prefix)? {
             continue;

@@ -115,10 +115,8 @@ fn copy_node(
         }
         NodeMetadata::Group(group) => {
             // A part of an unfinished tree may lack anything.
-            let mut above = from.prefix.parent();
-            while let Some(prefix) = above {
+            for prefix in from.prefix.ancestors().skip(1) {
                 from.at(&prefix).refuse_unfinished()?;
-                above = prefix.parent();
             }
             let mut first = FirstVisit::new(from, to, options);
             if let Some(part) = options.checked_part()? {

@@ -58,6 +58,17 @@ impl Rearrangement {
         axis: usize,
         spans: impl IntoIterator<Item = Span>,
     ) -> Result<Self, ArrayError> {
+        let plan = Self::planned(array, axis, spans)?;
+        node::refuse_unfinished_above(array.store(), [array.prefix()])?;
+        Ok(plan)
+    }
+
+    /// As [`plan`](Self::plan), also while a copy or join still makes the array.
+    pub(super) fn planned(
+        array: &Array,
+        axis: usize,
+        spans: impl IntoIterator<Item = Span>,
+    ) -> Result<Self, ArrayError> {
         node::refuse_version_2(array.metadata().is_version_2(), array.prefix())?;
         if array.members().is_some() {
             return Err(refused(array.prefix(), RearrangeError::Joined { what: "the array" }));

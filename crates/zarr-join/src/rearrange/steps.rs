@@ -69,6 +69,7 @@ impl Rearrangement {
         refresh_groups(slice::from_ref(&array))?;
         let document = LockedDocument::lock(&array, Extent::Chunks)?;
         self.refuse_unfinished()?;
+        node::refuse_unfinished_above(array.store(), [array.prefix()])?;
         let moves = self.moves()?;
         let in_place = self.is_in_place();
         let counter = CopyCounter::new(moves.counts(in_place).copies, progress);
@@ -83,10 +84,7 @@ impl Rearrangement {
         Ok(self.rearranged.clone())
     }
 
-    /// Refuses an array that an earlier rearrangement left, or that a copy or join still makes: it
-    /// would find another document than it put.
     pub(super) fn refuse_unfinished(&self) -> Result<(), ArrayError> {
-        node::refuse_unfinished_above(self.array.store(), self.array.prefix())?;
         match ArrayMarker::at(&**self.array.store(), self.array.prefix())? {
             Some(_) => Err(refused(self.array.prefix(), RearrangeError::Unfinished)),
             None => Ok(()),

@@ -21,7 +21,7 @@ use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
-use crate::store::{Key, ReadRange};
+use crate::store::{Key, StoreExt as _};
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
 
@@ -255,7 +255,8 @@ impl Array {
             let elements = Moves::new(part, shape).in_chunk;
             return self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker);
         }
-        if self.get_object(&key, ReadRange::All, &mut worker.encoded)?.is_none() {
+        self.store().refuse_inflated(&key, codec.ordinary_encoded())?;
+        if !self.store().read_into(&key, &mut worker.encoded)? {
             return Ok(None);
         }
         codec.decode(&worker.encoded, region, self.fill()).map(Some).map_err(failed)

@@ -4,6 +4,7 @@
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::LockedDocument;
+use zarr_array::node;
 use zarr_array::store::{Prefix, Store};
 use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 
@@ -56,6 +57,8 @@ impl GroupRearrangement {
             return Err(refused(prefix, RearrangeError::Unfinished));
         }
         documents.iter().try_for_each(LockedDocument::refuse_stale)?;
+        let prefixes = arrays.iter().map(Array::prefix);
+        node::refuse_unfinished_above(self.group.store(), prefixes)?;
         let mut all = Vec::with_capacity(arrays.len());
         for plan in &self.arrays {
             plan.refuse_unfinished()?;

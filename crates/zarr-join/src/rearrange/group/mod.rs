@@ -142,8 +142,10 @@ impl GroupRearrangement {
         }
         let arrays = own.iter().zip(of_arrays);
         let arrays =
-            arrays.map(|(found, spans)| Rearrangement::plan(&found.array, found.axis, spans));
+            arrays.map(|(found, spans)| Rearrangement::planned(&found.array, found.axis, spans));
         let arrays = arrays.collect::<Result<_, _>>()?;
+        let prefixes = own.iter().map(|found| found.array.prefix());
+        node::refuse_unfinished_above(group.store(), prefixes)?;
         let paths = own.into_iter().map(|found| found.path).collect();
         Ok(Self { group: group.clone(), paths, arrays, placements, inserted })
     }
@@ -165,12 +167,10 @@ pub fn dimension_length(group: &Group, dimension: &str) -> Result<u64, ArrayErro
 /// # Errors
 /// [`ArrayError::Refused`] with the path of the marked group, or an error of the store.
 pub fn refuse_half_rearranged(group: &Group) -> Result<(), ArrayError> {
-    let mut next = Some(group.prefix().clone());
-    while let Some(prefix) = next {
+    for prefix in group.prefix().ancestors() {
         if GroupMarker::at(&**group.store(), &prefix)? == Some(GroupMarker::Switching) {
             return Err(refused(&prefix, RearrangeError::Half));
         }
-        next = prefix.parent();
     }
     Ok(())
 }

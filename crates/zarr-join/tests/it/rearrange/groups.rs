@@ -19,7 +19,7 @@ use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
 /// The arrays with the dimension, and its axis.
 const ARRAYS: [(&str, usize); 3] = [("g/inner/rain", 1), ("g/temp", 0), ("g/time", 0)];
 
-fn at(path: &str) -> Prefix {
+pub(super) fn at(path: &str) -> Prefix {
     Prefix::new(path).expect("a prefix")
 }
 
@@ -28,7 +28,7 @@ fn named(document: &str, names: &str) -> String {
 }
 
 /// Groups with consolidated metadata, and arrays that have different chunks and keys.
-fn hierarchy(store: &Arc<dyn Store>) {
+pub(super) fn hierarchy(store: &Arc<dyn Store>) {
     let root = group(store, "", 9);
     root.consolidate().expect("consolidates");
     Group::open(store.clone(), &at("g")).and_then(|group| group.consolidate()).expect("does");
@@ -66,12 +66,12 @@ fn open(store: &Arc<dyn Store>, path: &str) -> Result<Array, ArrayError> {
     Ok(array.with_threads(NonZeroUsize::MIN))
 }
 
-fn open_group(store: &Arc<dyn Store>) -> Result<Group, ArrayError> {
+pub(super) fn open_group(store: &Arc<dyn Store>) -> Result<Group, ArrayError> {
     let group = Group::open(store.clone(), &at("g"))?;
     Ok(group.with_update_policy(UpdatePolicy::AcceptSingleProcess))
 }
 
-fn run(store: &Arc<dyn Store>, spans: &[Span<Group>]) -> Result<(), ArrayError> {
+pub(super) fn run(store: &Arc<dyn Store>, spans: &[Span<Group>]) -> Result<(), ArrayError> {
     GroupRearrangement::plan(&open_group(store)?, "time", spans.iter().cloned())?.execute(&|_| {})
 }
 

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, Truncation};
-use zarr_join::rearrange::{Rearrangement, Span, repair};
+use zarr_join::rearrange::{GroupRearrangement, Rearrangement, Span, repair};
 use zarr_store_tests::objects;
 
+use super::groups::{at, hierarchy, open_group, run};
 use super::{BYTES, SLASH, document, filled, rectilinear, regular, rows};
 
 fn memory() -> Arc<dyn Store> {
@@ -192,6 +193,29 @@ fn an_array_that_a_copy_still_makes_is_not_rearranged() {
     store.put(&marker, json).expect("puts");
     let rearranged = planned.execute(&|_| {}).expect("moves");
     assert_eq!(rearranged.shape(), [7]);
+}
+
+#[test]
+fn a_group_is_not_rearranged_while_a_copy_still_makes_any_of_its_arrays() {
+    let store: Arc<dyn Store> = memory();
+    hierarchy(&store);
+    let spans = [Span::Kept(2..9)];
+    let planned = GroupRearrangement::plan(&open_group(&store).expect("opens"), "time", spans);
+    let planned = planned.expect("fits");
+    for place in ["g/inner/rain", "g/inner", "g"] {
+        let marker = at(place).key("zarr-kit-copy.json").expect("a key");
+        let json = br#"{"unfinished_copy": {"version": 1, "node": "group", "work": "copy"}}"#;
+        store.put(&marker, json).expect("puts");
+        for result in [run(&store, &[Span::Kept(2..9)]), planned.execute(&|_| {})] {
+            let error = result.expect_err("refused");
+            match error {
+                ArrayError::Unfinished { path, .. } => assert_eq!(path, place),
+                error => panic!("{error}"),
+            }
+        }
+        store.delete(&marker).expect("deletes");
+    }
+    planned.execute(&|_| {}).expect("moves");
 }
 
 #[test]
