@@ -1,9 +1,11 @@
 """The findings as docs/interop.md."""
 
 import json
+import subprocess
 import sys
 from collections import Counter, defaultdict
 from importlib.metadata import version
+from pathlib import Path
 
 import words
 from judge import AGREE, LACKS, OPEN, OURS, PEER
@@ -15,7 +17,7 @@ TITLES = {
 }
 HEAD = """# Interoperability with other programs
 
-Written by `cargo xtask interop --count {count} --seed {seed}`; the same seed gives the same arrays. The programs are zarr-python {zarr}, TensorStore {tensorstore} and zarrs {zarrs},
+Made by `cargo xtask interop --count {count} --seed {seed}` at commit `{commit}`; the same seed gives the same arrays. The programs are zarr-python {zarr}, TensorStore {tensorstore} and zarrs {zarrs},
 in the environment of `xtask/fixtures/versions.txt`; ours is the command `zarr-kit`. Arrays are
 written and read whole, and compared to the byte. Each random array is one that its peer supports;
 the other programs try it too.
@@ -58,7 +60,9 @@ def reader(finding):
 def text(sections, args):
     """The whole document."""
     versions = {"zarr": version("zarr"), "tensorstore": version("tensorstore")}
-    out = HEAD.format(count=args.count, seed=args.seed, zarrs="0.23.14", **versions)
+    commit = subprocess.check_output(["git", "rev-parse", "--short=7", "HEAD"], text=True,
+                                     cwd=Path(__file__).parent).strip()
+    out = HEAD.format(count=args.count, seed=args.seed, commit=commit, zarrs="0.23.14", **versions)
     everything = [f for findings in sections.values() for f in findings]
     for section, findings in sections.items():
         out += f"| **{TITLES[section]}** | | | | | | | |\n"

@@ -95,6 +95,12 @@ pub(crate) fn output(command: &mut Command) -> Result<String, String> {
     }
 }
 
+/// The commit that a page of results names.
+pub(crate) fn commit() -> Result<String, String> {
+    let line = output(Command::new("git").args(["rev-parse", "--short=7", "HEAD"]))?;
+    Ok(line.trim().to_owned())
+}
+
 /// The number of cores, and the processor's name.
 pub(crate) fn processor() -> (usize, String) {
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());

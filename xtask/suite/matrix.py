@@ -64,7 +64,9 @@ def page(suite, work):
     cases = {case["id"]: case for case in manifest["cases"]}
     results = {name: json.loads((work / f"{name}.json").read_text())["results"] for name in NAMES}
     is_valid = {id: "fails" not in case for id, case in cases.items()}
-    lines = [HEAD.format(versions=", ".join(f"{n} {v}" for n, v in versions(work).items()),
+    commit = subprocess.check_output(["git", "rev-parse", "--short=7", "HEAD"], text=True,
+                                     cwd=Path(__file__).parent).strip()
+    lines = [HEAD.format(commit=commit, versions=", ".join(f"{n} {v}" for n, v in versions(work).items()),
                          cases=len(results["zarr-kit"]), seconds=SECONDS)]
     for title, valid, words in (
         ("Stores that must be read", True, ("right", "refused", "wrong", "died")),
@@ -149,7 +151,7 @@ def short(text):
 
 HEAD = """# Who reads what
 
-Written by `cargo xtask suite`, which runs the conformance suite (`fixtures/conformance`) with {versions}. Each program is as its registry gives it, without other settings than rectilinear grids in zarr-python. Of {cases} cases each has {seconds} seconds and 2 GiB. A region of each array is read as well.
+Made by `cargo xtask suite` at commit `{commit}`, which runs the conformance suite (`fixtures/conformance`) with {versions}. Each program is as its registry gives it, without other settings than rectilinear grids in zarr-python. Of {cases} cases each has {seconds} seconds and 2 GiB. A region of each array is read as well.
 
 *Right* means the expected bytes, or the refusal of a store that must be refused. *Refused* is a valid store that was not read: mostly a feature that is missing. *Wrong* is other bytes without an error. *Died* is a crash, a panic, or too much time or memory. A case counts for each level that it needs, and for `core` and `regular-edges` only if it needs no other.
 """

@@ -15,7 +15,7 @@ use std::process::{Command, Stdio};
 use crate::benches::plot;
 use crate::benches::records::{Role, Table, folder, parse, records, split};
 use crate::conformance::fixtures::environment;
-use crate::run::{Outcome, cargo, output, processor, read, root};
+use crate::run::{Outcome, cargo, commit, output, processor, read, root};
 
 /// The suites: programs that alternate with their rivals in one process.
 const SUITES: &[Suite] = &[
@@ -211,11 +211,10 @@ fn machine(python: &str) -> Result<String, String> {
         }
     }
     let date = output(Command::new("date").args(["-u", "+%F"]))?;
-    let commit = output(Command::new("git").args(["rev-parse", "--short", "HEAD"]))?;
     Ok(format!(
         "**Date**: {}. **Machine**: {cores} cores of {name}. **Versions**: zarr-kit at commit `{}`, {}.",
         date.trim(),
-        commit.trim(),
+        commit()?,
         versions.join(", ")
     ))
 }

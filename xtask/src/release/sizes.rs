@@ -11,7 +11,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::release::minute;
-use crate::run::{Outcome, crates, output, processor, read, root, write};
+use crate::run::{Outcome, commit, crates, output, processor, read, root, write};
 
 const PAGE: &str = "docs/sizes.md";
 const README: &str = "README.md";
@@ -60,8 +60,9 @@ fn all() -> Outcome {
         page,
         "; divided by the number of cores, it is about the time the build takes. *Lines* counts \
          `src`, comments and inline tests included.\n\n\
-         Made by `cargo xtask sizes` with {} on {cores} cores of {name}.\n\n\
+         Made by `cargo xtask sizes` at commit `{}` with {} on {cores} cores of {name}.\n\n\
          | crate | ours | others | build, s | lines |\n| --- | --: | --: | --: | --: |",
+        commit()?,
         version()?
     );
     sizes.iter().for_each(|size| page += &size.row());

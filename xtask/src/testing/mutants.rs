@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::fs;
 use std::process::Command;
 
-use crate::run::{Outcome, output, read, root, write};
+use crate::run::{Outcome, commit, output, read, root, write};
 
 const PAGE: &str = "docs/mutants.md";
 const EXPLAINED: &str = "xtask/mutants.txt";
@@ -36,13 +36,14 @@ pub(crate) fn mutants(arguments: &[String]) -> Outcome {
     let explained = explained(&read(EXPLAINED)?)?;
     let mut page = format!(
         "# Mutation tests\n\n\
-         Made by `cargo xtask mutants {sample}` with {}. The tool changes the code in small ways, one \
-         at a time; the tests of the crate must fail for each. *Tried* are the changes numbered {} \
+         Made by `cargo xtask mutants {sample}` at commit `{}` with {}. The tool changes the code in \
+         small ways, one at a time; the tests of the crate must fail for each. *Tried* are the changes numbered {} \
          of each {} that the tool knows. *Endless* changes made the tests run forever, which counts \
          as noticed. The changes that survive are listed below, with the reason why no test can \
          notice them.\n\n\
          | crate | tried | noticed | endless | do not compile | survive |\n\
          | --- | --: | --: | --: | --: | --: |\n",
+        commit()?,
         output(Command::new("cargo").args(["mutants", "--version"]))?.trim(),
         sample.split('/').next().unwrap_or_default(),
         sample.split('/').nth(1).unwrap_or_default(),

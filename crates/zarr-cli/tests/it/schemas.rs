@@ -210,7 +210,7 @@ fn errata_name_cases_of_the_suite() {
     let manifest = json("fixtures/conformance/manifest.json");
     let cases = manifest["cases"].as_array().expect("a list");
     let ids: BTreeSet<&str> = cases.iter().map(|case| text(&case["id"])).collect();
-    let list = page("docs/errata.md");
+    let list = page("docs/SUMMARY.md");
     let mut without = Vec::new();
     for file in fs::read_dir(root().join("docs/errata")).expect("a folder") {
         let name = file.expect("a file").file_name().into_string().expect("UTF-8");
