@@ -74,12 +74,16 @@ fn sd_08_keep_shows_old_data_again_and_discard_the_fill_value() {
 
 #[test]
 fn sd_08_growth_takes_new_edges_or_repeats_the_last() {
+    let resized = |shape: &[u64], edges: &[Vec<Run>]| {
+        create(Arc::new(MemoryStore::new()), RECTILINEAR).resize(shape, edges, Truncation::Keep)
+    };
     let document = |shape: &[u64], edges: &[Vec<Run>]| {
-        let array = create(Arc::new(MemoryStore::new()), RECTILINEAR);
-        match array.resize(shape, edges, Truncation::Keep) {
-            Ok(array) => array.metadata().chunk_grid().to_json(),
-            Err(error) => error.to_string(),
-        }
+        resized(shape, edges).expect("resizes").metadata().chunk_grid().to_json()
+    };
+    let refused = |shape: &[u64], edges: &[Vec<Run>]| {
+        let error = resized(shape, edges).expect_err("no such grid");
+        assert!(matches!(error, ArrayError::Grid { .. }), "{error:?}");
+        error.to_string()
     };
     let none = Vec::new;
     let shown = [
@@ -87,12 +91,12 @@ fn sd_08_growth_takes_new_edges_or_repeats_the_last() {
         document(&[9, 5], &[none(), none()]),
         document(&[20, 9], &[none(), none()]),
         document(&[13, 5], &[edge(5), none()]),
-        document(&[14, 5], &[edge(5), none()]),
-        document(&[7, 5], &[edge(5), none()]),
-        document(&[6, 8], &[none(), edge(2)]),
+        refused(&[14, 5], &[edge(5), none()]),
+        refused(&[7, 5], &[edge(5), none()]),
+        refused(&[6, 8], &[none(), edge(2)]),
         document(&[2, 5], &[none(), none()]),
-        document(&[2], &[none()]),
-        document(&[2, 5], &[none()]),
+        refused(&[2], &[none()]),
+        refused(&[2, 5], &[none()]),
     ];
     insta::assert_snapshot!(shown.join("\n"));
 }

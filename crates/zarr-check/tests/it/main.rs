@@ -10,4 +10,6 @@ mod check_nodes;
 #[cfg(test)]
 mod check_parts;
 #[cfg(test)]
+mod documentation;
+#[cfg(test)]
 mod far;

@@ -1,6 +1,6 @@
 //! The byte compressors: what they read from other writers, and what they refuse (SD-35, SD-61).
 
-use zarr_codec::{AxisEdges, Chain, Options};
+use zarr_codec::{AxisEdges, Chain, ChunkErrorKind, Options};
 use zarr_metadata::Codec;
 
 use crate::support::{codec, data_type, decode_whole, encode};
@@ -143,6 +143,7 @@ fn sd_35_stacked_compressors_keep_to_the_limit() {
         (0..1_u64 << 16).map(|n| (n.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as u8).collect();
     let (_, bytes) = encode(&codec, &noise, &[0]).expect("encodes");
     let error = decode_whole(&limited, &bytes, &[0]).expect_err("past the limit");
+    assert!(matches!(error.kind(), ChunkErrorKind::DecodedLimit { .. }), "{error:?}");
     insta::assert_snapshot!(error, @"codec gzip ($.codecs[2]): decodes to more than the limit of 100 bytes");
 }
 

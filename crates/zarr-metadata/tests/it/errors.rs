@@ -2,7 +2,7 @@
 
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
 
-use crate::support::{array, data_type, document, message};
+use crate::support::{array, breaks, data_type, document, message};
 
 #[test]
 fn text_that_is_no_json() {
@@ -63,7 +63,7 @@ fn sd_43_duplicate_keys() {
         )]),
     ]
     .iter()
-    .map(|text| message(ArrayMetadata::from_json(text.as_bytes())))
+    .map(|text| breaks("duplicate-key", ArrayMetadata::from_json(text.as_bytes())))
     .collect();
     insta::assert_snapshot!(lines.join("\n"));
 }
@@ -132,45 +132,45 @@ fn members_of_arrays() {
 #[test]
 fn sd_45_sd_46_sd_54_sd_55_fill_values() {
     let lines: Vec<_> = [
-        ("bool", "1"),
-        ("bool", "null"),
-        ("uint8", "256"),
-        ("uint8", "1.0"),
-        ("int4", "-9"),
-        ("uint64", "18446744073709551616"),
-        ("float32", "NaN"),
-        ("float32", "null"),
-        ("float32", "\"nan\""),
-        ("float32", "\"0x7fc0\""),
-        ("float64", "true"),
-        ("float16", "[1]"),
-        ("float4_e2m1fn", "\"NaN\""),
-        ("float4_e2m1fn", "7"),
-        ("float8_e4m3fnuz", "\"-Infinity\""),
-        ("float8_e5m2fnuz", "1e9"),
-        ("float8_e8m0fnu", "0"),
-        ("float8_e8m0fnu", "-2"),
-        ("complex64", "1"),
-        ("complex64", "[1]"),
-        ("complex_float4_e2m1fn", "[1, 8]"),
-        ("r16", "[1]"),
-        ("r16", "[1, 300]"),
-        ("r16", "\"AQ\""),
-        ("string", "null"),
-        ("string", "0"),
-        ("string", r#""\ud800""#),
-        ("bytes", "null"),
-        ("bytes", "[1, 256]"),
-        ("bytes", "\"AQ\""),
+        ("fill-value-kind", "bool", "1"),
+        ("fill-value-kind", "bool", "null"),
+        ("fill-value-range", "uint8", "256"),
+        ("fill-value-kind", "uint8", "1.0"),
+        ("fill-value-range", "int4", "-9"),
+        ("fill-value-range", "uint64", "18446744073709551616"),
+        ("fill-value-kind", "float32", "NaN"),
+        ("fill-value-kind", "float32", "null"),
+        ("fill-value-kind", "float32", "\"nan\""),
+        ("fill-value-hex", "float32", "\"0x7fc0\""),
+        ("fill-value-kind", "float64", "true"),
+        ("fill-value-kind", "float16", "[1]"),
+        ("fill-value-range", "float4_e2m1fn", "\"NaN\""),
+        ("fill-value-range", "float4_e2m1fn", "7"),
+        ("fill-value-range", "float8_e4m3fnuz", "\"-Infinity\""),
+        ("fill-value-range", "float8_e5m2fnuz", "1e9"),
+        ("fill-value-range", "float8_e8m0fnu", "0"),
+        ("fill-value-range", "float8_e8m0fnu", "-2"),
+        ("fill-value-complex", "complex64", "1"),
+        ("fill-value-complex", "complex64", "[1]"),
+        ("fill-value-range", "complex_float4_e2m1fn", "[1, 8]"),
+        ("fill-value-raw-bits", "r16", "[1]"),
+        ("fill-value-raw-bits", "r16", "[1, 300]"),
+        ("fill-value-raw-bits", "r16", "\"AQ\""),
+        ("fill-value-kind", "string", "null"),
+        ("fill-value-kind", "string", "0"),
+        ("fill-value-kind", "string", r#""\ud800""#),
+        ("fill-value-kind", "bytes", "null"),
+        ("fill-value-kind", "bytes", "[1, 256]"),
+        ("fill-value-kind", "bytes", "\"AQ\""),
     ]
     .iter()
-    .map(|(name, json)| {
+    .map(|(rule, name, json)| {
         let codecs = if *name == "string" { r#"["vlen-utf8"]"# } else { r#"["packbits"]"# };
         let codecs = if *name == "bytes" { r#"["vlen-bytes"]"# } else { codecs };
         let codecs = if *name == "r16" { r#"["bytes"]"# } else { codecs };
         let quoted = data_type(name).to_json();
         let changes = [("data_type", quoted.as_str()), ("fill_value", json), ("codecs", codecs)];
-        format!("{name} {json}\n  {}", message(array(&changes)))
+        format!("{name} {json}\n  {}", breaks(rule, array(&changes)))
     })
     .collect();
     insta::assert_snapshot!(lines.join("\n"));

@@ -2,7 +2,7 @@
 
 use zarr_metadata::{ArrayMetadata, DataType, Rule};
 
-use crate::support::{array, message};
+use crate::support::{array, breaks};
 
 #[test]
 fn sd_42_what_is_known_must_be_understood() {
@@ -73,13 +73,17 @@ fn sd_42_unknown_extensions() {
     );
     assert!(new.is_err());
     insta::assert_snapshot!(
-        message(DataType::from_name("int17")),
+        breaks("data-type-must-be-understood", DataType::from_name("int17")),
         @r#"$: unknown data type "int17", expected bool, int2 to int64, uint2 to uint64, float4_e2m1fn to float64, bfloat16, complex of these, r8 and so on, string, bytes, or a type of times or records; did you mean "int16"?"#
     );
     // Not so with `"must_understand": false`, and never grids and key encodings.
-    for member in ["data_type", "chunk_grid", "chunk_key_encoding"] {
+    for (member, rule) in [
+        ("data_type", "data-type-must-be-understood"),
+        ("chunk_grid", "unknown-chunk-grid"),
+        ("chunk_key_encoding", "unknown-chunk-key-encoding"),
+    ] {
         let unknown = r#"{"name": "new", "must_understand": false}"#;
-        let error = message(array(&[(member, unknown)]));
+        let error = breaks(rule, array(&[(member, unknown)]));
         assert!(error.starts_with(&format!("$.{member}.name: unknown")), "{error}");
     }
 }

@@ -5,7 +5,7 @@ use zarr_metadata::{
     TimeStep, TimeUnit, Utf32Length, format_element, parse_element,
 };
 
-use crate::support::{array, message};
+use crate::support::{array, breaks, message};
 
 fn typed(json: &str) -> DataType {
     DataType::from_json(json.as_bytes()).unwrap()
@@ -198,18 +198,18 @@ fn sd_71_a_record_has_a_value_for_each_field_and_no_other() {
     let record = DataType::Struct(record);
     assert_eq!(fill(&record, r#"{"b": -2, "a": 1}"#), [1, 0xfe, 0xff]);
     let wrong = [
-        r#"{"a": 1}"#,
-        r#"{"a": 1, "b": 2, "c": 3}"#,
-        r#"{"a": 256, "b": 2}"#,
-        r#"{"a": 1, "b": 2, "b": 2}"#,
-        r#"{"a": 1, "b": null}"#,
-        "[1, 2]",
-        "0",
-        "null",
-        "\"AQA=\"",
+        ("fill-value-struct", r#"{"a": 1}"#),
+        ("fill-value-struct", r#"{"a": 1, "b": 2, "c": 3}"#),
+        ("fill-value-range", r#"{"a": 256, "b": 2}"#),
+        ("duplicate-key", r#"{"a": 1, "b": 2, "b": 2}"#),
+        ("fill-value-kind", r#"{"a": 1, "b": null}"#),
+        ("fill-value-struct", "[1, 2]"),
+        ("fill-value-struct", "0"),
+        ("fill-value-struct", "null"),
+        ("fill-value-struct", "\"AQA=\""),
     ];
     let messages: Vec<_> =
-        wrong.iter().map(|json| message(FillValue::parse(&record, json))).collect();
+        wrong.iter().map(|(rule, json)| breaks(rule, FillValue::parse(&record, json))).collect();
     insta::assert_snapshot!(messages.join("\n"));
 }
 

@@ -4,7 +4,7 @@ use std::num::NonZeroU64;
 
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, EdgeRun, NodeMetadata};
 
-use crate::support::{document, message, with_grid};
+use crate::support::{breaks, document, message, with_grid};
 
 /// An array with one rectilinear axis.
 fn axis(length: u64, edges: &str) -> Result<ArrayMetadata, zarr_metadata::MetadataError> {
@@ -104,38 +104,38 @@ fn long_edges_read_as_by_serde_json() {
 #[test]
 fn sd_06_edges_are_integers_of_at_least_1() {
     let lines: Vec<_> = [
-        "0",
-        "-1",
-        "4.0",
-        "1e1",
-        "true",
-        "\"4\"",
-        "null",
-        "{}",
-        "18446744073709551616",
-        "[0]",
-        "[6.0]",
-        "[6, -1]",
-        "[true]",
-        "[\"6\"]",
-        "[null]",
-        "[{}]",
-        "[[6]]",
-        "[[]]",
-        "[[2, 3, 4]]",
-        "[[6, 0]]",
-        "[[0, 6]]",
-        "[[6, 1.0]]",
-        "[[[6, 1], 1]]",
-        "[[-6, 1]]",
-        "[[6, \"1\"]]",
-        "[6, [6, true]]",
-        "[1, 2, 2]",
-        "[]",
-        "[007]",
+        ("grid-zero-edge", "0"),
+        ("grid-axis", "-1"),
+        ("grid-axis", "4.0"),
+        ("grid-axis", "1e1"),
+        ("grid-axis", "true"),
+        ("grid-axis", "\"4\""),
+        ("grid-axis", "null"),
+        ("grid-axis", "{}"),
+        ("grid-axis", "18446744073709551616"),
+        ("grid-zero-edge", "[0]"),
+        ("grid-edge", "[6.0]"),
+        ("grid-edge", "[6, -1]"),
+        ("grid-edge", "[true]"),
+        ("grid-edge", "[\"6\"]"),
+        ("grid-edge", "[null]"),
+        ("grid-edge", "[{}]"),
+        ("grid-run", "[[6]]"),
+        ("grid-run", "[[]]"),
+        ("grid-run", "[[2, 3, 4]]"),
+        ("grid-run", "[[6, 0]]"),
+        ("grid-run", "[[0, 6]]"),
+        ("grid-run", "[[6, 1.0]]"),
+        ("grid-run", "[[[6, 1], 1]]"),
+        ("grid-run", "[[-6, 1]]"),
+        ("grid-run", "[[6, \"1\"]]"),
+        ("grid-run", "[6, [6, true]]"),
+        ("grid-too-short", "[1, 2, 2]"),
+        ("grid-too-short", "[]"),
+        ("not-json", "[007]"),
     ]
     .iter()
-    .map(|edges| format!("{edges}\n  {}", message(axis(6, edges))))
+    .map(|(rule, edges)| format!("{edges}\n  {}", breaks(rule, axis(6, edges))))
     .collect();
     insta::assert_snapshot!(lines.join("\n"));
 }
@@ -254,19 +254,19 @@ fn sd_63_the_configuration_of_rectilinear() {
         @r#"note: $.chunk_grid.configuration.note: found unknown member note of value {"b": 1.0}, expected "kind" and "chunk_shapes" only [unknown-rectilinear-member]"#
     );
     let lines: Vec<_> = [
-        r#""chunk_shapes": [6]"#,
-        r#""kind": "inline""#,
-        r#""kind": "external", "chunk_shapes": [6]"#,
-        r#""kind": 1, "chunk_shapes": [6]"#,
-        r#""kind": "inline", "chunk_shape": [6]"#,
-        r#""kind": "inline", "chunk_shapes": 6"#,
-        r#""kind": "inline", "chunk_shapes": [6, 6]"#,
-        r#""kind": "inline", "chunk_shapes": [6], "chunk_shapes": [6]"#,
-        r#""kind": "inline", "kind": "inline", "chunk_shapes": [6]"#,
-        r#""kind": "inline", "a": 1, "a": 2, "chunk_shapes": [6]"#,
+        ("missing-member", r#""chunk_shapes": [6]"#),
+        ("missing-member", r#""kind": "inline""#),
+        ("grid-kind", r#""kind": "external", "chunk_shapes": [6]"#),
+        ("grid-kind", r#""kind": 1, "chunk_shapes": [6]"#),
+        ("grid-spelling", r#""kind": "inline", "chunk_shape": [6]"#),
+        ("grid-axis", r#""kind": "inline", "chunk_shapes": 6"#),
+        ("grid-rank", r#""kind": "inline", "chunk_shapes": [6, 6]"#),
+        ("duplicate-key", r#""kind": "inline", "chunk_shapes": [6], "chunk_shapes": [6]"#),
+        ("duplicate-key", r#""kind": "inline", "kind": "inline", "chunk_shapes": [6]"#),
+        ("duplicate-key", r#""kind": "inline", "a": 1, "a": 2, "chunk_shapes": [6]"#),
     ]
     .iter()
-    .map(|members| message(configuration(members)))
+    .map(|(rule, members)| breaks(rule, configuration(members)))
     .collect();
     insta::assert_snapshot!("configurations", lines.join("\n"));
 }

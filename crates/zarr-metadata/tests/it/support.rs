@@ -1,6 +1,6 @@
 //! Documents for tests.
 
-use zarr_metadata::{ArrayMetadata, Codec, DataType, FillValue, MetadataError};
+use zarr_metadata::{ArrayMetadata, Codec, DataType, FillValue, MetadataError, Rule};
 
 const MEMBERS: &[(&str, &str)] = &[
     ("zarr_format", "3"),
@@ -79,11 +79,28 @@ pub(crate) fn message<T: std::fmt::Debug>(result: Result<T, MetadataError>) -> S
     }
 }
 
-/// One line for each input: the canonical JSON, or the error.
-pub(crate) fn outcomes(name: &str, configurations: &[&str]) -> String {
-    let line = |configuration: &&str| match codec(name, configuration) {
-        Ok(codec) => format!("{configuration}\n  {}", codec.to_json()),
-        Err(error) => format!("{configuration}\n  {error}"),
-    };
-    configurations.iter().map(line).collect::<Vec<_>>().join("\n")
+/// The text of an error, which breaks this rule.
+pub(crate) fn breaks<T: std::fmt::Debug>(rule: &str, result: Result<T, MetadataError>) -> String {
+    let broken = result.as_ref().err().and_then(MetadataError::rule);
+    assert_eq!(broken.map(Rule::id), Some(rule), "{result:?}");
+    message(result)
+}
+
+/// The canonical JSON of each configuration that is "valid", and the error of each that breaks a
+/// rule.
+pub(crate) fn outcomes(name: &str, groups: &[(&str, &[&str])]) -> String {
+    let mut lines = Vec::new();
+    for (rule, configurations) in groups {
+        for configuration in *configurations {
+            let read = codec(name, configuration);
+            let line = match *rule {
+                "valid" => {
+                    read.unwrap_or_else(|error| panic!("{configuration}: {error}")).to_json()
+                }
+                rule => breaks(rule, read),
+            };
+            lines.push(format!("{configuration}\n  {line}"));
+        }
+    }
+    lines.join("\n")
 }

@@ -9,25 +9,47 @@ fn zfp_takes_one_mode_and_its_parameters() {
     insta::assert_snapshot!(outcomes(
         "zfp",
         &[
-            r#"{"mode": "reversible"}"#,
-            r#"{"mode": "fixed_accuracy", "tolerance": 5.0e-2}"#,
-            r#"{"mode": "fixed_rate", "rate": 10.5}"#,
-            r#"{"mode": "fixed_precision", "precision": 19}"#,
-            r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2}"#,
-            "{}",
-            r#"{"mode": null}"#,
-            r#"{"mode": "fixedrate", "rate": 8}"#,
-            r#"{"mode": "reversible", "tolerance": 1}"#,
-            r#"{"mode": "fixed_accuracy"}"#,
-            r#"{"mode": "fixed_accuracy", "tolerance": "0.1"}"#,
-            r#"{"mode": "fixed_accuracy", "tolerance": 1e400}"#,
-            r#"{"mode": "fixed_accuracy", "rate": 1}"#,
-            r#"{"mode": "fixed_rate"}"#,
-            r#"{"mode": "fixed_precision", "precision": -1}"#,
-            r#"{"mode": "fixed_precision", "precision": 4294967296}"#,
-            r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19}"#,
-            r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2.0}"#,
-            r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": 2147483648}"#,
+            (
+                "valid",
+                &[
+                    r#"{"mode": "reversible"}"#,
+                    r#"{"mode": "fixed_accuracy", "tolerance": 5.0e-2}"#,
+                    r#"{"mode": "fixed_rate", "rate": 10.5}"#,
+                    r#"{"mode": "fixed_precision", "precision": 19}"#,
+                    r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2}"#
+                ]
+            ),
+            ("missing-member", &["{}"]),
+            ("zfp-configuration", &[r#"{"mode": null}"#, r#"{"mode": "fixedrate", "rate": 8}"#]),
+            ("unknown-extension-member", &[r#"{"mode": "reversible", "tolerance": 1}"#]),
+            ("missing-member", &[r#"{"mode": "fixed_accuracy"}"#]),
+            (
+                "zfp-configuration",
+                &[
+                    r#"{"mode": "fixed_accuracy", "tolerance": "0.1"}"#,
+                    r#"{"mode": "fixed_accuracy", "tolerance": 1e400}"#
+                ]
+            ),
+            ("unknown-extension-member", &[r#"{"mode": "fixed_accuracy", "rate": 1}"#]),
+            ("missing-member", &[r#"{"mode": "fixed_rate"}"#]),
+            (
+                "zfp-configuration",
+                &[
+                    r#"{"mode": "fixed_precision", "precision": -1}"#,
+                    r#"{"mode": "fixed_precision", "precision": 4294967296}"#
+                ]
+            ),
+            (
+                "missing-member",
+                &[r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19}"#]
+            ),
+            (
+                "zfp-configuration",
+                &[
+                    r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": -2.0}"#,
+                    r#"{"mode": "expert", "minbits": 1, "maxbits": 13, "maxprec": 19, "minexp": 2147483648}"#
+                ]
+            )
         ]
     ));
     for (mode, reversible) in [
