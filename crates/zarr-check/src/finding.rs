@@ -72,7 +72,7 @@ pub(crate) fn shows_again(is_version_2: bool) -> &'static str {
     }
 }
 
-/// A finding that an object, or what is below a folder, could not be examined.
+/// A finding that an object, or the content of a folder, could not be examined.
 pub(crate) fn unexamined(key: impl std::fmt::Display, why: impl std::fmt::Display) -> Finding {
     Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.to_string())
 }

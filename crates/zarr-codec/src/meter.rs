@@ -14,9 +14,9 @@ use crate::length::widen;
 /// codecs of other authors that give bytes.
 ///
 /// Given to a chain by [`Options::meter`](crate::Options::meter); clones count together. Any number
-/// of threads may decode, and their times are added up. The rest of the time of a read is the
-/// store's, and that of the one pass that unpacks the elements and moves them. The other codecs of
-/// a chain take no separate time.
+/// of threads may decode, and their times are added up. The rest of a read's time is
+/// spent by the store, and by the one pass that unpacks and moves the elements. The other codecs of a
+/// chain take no separate time.
 ///
 /// # Examples
 /// ```

@@ -41,8 +41,8 @@ impl Options {
     /// shard. It also applies to the elements of a shard if a `reshape` around it needs a buffer
     /// for them: a few bytes may expand to many elements.
     ///
-    /// The chunk's elements limit the output of a compressor as well: it is at most twice what
-    /// encoders produce from incompressible elements, plus a mebibyte.
+    /// The chunk's elements limit the output of a compressor as well: it is at most twice the output
+    /// of encoders for incompressible elements, plus a mebibyte.
     pub fn unknown_decoded_len(mut self, bytes: u64) -> Self {
         self.unknown_decoded_len = bytes;
         self

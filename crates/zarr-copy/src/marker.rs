@@ -83,7 +83,7 @@ impl<'a> Marker<'a> {
         Self::with_identity(to, kind, to_document, words, UnfinishedWork::Copy, identity)
     }
 
-    /// The marker of the node `to`, made of several nodes, each with its document.
+    /// The marker of the node `to`, a join of several nodes, each with its document.
     pub(crate) fn of_many(
         from: &[(Endpoint<'_>, &str)],
         to: Endpoint<'a>,
@@ -250,7 +250,7 @@ impl<'a> Marker<'a> {
         Ok(read_marker(&**self.to.store, &self.key)?)
     }
 
-    /// Takes the marker back, for the one that was there before: what it tells is still so.
+    /// Restores the marker that was there before, which is still valid.
     pub(crate) fn restore(&self, before: Option<&[u8]>) -> Result<(), TransferError> {
         match before {
             Some(text) => Ok(self.to.store.put(&self.key, text)?),

@@ -1,4 +1,4 @@
-//! Nodes made of several other nodes, by the steps of a copy.
+//! New nodes of several other nodes, by the steps of a copy.
 
 use zarr_array::unfinished::Kind;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
@@ -10,8 +10,8 @@ use crate::endpoint::Endpoint;
 use crate::error::TransferError;
 use crate::marker::{Marker, TargetState};
 
-/// A node that is being made of other nodes, such as an array that joins several. It follows the
-/// steps of a copy: after a kill at any moment there is no node, or a whole one.
+/// A new node of several other nodes, such as a join of arrays. It follows the steps of a copy:
+/// after a kill at any moment there is no node, or the whole node.
 ///
 /// [`begin`](NewNode::begin) puts the [`MARKER`](crate::MARKER), then the caller puts chunks or
 /// makes the nodes [`within`](NewNode::within), and [`finish`](NewNode::finish) puts the document
@@ -24,7 +24,7 @@ pub struct NewNode<'a> {
 }
 
 impl<'a> NewNode<'a> {
-    /// Begins the node at `to` with this document, made of the nodes `from` with their documents.
+    /// Begins the node at `to` with this document, from the nodes `from` with their documents.
     /// To resume it, pass the same nodes in the same order, with the same documents and the same
     /// `content`.
     ///

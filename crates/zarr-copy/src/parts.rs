@@ -164,7 +164,7 @@ impl<'a> PartRun<'a> {
         }
     }
 
-    /// The marker is gone: the copy is complete, or somebody has removed it.
+    /// The marker is gone: the copy is complete, or another program removed the marker.
     fn gone(&self) -> Result<CopySummary, TransferError> {
         let to = self.marker.to;
         match to.store.head(&to.document()?)? {

@@ -151,7 +151,7 @@ pub enum GridErrorKind {
         extent: u64,
     },
     /// New edges were given for a regular axis.
-    #[error("a regular axis of edge {edge} takes no new edges, only a rectilinear one does")]
+    #[error("a regular axis of edge {edge} takes no new edges; only rectilinear axes do")]
     EdgesOnRegular {
         /// Edge of the axis.
         edge: u64,

@@ -54,7 +54,7 @@ pub struct Current {
 /// with newer bytes. It must not lock or update another object.
 ///
 /// Uses the best mechanism of the store: a lock that excludes all processes, else a conditional put
-/// with retries, else what `policy` says. This excludes other updates, [`replace`] and [`remove`].
+/// with retries, else `policy` decides. This excludes other updates, [`replace`] and [`remove`].
 /// It does not exclude plain puts: an update may overwrite the bytes of a concurrent plain put.
 ///
 /// # Errors

@@ -27,16 +27,16 @@ use crate::grid::clipped;
 use crate::source::document;
 
 impl Document {
-    /// The document of a virtual join, in place of an array: it says where the members are, and what
-    /// their documents were. `place` is the path or URL at which it will be
-    /// [written](Document::write), to which it names the members by relative references where there
-    /// are some. The names of the members must be their paths or URLs.
+    /// The document of a virtual join, in place of an array: the places of the members, and the state
+    /// of their documents. `place` is the path or URL at which it will be
+    /// [written](Document::write). Members are named relative to it where this is possible. The names
+    /// of the members must be their paths or URLs.
     ///
-    /// Chunks, codecs and fill values of the members may all differ. The chunks of the joined array
-    /// are those of the members; where members that lie side by side have different ones, each
-    /// chunk of the joined array spans chunks up to the next edge that all neighbours share. Its
-    /// codecs are those of the first member, or of its inner chunks, if they fit to these chunks. A
-    /// copy of the array is encoded with them by default.
+    /// Chunks, codecs and fill values of the members may all differ. The joined array has the chunks
+    /// of the members. Where neighbours have different chunks, a chunk of the joined array ends at
+    /// the next edge that all neighbours share. The joined array has the codecs of the first member,
+    /// or of its inner chunks, if they fit its chunks. A copy is encoded with these codecs by
+    /// default.
     ///
     /// Reading a chunk that is modified after this call is an error, unless
     /// [`chunks_may_change`](Document::chunks_may_change) takes the times out.

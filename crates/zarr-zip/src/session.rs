@@ -204,7 +204,7 @@ impl Store for ZipSession {
         })
     }
 
-    /// What a session adds is not deflated.
+    /// Objects that a session adds are not deflated.
     fn refuse_inflated(&self, key: &Key, most: u64) -> Result<(), StoreError> {
         self.zip.refuse_inflated(key, most)
     }

@@ -275,9 +275,9 @@ pub(super) fn container(path: &Path, reason: impl Into<String>) -> StoreError {
     StoreError::Container { operation: Operation::Put, key, reason: reason.into() }
 }
 
-/// The error when somebody else has replaced the archive.
+/// The error if another writer has replaced the archive.
 pub(super) fn replaced(path: &Path) -> StoreError {
-    container(path, "another writer replaced the archive meanwhile; nothing of this one was added")
+    container(path, "another writer replaced the archive; nothing was added to it")
 }
 
 #[cfg(test)]

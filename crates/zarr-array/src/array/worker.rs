@@ -106,7 +106,7 @@ fn is_of(codec: &ChunkCodec, chunk_shape: &[u64]) -> bool {
 }
 
 /// The number of threads that move stored chunks of an array unchanged. Such threads wait for the
-/// store and need no core. It is the [set number](Array::with_threads), or that of
+/// store and need no core. It is the [set number](Array::with_threads), or
 /// [`requests`](parallel::requests).
 #[must_use]
 pub fn objects(array: &Array) -> NonZeroUsize {

@@ -23,7 +23,7 @@ pub const METADATA_KEY: &str = "zarr.json";
 
 /// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
 /// documents of Zarr version 2. Metadata of version 2 is translated to version 3;
-/// [`is_version_2`](zarr_metadata::NodeDocument::is_version_2) tells this.
+/// [`is_version_2`](zarr_metadata::NodeDocument::is_version_2) is then true.
 ///
 /// # Errors
 /// [`ArrayError::NotFound`] if there is no node; [`ArrayError::Unfinished`] for an unfinished copy,

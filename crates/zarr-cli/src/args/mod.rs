@@ -70,7 +70,7 @@ pub(crate) struct Args {
     pub(crate) durability: Survives,
 }
 
-/// What a finished write survives.
+/// The failures that a finished write survives.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Survives {
     /// The end of the process.

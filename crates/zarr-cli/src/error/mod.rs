@@ -248,7 +248,7 @@ fn is_loss(cause: &ArrayError) -> bool {
     }
 }
 
-/// The message of values that would change, of which other parts may have more.
+/// The message of values that would change. Other parts may have more such values.
 fn loss_of_part(cause: &ArrayError) -> String {
     match cause {
         ArrayError::Loss { key, loss } => {

@@ -35,9 +35,9 @@ pub(crate) struct Access {
     outside_links: bool,
     /// The failures that writes to local files survive.
     durability: Survives,
-    /// When a wait was last told of.
+    /// The time of the last message about a wait.
     waited: Arc<Mutex<Option<Instant>>>,
-    /// Whether it was told that a server does not list.
+    /// Whether the message about a server that does not list was printed.
     told: Arc<AtomicBool>,
 }
 

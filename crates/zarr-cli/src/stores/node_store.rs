@@ -122,7 +122,8 @@ impl NodeStore {
     }
 
     /// Completes a change of the node, and brings the consolidated metadata of the groups around it
-    /// up to date. If the latter fails, the change stays, and a note says so.
+    /// up to date. If the consolidated metadata cannot be written, the change stays and
+    /// a note reports it.
     pub(crate) fn changed(&self) -> Result<(), CliError> {
         self.finish()?;
         self.refresh();

@@ -14,8 +14,8 @@ pub(super) struct Bz2 {
 }
 
 impl StreamFormat for Bz2 {
-    /// A block holds 900,000 bytes, of which five can encode 259 equal bytes, and takes more than
-    /// 24 bytes.
+    /// A block takes more than 24 bytes and decodes to 900,000 bytes. Five of these can stand for
+    /// 259 equal bytes.
     const MOST_EXPANSION: u64 = 2 << 20;
 
     type Reader<'e> = MultiBzDecoder<&'e [u8]>;

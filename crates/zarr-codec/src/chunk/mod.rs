@@ -213,8 +213,8 @@ impl ChunkCodec {
         Ok(())
     }
 
-    /// The memory of `out`, if the stored bytes are its elements in the same order: then a
-    /// compressor can write directly to it. That is so for a whole chunk in which nothing moves.
+    /// The memory of `out`, if a compressor can write directly to it: the chunk is read whole, and its
+    /// stored bytes are the elements in the same order.
     fn decoded_place<'o>(&self, region: &[Slice], out: &'o mut Output<'_>) -> Option<&'o mut [u8]> {
         let Bound { element, bytes_to_bytes, .. } = &*self.bound;
         let ShapedCodec::Elements(codec) = &self.array_to_bytes else { return None };

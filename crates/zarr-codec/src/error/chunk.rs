@@ -104,7 +104,7 @@ pub enum ChunkErrorKind {
     },
     /// Decodes to far more bytes than the codecs before it produce from the chunk's elements
     /// (SD-35).
-    #[error("decodes to more than {limit} bytes, where the elements are encoded to {most} at most")]
+    #[error("decodes to more than {limit} bytes; the elements encode to at most {most}")]
     DecodedExcess {
         /// The limit at which decoding stopped.
         limit: u64,
@@ -155,9 +155,9 @@ pub enum ChunkErrorKind {
     /// Packed bits of a wrong length or padding.
     #[error(transparent)]
     Packed(#[from] zarr_packbits::Error),
-    /// A value has bits outside `first_bit` to `last_bit`, or is out of the range of its sub-byte
-    /// type (SD-18), and loss is not allowed (SD-49).
-    #[error("element {element} has the bits {value}, some of which the stored form cannot keep")]
+    /// A value has bits that the codec does not store, and loss is not allowed (SD-49): bits outside
+    /// `first_bit` to `last_bit`, or outside its sub-byte type (SD-18).
+    #[error("element {element} has the bits {value}, and the codec would drop some of them")]
     Lost {
         /// The element, in C order of the array that reaches the codec.
         element: u64,

@@ -48,7 +48,7 @@ pub struct NotUtf8 {
     pub byte: usize,
 }
 
-/// What [`ByteStrings`] and [`Strings`] have in common, but for the type of a string.
+/// The code of [`ByteStrings`] and [`Strings`], which differ in the type of a string.
 macro_rules! list {
     ($list:ident, $string:ty, $buffer:ty, $whole:ident, $append:ident) => {
         impl Default for $list {

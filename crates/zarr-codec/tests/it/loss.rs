@@ -45,7 +45,7 @@ fn sd_49_what_would_be_cut_is_refused_unless_loss_is_allowed() {
     let refusing = chain(&codecs, "uint8", &[4], Options::new());
     let codec = refusing.for_shape(&[4]).expect("fits");
     let error = encode(&codec, &[1, 2, 3, 0x13], &[0]).expect_err("five bits");
-    insta::assert_snapshot!(error, @"codec packbits ($.codecs[0].configuration.codecs[0]): inner chunk [1]: element 1 has the bits 0x13, some of which the stored form cannot keep");
+    insta::assert_snapshot!(error, @"codec packbits ($.codecs[0].configuration.codecs[0]): inner chunk [1]: element 1 has the bits 0x13, and the codec would drop some of them");
     let losing = chain(&codecs, "uint8", &[4], Options::new().allow_loss(true));
     let codec = losing.for_shape(&[4]).expect("fits");
     let (_, bytes) = encode(&codec, &[1, 2, 3, 0x13], &[0]).expect("encodes");

@@ -216,7 +216,7 @@ fn sd_18_a_field_of_4_bits_is_extended() {
     let (_, encoded) = encode(&codec, &found, &[0; 2]).expect("encodes");
     assert_eq!(encoded, found);
     let error = encode(&codec, &[0xff, 0xfd, 0x0d, 0x72], &[0; 2]).expect_err("out of range");
-    insta::assert_snapshot!(error, @"codec bytes ($.codecs[0]): element 1 has the bits 0x72, some of which the stored form cannot keep");
+    insta::assert_snapshot!(error, @"codec bytes ($.codecs[0]): element 1 has the bits 0x72, and the codec would drop some of them");
 }
 
 #[test]

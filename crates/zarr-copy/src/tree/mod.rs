@@ -187,8 +187,8 @@ fn copy_node(
     }
 }
 
-/// The plans of [`copy_tree`] for each array, with its prefix in the source: what it would read,
-/// and its memory. Nothing is written. `None` for arrays that are copied object by object.
+/// The plan of [`copy_tree`] for each array, with its prefix in the source: the reads and the
+/// memory. Nothing is written. `None` for arrays that are copied object by object.
 ///
 /// # Errors
 /// Errors of reading the source, and of the new metadata of an array.

@@ -55,7 +55,7 @@ fn messages() {
     got 5 mask entries, 6 are needed
     got 1 local indices, 2 are needed
     edges already reach 8, extent 7 needs no new ones
-    a regular axis of edge 4 takes no new edges, only a rectilinear one does
+    a regular axis of edge 4 takes no new edges; only rectilinear axes do
     there is no edge to repeat
     there is nothing to concatenate
     axis 1: member 1 has other chunks than member 0

@@ -283,7 +283,8 @@ impl<'a> MemberRegion<'a> {
         (!same).then_some(Reason::Codecs)
     }
 
-    /// The chunk of the joined array that a chunk of the member is, or why there is none.
+    /// The chunk of the joined array that a chunk of the member becomes, or the reason why it is
+    /// decoded.
     fn chunk(&self, index: &[u64]) -> Result<Vec<u64>, Reason> {
         let mut to = Vec::with_capacity(self.axes.len());
         let axes = self.axes.iter().zip(&self.ranges).zip(self.target.grid().axes());

@@ -26,7 +26,7 @@ pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, re
 pub use interrupted::{Interrupted, InterruptedGroup};
 pub use repair::repair;
 
-/// A part of the new axis: see [`Rearrangement::plan`]. What is inserted is an array into
+/// A part of the new axis: see [`Rearrangement::plan`]. An array is inserted into
 /// an array, and a group into a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Span<T = Array> {

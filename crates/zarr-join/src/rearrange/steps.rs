@@ -53,9 +53,9 @@ impl Rearrangement {
     /// array's, or completes steps 5 to 7. `repair` may be called during a rearrangement: it waits
     /// for the lock, and completes the remaining steps.
     ///
-    /// If it is [in place](Rearrangement::is_in_place), the steps are those of an append and a
-    /// resize: inserted chunks are put after the last one, the document is put, and chunks past the
-    /// new end are removed.
+    /// If it is [in place](Rearrangement::is_in_place), it takes the steps of an append and a resize:
+    /// inserted chunks are put after the last chunk, the document is put, and chunks past the new
+    /// end are removed.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;

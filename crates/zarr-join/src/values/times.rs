@@ -282,8 +282,8 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
     Ok(Some(copy))
 }
 
-/// The units of times and their meaning, from the member's own attributes. If these name no units,
-/// the units are those of the coordinate that it holds the bounds of.
+/// The units of times and their meaning, from the member's own attributes. Bounds without
+/// units have the units of their coordinate.
 fn times_of(member: &Member) -> Option<(String, TimeAxis)> {
     let own = member.array().metadata();
     let is_scaled = |metadata: &ArrayMetadata| {

@@ -12,7 +12,7 @@ use crate::error::printable::Printable;
 use crate::error::rule::Rule;
 use crate::json::write_string;
 
-/// What reading gives.
+/// The result of reading a document.
 pub(crate) type Result<T, E = MetadataError> = std::result::Result<T, E>;
 
 /// A document, or a part of one, that breaks the specification.

@@ -24,7 +24,7 @@ pub(crate) enum PySpan<T> {
     Inserted(T),
 }
 
-/// Converts the spans of an axis with what is inserted.
+/// Converts the spans of an axis and the inserted nodes.
 fn spans<T, U>(
     parts: Vec<PySpan<T>>,
     mut inserted: impl FnMut(T) -> Done<U>,

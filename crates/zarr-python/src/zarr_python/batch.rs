@@ -32,8 +32,8 @@ struct AxisRun {
     place: Option<u64>,
 }
 
-/// The selection that touches exactly these chunks; `None` if there is none, or an item is not
-/// understood.
+/// The selection that touches exactly these chunks. `None` if no selection does, or if an item is
+/// unknown.
 pub(crate) fn selected(array: &Array, items: &Bound<'_, PyList>) -> PyResult<Option<Selected>> {
     let rank = array.shape().len();
     let mut axes: Vec<BTreeMap<u64, AxisRun>> = vec![BTreeMap::new(); rank];

@@ -65,7 +65,7 @@ fn programs() -> &'static [Program] {
 const RECTILINEAR: &str = "rectilinear";
 const AFTER_SHARDS: &str = "codecs after shards";
 const SNAPPY: &str = "snappy";
-/// What zarr-python wrote on axes of length 0.
+/// The edges that zarr-python wrote on axes of length 0.
 const CHUNKS_OF_0: &str = "chunks of length 0";
 
 /// The features that an array needs of its readers.

@@ -104,8 +104,8 @@ impl StoreOptions {
         self
     }
 
-    /// A setting of the client, which overrides the environment's. Names are those of the
-    /// `object_store` crate for this kind of store, such as `region`, `endpoint`, `access_key_id`,
+    /// A setting of the client, which overrides the environment. The `object_store` crate defines
+    /// the names for this kind of store, such as `region`, `endpoint`, `access_key_id`,
     /// `skip_signature`, `allow_http` and `timeout`.
     pub fn setting(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
         self.settings.0.push((name.into(), value.into()));
@@ -204,7 +204,7 @@ impl StoreOptions {
         Self { settings: Settings::default(), ..self.clone() }
     }
 
-    /// Opens the folder at a local path with these options, even if its name is that of another
+    /// Opens the folder at a local path with these options, even if its name belongs to another
     /// kind of store.
     ///
     /// # Errors

@@ -145,7 +145,7 @@ pub enum StoreError {
         key: String,
     },
     /// Other writers replaced the object repeatedly while parts of it were read.
-    #[error("cannot read {key:?}: it was replaced by others in each of {attempts} attempts")]
+    #[error("cannot read {key:?}: other writers replaced it in each of {attempts} attempts")]
     Unsteady {
         /// The key.
         key: String,
@@ -187,7 +187,7 @@ pub enum StoreError {
     #[error(transparent)]
     Modified(Box<ModifiedObject>),
     /// Other writers changed the object repeatedly between reading and writing it.
-    #[error("cannot update {key:?}: it was changed by others in each of {attempts} attempts")]
+    #[error("cannot update {key:?}: other writers changed it in each of {attempts} attempts")]
     Contention {
         /// The key.
         key: String,

@@ -212,7 +212,7 @@ fn parts_of_two_versions_are_never_put_together() {
     let store = Server::start(Manner::Unsteady).open();
     let mut out = Vec::new();
     let error = store.get(&key("a"), ReadRange::Ranges(&RANGES), &mut out).unwrap_err();
-    insta::assert_snapshot!(error, @r#"cannot read "a": it was replaced by others in each of 10 attempts"#);
+    insta::assert_snapshot!(error, @r#"cannot read "a": other writers replaced it in each of 10 attempts"#);
 }
 
 #[test]

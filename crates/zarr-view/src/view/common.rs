@@ -8,8 +8,8 @@ use crate::ViewError;
 ///
 /// Element `i` of one side still corresponds to element `i` of the other, in C order, for any
 /// shapes. So a chain of `transpose` and `reshape` can be copied in one pass. One side is the
-/// stored data, the other the caller's buffer, and neither needs to be a single view in the other's
-/// shape.
+/// stored data, the other the caller's buffer. Either may have no single view in the shape of the
+/// other.
 ///
 /// A shape is a chain of index steps, each dividing the next: `[2, 3, 4]` has the steps 4 and 12
 /// above the innermost 1. A view can be written as a single view in a shape exactly if two

@@ -351,7 +351,7 @@ mod tests {
 
     use super::{Array, AxisSelection, Codec, DataType, Selection, held, in_parts};
 
-    /// A long chunk is decoded four times, and one that is not stored takes no memory for its elements.
+    /// A long chunk is decoded four times. A chunk that is not stored takes no memory.
     #[test]
     fn quarters_of_stored_chunks_are_held_and_few_elements_of_others() {
         let of = |codecs: Vec<Codec>, held_of: &str| {

@@ -78,7 +78,7 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
 }
 
 /// The best chain for a goal among chains that store every value of the type: untried values must
-/// fit as well. A portable chain is one that all programs read. `None` if no element was written.
+/// fit as well. All programs read a portable chain. `None` if no element was written.
 pub(crate) fn best(
     array: &Array,
     goal: For,

@@ -1,4 +1,4 @@
-//! The order of what is appended to groups.
+//! The order of members that are appended to groups.
 
 use std::iter;
 

@@ -38,7 +38,7 @@ impl<'a> Axis<'a> {
         Ok(Self { place, number: 0, name: Some(&args.axis), length })
     }
 
-    /// Reads `--remove`, `--order`, or `--insert` and `--at`, and opens what is inserted.
+    /// Reads `--remove`, `--order`, or `--insert` and `--at`, and opens the inserted nodes.
     pub(super) fn spans<T>(
         &self,
         args: &Rearrange,

@@ -27,7 +27,7 @@ pub(super) fn distance(one: Label, other: Label) -> f64 {
 pub(crate) struct Coordinate {
     place: NodeStore,
     labels: Labels,
-    /// Whether a label that is not there stands for the one nearest to it.
+    /// Whether an absent label selects the nearest label.
     pub(super) is_nearest: bool,
 }
 

@@ -21,7 +21,7 @@ pub(in crate::rearrange) struct RecordedPlan {
     pub(super) axis: usize,
     /// The length of the axis before.
     pub(super) length: u64,
-    /// Of what is inserted, the length.
+    /// The kept and the inserted parts; of an inserted part, its length.
     pub(super) placements: Vec<Span<u64>>,
     /// The document of the rearranged array, with keys of the other encoding.
     pub(super) document: ArrayMetadata,
@@ -33,7 +33,7 @@ impl RecordedPlan {
         (0..self.levels).try_fold(array.clone(), |prefix, _| prefix.parent())
     }
 
-    /// The members of a marker's JSON after those of an array that is alone.
+    /// The members that the marker of an array in a group adds to its JSON.
     pub(in crate::rearrange) fn members(&self) -> [(&'static str, String); 5] {
         let spans = self.placements.iter().map(|placement| match placement {
             Span::Kept(range) => format!("{}:{}", range.start, range.end),

@@ -1,8 +1,8 @@
 //! The codecs of numcodecs, as zarr-python writes them: `numcodecs.` and the name that numcodecs
 //! gives the codec.
 //!
-//! They have no documents. They allow what numcodecs allows, and a missing member has the default
-//! of numcodecs.
+//! They have no documents. They allow the values that numcodecs allows, and a missing member has
+//! the default of numcodecs.
 
 mod checksum;
 mod compressor;

@@ -24,7 +24,7 @@ impl View {
     /// A returned view is always correct. `None` is exact if `self` has at most 4096 valid
     /// elements. Above that, `None` may also mean "undecided" in two cases: a dimension of `self`
     /// runs past the end of a dimension of `inner`, or it crosses the mask of `inner` together with
-    /// another dimension. Dimensions of `inner` are those of its [coalesced](View::coalesce) form.
+    /// another dimension. `inner` is taken in its [coalesced](View::coalesce) form.
     /// See `docs/view.md`.
     ///
     /// # Errors
