@@ -210,11 +210,6 @@ fn tests() -> Outcome {
 
 /// The test command of the README, word for word.
 fn readme_tests() -> Outcome {
-    // Built for the other checks only; machines that run this have little room.
-    let built = target().join("test-release");
-    if built.exists() {
-        fs::remove_dir_all(&built).map_err(|error| format!("{}: {error}", built.display()))?;
-    }
     run(Command::new("bash").args(["-c", &minute::line("cargo test ")?]))
 }
 

@@ -132,7 +132,7 @@ impl Size {
 /// Processor seconds of a clean build, as for a user: without our own profile.
 fn build(name: &str) -> Result<f64, String> {
     let manifest = read("Cargo.toml")?;
-    let theirs = levels_of_users(&manifest)?;
+    let theirs = settings_of_users(&manifest)?;
     let script = format!(
         "CARGO_INCREMENTAL=0 CARGO_PROFILE_DEV_DEBUG=2 CARGO_PROFILE_DEV_CODEGEN_UNITS=256 \
          cargo build --quiet --locked -p {name}{theirs}"
@@ -142,14 +142,16 @@ fn build(name: &str) -> Result<f64, String> {
     Ok(processor)
 }
 
-/// What takes back the levels of optimisation that the workspace's manifest sets for packages of its
-/// debug builds.
-fn levels_of_users(manifest: &str) -> Result<String, String> {
+/// The options that take back what the workspace's manifest sets for packages of its debug builds.
+fn settings_of_users(manifest: &str) -> Result<String, String> {
     let (_, table) = manifest
         .split_once("[profile.dev.package]\n")
         .ok_or("Cargo.toml has no table [profile.dev.package]")?;
     let ours = table.lines().map_while(|line| line.split_once(".opt-level = "));
-    Ok(ours.map(|(name, _)| format!(" --config profile.dev.package.{name}.opt-level=0")).collect())
+    let levels = ours.map(|(name, _)| format!("{name}.opt-level=0"));
+    let checks = ["debug-assertions", "overflow-checks"].map(|check| format!("\"*\".{check}=true"));
+    let settings = levels.chain(checks);
+    Ok(settings.map(|setting| format!(" --config 'profile.dev.package.{setting}'")).collect())
 }
 
 /// The line of zarrs with the codecs and stores of zarr-kit's defaults.
@@ -197,15 +199,17 @@ fn version() -> Result<String, String> {
 
 #[cfg(test)]
 mod tests {
-    use super::levels_of_users;
+    use super::settings_of_users;
 
     #[test]
-    fn levels_of_debug_builds_are_taken_back_and_no_others() {
+    fn settings_of_debug_builds_are_taken_back_and_no_others() {
         let manifest = "[profile.dev.package]\na.opt-level = 1\nb-c.opt-level = 2\n\n\
-                        [profile.test-release.package]\n\"*\".opt-level = 1\nd.opt-level = 1\n";
-        let levels = " --config profile.dev.package.a.opt-level=0 \
-                      --config profile.dev.package.b-c.opt-level=0";
-        assert_eq!(levels_of_users(manifest).as_deref(), Ok(levels));
-        assert!(levels_of_users("[profile.dev]\n").is_err());
+                        [profile.bench.package]\nd.opt-level = 1\n";
+        let settings = " --config 'profile.dev.package.a.opt-level=0' \
+                        --config 'profile.dev.package.b-c.opt-level=0' \
+                        --config 'profile.dev.package.\"*\".debug-assertions=true' \
+                        --config 'profile.dev.package.\"*\".overflow-checks=true'";
+        assert_eq!(settings_of_users(manifest).as_deref(), Ok(settings));
+        assert!(settings_of_users("[profile.dev]\n").is_err());
     }
 }

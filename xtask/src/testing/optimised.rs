@@ -18,6 +18,8 @@ pub(crate) fn crates() -> Vec<&'static str> {
     [&["--workspace"][..], &safe.collect::<Vec<_>>(), &HOW].concat()
 }
 
+/// The settings of builds without debug assertions, which share the crates of others with `cargo test`.
+pub(crate) const CONFIG: [&str; 2] = ["--config", "xtask/optimised.toml"];
+
 /// How they are built.
-pub(crate) const HOW: [&str; 5] =
-    ["--all-features", "--profile", "test-release", "--locked", "--quiet"];
+pub(crate) const HOW: [&str; 5] = ["--all-features", CONFIG[0], CONFIG[1], "--locked", "--quiet"];

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::run::{Outcome, root, step, target};
-use crate::testing::s3;
+use crate::testing::{optimised, s3};
 use crate::venv;
 
 /// Builds the package as `pip install` does, and runs its tests, its examples and a type checker.
@@ -46,10 +46,12 @@ fn build_and_test(python: &Path) -> Outcome {
     let path = python.parent().into_iter().map(Path::to_path_buf);
     let path = std::env::join_paths(path.chain(std::env::split_paths(&inherited)))
         .map_err(|error| error.to_string())?;
-    // Optimised as for users, in the profile whose dependencies `check` has built.
+    // Built as the optimised tests, which share the crates of others with all tests.
+    let [config, file] = optimised::CONFIG;
+    let how = format!("--profile dev {config} '{}'", root().join(file).display());
     let mut install = module(&pip);
     install.arg("--force-reinstall").arg(&package).env("PATH", path);
-    step(install.env("MATURIN_PEP517_ARGS", "--profile test-release"))?;
+    step(install.env("MATURIN_PEP517_ARGS", how))?;
     let cache = target().join("mypy");
     step(module(&["mypy", "--strict", "-p", "zarr_kit", "--cache-dir"]).arg(cache))?;
     test(python)?;

@@ -36,7 +36,7 @@ pub(crate) fn simulate(arguments: &[String]) -> Outcome {
     let target = target();
     let target = target.to_string_lossy();
     let manifest = ["--manifest-path", MANIFEST, "--target-dir", &target];
-    cargo(&[&["build", "--quiet", "--locked"], &manifest[..]].concat(), &[])?;
+    cargo(&[&["build", "--quiet", "--locked", "--workspace"], &manifest[..]].concat(), &[])?;
     match (seeds, first) {
         (Some(seeds), first) => many(first.unwrap_or(0), seeds),
         (None, Some(seed)) => one(seed),

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::run::{Outcome, output, root, step, target};
+use crate::testing::optimised::CONFIG;
 
 /// A processor, and what its tests need.
 struct Target {
@@ -133,7 +134,7 @@ fn test(each: &Target, compiler: &Path) -> Outcome {
         format!("CARGO_TARGET_{triple}_{name}")
     };
     let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
-    command.args(["test", "--locked", "--profile", "test-release", "--lib", "--test", "it"]);
+    command.args(["test", "--locked", "--lib", "--test", "it"]).args(CONFIG);
     command.args(["--target", each.triple]).env("RUSTC", compiler);
     // Another compiler would recompile everything in the common folder, back and forth.
     command.arg("--target-dir").arg(target().join("targets"));

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::run::{Outcome, cargo, step};
+use crate::testing::optimised::CONFIG;
 
 /// The variable that makes tests run all their cases instead of a sample.
 const EXHAUSTIVE: (&str, &str) = ("ZARR_KIT_EXHAUSTIVE", "1");
@@ -24,7 +25,7 @@ pub(crate) fn exhaustive(arguments: &[String]) -> Outcome {
         "zarr-virtual-join",
         "zarr-references",
     ];
-    let mut words = vec!["test", "--profile", "test-release", "--test", "it", "--locked"];
+    let mut words = vec!["test", CONFIG[0], CONFIG[1], "--test", "it", "--locked"];
     words.extend(packages.iter().flat_map(|package| ["--package", package]));
     words.extend(["--features", "zarr-references/parquet"]);
     cargo(&words, &[EXHAUSTIVE])
@@ -46,7 +47,7 @@ pub(crate) fn asan(arguments: &[String]) -> Outcome {
     let mut command = Command::new("cargo");
     command.args(["+nightly", "test", "--locked", "--target", TARGET, "--lib", "--tests"]);
     // Optimised as users run it, since that decides the vector code under test.
-    command.args(["--profile", "test-release"]);
+    command.args(CONFIG);
     command.args(["--package", "zarr-packbits", "--package", "zarr-view"]);
     // Takes minutes, and moves no bytes.
     command.args(["--", "--skip", "every_view_of_up_to_8_elements_to_every_shape"]);
