@@ -23,6 +23,7 @@ def main():
     parser = argparse.ArgumentParser(prog="cargo xtask interop")
     for name in ("fixtures", "ours", "zarrs", "work", "report"):
         parser.add_argument(name, type=Path)
+    parser.add_argument("commit")
     parser.add_argument("--count", type=int, default=700)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="arrays whose names hold this; writes no report")

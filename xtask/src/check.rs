@@ -68,7 +68,7 @@ const STEPS: &[Step] = &[
     step("public items", When::Full, 0.4, || api::api(&["--check".to_owned()])),
     step("tests, all features, optimised", When::Full, 4.0, optimised_tests),
     step("object storage", When::Full, 1.0, || s3::s3_test(&["--quick".to_owned()])),
-    // Crates are compiled one by one, and in another folder than the Python package.
+    // Tests in Python run while crates are compiled one by one; the two builds take turns.
     step("each crate and feature alone", When::Full, 4.5, selective_dependencies),
     step("Python package", When::Full, 5.0, || python::python(&["--if-possible".to_owned()]))
         .beside(),

@@ -4,7 +4,7 @@
 use std::process::Command;
 
 use crate::conformance::fixtures::{PLAIN, environment, zarrs_writer};
-use crate::run::{Outcome, cargo, root, step};
+use crate::run::{Outcome, cargo, commit, root, step};
 
 /// Builds both sides and runs `xtask/interop/interop.py`.
 pub(crate) fn interop(arguments: &[String]) -> Outcome {
@@ -20,6 +20,7 @@ pub(crate) fn interop(arguments: &[String]) -> Outcome {
             .arg(zarrs)
             .arg(target.join("interop"))
             .arg(root().join("docs/interop.md"))
+            .arg(commit()?)
             .args(arguments)
             .env("PYTHONPATH", root().join(PLAIN))
             .env("PYTHONDONTWRITEBYTECODE", "1"),

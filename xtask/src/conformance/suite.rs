@@ -7,7 +7,7 @@ use std::fs;
 use std::process::Command;
 
 use crate::conformance::fixtures::zarrs_writer;
-use crate::run::{Outcome, cargo, root, step};
+use crate::run::{Outcome, cargo, commit, root, step, write};
 use crate::venv;
 
 /// The exact versions of the packages for Python that are measured.
@@ -42,5 +42,6 @@ pub(crate) fn suite(arguments: &[String]) -> Outcome {
         let script = root().join("xtask/suite").join(script);
         step(Command::new(&python).arg(script).arg(&suite).arg(&work))?;
     }
+    write("target/suite/commit", &commit()?)?;
     step(matrix.arg(root().join("target/debug")).arg(zarrs))
 }

@@ -14,6 +14,9 @@ use crate::run::{Outcome, commit, output, read, root, write};
 
 const PAGE: &str = "docs/mutants.md";
 const EXPLAINED: &str = "xtask/mutants.txt";
+const FOLDER: &str = "target/mutants";
+/// The commit of the last run, which `--report` names.
+const COMMIT: &str = "target/mutants/commit";
 const CRATES: &[&str] = &["zarr-packbits", "zarr-grid", "zarr-view", "zarr-metadata"];
 /// About forty changes per crate, an hour in total on two cores.
 const SAMPLE: &str = "0/28";
@@ -34,6 +37,10 @@ pub(crate) fn mutants(arguments: &[String]) -> Outcome {
         }
     };
     let explained = explained(&read(EXPLAINED)?)?;
+    if run {
+        fs::create_dir_all(root().join(FOLDER)).map_err(|error| format!("{FOLDER}: {error}"))?;
+        write(COMMIT, &commit()?)?;
+    }
     let mut page = format!(
         "# Mutation tests\n\n\
          Made by `cargo xtask mutants {sample}` at commit `{}` with {}. The tool changes the code in \
@@ -43,7 +50,7 @@ pub(crate) fn mutants(arguments: &[String]) -> Outcome {
          notice them.\n\n\
          | crate | tried | noticed | endless | do not compile | survive |\n\
          | --- | --: | --: | --: | --: | --: |\n",
-        commit()?,
+        read(COMMIT)?,
         output(Command::new("cargo").args(["mutants", "--version"]))?.trim(),
         sample.split('/').next().unwrap_or_default(),
         sample.split('/').nth(1).unwrap_or_default(),
@@ -126,7 +133,7 @@ fn try_out(name: &str, sample: &str) -> Outcome {
 
 /// The folder of the outcomes for a crate.
 fn folder(name: &str) -> String {
-    format!("target/mutants/{name}")
+    format!("{FOLDER}/{name}")
 }
 
 /// A file and what was changed in it.
