@@ -22,7 +22,7 @@ pub fn cores() -> NonZeroUsize {
 /// each thread has its own state.
 ///
 /// # Errors
-/// The first error, after which no new range begins.
+/// The error of the lowest range that failed. After an error no new range begins.
 pub fn for_each<S, E: Send>(
     items: u64,
     threads: NonZeroUsize,
@@ -38,7 +38,7 @@ pub fn for_each<S, E: Send>(
     let batch = (items.checked_div(threads).unwrap_or(0) / 64).clamp(1, 1024);
     let next = AtomicU64::new(0);
     let failed = AtomicBool::new(false);
-    let first_error = Mutex::new(None);
+    let first_error: Mutex<Option<(u64, E)>> = Mutex::new(None);
     let run = || {
         let mut state = state();
         while !failed.load(Ordering::Relaxed) {
@@ -50,7 +50,9 @@ pub fn for_each<S, E: Send>(
             if let Err(error) = work(&mut state, start..end) {
                 failed.store(true, Ordering::Relaxed);
                 let mut slot = first_error.lock().unwrap_or_else(PoisonError::into_inner);
-                slot.get_or_insert(error);
+                if slot.as_ref().is_none_or(|(first, _)| start < *first) {
+                    *slot = Some((start, error));
+                }
             }
         }
     };
@@ -60,7 +62,8 @@ pub fn for_each<S, E: Send>(
         }
         run();
     });
-    first_error.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+    let first_error = first_error.into_inner().unwrap_or_else(PoisonError::into_inner);
+    first_error.map_or(Ok(()), |(_, error)| Err(error))
 }
 
 /// The number of threads for work that waits for a store: as many as the store answers at once, at
@@ -73,7 +76,7 @@ pub fn requests(store: &dyn Store) -> NonZeroUsize {
 /// Calls `work` with each item, on up to `threads` threads including this one.
 ///
 /// # Errors
-/// The first error, after which no new range of items begins.
+/// The error of the first item that failed. After an error no new range of items begins.
 pub fn each<I: Sync, E: Send>(
     items: &[I],
     threads: NonZeroUsize,
@@ -95,7 +98,7 @@ pub fn each<I: Sync, E: Send>(
 /// The result of `work` for each item, in the order of the items.
 ///
 /// # Errors
-/// The first error.
+/// The error of the first item that failed.
 pub fn map<I: Sync, T: Send + Sync, E: Send>(
     items: &[I],
     threads: NonZeroUsize,
@@ -129,6 +132,22 @@ mod tests {
                 assert!(visits.iter().all(|visit| visit.load(Ordering::Relaxed) == 1));
             }
         }
+    }
+
+    /// The error does not depend on which thread is faster: items before a failed one have begun.
+    #[test]
+    fn the_error_is_that_of_the_lowest_item() {
+        let (failed, threads) = (AtomicBool::new(false), NonZeroUsize::new(2).unwrap());
+        let work = |(): &mut (), range: Range<u64>| {
+            while range.start == 0 && !failed.load(Ordering::Relaxed) {
+                thread::yield_now();
+            }
+            failed.store(true, Ordering::Relaxed);
+            // By now the other error is most likely kept.
+            thread::sleep(std::time::Duration::from_millis(20 * (1 - range.start)));
+            Err(range.start)
+        };
+        assert_eq!(for_each(2, threads, || (), work), Err::<(), _>(0));
     }
 
     #[test]
