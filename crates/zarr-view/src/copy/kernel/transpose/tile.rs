@@ -132,7 +132,7 @@ impl<V: Interleave, const N: usize, const S: usize, const PAST: bool> Tile
         // SAFETY: lane l of vector i is source row l S + i of the tile; afterwards vector i is
         // destination row i.
         unsafe {
-            let mut rows: [V; S] = core::array::from_fn(|_| {
+            let mut rows: [V; S] = each(|| {
                 let row = V::gather(|lane| src.offset(signed(lane * S) * src_pitch).bytes(LANE));
                 src = src.offset(src_pitch);
                 row
@@ -161,7 +161,7 @@ impl<V: Interleave, const N: usize, const S: usize> Tile for Scatter<V, N, S> {
         // SAFETY: vector i is source row i of the tile; afterwards its lane l is destination row
         // l S + i.
         unsafe {
-            let mut rows: [V; S] = core::array::from_fn(|_| {
+            let mut rows: [V; S] = each(|| {
                 let row = V::load(src.bytes(V::LANES * LANE));
                 src = src.offset(src_pitch);
                 row
@@ -185,8 +185,8 @@ impl<V: Interleave, const N: usize, const S: usize, const L: usize> Tile for Squ
         // SAFETY: vector i of group l is source row l S + i of the tile; it is destination row l
         // S + i after lanes and groups have been exchanged.
         unsafe {
-            let mut groups: [[V; S]; L] = core::array::from_fn(|_| {
-                core::array::from_fn(|_| {
+            let mut groups: [[V; S]; L] = each(|| {
+                each(|| {
                     let row = V::load(src.bytes(V::LANES * LANE));
                     src = src.offset(src_pitch);
                     row
@@ -211,6 +211,17 @@ impl<V: Interleave, const N: usize, const S: usize, const L: usize> Tile for Squ
             }
         }
     }
+}
+
+/// The values of `next`, one after the other. Always inlined, unlike `core::array::from_fn`, which
+/// keeps the vectors in memory and calls a function for each where it is not.
+#[inline(always)]
+fn each<T: Copy, const S: usize>(mut next: impl FnMut() -> T) -> [T; S] {
+    let mut all = [next(); S];
+    for value in &mut all[1..] {
+        *value = next();
+    }
+    all
 }
 
 /// Transposes within each lane.
