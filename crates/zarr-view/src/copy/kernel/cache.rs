@@ -8,8 +8,19 @@ use super::vector::x86;
 /// Bytes of a cache line.
 pub(super) const LINE: usize = 64;
 
-/// Steps of at least this many bytes lead to separate pages.
+/// Steps of at least this many bytes lead to separate pages. Lines so far apart map to the same set of
+/// the innermost cache.
 pub(super) const PAGE: usize = 4096;
+
+/// The lines of a set, in the smaller caches.
+pub(super) const WAYS: usize = 8;
+
+/// Bytes of the sets that one of several columns takes, `step` bytes apart: columns a multiple of a
+/// power of two apart do not use the sets between them.
+#[inline(always)]
+pub(super) fn apart(step: isize) -> usize {
+    (1 << step.trailing_zeros().min(PAGE.trailing_zeros())).max(LINE)
+}
 
 /// Whether there are stores past the cache; without them a copy past it is an ordinary one.
 pub(super) const HAS_STREAMING: bool = cfg!(all(target_arch = "x86_64", target_feature = "sse2"));

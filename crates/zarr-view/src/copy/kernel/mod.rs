@@ -26,6 +26,7 @@ use super::one_loop::Loop;
 use super::region::{Source, Target};
 use crate::copy::kernel::shuffle::weave;
 use crate::copy::kernel::transpose::block;
+use crate::copy::kernel::transpose::block_layout;
 use crate::copy::kernel::transpose::plane;
 use crate::copy::kernel::vector::x86;
 use crate::view::{Dims, signed};
@@ -34,7 +35,7 @@ use repeat::{Repeat, is_repeated};
 use rows::Rows;
 use shuffle::Shuffles;
 use shuffle::weave::{Blocks, Weave};
-use transpose::buffer::Buffer;
+use transpose::buffer::Memory;
 use vector::{LANE, WORD};
 
 /// Copies of words also stream from [`REACHING`] bytes on. The exception: more than so many
@@ -210,7 +211,7 @@ impl Kernel {
     /// Whether the plane is one block of tiles, so that nothing needs to be split.
     fn is_block(&self, loops: &[Loop]) -> bool {
         let &[across, along] = loops else { return false };
-        let (rows, columns) = plane::extents(self.size, across, along);
+        let (rows, columns) = block_layout::extents(self.size, across, along);
         !self.stream
             && self.unit == 1
             && along.dst == signed(self.size)
@@ -294,40 +295,26 @@ impl Kernel {
             // SAFETY: the caller guarantees the elements of the loops.
             return unsafe { repeat.run(loops, src, dst) };
         }
-        // SAFETY: the caller guarantees the elements of the loops.
-        let run = |buffer: Buffer| unsafe { self.with_buffer(loops, src, dst, &buffer) };
-        match (self.pattern, self.stream, self.unit) {
-            (Pattern::Plane, true, _) => Buffer::large(run),
-            (Pattern::Plane, false, 2..) => Buffer::small(run),
-            // SAFETY: as above.
-            _ => unsafe { self.with_buffer(loops, src, dst, &Buffer::NONE) },
-        }
-        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-        if self.stream {
-            x86::fence();
-        }
-    }
-
-    /// Runs all loops, with a buffer for those kernels that need one.
-    ///
-    /// # Safety
-    /// As [`run`](Self::run).
-    unsafe fn with_buffer(&self, loops: &[Loop], src: Source, dst: Target, buffer: &Buffer) {
+        let memory = &mut Memory::default();
         // With a constant size each move is a single instruction.
         // SAFETY: the caller guarantees that every element of the loops is valid for reads from
         // `src` and for writes from `dst`; `N` is the size of an element, or 0.
         unsafe {
             match self.size {
-                1 => self.sized::<1>(loops, src, dst, buffer),
-                2 => self.sized::<2>(loops, src, dst, buffer),
-                4 => self.sized::<4>(loops, src, dst, buffer),
-                8 => self.sized::<8>(loops, src, dst, buffer),
-                16 => self.sized::<16>(loops, src, dst, buffer),
-                32 => self.sized::<32>(loops, src, dst, buffer),
-                64 => self.sized::<64>(loops, src, dst, buffer),
-                128 => self.sized::<128>(loops, src, dst, buffer),
-                _ => self.sized::<0>(loops, src, dst, buffer),
+                1 => self.sized::<1>(loops, src, dst, memory),
+                2 => self.sized::<2>(loops, src, dst, memory),
+                4 => self.sized::<4>(loops, src, dst, memory),
+                8 => self.sized::<8>(loops, src, dst, memory),
+                16 => self.sized::<16>(loops, src, dst, memory),
+                32 => self.sized::<32>(loops, src, dst, memory),
+                64 => self.sized::<64>(loops, src, dst, memory),
+                128 => self.sized::<128>(loops, src, dst, memory),
+                _ => self.sized::<0>(loops, src, dst, memory),
             }
+        }
+        #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+        if self.stream {
+            x86::fence();
         }
     }
 
@@ -364,7 +351,7 @@ impl Kernel {
         loops: &[Loop],
         src: Source,
         dst: Target,
-        buffer: &Buffer,
+        memory: &mut Memory,
     ) {
         match (self.pattern, loops) {
             // SAFETY: one stretch of `size` bytes on both sides.
@@ -391,6 +378,7 @@ impl Kernel {
             (Pattern::Block, &[across, along]) => unsafe {
                 let mid = Loop { count: 1, src: 0, dst: 0 };
                 let block = block::Block { across, mid, along, size: self.size };
+                block.ask_for_destination(dst);
                 block.run::<N>(self.instructions, block::Pointers { src, dst, next: None });
             },
             // SAFETY: the elements of the last two loops.
@@ -399,19 +387,19 @@ impl Kernel {
                     [Loop { count: 1, src: 0, dst: 0 }, across, along],
                     src,
                     dst,
-                    buffer,
+                    memory,
                 );
             },
             // SAFETY: the elements of the last three loops.
             (Pattern::Plane, &[mid, across, along]) if self.mid => unsafe {
-                self.plane::<N>([mid, across, along], src, dst, buffer);
+                self.plane::<N>([mid, across, along], src, dst, memory);
             },
             (_, &[Loop { count, src: src_step, dst: dst_step }, ref inner @ ..]) => {
                 for i in 0..signed(count) {
                     // SAFETY: step i of the loop is within both buffers.
                     unsafe {
                         let (src, dst) = (src.offset(i * src_step), dst.offset(i * dst_step));
-                        self.sized::<N>(inner, src, dst, buffer);
+                        self.sized::<N>(inner, src, dst, memory);
                     };
                 }
             }
@@ -464,7 +452,7 @@ impl Kernel {
         [mid, mut across, along]: [Loop; 3],
         mut src: Source,
         mut dst: Target,
-        buffer: &Buffer,
+        memory: &mut Memory,
     ) {
         // SAFETY: reversing a loop on both sides reaches the same elements.
         unsafe {
@@ -482,7 +470,7 @@ impl Kernel {
             }
             let all = block::Block { across, mid, along, size: self.size };
             let Self { unit, stream, instructions, .. } = *self;
-            plane::Plane { all, unit, stream, instructions }.run::<N>(src, dst, buffer);
+            plane::Plane { all, unit, stream, instructions }.run::<N>(src, dst, memory);
         }
     }
 }

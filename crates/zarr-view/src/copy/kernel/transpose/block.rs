@@ -13,7 +13,7 @@ use super::tile::{Eight, Gather, Scatter, Square, Tile};
 use crate::copy::instructions::Detected;
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::copy::instructions::{Avx2, Avx512};
-use crate::copy::kernel::cache::{Apart, LINE, prefetch};
+use crate::copy::kernel::cache::{Apart, LINE, PAGE, WAYS, apart, prefetch};
 use crate::copy::kernel::scalar;
 use crate::copy::kernel::steps::starts;
 #[cfg(any(
@@ -69,7 +69,6 @@ impl Block {
         // Copies that stream read each line once: tiles of elements that fill a lane save nothing.
         // Others read it again for each element, if columns a power of two apart share its set.
         let tiles = has_tiles(self.across, self.along, N) && (N < LANE || at.next.is_none());
-        self.ask_for_destination(at);
         let eight = N == 1 && self.across.count.min(self.along.count) < LANE;
         // SAFETY: the caller guarantees that all elements are valid on both sides; if there are
         // tiles, one lane fits both ways, or eight bytes; the tokens prove that the processor has
@@ -285,15 +284,8 @@ impl Block {
     /// Whether the lines of the source stay in the innermost cache until all rows are moved.
     #[inline(always)]
     fn is_resident(&self, at: Pointers) -> bool {
-        /// Bytes after which lines map to the same set again, and the lines of a set, both of the
-        /// smaller caches.
-        const SETS: usize = 4096;
-        const WAYS: usize = 8;
-        // Columns that lie a multiple of a power of two apart do not use the sets between them.
-        let step = self.along.src.unsigned_abs();
-        let apart = (1 << step.trailing_zeros().min(SETS.trailing_zeros())).max(LINE);
-        let column = apart.max(self.across.count * self.size);
-        at.next.is_none() && self.along.count * self.mid.count * column <= WAYS * SETS
+        let column = apart(self.along.src).max(self.across.count * self.size);
+        at.next.is_none() && self.along.count * self.mid.count * column <= WAYS * PAGE
     }
 
     /// # Safety
@@ -405,15 +397,13 @@ impl Block {
 
     /// Prefetches the destination of a block that is moved directly, if its rows lie apart.
     #[inline(always)]
-    fn ask_for_destination(&self, Pointers { dst, next, .. }: Pointers) {
+    pub(crate) fn ask_for_destination(&self, dst: Target) {
         let Some(apart) = Apart::new(self.along.count * self.size, self.across.dst) else { return };
-        if next.is_none() {
-            for mid in 0..signed(self.mid.count) {
-                let mut dst = dst.offset(mid * self.mid.dst);
-                for _ in 0..self.across.count {
-                    apart.row(dst.hint());
-                    dst = dst.offset(self.across.dst);
-                }
+        for mid in 0..signed(self.mid.count) {
+            let mut dst = dst.offset(mid * self.mid.dst);
+            for _ in 0..self.across.count {
+                apart.row(dst.hint());
+                dst = dst.offset(self.across.dst);
             }
         }
     }

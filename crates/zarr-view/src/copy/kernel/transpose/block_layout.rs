@@ -1,8 +1,40 @@
-//! The layout of a block in the buffer between the two sides of a transpose.
+//! The extents of the blocks of a transpose, and their layout in the buffer between its two sides.
 
-use super::block::Block;
-use crate::copy::kernel::cache::LINE;
+use super::block::{Block, has_tiles};
+use crate::copy::kernel::cache::{LINE, PAGE, WAYS, apart};
+use crate::copy::kernel::vector::{LANE, WORD};
+use crate::copy::one_loop::Loop;
 use crate::view::signed;
+
+/// The most rows of a block whose columns are read straight through.
+const TALL: usize = 128;
+
+/// The rows and columns of a block without a buffer, which stays in the innermost cache. A block takes
+/// time to start, so in a plane that is short in one direction it is longer in the other.
+#[inline(always)]
+pub(crate) fn extents(size: usize, across: Loop, along: Loop) -> (usize, usize) {
+    let is_aliased = size < LANE && across.dst.unsigned_abs().is_multiple_of(PAGE);
+    if size >= 4 && !is_aliased && has_tiles(across, along, size) {
+        // Columns are read straight through: as many as their sets hold, in half of the cache. Lines
+        // of the rows are written as a whole.
+        let (line, column) = (LINE / size, across.count.min(TALL) * size);
+        let held = WAYS * PAGE / apart(along.src).max(2 * column);
+        let columns = (held & !(line - 1)).max(line);
+        return (WAYS * PAGE / 2 / (columns.min(along.count) * size), columns);
+    }
+    // Words of rows in separate pages are written in fewer and longer parts.
+    let row = if size == WORD && across.dst.unsigned_abs() >= PAGE { 512 } else { 256 };
+    let (rows, columns) = ((128 / size).max(4), (row / size).max(4));
+    // Whole tiles, unless the end comes first.
+    let beside = |short: usize| (rows * columns / short.max(1)) & !(LANE - 1);
+    if along.count < columns {
+        (rows.max(beside(along.count)), columns)
+    } else if across.count < rows {
+        (rows, columns.max(beside(across.count)))
+    } else {
+        (rows, columns)
+    }
+}
 
 /// The extents of a block, and its offsets in the buffer. They are the offsets in the destination
 /// if that is contiguous. Otherwise runs lie an odd number of lines apart, so that they do not all

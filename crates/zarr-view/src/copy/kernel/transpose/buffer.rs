@@ -27,23 +27,27 @@ struct Line {
     _bytes: [u8; LINE],
 }
 
-impl Buffer {
-    /// For kernels that need no buffer.
-    pub(crate) const NONE: Self = Self { start: core::ptr::dangling_mut(), bytes: 0 };
+/// The memory of a large buffer, from the first plane of a copy that needs one.
+#[derive(Default)]
+pub(crate) struct Memory {
+    lines: Vec<MaybeUninit<Line>>,
+}
 
+impl Memory {
+    /// Runs a copy with a large buffer, or a small one if memory is short.
+    pub(crate) fn large(&mut self, run: impl FnOnce(Buffer)) {
+        match self.lines.try_reserve_exact(LARGE / LINE) {
+            Ok(()) => run(Buffer { start: self.lines.as_mut_ptr().cast(), bytes: LARGE }),
+            Err(_) => Buffer::small(run),
+        }
+    }
+}
+
+impl Buffer {
     /// The place where it begins.
     #[inline(always)]
     pub(super) fn target(&self) -> Target {
         Target::within(self.start, || 0..signed(self.bytes))
-    }
-
-    /// Runs a copy with a large buffer, or a small one if memory is short.
-    pub(crate) fn large(run: impl FnOnce(Self)) {
-        let mut lines: Vec<MaybeUninit<Line>> = Vec::new();
-        match lines.try_reserve_exact(LARGE / LINE) {
-            Ok(()) => run(Self { start: lines.as_mut_ptr().cast(), bytes: LARGE }),
-            Err(_) => Self::small(run),
-        }
     }
 
     /// Runs a copy with a small buffer. Not inlined, so that other copies need no stack space for

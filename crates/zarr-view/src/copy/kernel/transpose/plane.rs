@@ -7,12 +7,12 @@
 //! processor then does not read the destination's lines before they are overwritten.
 
 use super::block::{Block, Pointers};
-use super::block_layout::BlockBuffer;
-use super::buffer::Buffer;
+use super::block_layout::{BlockBuffer, extents};
+use super::buffer::{Buffer, Memory};
 use crate::copy::instructions::Detected;
-use crate::copy::kernel::cache::{LINE, PAGE, prefetch, stream};
+use crate::copy::kernel::cache::{Apart, LINE, prefetch, stream};
 use crate::copy::kernel::swap;
-use crate::copy::kernel::vector::{LANE, WORD};
+use crate::copy::kernel::vector::LANE;
 use crate::copy::one_loop::Loop;
 use crate::copy::region::{Source, Target};
 use crate::view::signed;
@@ -29,24 +29,6 @@ pub(crate) struct Plane {
     pub(crate) instructions: Detected,
 }
 
-/// The rows and columns of a block that stays in the innermost cache. A block takes time to start,
-/// so in a plane that is short in one direction it is longer in the other.
-#[inline(always)]
-pub(crate) fn extents(size: usize, across: Loop, along: Loop) -> (usize, usize) {
-    // Words of rows in separate pages are written in fewer and longer parts.
-    let row = if size == WORD && across.dst.unsigned_abs() >= PAGE { 512 } else { 256 };
-    let (rows, columns) = ((128 / size).max(4), (row / size).max(4));
-    // Whole tiles, unless the end comes first.
-    let beside = |short: usize| (rows * columns / short.max(1)) & !(LANE - 1);
-    if along.count < columns {
-        (rows.max(beside(along.count)), columns)
-    } else if across.count < rows {
-        (rows, columns.max(beside(across.count)))
-    } else {
-        (rows, columns)
-    }
-}
-
 /// How many runs ahead the lines that a run writes only in part are prefetched.
 const EDGES: usize = 16;
 
@@ -59,20 +41,22 @@ const COLUMN: usize = 384;
 const LONG: usize = 256;
 
 impl Plane {
-    /// Moves all elements. `N` is their size, or 0 if the size is not a constant. A copy that
-    /// streams or swaps needs a buffer of at least 16 KiB.
+    /// Moves all elements. `N` is their size, or 0 if the size is not a constant.
     ///
     /// # Safety
-    /// Each element of the plane is valid for reads from `src` and for writes from `dst`, and
-    /// `buffer` for both.
-    pub(crate) unsafe fn run<const N: usize>(&self, src: Source, dst: Target, buffer: &Buffer) {
+    /// Each element of the plane is valid for reads from `src` and for writes from `dst`.
+    pub(crate) unsafe fn run<const N: usize>(&self, src: Source, dst: Target, memory: &mut Memory) {
         // SAFETY: the caller guarantees that each element is valid for reads from `src` and for
-        // writes from `dst`, and the buffer for both.
+        // writes from `dst`.
+        let through = |buffer: Buffer| unsafe { self.buffered::<N>(src, dst, &buffer) };
+        // SAFETY: as above.
         unsafe {
             if self.has_lines::<N>(dst) {
                 self.lines::<N>(src, dst);
-            } else if self.stream || self.unit > 1 {
-                self.buffered::<N>(src, dst, buffer);
+            } else if self.stream {
+                memory.large(through);
+            } else if self.unit > 1 {
+                Buffer::small(through);
             } else {
                 self.direct::<N>(src, dst);
             }
@@ -155,6 +139,7 @@ impl Plane {
         // A division by a constant, except for odd sizes.
         let size = if N > 0 { N } else { size };
         let (rows, columns) = extents(size, across, along);
+        let is_apart = Apart::new(along.count * size, across.dst).is_some();
         let mut q = 0;
         while q < along.count {
             for m in 0..signed(mid.count) {
@@ -169,6 +154,9 @@ impl Plane {
                     let from = signed(p) * across.src + m * mid.src + signed(q) * along.src;
                     let to = signed(p) * across.dst + m * mid.dst + signed(q) * along.dst;
                     let (src, dst) = (src.offset(from), dst.offset(to));
+                    if is_apart {
+                        block.ask_for_destination(dst);
+                    }
                     // SAFETY: the block lies within the plane.
                     unsafe { block.run::<N>(self.instructions, Pointers { src, dst, next: None }) };
                     p += rows;
@@ -181,7 +169,7 @@ impl Plane {
     /// Moves through the buffer.
     ///
     /// # Safety
-    /// As [`run`](Self::run).
+    /// As [`run`](Self::run), and the buffer is valid for reads and writes.
     unsafe fn buffered<const N: usize>(&self, src: Source, dst: Target, buffer: &Buffer) {
         let Block { across, mid, along, size } = self.all;
         let layout = BlockBuffer::new(&self.all, buffer.bytes);
@@ -259,7 +247,9 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::super::buffer::LARGE;
-    use super::{Block, BlockBuffer, Buffer, Detected, Loop, Plane, Source, Target, signed};
+    use super::{
+        Block, BlockBuffer, Buffer, Detected, Loop, Memory, Plane, Source, Target, signed,
+    };
     use crate::InstructionSet;
 
     /// A layout of the test: pitches in bytes, with room for `skip` bytes before.
@@ -302,21 +292,22 @@ mod tests {
         for instructions in InstructionSet::ALL.iter().copied().filter_map(Detected::new) {
             let all = Block { across, mid, along, size };
             let plane = Plane { all, unit, stream, instructions };
-            let compare = |buffer: Buffer| {
+            let compare = |run: &dyn Fn(Source, Target)| {
                 let mut dst = before.clone();
-                // SAFETY: the buffers hold the reach of all loops.
-                unsafe {
-                    let (src, dst) = (src.as_ptr().add(src_first), dst.as_mut_ptr().add(dst_first));
-                    let loops = [across, mid, along];
-                    let src = Source::first(src, &loops, size);
-                    let dst = Target::first(dst, &loops, size);
-                    plane.run::<N>(src, dst, &buffer);
-                }
+                let loops = [across, mid, along];
+                // SAFETY: the first elements lie within the buffers.
+                let (src, to) =
+                    unsafe { (src.as_ptr().add(src_first), dst.as_mut_ptr().add(dst_first)) };
+                run(Source::first(src, &loops, size), Target::first(to, &loops, size));
                 assert!(dst == wanted, "{size} bytes, {plane:?}");
             };
-            Buffer::small(compare);
+            // SAFETY: the buffers hold the reach of all loops.
+            compare(&|src, dst| unsafe { plane.run::<N>(src, dst, &mut Memory::default()) });
             if stream {
-                Buffer::large(compare);
+                compare(&|src, dst| {
+                    // SAFETY: as above.
+                    Buffer::small(|buffer| unsafe { plane.buffered::<N>(src, dst, &buffer) });
+                });
             }
         }
     }
