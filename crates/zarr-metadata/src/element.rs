@@ -422,15 +422,14 @@ impl DataType {
 }
 
 fn canonicalize(component: Component, bytes: &mut [u8]) {
+    if !component.is_sub_byte() {
+        return;
+    }
     for byte in bytes {
         let code = u64::from(*byte);
         let canonical = match component {
-            Component::Int { bits, signed: true } if bits < 8 => {
-                sign_extended(code, bits).cast_unsigned()
-            }
-            Component::Int { bits, .. } if bits < 8 => code & low_bits(bits),
-            Component::Small(format) if format.bits() < 8 => code & low_bits(format.bits()),
-            _ => return,
+            Component::Int { bits, signed: true } => sign_extended(code, bits).cast_unsigned(),
+            _ => code & low_bits(component.bits()),
         };
         let [first, ..] = canonical.to_le_bytes();
         *byte = first;

@@ -174,9 +174,25 @@ mod tests {
         assert_eq!(month.whole(i128::MAX), None);
         let back = rebase("days since 2012-01-01", "hours since 2012-02-01");
         assert_eq!(back.real(31.0 + 1.0 / 32.0), Some(0.75));
-        let (hours, days) =
-            (axis("hours since 2012-02-01", "standard"), axis("days since 2012-02-01", "standard"));
-        assert_eq!(Rebase::common_unit(hours, days), "hours");
+        let hours = axis("hours since 2012-02-01", "standard");
         assert_eq!(Rebase::between(hours, axis("hours since 2012-02-01", "noleap")), None);
+    }
+
+    #[test]
+    fn the_common_unit_is_the_longest_in_which_both_stay_whole() {
+        for (from, to, expected) in [
+            ("days since 2012-02-01T06", "days since 2012-02-03T06", "days"),
+            ("days since 2012-02-01", "hours since 2012-02-01", "hours"),
+            ("days since 2012-02-01", "days since 2012-02-01T06", "hours"),
+            ("hours since 2012-02-01", "minutes since 2012-02-01", "minutes"),
+            ("days since 2012-02-01", "seconds since 2012-02-01", "seconds"),
+            ("milliseconds since 2012-02-01", "days since 2012-02-01", "milliseconds"),
+            ("seconds since 2012-02-01", "microseconds since 2012-02-01", "microseconds"),
+            ("hours since 2012-02-01T00:00:00.000001", "days since 2012-02-01", "microseconds"),
+            ("nanoseconds since 2012-02-01", "days since 2012-02-01", "nanoseconds"),
+        ] {
+            let (from, to) = (axis(from, "standard"), axis(to, "standard"));
+            assert_eq!(Rebase::common_unit(from, to), expected);
+        }
     }
 }

@@ -270,6 +270,26 @@ mod tests {
             let axis = axis(unit, scale);
             assert_eq!(axis.whole_from(time(text, &axis)), expected, "{unit} {text}");
         }
+        // By numpy: `np.datetime64(-5, (unit, 7))`.
+        for (unit, text) in [
+            ("Y", "1935-01-01"),
+            ("M", "1967-02-01"),
+            ("W", "1969-05-01"),
+            ("D", "1969-11-27"),
+            ("h", "1969-12-30T13"),
+            ("m", "1969-12-31T23:25"),
+            ("s", "1969-12-31T23:59:25"),
+            ("ms", "1969-12-31T23:59:59.965"),
+            ("us", "1969-12-31T23:59:59.999965"),
+            ("ns", "1969-12-31T23:59:59.999999965"),
+            ("ps", "1969-12-31T23:59:59.999999999965"),
+            ("fs", "1969-12-31T23:59:59.999999999999965"),
+            ("as", "1969-12-31T23:59:59.999999999999999965"),
+        ] {
+            let axis = axis(unit, 7);
+            assert_eq!(axis.time_of(-5), Some(time(text, &axis)), "{unit}");
+            assert_eq!(axis.whole_from(time(text, &axis)), -5, "{unit}");
+        }
         assert_eq!(axis("M", 1).shown_whole(542), "2015-03-01");
         assert_eq!(axis("s", 1).shown_whole(90), "1970-01-01T00:01:30");
     }

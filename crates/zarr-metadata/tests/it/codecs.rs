@@ -401,6 +401,7 @@ fn codecs_of_numcodecs_take_what_numcodecs_takes() {
                 r#"{"maxbits": 3}"#,
             ],
         ),
+        ("bitround", &[r#"{"keepbits": 0}"#], &[r#"{"keepbits": -1}"#]),
         ("shuffle", &["{}", r#"{"elementsize": 0}"#], &[r#"{"elementsize": -1}"#]),
         ("crc32", &["{}", r#"{"location": "end"}"#], &[r#"{"location": "middle"}"#]),
         ("crc32c", &[r#"{"location": "start"}"#], &[r#"{"location": 0}"#]),
@@ -432,4 +433,35 @@ fn codecs_of_numcodecs_take_what_numcodecs_takes() {
         all.push(format!("{name}\n{}", outcomes(&name, &groups)));
     }
     insta::assert_snapshot!(all.join("\n"));
+}
+
+#[test]
+fn bits_of_numcodecs_bitround_are_bits_of_the_mantissa() {
+    let chain = |keepbits: u32| {
+        let filter = format!(
+            r#"{{"name": "numcodecs.bitround", "configuration": {{"keepbits": {keepbits}}}}}"#
+        );
+        format!(r#"[{filter}, {{"name": "bytes", "configuration": {{"endian": "little"}}}}]"#)
+    };
+    for (name, most) in [("float16", 10), ("float32", 23), ("float64", 52)] {
+        for keepbits in [0, most] {
+            assert!(with_codecs(name, &chain(keepbits)).is_ok(), "{name} {keepbits}");
+        }
+        assert_eq!(
+            breaks("numcodecs-configuration", with_codecs(name, &chain(most + 1))),
+            format!(
+                "$.codecs[0].configuration.keepbits: found {}, expected at most {most}, the bits of \
+                 the mantissa",
+                most + 1
+            )
+        );
+    }
+    for name in ["int16", "bfloat16", "complex64"] {
+        assert_eq!(
+            breaks("numcodecs-configuration", with_codecs(name, &chain(0))),
+            format!(
+                "$.codecs[0].configuration: found type {name}, expected float16, float32 or float64"
+            )
+        );
+    }
 }

@@ -94,9 +94,12 @@ fn sd_18_sub_byte_types_take_a_byte_and_are_extended() {
             assert_eq!(fill_bytes(name, &text(name, byte)).unwrap(), canonical, "{name} {byte}");
         }
     }
-    let mut untouched = [0xff, 0x80];
-    data_type("int16").canonicalize_element(&mut untouched);
-    assert_eq!(untouched, [0xff, 0x80]);
+    for name in ["bool", "int8", "float8_e5m2", "int16", "bfloat16", "complex64"] {
+        let mut untouched = [0xff, 0x80, 0x7f, 0xfe, 0x55, 0xaa, 0x02, 0x40];
+        let before = untouched;
+        data_type(name).canonicalize_element(&mut untouched);
+        assert_eq!((untouched, data_type(name).is_sub_byte()), (before, false), "{name}");
+    }
 }
 
 #[test]

@@ -54,6 +54,14 @@ fn sd_42_unknown_extensions() {
             {"name": "new", "must_understand": false}, {"name": "crc32c"}]"#,
     )]);
     assert!(skipped.is_ok());
+    // The codecs after it are checked; the output of a codec that must be understood is unknown.
+    let before_bytes = |codec: &str| array(&[("codecs", &format!(r#"[{codec}, "bytes"]"#))]);
+    let message = breaks(
+        "bytes-endian-missing",
+        before_bytes(r#"{"name": "new", "must_understand": false}"#),
+    );
+    assert!(message.starts_with("$.codecs[1].configuration.endian: missing"), "{message}");
+    assert!(before_bytes(r#""new""#).is_ok());
     // A codec that must be understood is kept for readers that know it.
     let kept = array(&[("codecs", r#"[{"name": "new", "configuration": {"a": 1}}, "gzip"]"#)]);
     assert_eq!(kept.unwrap().codecs()[0].name(), "new");
