@@ -15,12 +15,13 @@ fn lengths_follow_the_document() {
                 let len = packing.packed_len(n).unwrap();
                 assert_eq!(len, (n * k).div_ceil(8));
                 assert_eq!(usize::from(packing.padding_bits(n)), 8 * len - n * k);
-                for (padding, extra) in [
-                    (PaddingEncoding::None, 0),
-                    (PaddingEncoding::FirstByte, 1),
-                    (PaddingEncoding::LastByte, 1),
+                for (padding, before, after) in [
+                    (PaddingEncoding::None, 0, 0),
+                    (PaddingEncoding::FirstByte, 1, 0),
+                    (PaddingEncoding::LastByte, 0, 1),
                 ] {
-                    assert_eq!(packing.encoded_len(n, padding), Some(len + extra));
+                    assert_eq!(padding.prefix_len(), before);
+                    assert_eq!(packing.encoded_len(n, padding), Some(before + len + after));
                 }
                 let range = packing.byte_range(n, 3).unwrap();
                 assert_eq!(8 * range.bytes.start + range.bit, n * k);

@@ -6,7 +6,8 @@ mod count;
 mod disjoint;
 mod element;
 mod grid;
-#[cfg(all(test, feature = "std", target_os = "linux"))]
+#[cfg(all(feature = "std", target_os = "linux"))]
+#[cfg(test)]
 mod guarded;
 mod instructions;
 mod kernel;

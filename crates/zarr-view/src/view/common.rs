@@ -108,8 +108,7 @@ impl View {
             return Self { shape, strides, offset: self.offset, mask: None };
         }
         // One dimension at the step of each entry: steps divide each other, as in a shape.
-        let steps = relation.list.iter().rev().map(|run| run.step).filter(|&step| step > 1);
-        for step in steps {
+        for step in relation.list.iter().rev().map(|run| run.step) {
             shape.push(above / step);
             above = step;
         }

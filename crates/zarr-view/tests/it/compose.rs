@@ -80,6 +80,14 @@ fn large_views_compose_without_enumeration() {
     let outer = outer.shrink(&[5..side / 2, 7..side / 4]).unwrap().flip(0).unwrap();
     let direct = inner.shrink(&[5..side / 2, 7..side / 4]).unwrap().flip(0).unwrap();
     assert_eq!(outer.compose_over(&inner).unwrap(), Some(direct));
+    // Up to the last index of each dimension.
+    let whole = View::contiguous(&[side, side]).unwrap();
+    assert_eq!(inner.compose_over(&inner).unwrap(), Some(whole));
+    let ends = inner.slice(0, side - 1, 1 - side as isize, 2).unwrap();
+    assert_eq!(
+        ends.compose_over(&inner).unwrap(),
+        Some(inner.permute(&[1, 0]).unwrap().slice(0, side - 1, 1 - side as isize, 2).unwrap())
+    );
 }
 
 /// Two digits that move against each other, and a mask that requires both to be high. Each bound

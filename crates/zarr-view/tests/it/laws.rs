@@ -45,6 +45,17 @@ fn check(
     assert_eq!(result.span(), span);
 }
 
+#[test]
+fn a_view_is_contiguous_if_it_reads_all_elements_in_order() {
+    let mut found = 0;
+    for_views(20, |_, view| {
+        let is_in_order = oracle::map(&view).into_iter().eq((0..view.len() as isize).map(Some));
+        assert_eq!(view.is_contiguous(), is_in_order, "{view:?}");
+        found += usize::from(is_in_order);
+    });
+    assert!(found > ROUNDS / 20, "{found}");
+}
+
 fn permutation(rng: &mut Rng, rank: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rank).collect();
     rng.shuffle(&mut order);

@@ -165,3 +165,102 @@ impl BlockBuffer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A box whose destination has rows of columns, for each mid or within them, and `margin` bytes
+    /// after each run of columns.
+    fn block(counts: [usize; 3], size: usize, mids_within: bool, margin: usize) -> Block {
+        let [across, mid, along] = counts;
+        let run = along * size + margin;
+        let (row, between) = if mids_within { (run * mid, run) } else { (run, run * across) };
+        Block {
+            across: Loop { count: across, src: 0, dst: signed(row) },
+            mid: Loop { count: mid, src: 0, dst: signed(between) },
+            along: Loop { count: along, src: 0, dst: signed(size) },
+            size,
+        }
+    }
+
+    /// Each byte of a block has its own place in the buffer, and runs are the same on both sides.
+    fn check(block: &Block, layout: &BlockBuffer, room: usize) {
+        let (rows, mids, bytes) = layout.runs(block);
+        let buffered = layout.buffered(block);
+        let mut moved = vec![false; room];
+        for row in 0..signed(rows) {
+            for mid in 0..signed(mids) {
+                let at = row * buffered.across.dst + mid * buffered.mid.dst;
+                let run = &mut moved[at.cast_unsigned()..][..bytes];
+                assert!(run.iter().all(|moved| !moved), "runs overlap: {block:?} {layout:?}");
+                run.fill(true);
+            }
+        }
+        let (counts, size) = ([block.across.count, block.mid.count, block.along.count], block.size);
+        assert_eq!(rows * mids * bytes, counts.iter().product::<usize>() * size);
+        for row in 0..signed(counts[0]) {
+            for mid in 0..signed(counts[1]) {
+                let (r, m) = (row.min(signed(rows) - 1), mid.min(signed(mids) - 1));
+                let place = |block: &Block, row, mid| row * block.across.dst + mid * block.mid.dst;
+                assert_eq!(
+                    place(&buffered, row, mid) - place(&buffered, r, m),
+                    place(block, row, mid) - place(block, r, m),
+                    "row {row}, mid {mid}: {block:?} {layout:?}"
+                );
+                let at = place(&buffered, row, mid).cast_unsigned();
+                assert!(moved[at..][..counts[2] * size].iter().all(|moved| *moved));
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_fit_their_room_and_runs_lie_apart() {
+        let room = 2048;
+        let counts = [1, 3, 16, 70, 300];
+        for (across, mid) in counts.into_iter().flat_map(|n| counts.map(|m| (n, m))) {
+            for along in counts {
+                for (size, mids_within, margin) in [1, 4, 24].into_iter().flat_map(|size| {
+                    [(true, 0), (false, 0), (false, 3)].map(|(mids, margin)| (size, mids, margin))
+                }) {
+                    let all = block([across, mid, along], size, mids_within, margin);
+                    let layout = BlockBuffer::new(&all, room);
+                    let part = |each: Loop, count: usize| Loop { count, ..each };
+                    let whole = Block {
+                        across: part(all.across, layout.rows),
+                        mid: part(all.mid, layout.mids),
+                        along: part(all.along, layout.columns),
+                        size,
+                    };
+                    check(&whole, &layout, room);
+                    // The last block may be cut along each loop.
+                    let last = |count: usize, of: usize| (of - 1) % count + 1;
+                    let cut = Block {
+                        across: part(all.across, last(layout.rows, across)),
+                        mid: part(all.mid, last(layout.mids, mid)),
+                        along: part(all.along, last(layout.columns, along)),
+                        size,
+                    };
+                    check(&cut, &layout, room);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_that_are_contiguous_in_the_destination_are_one_run() {
+        for (counts, mids_within, margin, runs) in [
+            ([5, 1, 10], true, 0, (1, 1, 200)),
+            ([5, 3, 10], true, 0, (1, 1, 600)),
+            // The columns of all mids, all rows, or one row and mid.
+            ([4, 4, 16], true, 0, (4, 1, 256)),
+            ([5, 3, 10], false, 0, (1, 3, 200)),
+            ([5, 3, 10], true, 4, (5, 3, 40)),
+            // A power of two of bytes would map to few sets of the cache.
+            ([4, 1, 64], true, 0, (4, 1, 256)),
+        ] {
+            let all = block(counts, 4, mids_within, margin);
+            assert_eq!(BlockBuffer::new(&all, 4096).runs(&all), runs, "{counts:?} {margin}");
+        }
+    }
+}
