@@ -9,7 +9,7 @@ use std::time::Instant;
 use crate::conformance::{fixtures, requirements};
 use crate::release::{book, minute};
 use crate::rules::{api, tidy};
-use crate::run::{Outcome, cargo, output, root, step as run, target, tracked};
+use crate::run::{Outcome, cargo, crates, output, read, root, step as run, target, tracked};
 use crate::testing::{optimised, python, s3, simulate};
 
 /// A part of the checks, with the minutes it should take on two cores with nothing compiled yet.
@@ -17,7 +17,7 @@ struct Step {
     name: &'static str,
     budget: f64,
     when: When,
-    /// Runs while the step before does: each of the two leaves a core idle.
+    /// Runs while the steps after it do: it leaves a core idle.
     beside: bool,
     run: fn() -> Outcome,
 }
@@ -51,30 +51,30 @@ impl Step {
     }
 }
 
-/// 20 minutes in total without those of `--quick`: steps beside each other count once.
+/// 20 minutes in total without those of `--quick` and beside others.
 ///
 /// Tests run twice, but for those of safe crates ([`optimised`]): without debug assertions and with
 /// all features, and by the README's command with the default features and debug assertions.
 const STEPS: &[Step] = &[
     step("format, tidy, fixtures, conformance", When::Always, 0.5, rules),
-    step("clippy", When::Always, 1.5, clippy),
-    step("the README's first command", When::Full, 0.8, first_command),
+    step("clippy", When::Always, 1.8, clippy),
+    step("the README's first command", When::Full, 0.9, first_command),
     step("tests, all features", When::Quick, 4.5, tests),
     step("simulation", When::Always, 1.2, || {
         simulate::simulate(&["--seeds".to_owned(), "5000".to_owned()])
     }),
     step("orders of threads", When::Always, 0.5, simulate::threads),
+    step("tests, all features, optimised", When::Full, 4.0, optimised_tests),
+    // Its tests in Python use one core. The builds take turns.
+    step("Python package", When::Full, 9.0, || python::python(&["--if-possible".to_owned()]))
+        .beside(),
     step("documentation", When::Always, 0.3, documentation),
     step("public items", When::Full, 0.4, || api::api(&["--check".to_owned()])),
-    step("tests, all features, optimised", When::Full, 4.0, optimised_tests),
-    step("object storage", When::Full, 1.0, || s3::s3_test(&["--quick".to_owned()])),
-    // Tests in Python run while crates are compiled one by one; the two builds take turns.
-    step("each crate and feature alone", When::Full, 4.5, selective_dependencies),
-    step("Python package", When::Full, 5.0, || python::python(&["--if-possible".to_owned()]))
-        .beside(),
-    step("book", When::Full, 0.5, || book::book(&[])),
+    step("object storage", When::Full, 1.5, || s3::s3_test(&["--quick".to_owned()])),
+    step("each crate and feature alone", When::Full, 4.0, selective_dependencies),
+    step("book", When::Full, 0.6, || book::book(&[])),
     step("without std", When::Full, 0.2, no_std),
-    step("the README's tests", When::Full, 4.6, readme_tests),
+    step("the README's tests", When::Full, 5.0, readme_tests),
 ];
 
 /// Runs every check, or with `--quick` those that need no second build, and reports how long each
@@ -85,20 +85,24 @@ pub(crate) fn check(arguments: &[String]) -> Outcome {
         [flag] if flag == "--quick" => true,
         _ => return Err("usage: cargo xtask check [--quick]".to_owned()),
     };
-    let mut report = String::new();
     let left_out = if quick { When::Full } else { When::Quick };
-    let steps: Vec<&Step> = STEPS.iter().filter(|step| step.when != left_out).collect();
-    for group in steps.chunk_by(|_, next| next.beside) {
-        let before = processor_minutes();
-        let lines: Result<String, String> = thread::scope(|scope| {
-            let running: Vec<_> = group.iter().map(|step| scope.spawn(|| step.timed())).collect();
-            running.into_iter().map(|step| step.join().map_err(|_| "a step panicked")?).collect()
-        });
-        let processor = processor_minutes() - before;
-        report += &format!("{}{:>64.1} of processor time\n", lines?, processor);
-    }
-    eprint!("── all checks passed\n{report}");
-    Ok(())
+    let mut report = String::new();
+    let outcome = thread::scope(|scope| {
+        let mut beside = Vec::new();
+        for step in STEPS.iter().filter(|step| step.when != left_out) {
+            match step.beside {
+                true => beside.push(scope.spawn(|| step.timed())),
+                false => report += &step.timed()?,
+            }
+        }
+        for step in beside {
+            report += &step.join().map_err(|_| "a step panicked")??;
+        }
+        Ok(())
+    });
+    let verdict = if outcome.is_ok() { "all checks passed" } else { "these checks passed" };
+    eprint!("── {verdict}; {:.1} minutes of processor time\n{report}", processor_minutes());
+    outcome
 }
 
 /// What all ended children of this program took of all processors; 0 where the system does not tell.
@@ -231,32 +235,40 @@ fn documentation() -> Outcome {
     )
 }
 
-/// Overflow that debug assertions catch must not give wrong answers without them.
+/// Overflow that debug assertions catch must not give wrong answers without them. Files of these tests
+/// are in memory, where making and deleting them is quicker; those of the README's tests are on disk.
 fn optimised_tests() -> Outcome {
-    cargo(&[&["test"], &optimised::crates()[..]].concat(), &[])?;
+    let folder: &[_] = if memory_has_room() { &[("TMPDIR", MEMORY)] } else { &[] };
+    cargo(&[&["test"], &optimised::crates()[..]].concat(), folder)?;
     cargo(&[&["test", "--package", INNER_TESTS, "--lib"], &optimised::HOW[..]].concat(), &[])
+}
+
+const MEMORY: &str = "/dev/shm";
+
+/// Whether the folder in memory exists, has a gigabyte, and runs programs: those of examples in the
+/// documentation are there too.
+fn memory_has_room() -> bool {
+    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
+    let mount = mounts
+        .lines()
+        .map(|line| line.split(' '))
+        .find_map(|mut words| (words.nth(1) == Some(MEMORY)).then(|| words.nth(1)).flatten());
+    let Some(options) = mount.filter(|options| !options.contains("noexec")) else { return false };
+    let free = output(Command::new("df").args(["--output=avail", "-k", MEMORY]));
+    let free = free.ok().and_then(|text| text.lines().nth(1)?.trim().parse::<u64>().ok());
+    options.starts_with("rw") && free.is_some_and(|kibibytes| kibibytes >= 1 << 20)
 }
 
 /// Each crate alone, with no feature, each single feature and all: users depend on one crate, which
 /// must build without the workspace's unified features. Features that a crate only passes on are
 /// checked in the crate below.
 fn selective_dependencies() -> Outcome {
-    let mut names: Vec<String> = Vec::new();
-    let crates = root().join("crates");
-    let entries =
-        fs::read_dir(&crates).map_err(|error| format!("{}: {error}", crates.display()))?;
-    for entry in entries {
-        let entry = entry.map_err(|error| error.to_string())?;
-        names.push(entry.file_name().to_string_lossy().into_owned());
-    }
-    names.sort();
-    for name in &names {
-        let manifest = crates.join(name).join("Cargo.toml");
-        let text = fs::read_to_string(&manifest)
-            .map_err(|error| format!("{}: {error}", manifest.display()))?;
+    for name in crates() {
+        let text = read(&format!("crates/{name}/Cargo.toml"))?;
         let clippy = |features: &[&str]| {
             let head = ["clippy", "--quiet", "--locked", "-p", name];
-            let tail = ["--", "-D", "warnings"];
+            // The crates below have had the lints: they come first.
+            let tail = ["--", "--no-deps", "-D", "warnings"];
             cargo(&[&head, features, &tail].concat(), &[])
         };
         clippy(&[])?;
@@ -266,7 +278,7 @@ fn selective_dependencies() -> Outcome {
         }
         clippy(&["--all-features"])?;
         clippy(&["--no-default-features"])?;
-        let source = source(&crates.join(name).join("src"))?;
+        let source = source(&root().join("crates").join(name).join("src"))?;
         for feature in &features {
             if !is_passed_on(&text, feature, &features)
                 || source.contains(&format!("feature = {feature:?}"))

@@ -20,8 +20,8 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-zip",
     "zarr-array",
     "zarr-copy",
-    "zarr-check",
     "zarr-join",
+    "zarr-check",
     "zarr-virtual-join",
     "zarr-report",
     "zarr-kit",
@@ -117,4 +117,20 @@ fn command_line(command: &Command) -> String {
         .to_string_lossy()
         .into_owned();
     command.get_args().fold(name, |line, argument| line + " " + &argument.to_string_lossy())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{crates, root};
+
+    #[test]
+    fn every_crate_is_listed() {
+        let mut listed: Vec<_> = crates().map(str::to_owned).collect();
+        listed.sort();
+        let folders = std::fs::read_dir(root().join("crates")).unwrap();
+        let mut found: Vec<_> =
+            folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        found.sort();
+        assert_eq!(listed, found);
+    }
 }
