@@ -88,6 +88,37 @@ fn large_views_compose_without_enumeration() {
         ends.compose_over(&inner).unwrap(),
         Some(inner.permute(&[1, 0]).unwrap().slice(0, side - 1, 1 - side as isize, 2).unwrap())
     );
+    // Of a masked view.
+    let inner = inner.shrink(&[0..side / 2, 0..side / 2]).unwrap();
+    let inner = inner.pad(&[(1, 2), (3, 4)]).unwrap();
+    let outer = View::contiguous(inner.shape()).unwrap();
+    let cut = [5..side / 2 + 3, 0..side / 4];
+    for (above, direct) in [
+        (outer.flip(0), inner.flip(0)),
+        (outer.flip(1), inner.flip(1)),
+        (outer.permute(&[1, 0]), inner.permute(&[1, 0])),
+        (outer.shrink(&cut), inner.shrink(&cut)),
+    ] {
+        assert_eq!(above.unwrap().compose_over(&inner).unwrap(), Some(direct.unwrap()));
+    }
+}
+
+/// Few elements are enumerated, however many masked ones lie before them.
+#[test]
+fn padding_before_an_outer_view_pads_the_composition() {
+    let mut rng = Rng(15);
+    for _ in 0..5000 {
+        let inner = chain(&mut rng, 24, 6);
+        let outer = chain(&mut rng, inner.len(), 6);
+        let mut margins = vec![(0, 0); outer.rank()];
+        let (Some(first), Some(view)) = (margins.first_mut(), outer.compose_over(&inner).unwrap())
+        else {
+            continue;
+        };
+        *first = (5000, 0);
+        let padded = outer.pad(&margins).unwrap().compose_over(&inner).unwrap();
+        assert_eq!(padded, Some(view.pad(&margins).unwrap()), "{outer:?} over {inner:?}");
+    }
 }
 
 /// Two digits that move against each other, and a mask that requires both to be high. Each bound
