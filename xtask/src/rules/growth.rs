@@ -38,24 +38,25 @@ pub(crate) fn record(reason: Option<&str>) -> Outcome {
     let (known, mut reasons) =
         recorded(&fs::read_to_string(root().join(FILE)).unwrap_or_default())?;
     let now = sizes(&tracked()?)?;
-    let mut add = |text: String| {
-        let reason = reason.ok_or_else(|| format!("{text}: a reason is missing"))?;
-        reasons.push(format!("{text}: {reason}"));
-        Ok::<_, String>(())
-    };
+    let mut grown = Vec::new();
     for (name, size) in &now {
         let Some(before) = known.get(name) else {
             println!("{name}: {size:?}");
-            add(format!("{name}, a new crate"))?;
+            grown.push(format!("{name}: new"));
             continue;
         };
         for change in changes(before, size) {
             let text = described(name, change);
             println!("{text}");
             if change.2 > change.1 {
-                add(text)?;
+                grown.push(text);
             }
         }
+    }
+    if !grown.is_empty() {
+        let grown = grown.join("; ");
+        let reason = reason.ok_or_else(|| format!("{grown}; a reason is missing"))?;
+        reasons.push(format!("{reason} ({grown})"));
     }
     let mut text = format!("# {} of each crate.\n", WHAT.join(", "));
     for (name, [lines, items, dependencies]) in &now {
@@ -91,7 +92,7 @@ fn changes(before: &Size, now: &Size) -> impl Iterator<Item = (&'static str, usi
 }
 
 fn described(name: &str, (what, before, now): (&str, usize, usize)) -> String {
-    format!("{name}, {what}: {before} to {now}")
+    format!("{name}: {what} {before} to {now}")
 }
 
 fn sizes(files: &[String]) -> Result<BTreeMap<String, Size>, String> {
@@ -169,10 +170,10 @@ mod tests {
     #[test]
     fn what_is_recorded_is_read() {
         let text =
-            "# sizes\nzarr-a 10 2 1\nzarr-b 7 0 3\n\n# Why.\nzarr-a, lines of code: 9 to 10: b\n";
+            "# sizes\nzarr-a 10 2 1\nzarr-b 7 0 3\n\n# Why.\nb (zarr-a: lines of code 9 to 10)\n";
         let (known, reasons) = recorded(text).expect("it is well formed");
         assert_eq!((known["zarr-a"], known["zarr-b"]), ([10, 2, 1], [7, 0, 3]));
-        assert_eq!(reasons, ["zarr-a, lines of code: 9 to 10: b"]);
+        assert_eq!(reasons, ["b (zarr-a: lines of code 9 to 10)"]);
         assert!(recorded("zarr-a 10 2\n").is_err());
         let grown: Vec<_> = changes(&[10, 2, 1], &[11, 1, 1]).collect();
         assert_eq!(grown, [("lines of code", 10, 11), ("public items", 2, 1)]);
