@@ -28,6 +28,13 @@ pub fn sampled(step: usize) -> usize {
     if std::env::var_os("ZARR_KIT_EXHAUSTIVE").is_some() { 1 } else { step }
 }
 
+/// A folder for tests that make and remove many files: in memory, if the system has such a place.
+/// Disks take most of the time of these tests.
+#[must_use]
+pub fn folder_in_memory() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// The key `text`.
 #[must_use]
 pub fn key(text: &str) -> Key {

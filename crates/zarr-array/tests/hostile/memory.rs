@@ -15,6 +15,7 @@ use zarr_array::store::{LocalStore, MemoryStore, Prefix, Store};
 use zarr_array::{Array, Selection};
 use zarr_check::CheckOptions;
 use zarr_metadata::ArrayMetadata;
+use zarr_store_tests::folder_in_memory;
 
 use super::{BYTES, ONE, checked, document, peak, regular};
 
@@ -136,7 +137,7 @@ fn reads_and_writes_hold_two_decoded_chunks_a_thread() {
     let len = |region: &Selection| region.elements().expect("few") as usize * 2;
     for codecs in chains() {
         for threads in [1, 2] {
-            let folder = tempfile::tempdir().expect("a folder");
+            let folder = folder_in_memory();
             let array = open(folder.path(), &codecs, threads);
             let mut out = vec![0; elements.len()];
             let check = |name: &str, result: usize, work: &mut dyn FnMut()| {

@@ -6,6 +6,8 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use zarr_store_tests::folder_in_memory;
+
 use crate::support::{command, file, root, run, run_with, session, stdout, succeed, text};
 
 const SEATTLE: &str = "fixtures/seattle-weather.zarr";
@@ -238,7 +240,7 @@ fn a_killed_copy_is_resumed_to_the_same_bytes() {
 #[cfg(unix)]
 #[test]
 fn an_interrupted_copy_says_how_to_go_on() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     let folder = folder.path();
     let elements = many(folder);
     // The signal decides the status, and the option the advice.
@@ -270,7 +272,7 @@ fn an_interrupted_copy_says_how_to_go_on() {
 #[cfg(target_os = "linux")]
 #[test]
 fn a_signal_that_is_ignored_stays_so() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     let folder = folder.path();
     let elements = many(folder);
     let child = begin_copy(folder, "to", &[], &["nohup"]);

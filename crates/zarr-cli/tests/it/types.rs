@@ -61,7 +61,7 @@ const TYPES: [&str; 15] = [
 
 #[test]
 fn every_type_goes_through_files_and_copies() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = zarr_store_tests::folder_in_memory();
     let folder = folder.path();
     unpack("zarr-python", folder);
     for name in TYPES {

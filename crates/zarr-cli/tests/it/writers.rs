@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 
 use serde_json::Value;
+use zarr_store_tests::folder_in_memory;
 
 use crate::support::{root, run, session};
 
@@ -35,7 +36,7 @@ pub(crate) fn unpack(collection: &str, folder: &Path) -> Vec<Value> {
 /// The tests of the library read all cases; here each case starts three processes, so only some
 /// are read.
 fn check_collection(collection: &str, every: usize) {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     let folder = folder.path();
     let mut read = 0;
     for case in unpack(collection, folder).iter().step_by(every) {
@@ -90,7 +91,7 @@ fn zfp() {
 
 #[test]
 fn in_words() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     let mut commands: Vec<[String; 2]> = Vec::new();
     for collection in ["zarr-python", "tensorstore", "reference", "numcodecs", "codecs"] {
         let cases = unpack(collection, &folder.path().join(collection));
@@ -114,7 +115,7 @@ fn in_words() {
 /// What is lossy is said to be.
 #[test]
 fn modes_of_zfp_in_words() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     unpack("zfp", folder.path());
     for (case, expected) in [
         ("reversible-int32-1", "zfp (reversible)"),

@@ -185,6 +185,7 @@ impl ChunkCodec {
 /// Reverses each unit of every element in place, if the elements are swapped.
 fn swap_all(elements: &mut [u8], element: CopyElement) {
     match element.unit() {
+        1 => {}
         // As numbers, which builds that are not optimised turn ten times as fast as slices.
         2 => turn(elements, |unit| u16::from_le_bytes(unit).to_be_bytes()),
         4 => turn(elements, |unit| u32::from_le_bytes(unit).to_be_bytes()),

@@ -12,7 +12,10 @@ use zarr_store::{
 };
 use zarr_store_tests::{key, keys_below, objects, without_key};
 #[cfg(feature = "parquet")]
-use {zarr_store::Links, zarr_store_tests::sampled};
+use {
+    zarr_store::Links,
+    zarr_store_tests::{folder_in_memory, sampled},
+};
 
 /// A folder with a target of 100 bytes, in which each byte is its position.
 fn folder() -> (tempfile::TempDir, PathBuf) {
@@ -203,7 +206,7 @@ mod tables {
 
     /// A copy of the folder of one of the programs beside copies of the targets.
     fn copy(writer: &str) -> (tempfile::TempDir, PathBuf) {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder_in_memory();
         for name in ["january.nc", "february.nc"] {
             fs::copy(fixture().join(name), folder.path().join(name)).unwrap();
         }

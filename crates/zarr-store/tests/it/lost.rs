@@ -16,7 +16,7 @@ use zarr_store_tests::{key, keys_below};
 fn what_others_put_meanwhile_stays() {
     for fault in [ServerFault::Fails, ServerFault::Closes] {
         let server = Server::start();
-        let store = soon(&server);
+        let store = server.open();
         let a = key("a");
         store.put(&a, b"1").unwrap();
         let old = store.head(&a).unwrap().unwrap().version;
@@ -35,7 +35,7 @@ fn what_others_put_meanwhile_stays() {
 #[test]
 fn what_cannot_be_found_out_is_an_error() {
     let server = Server::start();
-    let store = soon(&server);
+    let store = server.open();
     server.plan("PUT", "base/a", 1, ServerFault::DoneThenFails);
     server.plan("GET", "base/a", 100, ServerFault::Fails);
     let error = store.put_if(&key("a"), b"1", None).unwrap_err();

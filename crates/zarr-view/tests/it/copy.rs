@@ -40,14 +40,14 @@ pub(crate) fn expected(
     let size = element.size();
     for (from, to) in oracle::map(src_view).iter().zip(oracle::map(dst_view)) {
         let Some(to) = to else { continue };
-        let value: Vec<u8> = match from {
-            Some(from) => src[*from as usize * size..][..size]
-                .chunks(element.unit())
-                .flat_map(|unit| unit.iter().rev().copied().collect::<Vec<u8>>())
-                .collect(),
-            None => fill.to_vec(),
-        };
-        after[to as usize * size..][..size].copy_from_slice(&value);
+        let value = &mut after[to as usize * size..][..size];
+        match from {
+            Some(from) => {
+                value.copy_from_slice(&src[*from as usize * size..][..size]);
+                value.chunks_mut(element.unit()).for_each(<[u8]>::reverse);
+            }
+            None => value.copy_from_slice(fill),
+        }
     }
     after
 }

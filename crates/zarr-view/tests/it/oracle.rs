@@ -27,14 +27,14 @@ pub(crate) fn map_of(
     offset: isize,
     mask: &[(usize, usize)],
 ) -> Map {
-    indices(shape)
-        .iter()
-        .map(|index| {
-            let valid = index.iter().zip(mask).all(|(&i, &(lo, hi))| lo <= i && i < hi);
-            let terms = index.iter().zip(strides).map(|(&i, &stride)| i as isize * stride);
-            valid.then(|| offset + terms.sum::<isize>())
-        })
-        .collect()
+    let mut all = vec![Some(offset)];
+    for ((&size, &stride), &(lo, hi)) in shape.iter().zip(strides).zip(mask) {
+        let along = |at: Option<isize>| {
+            (0..size).map(move |i| Some(at.filter(|_| lo <= i && i < hi)? + i as isize * stride))
+        };
+        all = all.into_iter().flat_map(along).collect();
+    }
+    all
 }
 
 /// The map of a view, from its public numbers.

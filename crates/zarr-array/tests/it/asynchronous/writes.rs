@@ -7,7 +7,7 @@ use zarr_array::store::{
     Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
 };
 use zarr_array::{Array, ArrayError, Selection};
-use zarr_store_tests::{Objects, objects};
+use zarr_store_tests::{Objects, folder_in_memory, objects};
 
 use super::face::{Faced, Manner};
 use super::gate::Gate;
@@ -100,7 +100,7 @@ fn every_way_of_writing_stores_the_same() {
     let mut random = Random(1);
     for codecs in chains() {
         for grid in [REGULAR, RECTILINEAR] {
-            let folders = [(); 2].map(|()| tempfile::tempdir().expect("makes a folder"));
+            let folders = [(); 2].map(|()| folder_in_memory());
             // What is removed and what stays as the fill value differs between kinds of stores.
             let [kinds, oracles] = folders.each_ref().map(|folder| kinds(grid, &codecs, folder));
             for round in 0..16 {

@@ -76,7 +76,7 @@ fn an_append_does_not_take_over_that_of_another() {
 fn what_was_there_before_was_not_created() {
     for fault in [None, Some(ServerFault::DoneThenFails), Some(ServerFault::Closes)] {
         let server = Server::start();
-        let store = soon(&server);
+        let store = server.open();
         let first = Prefix::new("a").unwrap();
         Array::create(store.clone(), &first, metadata(8)).unwrap();
         let other = Prefix::new("g").unwrap();
@@ -108,7 +108,7 @@ fn what_others_put_meanwhile_is_seen() {
     };
 
     let server = Server::start();
-    let store = soon(&server);
+    let store = server.open();
     let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
     server.change("PUT", "q/zarr.json", put("base/q/zarr.json", group));
     create_parents(&store, &at("q/new")).unwrap();

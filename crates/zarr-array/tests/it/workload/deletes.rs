@@ -130,7 +130,7 @@ fn a_group_that_goes_takes_each_node_whole() {
 
 #[test]
 fn a_local_group_that_goes_takes_each_node_whole() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = zarr_store_tests::folder_in_memory();
     let count = std::cell::Cell::new(0_u32);
     dies_at_every_operation(&|| {
         count.set(count.get() + 1);

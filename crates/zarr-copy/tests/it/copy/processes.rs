@@ -8,7 +8,7 @@ use zarr_array::store::{Fault, FaultStore, LocalStore, Prefix, Store};
 use zarr_array::{Array, Part, Selection};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, CopySummary, TransferError};
-use zarr_store_tests::{child, objects};
+use zarr_store_tests::{child, folder_in_memory, objects};
 
 use super::ends::{array, copy_with, group, prefix};
 use super::parts::Random;
@@ -87,7 +87,7 @@ fn processes_copy(
 #[test]
 fn sixteen_parts_by_four_processes_that_are_killed() {
     const OF: u32 = 16;
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     let path = |name: &str| folder.path().join(name);
     let from = large(&path("from"));
     let plain: Shared = Arc::new(LocalStore::create(path("plain")).expect("creates"));

@@ -8,7 +8,7 @@ use zarr_array::store::{
 use zarr_array::{Array, Part, Selection};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
-use zarr_store_tests::{Objects, objects};
+use zarr_store_tests::{Objects, folder_in_memory, objects};
 
 use super::ends::{array, copy, group, prefix};
 use super::{LITTLE, SHAPE, documents_are_of_whole_nodes, metadata, regular};
@@ -305,7 +305,7 @@ fn a_source_that_has_changed_is_not_copied_in_part() {
                 [("a", None), ("a", Some([7, 5])), ("", None), ("", Some([7, 5]))]
             {
                 let at = format!("{what} {is_local} {place:?} {chunks:?}");
-                let folder = tempfile::tempdir().expect("a folder");
+                let folder = folder_in_memory();
                 let from = source(Some(&folder).filter(|_| is_local));
                 let whole = Arc::new(FaultStore::new(MemoryStore::new()));
                 let target: Shared = whole.clone();

@@ -8,7 +8,7 @@ use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Stor
 use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_join::rearrange::{Rearrangement, Repair, Span, repair};
 use zarr_metadata::GroupMetadata;
-use zarr_store_tests::{Objects, objects, restore};
+use zarr_store_tests::{Objects, folder_in_memory, objects, restore};
 
 use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
 
@@ -200,7 +200,7 @@ fn in_memory_it_ends_old_or_new_with_a_repair() {
 
 #[test]
 fn in_local_files_it_ends_old_or_new_with_a_repair() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     let number = std::sync::atomic::AtomicU64::new(0);
     ends(
         &|| {

@@ -12,7 +12,7 @@ use zarr_join::rearrange::{
     GroupRearrangement, Repair, Span, refuse_half_rearranged, repair, repair_group,
 };
 use zarr_metadata::GroupMetadata;
-use zarr_store_tests::{Objects, objects, restore, sampled};
+use zarr_store_tests::{Objects, folder_in_memory, objects, restore, sampled};
 
 use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
 
@@ -209,7 +209,7 @@ fn in_memory_all_arrays_end_old_or_new_with_a_repair() {
 
 #[test]
 fn in_local_files_all_arrays_end_old_or_new_with_a_repair() {
-    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder_in_memory();
     let number = std::sync::atomic::AtomicU64::new(0);
     let make = || -> Arc<dyn Store> {
         let number = number.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -462,7 +462,7 @@ fn an_array_alone_does_not_undo_what_its_group_completes() {
     let [spans, ..] = spans();
     let (states, operations) = states(&make, &spans);
     for number in 0..operations {
-        let folder = tempfile::tempdir().expect("makes a folder");
+        let folder = folder_in_memory();
         let make = || -> Arc<dyn Store> {
             Arc::new(LocalStore::create(folder.path()).expect("makes a store"))
         };
