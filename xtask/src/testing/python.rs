@@ -53,7 +53,9 @@ fn build_and_test(python: &Path) -> Outcome {
     install.arg("--force-reinstall").arg(&package).env("PATH", path);
     step(install.env("MATURIN_PEP517_ARGS", how))?;
     let cache = target().join("mypy");
-    step(module(&["mypy", "--strict", "-p", "zarr_kit", "--cache-dir"]).arg(cache))?;
+    let mut types = module(&["mypy", "-p", "zarr_kit", "--config-file"]);
+    types.arg(package.join("pyproject.toml")).arg("--cache-dir").arg(cache);
+    step(&mut types)?;
     test(python)?;
     zarr_python(python, &[])
 }
