@@ -1,8 +1,8 @@
 """Counts elements that processes lose which write next to each other.
 
-    python race.py [--runs N] [--kinds KIND ...] [--stores STORE ...] [--endpoint URL]
+    python race.py [--runs N] [--tasks N] [--kinds KIND ...] [--stores STORE ...] [--endpoint URL]
 
-400 tasks on 4 processes write 10 elements each of an array of 4,000 in chunks of 70, so that most
+400 tasks on 4 processes write 10 elements each of an array of 4,000 in chunks of 70, so that all
 chunks are written by several tasks at once: in a local folder, and on a server of the S3 protocol on
 this machine (the package moto). Prints the losses of every run, and fails if an array of zarr-kit, or
 one of zarr-python with its codec pipeline, has any. zarr-python's default pipeline does.
@@ -29,7 +29,7 @@ import zarr_kit
 sys.path.append(str(Path(__file__).parents[1] / "tests"))
 import servers  # noqa: E402
 
-ELEMENTS, TASKS, CHUNK = 4000, 400, 70
+PART, CHUNK = 10, 70
 OURS = "zarr_kit.pipeline.ZarrKitCodecPipeline"
 DEFAULT = "zarr.core.codec_pipeline.BatchedCodecPipeline"
 
@@ -52,18 +52,17 @@ def opened(kind: str, url: str, options: dict[str, str]) -> Any:
 
 
 def write(kind: str, url: str, options: dict[str, str], task: int) -> None:
-    count = ELEMENTS // TASKS
-    first = task * count
-    opened(kind, url, options)[first : first + count] = np.arange(first, first + count) + 1
+    first = task * PART
+    opened(kind, url, options)[first : first + PART] = np.arange(first, first + PART) + 1
 
 
-def lost(kind: str, url: str, options: dict[str, str], pool: ProcessPoolExecutor) -> int:
+def lost(kind: str, url: str, options: dict[str, str], pool: ProcessPoolExecutor, tasks: int) -> int:
     """How many elements of one run are not there."""
-    zarr_kit.create(url, shape=ELEMENTS, dtype="int32", chunks=CHUNK, storage_options=options)
-    for future in [pool.submit(write, kind, url, options, task) for task in range(TASKS)]:
+    zarr_kit.create(url, shape=tasks * PART, dtype="int32", chunks=CHUNK, storage_options=options)
+    for future in [pool.submit(write, kind, url, options, task) for task in range(tasks)]:
         future.result()
     found = zarr_kit.open(url, storage_options=options)[...]
-    return int((found != np.arange(ELEMENTS) + 1).sum())
+    return int((found != np.arange(tasks * PART) + 1).sum())
 
 
 @contextmanager
@@ -79,7 +78,7 @@ def folder() -> Iterator[dict[str, str]]:
     yield {}
 
 
-def main(runs: int, kinds: list[str], stores: list[str], endpoint: str | None) -> int:
+def main(runs: int, tasks: int, kinds: list[str], stores: list[str], endpoint: str | None) -> int:
     ours = 0
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as temporary:
@@ -87,7 +86,7 @@ def main(runs: int, kinds: list[str], stores: list[str], endpoint: str | None) -
             place, root = (folder(), temporary) if name == "local" else (bucket(endpoint), "s3://bucket")
             with place as options, ProcessPoolExecutor(4, context) as pool:
                 for kind in kinds:
-                    losses = [lost(kind, f"{root}/{kind}-{run}", options, pool) for run in range(runs)]
+                    losses = [lost(kind, f"{root}/{kind}-{run}", options, pool, tasks) for run in range(runs)]
                     print(f"{kind}, {name}: {sum(losses)} lost in {runs} runs: {losses}", flush=True)
                     ours += sum(losses) if kind != "default" else 0
     return int(ours > 0)
@@ -96,6 +95,7 @@ def main(runs: int, kinds: list[str], stores: list[str], endpoint: str | None) -
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=20)
+    parser.add_argument("--tasks", type=int, default=400)
     parser.add_argument("--kinds", nargs="+", default=["zarr-kit", "pipeline", "default"])
     parser.add_argument("--stores", nargs="+", default=["local", "S3"])
     parser.add_argument("--endpoint")

@@ -43,3 +43,18 @@ def moto(server):
     if not server.is_moto:
         pytest.skip("moto alone notes requests and lets everybody in")
     return server
+
+
+@pytest.fixture(scope="session")
+def workers():
+    """Dask's workers as processes, for all tests: what takes them longest is to import packages."""
+    distributed = pytest.importorskip("dask.distributed")
+    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(workers):
+    """A client of these workers, which schedules all tasks of a test."""
+    with pytest.importorskip("dask.distributed").Client(workers) as client:
+        yield client

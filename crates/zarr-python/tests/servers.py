@@ -15,6 +15,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,9 @@ class Server:
         """The settings of zarr-kit, without keys."""
         return {"endpoint": self.endpoint, "region": "us-east-1", "allow_http": "true"}
 
-    @property
+    @cached_property
     def client(self) -> Any:
-        """Another client than zarr-kit's."""
+        """Another client than zarr-kit's; boto3 takes longer to make one than a server to answer."""
         import boto3
 
         keys = {"aws_access_key_id": ACCESS_KEY, "aws_secret_access_key": SECRET_KEY}
@@ -83,9 +84,8 @@ class Server:
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
             (self.folder / "bucket").mkdir()
             return
-        client = self.client
-        for key in self.keys():
-            client.delete_object(Bucket="bucket", Key=key)
+        if keys := [{"Key": key} for key in self.keys()]:
+            self.client.delete_objects(Bucket="bucket", Delete={"Objects": keys})
         self.requests.clear()
 
 

@@ -15,14 +15,6 @@ da = pytest.importorskip("dask.array")
 MONTHS = (31, 28, 31, 30)
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
-            yield client
-
-
 def test_the_stored_chunks_are_dasks(tmp_path):
     values = np.arange(120 * 7, dtype="i4").reshape(120, 7)
     array = zarr_kit.create(tmp_path / "a.zarr", shape=(120, 7), dtype="i4", chunks=[MONTHS, 3])

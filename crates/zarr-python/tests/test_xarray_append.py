@@ -31,14 +31,6 @@ def rectilinear():
         yield
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
-            yield client
-
-
 def rain(days=120, start="2001-01-01"):
     times = pd.date_range(start, periods=days)
     values = np.random.default_rng(days).random((days, 10)).astype("f4")

@@ -1,6 +1,7 @@
 """Xarray on object storage: servers of the S3 protocol on this machine."""
 
 import json
+import os
 
 import numpy as np
 import pytest
@@ -16,13 +17,14 @@ from zarr_kit.xarray import to_zarr  # noqa: E402
 
 MONTHS = (31, 28, 31)
 URL = "s3://bucket/rain.zarr"
+KEYS = {"AWS_ACCESS_KEY_ID": ACCESS_KEY, "AWS_SECRET_ACCESS_KEY": SECRET_KEY}
 
 
 @pytest.fixture
 def options(server, monkeypatch):
-    """Settings; credentials are in the environment, where workers find them."""
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", ACCESS_KEY)
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", SECRET_KEY)
+    """Settings; credentials are in the environment."""
+    for name, value in KEYS.items():
+        monkeypatch.setenv(name, value)
     options = server.options
     try:
         zarr_kit.create_group("s3://bucket/probe", storage_options=options)
@@ -34,12 +36,11 @@ def options(server, monkeypatch):
 
 
 @pytest.fixture
-def cluster(options):
-    """Processes, which inherit the credentials."""
-    distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
-        with distributed.Client(cluster) as client:
-            yield client
+def cluster(options, cluster):
+    """Workers, which have the credentials in their environment as well."""
+    cluster.run(lambda: os.environ.update(KEYS))
+    yield cluster
+    cluster.run(lambda: [os.environ.pop(name) for name in KEYS])
 
 
 def rain():
