@@ -49,7 +49,7 @@ def moto(server):
 def workers():
     """Dask's workers as processes, for all tests: what takes them longest is to import packages."""
     distributed = pytest.importorskip("dask.distributed")
-    with distributed.LocalCluster(4, threads_per_worker=1, dashboard_address=None) as cluster:
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         yield cluster
 
 

@@ -109,7 +109,9 @@ def test_every_store_and_layout_is_read_and_written(store, layout):
         part = rng.integers(-2000, 2000, expected[key].shape, "int16")
         array[key] = part
         expected[key] = part
-        np.testing.assert_array_equal(array[...], expected, err_msg=str(key))
+        # The 270 chunks of points are all read at the end.
+        seen = key if layout == LAYOUTS["points"] else ...
+        np.testing.assert_array_equal(array[seen], expected[seen], err_msg=str(key))
     array[2:7, ::3] = 5
     expected[2:7, ::3] = 5
     lists = np.ix_([8, 0, 3], [1, 5], [0, 4])

@@ -29,20 +29,21 @@ def pixels(png):
         elif kind == b"IDAT":
             data += body
         at += length + 12
-    rows = np.frombuffer(zlib.decompress(data), "u1").reshape(height, 1 + 4 * width)
-    out = np.zeros((height + 1, width + 1, 4), int)
+    lines, out = zlib.decompress(data), []
+    above = [0] * (4 + 4 * width)
     for row in range(height):
-        kind, line = rows[row, 0], rows[row, 1:].astype(int).reshape(width, 4)
-        for column in range(width):
-            left, up, corner = out[row + 1, column], out[row, column + 1], out[row, column]
+        kind, *line = lines[row * (1 + 4 * width) : (row + 1) * (1 + 4 * width)]
+        # Four zeros to the left of the first pixel.
+        done = [0] * 4
+        for at, byte in enumerate(line):
+            left, up, corner = done[at], above[4 + at], above[at]
             guess = left + up - corner
-            nearest = np.where(
-                (abs(guess - left) <= abs(guess - up)) & (abs(guess - left) <= abs(guess - corner)), left,
-                np.where(abs(guess - up) <= abs(guess - corner), up, corner),
-            )  # fmt: skip
-            before = [0, left, up, (left + up) // 2, nearest][kind]
-            out[row + 1, column + 1] = (line[column] + before) % 256
-    return out[1:, 1:]
+            # Of those equally near, the first.
+            nearest = min((left, up, corner), key=lambda value: abs(guess - value)) if kind == 4 else 0
+            done.append((byte + [0, left, up, (left + up) // 2, nearest][kind]) % 256)
+        above = done
+        out.append(done[4:])
+    return np.array(out, int).reshape(height, width, 4)
 
 
 @pytest.fixture
