@@ -317,6 +317,13 @@ fn sd_71_structured_is_read_and_written_as_struct() {
     let legacy =
         ["$.data_type.configuration.fields[0][1] legacy-struct", "$.data_type legacy-struct"];
     assert_eq!(ids(&old)[1..], legacy[1..]);
+    let said = |array: &ArrayMetadata| array.findings().iter().map(ToString::to_string).collect();
+    let older: Vec<String> = said(&old);
+    assert!(older[1].contains("\"structured\", an older name of \"struct\""), "{older:?}");
+    let pairs = configured("struct", r#"{"fields": [["c", "uint8"]]}"#);
+    let pairs = array(&[("data_type", &pairs), ("fill_value", "\"AQ==\""), ("codecs", little)]);
+    let pairs: Vec<String> = said(&pairs.unwrap());
+    assert!(pairs[0].contains("fields of \"struct\" as pairs"), "{pairs:?}");
     let new = ArrayMetadata::new(
         old.shape(),
         old.data_type(),

@@ -117,8 +117,10 @@ fn just_above(decimal: &str) -> String {
 fn sd_45_every_value_is_the_formulas() {
     for &(name, bits, sign) in SMALL {
         let data_type = data_type(name);
+        let nan = code_of(&data_type, "\"NaN\"");
         for code in 0..1_u32 << bits {
             let text = text_of(&data_type, code);
+            assert_eq!(text == "\"NaN\"", nan == Some(code), "{name} {code:#x} {text}");
             match value_by_formula(name, bits, sign, code) {
                 Some(value) if bits <= 8 => {
                     let read: f64 = text.parse().unwrap();
@@ -262,6 +264,18 @@ fn has_shorter(data_type: &DataType, text: &str, code: u32) -> bool {
             code_of(data_type, &format!("{sign}{}e{exponent}", whole.max(0))) == Some(code)
         })
     })
+}
+
+#[test]
+fn the_nearest_of_the_shortest_decimals_is_written() {
+    // By numpy: `np.float16`. Of one digit, 5e-8 and 6e-8 read as the code 1, and 1e-7 to 4e-7 are near
+    // two codes.
+    let float16 = data_type("float16");
+    for (code, value) in [(1, 6e-8), (2, 1e-7), (3, 2e-7), (4, 2.4e-7), (5, 3e-7), (6, 3.6e-7)] {
+        assert_eq!(text_of(&float16, code).parse(), Ok(value));
+        let negative: f64 = -value;
+        assert_eq!(text_of(&float16, code | 0x8000).parse(), Ok(negative));
+    }
 }
 
 #[test]
