@@ -81,6 +81,21 @@ fn sd_49_every_bit_outside_is_found() {
     }
 }
 
+/// A sum that carried into the next component would hide the lowest bits that it drops.
+#[test]
+fn sd_49_no_sum_hides_bits_of_the_next_component() {
+    for packing in all_packings().filter(|packing| packing.is_signed() && packing.first_bit() > 0) {
+        let (size, first_bit) = (packing.component_size(), packing.first_bit());
+        for place in [10, 11] {
+            let mut src = vec![0; 40 * size];
+            let (least, next) = src[place * size..][..2 * size].split_at_mut(size);
+            least.copy_from_slice(&(u64::MAX << first_bit).to_le_bytes()[..size]);
+            next.copy_from_slice(&((1_u64 << first_bit) - 1).to_le_bytes()[..size]);
+            check(&packing, &src, 0, Some(place + 1));
+        }
+    }
+}
+
 /// Any bytes, of every length and from every start: the result equals that of the plain check.
 #[test]
 fn sd_49_kernels_refuse_what_the_plain_check_finds() {
