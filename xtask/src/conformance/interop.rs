@@ -12,6 +12,9 @@ pub(crate) fn interop(arguments: &[String]) -> Outcome {
     let zarrs = zarrs_writer()?;
     cargo(&["build", "--quiet", "--locked", "--package", "zarr-cli"], &[])?;
     let target = root().join("target");
+    // What the scripts import of the conformance suite and of the scripts that write fixtures.
+    let folders = [root().join(PLAIN), root().join("xtask/fixtures")];
+    let folders = std::env::join_paths(folders).map_err(|error| error.to_string())?;
     step(
         Command::new(python)
             .arg(root().join("xtask/interop/interop.py"))
@@ -22,7 +25,7 @@ pub(crate) fn interop(arguments: &[String]) -> Outcome {
             .arg(root().join("docs/interop.md"))
             .arg(commit()?)
             .args(arguments)
-            .env("PYTHONPATH", root().join(PLAIN))
+            .env("PYTHONPATH", folders)
             .env("PYTHONDONTWRITEBYTECODE", "1"),
     )
 }
