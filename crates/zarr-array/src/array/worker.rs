@@ -9,16 +9,16 @@ use zarr_codec::{ChunkCodec, Scratch};
 use crate::array::Array;
 use crate::counts::narrow;
 use crate::error::ArrayError;
+use crate::layout::ChunkKeys;
 use crate::parallel;
 use crate::selection::gather::GatherBuffers;
-use crate::store::{Key, KeyError};
 
 /// The number of codecs that a thread caches if chunks have several shapes.
 const CODECS: usize = 1 << u8::BITS;
 
 /// A thread's state while it works on the chunks of an array.
 pub(super) struct Worker<'a> {
-    pub(super) keys: Keys<'a>,
+    pub(super) keys: ChunkKeys<'a>,
     pub(super) codecs: Codecs<'a>,
     pub(super) buffers: ChunkBuffers,
 }
@@ -30,7 +30,7 @@ impl<'a> Worker<'a> {
 
     /// A worker that reuses the memory of another.
     pub(super) fn with_buffers(array: &'a Array, buffers: ChunkBuffers) -> Self {
-        let keys = Keys { array, key: None };
+        let keys = ChunkKeys::new(array.layout());
         let codecs = Codecs { array, kept: Vec::new() };
         Self { keys, codecs, buffers }
     }
@@ -42,26 +42,6 @@ pub(super) struct ChunkBuffers {
     pub(super) encoded: Vec<u8>,
     pub(super) scratch: Scratch,
     pub(super) gathered: GatherBuffers,
-}
-
-/// The keys of chunks, one at a time, each reusing the memory of the previous one.
-pub(super) struct Keys<'a> {
-    array: &'a Array,
-    key: Option<Key>,
-}
-
-impl Keys<'_> {
-    /// As [`ChunkLayout::key`].
-    pub(super) fn of(&mut self, chunk: &[u64]) -> Result<&Key, KeyError> {
-        let (prefix, encoding) = (self.array.prefix(), self.array.metadata().chunk_key_encoding());
-        let key = match self.key.take() {
-            Some(key) => key.with_end(prefix.key_start(), |text| {
-                encoding.encode_into(chunk, text);
-            }),
-            None => self.array.layout().key(chunk),
-        };
-        Ok(self.key.insert(key?))
-    }
 }
 
 /// The codecs that a thread has used, by chunk shape.
@@ -116,63 +96,20 @@ pub fn objects(array: &Array) -> NonZeroUsize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::{MAX_KEY_LEN, MemoryStore, Prefix};
+    use crate::store::{MemoryStore, Prefix};
     use zarr_codec::Options;
     use zarr_metadata::ArrayMetadata;
 
-    fn array(encoding: &str, prefix: &str) -> Array {
-        let document = format!(
-            r#"{{"zarr_format": 3, "node_type": "array", "shape": [500, 500],
-            "data_type": "uint8", "fill_value": 0, "codecs": [{{"name": "bytes"}}],
-            "chunk_grid": {{"name": "rectilinear",
-              "configuration": {{"kind": "inline", "chunk_shapes": [[1, 499], 3]}}}},
-            "chunk_key_encoding": {encoding}}}"#
-        );
-        let metadata = ArrayMetadata::from_json(document.as_bytes()).unwrap();
-        let (store, prefix) = (Arc::new(MemoryStore::new()), Prefix::new(prefix).unwrap());
-        Array::with_metadata(store, &prefix, metadata, Options::new()).unwrap()
-    }
-
-    #[test]
-    fn keys_in_one_buffer_are_those_of_the_array() {
-        for name in ["default", "v2"] {
-            for separator in ["/", "."] {
-                let encoding = format!(
-                    r#"{{"name": "{name}", "configuration": {{"separator": "{separator}"}}}}"#
-                );
-                for prefix in ["", "a", "group/array"] {
-                    let array = array(&encoding, prefix);
-                    let mut keys = Worker::new(&array).keys;
-                    let mut kept = Vec::new();
-                    for chunk in [[0, 0], [1, 99], [12, 100], [u64::MAX, 1], [9, 10], [0, 0]] {
-                        let key = keys.of(&chunk).unwrap().clone();
-                        assert_eq!(key, array.layout().key(&chunk).unwrap());
-                        let relative = array.metadata().chunk_key_encoding().encode(&chunk);
-                        assert_eq!(key, array.prefix().key(&relative).unwrap());
-                        kept.push((chunk, key));
-                    }
-                    // Keys that a caller keeps do not change.
-                    for (chunk, key) in kept {
-                        assert_eq!(key, array.layout().key(&chunk).unwrap());
-                    }
-                }
-            }
-        }
-    }
-
-    #[test]
-    fn keys_go_on_after_one_that_is_too_long() {
-        let array = array(r#"{"name": "default"}"#, &"p".repeat(MAX_KEY_LEN - 10));
-        let mut keys = Worker::new(&array).keys;
-        for chunk in [[0, 0], [1 << 40, 1 << 40], [7, 8]] {
-            assert_eq!(keys.of(&chunk).cloned(), array.layout().key(&chunk));
-        }
-        assert!(keys.of(&[1 << 40, 0]).is_err());
-    }
-
     #[test]
     fn each_shape_has_its_own_codec() {
-        let array = array(r#"{"name": "default"}"#, "");
+        let document = br#"{"zarr_format": 3, "node_type": "array", "shape": [500, 500],
+            "data_type": "uint8", "fill_value": 0, "codecs": [{"name": "bytes"}],
+            "chunk_grid": {"name": "rectilinear",
+              "configuration": {"kind": "inline", "chunk_shapes": [[1, 499], 3]}},
+            "chunk_key_encoding": {"name": "default"}}"#;
+        let metadata = ArrayMetadata::from_json(document).unwrap();
+        let store = Arc::new(MemoryStore::new());
+        let array = Array::with_metadata(store, &Prefix::root(), metadata, Options::new()).unwrap();
         let mut codecs = Worker::new(&array).codecs;
         // More shapes than slots, twice.
         for edges in (1..400_u64).chain(1..400) {

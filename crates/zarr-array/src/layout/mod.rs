@@ -1,6 +1,7 @@
 //! The location of an array's chunks, without their content.
 
 mod batches;
+mod chunk_keys;
 pub(crate) mod grid;
 mod part;
 mod planned_reads;
@@ -18,6 +19,7 @@ use crate::selection::Selection;
 use crate::store::{Key, KeyError, Prefix};
 
 pub use batches::Batches;
+pub(crate) use chunk_keys::ChunkKeys;
 pub(crate) use grid::occupied_edges;
 pub use grid::{chunk_grid_of, edges_of, grid_of};
 pub use part::{OwnedChunks, Part, PartError};

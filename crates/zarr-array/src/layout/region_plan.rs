@@ -6,8 +6,9 @@ use std::ops::Range;
 use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices, SelectedChunks};
 
 use crate::error::ArrayError;
-use crate::layout::ChunkLayout;
+use crate::layout::{ChunkKeys, ChunkLayout};
 use crate::selection::Selection;
+use crate::store::Key;
 
 impl ChunkLayout {
     /// Plans a read or write of a [`Selection`]: lists the chunks that it touches, and the part of
@@ -96,24 +97,12 @@ impl RegionPlan<'_> {
     /// [`ArrayError`] if the key of a chunk is too long.
     pub fn chunks(&self, numbers: Range<u64>) -> Result<Vec<PlannedChunk>, ArrayError> {
         let mut parts = self.chunks.parts().range(numbers);
+        let mut keys = ChunkKeys::new(self.layout);
         let mut chunks = Vec::new();
         while let Some(part) = parts.next_part() {
-            chunks.push(self.chunk(part)?);
+            chunks.push(planned_chunk(part, keys.of(part.chunk())?));
         }
         Ok(chunks)
-    }
-
-    fn chunk(&self, part: &ChunkPart<'_>) -> Result<PlannedChunk, ArrayError> {
-        let (in_chunk, in_selection) = part.axes().iter().map(planned).unzip();
-        Ok(PlannedChunk {
-            chunk: part.chunk().to_vec(),
-            key: self.layout.key(part.chunk())?.as_str().to_owned(),
-            chunk_shape: part.chunk_shape().to_vec(),
-            in_chunk,
-            in_selection,
-            is_whole: part.is_whole(),
-            elements: part.axes().iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len())),
-        })
     }
 
     /// Divides the numbers of the chunks among workers: in C order, in ranges of almost equal
@@ -129,6 +118,19 @@ impl RegionPlan<'_> {
             u64::try_from(at).unwrap_or(u64::MAX)
         };
         (0..shares).map(|share| cut(share)..cut(share.saturating_add(1))).collect()
+    }
+}
+
+fn planned_chunk(part: &ChunkPart<'_>, key: &Key) -> PlannedChunk {
+    let (in_chunk, in_selection) = part.axes().iter().map(planned).unzip();
+    PlannedChunk {
+        chunk: part.chunk().to_vec(),
+        key: key.as_str().to_owned(),
+        chunk_shape: part.chunk_shape().to_vec(),
+        in_chunk,
+        in_selection,
+        is_whole: part.is_whole(),
+        elements: part.axes().iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len())),
     }
 }
 
