@@ -1,8 +1,8 @@
 //! Data types: their names, and how an element lies in memory.
 
 mod element_layout;
+mod element_length;
 mod element_part;
-mod fixed;
 mod kind;
 pub(crate) mod numpy;
 mod optional;
@@ -14,8 +14,8 @@ use std::fmt;
 
 pub(crate) use element_layout::Component;
 pub use element_layout::ElementLayout;
+pub use element_length::{ByteLength, RawBits, Utf32Length};
 pub use element_part::ElementPart;
-pub use fixed::{ByteLength, RawBits, Utf32Length};
 pub(crate) use kind::Kind;
 pub use optional::Optional;
 pub use record::{Field, Struct};
