@@ -26,8 +26,8 @@ pub(crate) fn array_of(
         }
         Interrupted::InGroup(_) => {
             zarr_store::reached!("check: an array that a group rearranges");
-            "with those of other arrays of a group: this one is as it was before, and --repair of \
-             the group undoes or completes it"
+            "the array is as it was before, and --repair of its group undoes or completes the \
+             rearrangement of all arrays"
         }
         Interrupted::After(_) => {
             zarr_store::reached!("check: an array after its rearrangement");

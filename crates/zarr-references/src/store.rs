@@ -180,8 +180,8 @@ impl ReferenceStore {
         let TargetObject { store, key, meta } = &*object;
         if offset.saturating_add(len) > meta.size {
             return Err(fail(&format!(
-                "a reference leads to bytes {offset} to {} of it, and it has {}; the file is not the \
-                 one that the references were made for",
+                "a reference leads to bytes {offset} to {}, and the file has {}; it is not the file \
+                 that the references were made for",
                 offset.saturating_add(len),
                 meta.size
             )));

@@ -280,7 +280,7 @@ def join(
     (((31, 28),), [30, 0])
     """
     if isinstance(sources, (str, bytes, os.PathLike, Array, Group)):
-        raise TypeError("sources are the members, a list: [url, url]; glob.glob lists those of a pattern")
+        raise TypeError("sources must be a list of members: [url, url]; glob.glob makes one from a pattern")
     members = [_node.at(source, source_options) for source in sources]
     axes = _axes(along, new_axis, grid)
     if virtual:

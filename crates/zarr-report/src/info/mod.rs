@@ -147,7 +147,7 @@ fn size(
         (0, _) => words::bytes(whole),
         (_, held) if held == whole => format!("{}, {ratio}", words::bytes(whole)),
         (_, held) => {
-            format!("{}, of which {} are {ratio}", words::bytes(whole), words::bytes(held))
+            format!("{}; {} {ratio}", words::bytes(whole), words::bytes(held))
         }
     })
 }

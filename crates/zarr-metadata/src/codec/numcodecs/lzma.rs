@@ -165,8 +165,8 @@ impl Configuration for Lzma {
     }
 }
 
-/// LZMA ends a chain, and nothing else does; bytes without a container need one, which LZMA alone
-/// has in its head.
+/// An LZMA filter must be the last one and the only one. Raw bytes need filters, because they have
+/// no header that names them; the header of format 2 holds one.
 fn check_filters(format: LzmaFormat, filters: &[LzmaFilter]) -> Result<()> {
     let unexpected = |found: String, allowed| Err(MetadataError::unexpected(found, allowed));
     if filters.len() > MOST_FILTERS {
@@ -185,9 +185,9 @@ fn check_filters(format: LzmaFormat, filters: &[LzmaFilter]) -> Result<()> {
             match fits && !others.iter().any(LzmaFilter::is_lzma) {
                 true => Ok(()),
                 false => unexpected(
-                    "another chain".to_owned(),
-                    "one that ends with LZMA2, or in raw bytes LZMA; LZMA by itself, where format \
-                     is 2",
+                    "other filters".to_owned(),
+                    "LZMA2 as the last filter (format 1), LZMA1 or LZMA2 as the last (format 3), or \
+                     LZMA1 alone (format 2), and no other filter of these two kinds",
                 ),
             }
         }
