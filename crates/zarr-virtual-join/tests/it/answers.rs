@@ -253,7 +253,7 @@ fn one_request_that_goes_wrong_changes_nothing() {
 /// Where the server copies nothing, chunks are read and put.
 #[test]
 fn servers_without_copies_are_written_to() {
-    for (name, run) in OPERATIONS {
+    each(&OPERATIONS, |_, (name, run)| {
         let done = [Copies::Done, Copies::Ignored, Copies::Refused].map(|copies| {
             let place = Place::new();
             place.prepare().expect("prepares");
@@ -262,5 +262,5 @@ fn servers_without_copies_are_written_to() {
             place.server.objects()
         });
         assert!(done[0] == done[1] && done[0] == done[2], "{name}");
-    }
+    });
 }

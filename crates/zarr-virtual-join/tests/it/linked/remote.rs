@@ -1,6 +1,8 @@
 //! Members in object storage, which change in the middle of a read.
 
+use std::ops::Range;
 use std::sync::Arc;
+use std::thread;
 use std::time::Duration;
 
 use zarr_array::store::{Key, Prefix, StoreExt as _, StoreOptions, open_url};
@@ -51,8 +53,8 @@ fn joined(server: &Server) -> Array {
 
 /// The array is read without and with blocking, each time with a server of its own, to which
 /// `prepare` is done first. Both must end in the same way.
-fn read(days: std::ops::Range<u64>, prepare: &dyn Fn(&Server)) -> Result<Vec<u8>, String> {
-    let [blocking, asynchronous] = [false, true].map(|is_async| {
+fn read(days: Range<u64>, prepare: &(dyn Fn(&Server) + Sync)) -> Result<Vec<u8>, String> {
+    let read = |is_async: bool| {
         let server = Server::start();
         let array = joined(&server);
         prepare(&server);
@@ -62,6 +64,12 @@ fn read(days: std::ops::Range<u64>, prepare: &dyn Fn(&Server)) -> Result<Vec<u8>
         };
         assert!(server.is_done(), "what was to happen has not");
         read.map_err(|error: ArrayError| steady(&error.to_string()))
+    };
+    // At once: most of the time is waiting.
+    let [blocking, asynchronous] = thread::scope(|scope| {
+        let blocking = scope.spawn(|| read(false));
+        let asynchronous = read(true);
+        [blocking.join().expect("does not panic"), asynchronous]
     });
     assert_eq!(blocking, asynchronous);
     asynchronous
@@ -91,33 +99,34 @@ fn rewrite(objects: &mut Objects) {
 
 #[test]
 fn a_member_that_disappears_or_changes_in_the_middle_of_a_read_is_named() {
-    // All members, of which five is June.
-    let failing = |prepare: &dyn Fn(&Server)| {
-        let message = read(0..366, prepare).expect_err("June");
-        assert!(message.contains("5.zarr"), "{message}");
-        message
-    };
     let (document, chunk) = ("/5.zarr/zarr.json", "/5.zarr/c/");
-    let messages = [
-        failing(&|server| server.change("GET", document, |all| remove(all, "/5.zarr/"))),
-        failing(&|server| server.change("GET", document, rewrite)),
-        failing(&|server| server.change("GET", chunk, |all| remove(all, "/5.zarr/"))),
-        failing(&|server| {
+    let prepared: [&(dyn Fn(&Server) + Sync); 8] = [
+        &|server| server.change("GET", document, |all| remove(all, "/5.zarr/")),
+        &|server| server.change("GET", document, rewrite),
+        &|server| server.change("GET", chunk, |all| remove(all, "/5.zarr/")),
+        &|server| {
             server.change("GET", chunk, |all| {
                 remove(all, "/5.zarr/c/");
                 rewrite(all);
             });
-        }),
-        failing(&|server| {
+        },
+        &|server| {
             server.change("GET", chunk, |all| {
                 let chunk = all.get_mut("base/5.zarr/c/0").expect("is there");
                 chunk.truncate(chunk.len() / 2);
             });
-        }),
-        failing(&|server| server.plan("GET", chunk, 2, ServerFault::Fails)),
-        failing(&|server| server.plan("GET", chunk, 2, ServerFault::Closes)),
-        failing(&|server| server.plan("GET", chunk, 2, ServerFault::Truncated)),
+        },
+        &|server| server.plan("GET", chunk, 2, ServerFault::Fails),
+        &|server| server.plan("GET", chunk, 2, ServerFault::Closes),
+        &|server| server.plan("GET", chunk, 2, ServerFault::Truncated),
     ];
+    // All members; the sixth is June.
+    let messages = thread::scope(|scope| {
+        prepared
+            .map(|prepare| scope.spawn(|| read(0..366, prepare).expect_err("June")))
+            .map(|message| message.join().expect("does not panic"))
+    });
+    assert!(messages.iter().all(|message| message.contains("5.zarr")), "{messages:?}");
     insta::assert_snapshot!(messages.join("\n"));
 }
 
