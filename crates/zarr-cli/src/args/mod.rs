@@ -394,7 +394,8 @@ pub(crate) struct Copy {
 ///
 /// Prints one finding per line: error, warning or note, key, JSON path, the fault, the allowed values,
 /// and the finding's id, which --explain explains. The exit status is 1 if there is an error or a
-/// warning. Notes name harmless leftovers of ordinary writers, and objects that could not be checked.
+/// warning. An object that could not be checked is a warning; a harmless leftover of an ordinary
+/// writer is a note.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Example:
