@@ -83,7 +83,7 @@ impl CheckOptions {
         self.part.is_none_or(Part::is_first)
     }
 
-    /// The codecs of other authors, for chunks that are decoded.
+    /// The third-party codecs, for chunks that are decoded.
     pub fn codecs(mut self, codecs: Codecs) -> Self {
         self.codecs = codecs;
         self

@@ -11,13 +11,13 @@ use crate::bound::Bound;
 use crate::bytes_to_bytes::{self, Other};
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
-use crate::custom::{ArrayCodec, ArrayOutput, Codecs, Make, is_skipped};
 use crate::element::ElementType;
 use crate::error::{ChainError, ChainErrorKind, ChunkError};
 use crate::length::widen;
 use crate::options::Options;
 use crate::scratch::{Bytes, Pool};
 use crate::symbolic::{AxisEdges, Shape};
+use crate::third_party::{ArrayCodec, ArrayOutput, Codecs, Make, is_skipped};
 use crate::values::ValueCodec;
 
 /// A codec chain that fits its data type and every chunk shape of its grid.
@@ -334,7 +334,7 @@ impl Chain {
 
     /// Which of `elements` (whole elements in memory, in any order) would not read back unchanged
     /// (SD-49): `packbits` cuts them, or they are out of the range of their sub-byte type (SD-18).
-    /// `None` if all read back unchanged; codecs of other authors are assumed to be lossless.
+    /// `None` if all read back unchanged; third-party codecs are assumed to be lossless.
     ///
     /// # Errors
     /// [`ChunkError`] if `elements` are not whole elements.
@@ -424,7 +424,7 @@ impl Chain {
     }
 }
 
-/// A codec of another author that takes arrays; `None` if it is none, or not given.
+/// A third-party codec that takes arrays; `None` if it is none, or not given.
 fn other_array(
     codec: &Codec,
     data_type: &DataType,

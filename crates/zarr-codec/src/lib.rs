@@ -19,7 +19,7 @@
 //! `zstd` (the C libraries), `crc32c`, `gzip`. The feature `snappy`, for snappy within blosc, is
 //! separate because it needs a C++ compiler.
 //!
-//! [`Codecs`] are codecs of other authors, by name.
+//! [`Codecs`] are third-party codecs, by name.
 //!
 //! # Hostile input
 //! No chunk causes a panic, or uses more memory than its length and its metadata account for.
@@ -39,7 +39,6 @@ mod bytes_to_bytes;
 mod chain;
 mod chunk;
 mod codec_path;
-mod custom;
 mod element;
 mod error;
 mod length;
@@ -50,6 +49,7 @@ mod partial;
 mod per_axis;
 mod scratch;
 mod symbolic;
+mod third_party;
 mod transform;
 mod values;
 mod variable;
@@ -58,7 +58,6 @@ pub use any::{AnyChain, AnyChunkCodec, Needs};
 pub use array_to_bytes::shard::{ShardCodec, ShardIndex};
 pub use chain::{Chain, Lost};
 pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
-pub use custom::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 pub use locate::{ElementLocation, ElementLocator, InnerChunk, StoredBytes};
 pub use meter::{Meter, Metered};
@@ -66,6 +65,7 @@ pub use options::Options;
 pub use partial::{ChunkReader, Need};
 pub use scratch::Scratch;
 pub use symbolic::AxisEdges;
+pub use third_party::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength};
 pub use transform::{ArrayTransform, Slice, margins, sliced};
 pub use variable::{
     ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec, VariableChunkReader,

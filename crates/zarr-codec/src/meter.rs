@@ -11,7 +11,7 @@ use crate::error::ChunkErrorKind;
 use crate::length::widen;
 
 /// Measures the decoding time of a chain's bytes-to-bytes codecs: compressors, checksums, and
-/// codecs of other authors that give bytes.
+/// third-party codecs that give bytes.
 ///
 /// Given to a chain by [`Options::meter`](crate::Options::meter); clones count together. Any number
 /// of threads may decode, and their times are added up. The rest of a read's time is

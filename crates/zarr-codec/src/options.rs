@@ -2,10 +2,10 @@
 
 use crate::bytes_to_bytes::codec::BytesToBytes;
 use crate::codec_path::CodecPath;
-use crate::custom::Codecs;
 use crate::meter::Meter;
+use crate::third_party::Codecs;
 
-/// Limits of the cost of decoding, whether encoding may lose bits, and codecs of other authors.
+/// Limits of the cost of decoding, whether encoding may lose bits, and third-party codecs.
 ///
 /// # Examples
 /// ```
@@ -56,13 +56,13 @@ impl Options {
         self
     }
 
-    /// The codecs of other authors, by their names.
+    /// The third-party codecs, by their names.
     pub fn codecs(mut self, codecs: Codecs) -> Self {
         self.codecs = codecs;
         self
     }
 
-    /// The codecs of other authors that were [given](Options::codecs).
+    /// The third-party codecs that were [given](Options::codecs).
     pub fn other_codecs(&self) -> &Codecs {
         &self.codecs
     }

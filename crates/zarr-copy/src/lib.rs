@@ -230,7 +230,7 @@ impl CopyOptions {
         self
     }
 
-    /// The codecs of other authors, for the target and for the arrays of a hierarchy.
+    /// The third-party codecs, for the target and for the arrays of a hierarchy.
     pub fn codecs(mut self, codecs: Codecs) -> Self {
         self.codecs = codecs;
         self

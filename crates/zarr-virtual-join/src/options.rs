@@ -50,7 +50,7 @@ impl OpenOptions {
         self
     }
 
-    /// Sets the options with which members are opened, such as codecs of other authors.
+    /// Sets the options with which members are opened, such as third-party codecs.
     pub fn codecs(mut self, options: Options) -> Self {
         self.codecs = options;
         self

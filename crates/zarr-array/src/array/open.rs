@@ -68,7 +68,7 @@ impl Array {
         Self::create_with(store, prefix, metadata, Options::new())
     }
 
-    /// As [`create`](Array::create) with other [`Options`]; codecs of other authors are assumed to
+    /// As [`create`](Array::create) with other [`Options`]; third-party codecs are assumed to
     /// keep the fill value.
     ///
     /// # Errors

@@ -142,7 +142,7 @@ impl Group {
     }
 
     /// Sets other [`Options`] for the arrays that are opened and created from it: limits of
-    /// decoding, and codecs of other authors.
+    /// decoding, and third-party codecs.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;

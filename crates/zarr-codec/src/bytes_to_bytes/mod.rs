@@ -9,7 +9,6 @@ mod blosc;
 mod bz2;
 mod checksum;
 pub(crate) mod codec;
-mod custom;
 #[cfg(feature = "gzip")]
 mod gzip;
 mod limits;
@@ -22,6 +21,7 @@ mod pcodec;
 mod shuffle;
 #[cfg(any(feature = "bz2", feature = "gzip", feature = "lzma", feature = "zlib"))]
 mod stream;
+mod third_party;
 #[cfg(feature = "zfp")]
 mod zfp;
 #[cfg(feature = "zlib")]
@@ -31,15 +31,15 @@ mod zstd;
 use zarr_metadata::{BloscCompressor, ChecksumLocation, Codec, DataType};
 
 use self::checksum::{Algorithm, Checksum};
-use crate::custom::{Codecs, Make};
 use crate::element::ElementType;
 use crate::error::ChainErrorKind;
 use crate::length::widen;
 use crate::options::Options;
+use crate::third_party::{Codecs, Make};
 
 pub(crate) use self::codec::{BytesToBytes, ordinary};
-pub(crate) use self::custom::{Other, corrupt, refused};
 pub(crate) use self::limits::{check_decoded, check_encoded, reserve};
+pub(crate) use self::third_party::{Other, corrupt, refused};
 
 /// The codec that a metadata document names, if it is one of these and compiled in.
 ///

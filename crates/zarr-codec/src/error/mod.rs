@@ -6,7 +6,7 @@ use core::fmt;
 
 use zarr_metadata::{Printable, Rule};
 
-use crate::custom::CodecError;
+use crate::third_party::CodecError;
 
 pub use chunk::{ChunkError, ChunkErrorKind};
 
@@ -83,7 +83,7 @@ pub enum ChainErrorKind {
         /// The unsupported feature.
         what: String,
     },
-    /// A codec of another author that refuses its configuration or its data type.
+    /// A third-party codec that refuses its configuration or its data type.
     #[error("{reason}")]
     Other {
         /// The codec's own message.
@@ -252,7 +252,7 @@ pub enum ChainErrorKind {
 }
 
 impl ChainErrorKind {
-    /// The message of a codec of another author.
+    /// The message of a third-party codec.
     pub(crate) fn other(error: CodecError) -> Self {
         Self::Other { reason: in_full(&*error) }
     }

@@ -18,11 +18,11 @@ use std::sync::Arc;
 use zarr_metadata::{Codec, DataType};
 
 use crate::bytes_to_bytes::{check_decoded, corrupt, refused};
-use crate::custom::ArrayCodec;
 use crate::error::{ChainErrorKind, ChunkErrorKind};
 use crate::length::widen;
 use crate::options::Options;
 use crate::scratch::{Buffer, Pool};
+use crate::third_party::ArrayCodec;
 
 use self::number::{Kind, integer, load, store, wrapped};
 use self::refused::{Refused, not_here};
@@ -51,7 +51,7 @@ enum Action {
     Other(Other),
 }
 
-/// A codec of another author.
+/// A third-party codec.
 #[derive(Clone)]
 struct Other {
     codec: Arc<dyn ArrayCodec>,
@@ -98,7 +98,7 @@ impl ValueCodec {
         Some(bound)
     }
 
-    /// A codec of another author, which turns elements of type `input` into elements of type `output`.
+    /// A third-party codec, which turns elements of type `input` into elements of type `output`.
     pub(crate) fn other(
         codec: Arc<dyn ArrayCodec>,
         input: &DataType,
@@ -115,7 +115,7 @@ impl ValueCodec {
         Ok(Self { action, from: kind, to: kind, components: 1, output })
     }
 
-    /// Whether this is a codec of another author. How it changes single elements is not known.
+    /// Whether this is a third-party codec. How it changes single elements is not known.
     pub(crate) fn is_other(&self) -> bool {
         matches!(self.action, Action::Other(_))
     }

@@ -11,11 +11,11 @@ use super::shard::Shard;
 use crate::array_to_array::ArrayToArray;
 use crate::bytes_to_bytes;
 use crate::codec_path::CodecPath;
-use crate::custom::is_skipped;
 use crate::element::ElementType;
 use crate::error::{ChainError, ChainErrorKind};
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Shape};
+use crate::third_party::is_skipped;
 
 /// A codec chain for `string`, `bytes` or `zarrs.optional` that fits every chunk shape of its grid.
 /// [`Chain`](crate::Chain) is the equivalent for elements of fixed size.

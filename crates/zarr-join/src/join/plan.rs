@@ -227,7 +227,7 @@ impl JoinPlan {
     }
 }
 
-/// The codecs of other authors, with which the first member was opened.
+/// The third-party codecs, with which the first member was opened.
 pub(crate) fn options_of(members: &Members) -> Options {
     members.members().first().map(|first| first.array().options().clone()).unwrap_or_default()
 }

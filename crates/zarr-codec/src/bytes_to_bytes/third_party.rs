@@ -1,4 +1,4 @@
-//! Codecs of other authors as codecs of a chain. Their results are checked here, and their errors
+//! Third-party codecs as codecs of a chain. Their results are checked here, and their errors
 //! become errors of a chunk.
 
 use std::fmt;
@@ -6,9 +6,9 @@ use std::sync::Arc;
 
 use super::codec::BytesToBytes;
 use super::limits::{check_decoded, check_limit};
-use crate::custom::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 use crate::error::{ChunkErrorKind, in_full};
 use crate::length::widen;
+use crate::third_party::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 
 /// A codec that returns newly allocated memory.
 pub(crate) trait Foreign: Send + Sync {
@@ -62,7 +62,7 @@ impl Foreign for OfArray {
     }
 }
 
-/// A codec of another author as one of a chain.
+/// A third-party codec as one of a chain.
 pub(crate) struct Other<F>(pub(crate) F);
 
 impl Other<OfArray> {

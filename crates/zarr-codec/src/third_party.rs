@@ -1,4 +1,4 @@
-//! Codecs of other authors: two traits, and the names under which documents have them.
+//! Third-party codecs: two traits, and the names under which documents have them.
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -7,10 +7,10 @@ use std::sync::Arc;
 
 use zarr_metadata::{Codec, DataType, Extension};
 
-/// The error of a codec of another author; its message becomes part of the chunk's error.
+/// The error of a third-party codec; its message becomes part of the chunk's error.
 pub type CodecError = Box<dyn Error + Send + Sync>;
 
-/// A bytes-to-bytes codec of another author.
+/// A third-party bytes-to-bytes codec.
 ///
 /// The function registered with [`Codecs::with_bytes_codec`] makes one for each place in a document
 /// that names it. Several threads may call it at once.
@@ -46,7 +46,7 @@ pub enum DecodedLength {
     AtMost(u64),
 }
 
-/// An array-to-bytes or array-to-array codec of another author, which gets one chunk at a time.
+/// A third-party array-to-bytes or array-to-array codec, which gets one chunk at a time.
 ///
 /// The function registered with [`Codecs::with_array_codec`] makes one for each place in a document
 /// that names it; it gets the data type of the codec's input. Elements are in C order, in their
@@ -95,7 +95,7 @@ pub(crate) enum Make {
     Array(Arc<MakeArrayCodec>),
 }
 
-/// Codecs of other authors, by their names in documents.
+/// Third-party codecs, by their names in documents.
 ///
 /// Pass them with [`Options::codecs`](crate::Options::codecs) when a chain is bound or an array is
 /// opened: there is no global state. A clone is another handle of the same list. Names of codecs that
