@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use zarr_array::Part;
+use zarr_array::{Part, parallel};
 use zarr_codec::Codecs;
 
 /// The extent of a check.
@@ -26,11 +26,10 @@ impl Default for CheckOptions {
 impl CheckOptions {
     /// Checks documents and keys only, with one thread per core and one gibibyte for elements.
     pub fn new() -> Self {
-        let threads = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         Self {
             data: false,
             complete: false,
-            threads,
+            threads: parallel::cores(),
             memory: 1 << 30,
             part: None,
             codecs: Codecs::new(),

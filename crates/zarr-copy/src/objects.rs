@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::num::{NonZero, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
 
 use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::parallel;
@@ -306,7 +305,7 @@ impl Batch<'_> {
     /// The number of objects that are copied at once: they wait for their stores more than for
     /// cores.
     fn at_once(&self) -> NonZeroUsize {
-        let cores = thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let cores = parallel::cores();
         let [from, to] =
             [self.from, self.to].map(|end| end.store.capabilities().requests_in_flight);
         cores.max(from).max(to)

@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use zarr_array::Array;
+use zarr_array::{Array, parallel};
 use zarr_grid::{Grid, GridError};
 
 use crate::CopyOptions;
@@ -55,7 +55,7 @@ impl Budget {
         if needed(1) > limit {
             return Err(TransferError::Memory { needed: needed(1), limit });
         }
-        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let cores = parallel::cores();
         // Most of the memory is for tasks: the larger they are, the fewer chunks are decoded
         // twice.
         let fits = |threads: &NonZeroUsize| {

@@ -1,9 +1,9 @@
 //! Data types: their names, and how an element lies in memory.
 
+mod element_kind;
 mod element_layout;
 mod element_length;
 mod element_part;
-mod kind;
 pub(crate) mod numpy;
 mod optional;
 mod record;
@@ -12,11 +12,11 @@ mod time;
 use std::borrow::Cow;
 use std::fmt;
 
+pub(crate) use element_kind::Kind;
 pub(crate) use element_layout::Component;
 pub use element_layout::ElementLayout;
 pub use element_length::{ByteLength, RawBits, Utf32Length};
 pub use element_part::ElementPart;
-pub(crate) use kind::Kind;
 pub use optional::Optional;
 pub use record::{Field, Struct};
 pub use time::{TimeStep, TimeUnit};

@@ -6,6 +6,8 @@
 
 use std::thread;
 
+use zarr_array::parallel;
+
 use super::histogram::Histogram;
 use crate::bits::Bits;
 use crate::numbers::Numbers;
@@ -209,7 +211,7 @@ impl Summary {
 
     /// Adds elements.
     pub(super) fn add(&mut self, elements: &[u8]) {
-        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let threads = parallel::cores().get();
         let block = BLOCK * self.numbers.size();
         let blocks = elements.len().div_ceil(block);
         let share = blocks.div_ceil(threads).max(LEAST) * block;
