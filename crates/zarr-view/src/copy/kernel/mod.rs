@@ -28,6 +28,7 @@ use crate::copy::kernel::shuffle::weave;
 use crate::copy::kernel::transpose::block;
 use crate::copy::kernel::transpose::block_layout;
 use crate::copy::kernel::transpose::plane;
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use crate::copy::kernel::vector::x86;
 use crate::view::{Dims, signed};
 use cache::{HAS_STREAMING, LINE, REACHING, STREAMED, is_part, prefetch, stream_stretch};

@@ -48,14 +48,6 @@ pub(super) struct Square<V, const N: usize, const S: usize, const L: usize>(V);
 pub(super) struct Eight;
 
 /// The same in halves of a lane.
-#[cfg_attr(
-    not(any(
-        all(target_arch = "x86_64", target_feature = "sse2"),
-        all(target_arch = "aarch64", target_feature = "neon", target_endian = "little"),
-        all(target_arch = "wasm32", target_feature = "simd128")
-    )),
-    expect(dead_code, reason = "only vectors have lanes")
-)]
 pub(super) struct EightLanes<V>(V);
 
 impl Tile for Eight {
