@@ -443,11 +443,13 @@ impl<'a> Output<'a> {
                 let Some(above) = axis.checked_sub(1) else { return true };
                 axis = above;
                 index[axis] += 1;
-                position += strides[axis];
+                // One step beyond the last index may be beyond an `isize`.
+                position = position.wrapping_add(strides[axis]);
                 if index[axis] < outer[axis] {
                     break;
                 }
-                position -= outer[axis].cast_signed() * strides[axis];
+                let back = outer[axis].cast_signed().wrapping_mul(strides[axis]);
+                position = position.wrapping_sub(back);
                 index[axis] = 0;
             }
         }

@@ -167,10 +167,10 @@ impl Kernel {
         {
             return kernel;
         }
-        // The loop with the largest step in the source belongs to the plane, too.
+        // The loop with the smallest step in the source belongs to the plane, too.
         let step = |axis: &usize| loops[*axis].src.unsigned_abs();
-        let slowest = (0..=inner).filter(|axis| step(axis) > 0).min_by_key(step);
-        if let Some(across) = slowest
+        let nearest = (0..=inner).filter(|axis| step(axis) > 0).min_by_key(step);
+        if let Some(across) = nearest
             && across != inner
         {
             kernel.pattern = Pattern::Plane;

@@ -32,7 +32,7 @@ const AHEAD: usize = 4096;
 /// A box of elements of `size` bytes.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Block {
-    /// The loop with the largest step in the source.
+    /// The loop with the smallest step in the source.
     pub(crate) across: Loop,
     /// A loop with any steps.
     pub(crate) mid: Loop,
@@ -175,7 +175,8 @@ impl Block {
                     let to = signed(row) * self.across.dst + signed(column * self.size);
                     let (from, to) = (src.offset(from), dst.offset(to));
                     // SAFETY: the tile lies within the block, whose elements are valid on both
-                    // sides, and whose rows start at lines.
+                    // sides, and whose rows start at lines. This thread writes rows of the last
+                    // two tiles twice, with the same bytes.
                     unsafe { T::transpose(from, self.along.src, to, self.across.dst) };
                 }
             }
@@ -423,7 +424,7 @@ impl Block {
         let ahead = column + wide * AHEAD.div_ceil(step);
         Some(match ahead.checked_sub(self.along.count) {
             None => src.offset(signed(ahead) * self.along.src),
-            Some(over) => next.offset(signed(over) * self.along.src),
+            Some(over) => next.offset(signed(over).wrapping_mul(self.along.src)),
         })
     }
 

@@ -1,5 +1,5 @@
-//! Transposes in blocks: the loop that is contiguous in the destination, and the slowest of the
-//! source.
+//! Transposes in blocks: the loop with the smallest step in the destination, and the loop with the
+//! smallest step in the source.
 //!
 //! Following either loop alone touches a new cache line on the other side at every element. A block
 //! has long runs on both sides and uses each line in full while it is in the cache. If the copy
@@ -216,8 +216,11 @@ impl Plane {
         };
         // A line that is written in part must be read first, and later stores wait for it.
         let ask = |run: usize| {
+            if !self.stream || run >= rows * mids {
+                return;
+            }
             for edge in [start(run), start(run).add(bytes)] {
-                if self.stream && run < rows * mids && !edge.addr().is_multiple_of(LINE) {
+                if !edge.addr().is_multiple_of(LINE) {
                     prefetch(edge.hint());
                 }
             }

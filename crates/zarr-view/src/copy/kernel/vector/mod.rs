@@ -57,8 +57,8 @@ pub(super) trait Vector: Copy {
     /// Writes all lanes to consecutive addresses, past the cache where there are such stores.
     ///
     /// # Safety
-    /// `to` is valid for writes of that many bytes, and aligned to as many. The writes are ordered
-    /// (`fence`) before another thread reads these bytes.
+    /// `to` is valid for writes of that many bytes, and aligned to as many. A `fence` comes before
+    /// other bytes are written there, and before another thread reads these bytes.
     #[inline(always)]
     unsafe fn stream(self, to: *mut u8) {
         // SAFETY: the caller guarantees that `to` is valid for writes.

@@ -1,6 +1,7 @@
 //! Vectors of SSE2, SSSE3, AVX2 and AVX-512, streaming stores and prefetches.
 //!
-//! Compiled only for targets that have SSE2: all of x86-64, except targets for operating systems.
+//! Compiled only for targets that have SSE2: all of x86-64 except targets of operating system
+//! kernels, such as `x86_64-unknown-none`.
 
 use core::arch::x86_64::{
     __m128i, __m256i, __m512i, _MM_HINT_T0, _mm_castsi128_pd, _mm_loadl_epi64, _mm_loadu_si128,
