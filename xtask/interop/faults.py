@@ -11,7 +11,7 @@ from functools import cached_property
 
 import words
 from reader import fill_element
-from reference import edges, type_of
+from reference import Type, edges, type_of
 from rounding import FORMATS
 
 EVERYONE = ("zarr-python", "TensorStore", "zarrs")
@@ -31,7 +31,10 @@ class Doubt:
 
     @cached_property
     def kind(self):
-        return type_of(words.data_type(self.document))
+        try:
+            return type_of(words.data_type(self.document))
+        except KeyError:  # Neither numbers nor raw bits: no rule on bits explains it.
+            return Type(0)
 
     def says(self, *texts):
         return any(text in self.said for text in texts)
@@ -46,7 +49,7 @@ class Doubt:
 
     @cached_property
     def is_float(self):
-        return "int" not in words.data_type(self.document) and self.document["data_type"] != "bool"
+        return any(word in words.data_type(self.document) for word in ("float", "complex"))
 
 
 # ── packbits ─────────────────────────────────────────────────────────────────────────────────────

@@ -28,7 +28,7 @@ class Programs:
     def create(self, folder, document, raw):
         """Creates an array from a document's file and writes all of it."""
         found = self.command("create", folder, "--metadata", document)
-        return found or self.command("write", folder, "--from", raw)
+        return found or self.command("write", folder, "--from", raw, "--allow-loss")
 
     def read(self, folder, raw):
         return self.command("read", folder, "--format", "raw", "--output", raw)

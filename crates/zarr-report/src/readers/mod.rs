@@ -46,7 +46,7 @@ struct Program {
     data_types: Vec<String>,
     #[serde(default)]
     codecs: Vec<String>,
-    /// Features that it lacks though it has the codecs.
+    /// Features that it lacks though it has the codecs, and types of those that `data_types` has.
     #[serde(default)]
     lacks: Vec<String>,
     /// Features that it reads, but not all arrays with them right.
@@ -107,7 +107,8 @@ impl Needs {
             })
         };
         let mut lacking = Vec::new();
-        if self.is_unknown || !has(&of.data_types, &self.data_type) {
+        let is_lacking = |name: &str| !has(&of.data_types, name) || has(&of.lacks, name);
+        if self.is_unknown || is_lacking(&self.data_type) {
             lacking.push(self.data_type.clone());
         }
         if !has(&program.grids, self.grid) {
