@@ -53,7 +53,7 @@ def lacks(peer, document):
     grid = named(document["chunk_grid"])
     if peer == "TensorStore" and grid["name"] != "regular":
         return grid["name"]
-    if peer in PROGRAMS and 0 in grid["configuration"].get("chunk_shape", []) \
+    if peer in PROGRAMS and 0 in grid.get("configuration", {}).get("chunk_shape", []) \
             and "chunks of length 0" in PROGRAMS[peer]["lacks"]:
         return "chunks of length 0"
     for codec in codecs(document):
