@@ -2,7 +2,7 @@
 
 use zarr_array::ArrayError;
 use zarr_array::node::{self, METADATA_KEY, ROOT};
-use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_of_copy};
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished, is_of_copy, other_version};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreError, StoreExt as _, remove};
 
@@ -50,9 +50,12 @@ pub(crate) fn begin(
     let before = marker.stored()?;
     let found = before.as_deref().map(|text| marker.step_of(text));
     let document = to.store.read(&to.document()?)?;
+    // An object of another program with the marker's name does not tell whose the others are.
+    let is_ours = !replace || document.is_some() || before.as_deref().is_some_and(is_marker);
+    let found = found.filter(|step| step.is_some() || is_ours);
     let occupied = match (found, &document) {
         (None, None) => match content_of_target(to, metadata)? {
-            TargetContent::Nothing => false,
+            TargetContent::Nothing => before.is_some(),
             TargetContent::Chunk(_) if replace => true,
             TargetContent::Chunk(key) | TargetContent::Other(key) => {
                 return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
@@ -166,7 +169,12 @@ fn is_of_store(cause: &ArrayError) -> bool {
     }
 }
 
-/// The contents of a target that has neither a document nor a marker.
+/// Whether this is the marker of a copy, of this version or another.
+fn is_marker(text: &[u8]) -> bool {
+    Unfinished::read(text).kind.is_some() || other_version(text).is_some()
+}
+
+/// The contents of a target that has neither a document nor a marker that is understood.
 pub(crate) enum TargetContent {
     Nothing,
     /// Only chunks of an earlier array, or of an intermediate of its copy. This is one of them.
@@ -191,6 +199,9 @@ pub(crate) fn content_of_target(
     let mut found = TargetContent::Nothing;
     for key in to.store.list(to.prefix, Links::Follow) {
         let key = key?;
+        if to.prefix.strip(&key) == Some(MARKER) {
+            continue;
+        }
         if !is_chunk(&key) {
             return Ok(TargetContent::Other(key));
         }

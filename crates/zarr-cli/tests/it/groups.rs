@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::support::{run, session, succeed};
+use crate::support::{run, run_with, session, succeed};
 
 /// A hierarchy of two groups and three arrays.
 fn hierarchy(folder: &Path) {
@@ -132,4 +132,74 @@ fn deletion_asks_and_takes_no_other_folder() {
     fs::write(at.join("bad.zarr/zarr.json"), "{").expect("writes");
     let deleted = run(at, &["delete", "bad.zarr", "--yes"]);
     assert!(deleted.status.success() && !at.join("bad.zarr").exists());
+}
+
+/// The documents go first: a deletion that ends early leaves chunks, and nodes without their group.
+#[test]
+fn an_interrupted_deletion_is_completed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for path in ["w.zarr/rain", "w.zarr"] {
+        hierarchy(at);
+        let write = ["write", "w.zarr/rain", "--from", "-"];
+        assert!(run_with(at, &write, &[1; 24]).status.success());
+        fs::remove_file(at.join(path).join("zarr.json")).expect("is there");
+        succeed(at, &["delete", path, "--yes"]);
+        assert!(!at.join(path).exists(), "{path}");
+        let _removed = fs::remove_dir_all(at.join("w.zarr"));
+    }
+    // Nothing else is taken for chunks.
+    for other in ["c/0/notes", "c.txt", "d/0", "c/", "0"] {
+        fs::create_dir_all(at.join("other/c/0")).expect("makes");
+        fs::write(at.join("other/c/0/0"), "?").expect("writes");
+        let other = at.join("other").join(other.trim_end_matches('/')).with_extension("x");
+        fs::create_dir_all(other.parent().expect("a folder")).expect("makes");
+        fs::write(&other, "?").expect("writes");
+        let refused = run(at, &["delete", "other", "--yes"]);
+        assert!(!refused.status.success() && other.is_file(), "{other:?}");
+        fs::remove_dir_all(at.join("other")).expect("removes");
+    }
+}
+
+/// Only the name is that of a document or a marker.
+#[test]
+fn files_of_other_programs_with_such_names_stay() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    succeed(at, &["create", "a", "--shape", "4", "--dtype", "uint8"]);
+    for name in ["zarr.json", "zarr-kit-copy.json"] {
+        let photos = at.join(name.replace('.', "-")).join("photos");
+        fs::create_dir_all(&photos).expect("makes");
+        fs::write(photos.join("x"), "?").expect("writes");
+        fs::write(photos.with_file_name(name), r#"{"some": "json"}"#).expect("writes");
+        let place = name.replace('.', "-");
+        for command in [
+            &["delete", &place, "--yes"][..],
+            &["copy", "a", &place, "--overwrite"],
+            &["join", "a", "a", "--along", "0", "-o", &place, "--overwrite"],
+        ] {
+            let refused = run(at, command);
+            assert!(!refused.status.success() && photos.join("x").is_file(), "{command:?}");
+        }
+    }
+}
+
+/// Copies and joins give nodes the names that `create` gives.
+#[test]
+fn names_that_no_node_can_have_are_refused_by_all_commands() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    succeed(at, &["create", "a", "--shape", "4", "--dtype", "uint8"]);
+    succeed(at, &["create", "g.zarr", "--group"]);
+    for name in ["__x", ".zmetadata", "zarr-kit-copy.json", "..."] {
+        let target = format!("g.zarr/{name}");
+        for command in [
+            &["create", &target, "--shape", "4", "--dtype", "uint8"][..],
+            &["copy", "a", &target],
+            &["join", "a", "a", "--along", "0", "-o", &target],
+        ] {
+            let refused = run(at, command);
+            assert!(!refused.status.success() && !at.join(&target).exists(), "{command:?}");
+        }
+    }
 }

@@ -1,12 +1,14 @@
 //! `zarr-kit delete`.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use zarr_kit::Prefix;
-use zarr_kit::array::store::{Links, Place, Store, shown_url};
+use zarr_kit::array::store::{Links, Place, Store, StoreError, shown_url};
+use zarr_kit::array::unfinished::{Unfinished, read_marker};
 use zarr_kit::array::{ArrayError, delete_node, open_node, refresh_consolidated};
 use zarr_kit::copy;
 use zarr_kit::report::words;
@@ -24,8 +26,8 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     let place = NodeStore::open(&args.path)?;
     let failed = |cause: ArrayError| place.failed(cause);
     // Never a folder that is not a node: it may be anything. An invalid document, and the remains of an
-    // unfinished copy, can be deleted.
-    if !is_node(&place).map_err(failed)? {
+    // unfinished copy or deletion, can be deleted.
+    if !is_node(&place)? {
         // Says why a node of version 2 is not deleted.
         if let Ok(node) = open_node(&place.store, &Prefix::root())
             && node.is_version_2()
@@ -52,11 +54,13 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         }
         None => {
             delete_node(&place.store, &Prefix::root()).map_err(failed)?;
-            // A folder that is not empty contains files that are not objects.
             if let Some(folder) = &place.folder {
                 let _stays = fs::remove_dir(folder);
             }
         }
+    }
+    if place.folder.as_ref().is_some_and(|folder| folder.is_dir()) {
+        note(format_args!("{}: files that are not objects stay", place.shown));
     }
     done(
         args.json,
@@ -77,7 +81,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     let around = around(&args.path)?;
     if around.is_none() || link.metadata().is_ok() {
         let place = NodeStore::open(&args.path)?;
-        if !is_node(&place).map_err(|cause| place.failed(cause))? {
+        if !is_node(&place)? {
             return Err(place.failed(ArrayError::NotFound { path: place.shown.clone() }));
         }
     }
@@ -100,16 +104,69 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     )
 }
 
-/// Whether the root has a document, or is an unfinished copy.
-fn is_node(place: &NodeStore) -> Result<bool, ArrayError> {
-    for name in ["zarr.json", copy::MARKER] {
-        // A link is there also if it leads to itself.
-        let is_link = place.folder.as_ref().is_some_and(|folder| folder.join(name).is_symlink());
-        if is_link || place.store.head(&Prefix::root().key(name)?)?.is_some() {
-            return Ok(true);
+/// Whether the root has a document, is an unfinished copy, or has what an interrupted deletion
+/// leaves. Files of other programs with such names are none of these.
+fn is_node(place: &NodeStore) -> Result<bool, CliError> {
+    let failed = |cause: ArrayError| place.failed(cause);
+    let root = Prefix::root();
+    // A link is there also if it leads to itself.
+    let is_link =
+        |name: &str| place.folder.as_ref().is_some_and(|folder| folder.join(name).is_symlink());
+    if is_link("zarr.json") || is_link(copy::MARKER) {
+        return Ok(true);
+    }
+    let key = root.key("zarr.json").map_err(|cause| failed(StoreError::from(cause).into()))?;
+    if let Some(document) =
+        read_marker(&*place.store, &key).map_err(|cause| failed(cause.into()))?
+    {
+        if is_of_another_program(&document) {
+            let message = format!(
+                "{}: zarr.json is not a document of Zarr: it has neither zarr_format nor node_type",
+                place.shown
+            );
+            return Err(CliError::Usage { message });
+        }
+        return Ok(true);
+    }
+    let unfinished = Unfinished::at(&*place.store, &root).map_err(|cause| failed(cause.into()))?;
+    match unfinished {
+        Some(found) => Ok(found.kind.is_some()),
+        None => is_left_by_deletion(&*place.store).map_err(failed),
+    }
+}
+
+/// Whether this is a JSON object that no program wrote for Zarr. A damaged document is not.
+fn is_of_another_program(document: &[u8]) -> bool {
+    serde_json::from_slice::<serde_json::Value>(document).is_ok_and(|json| {
+        !["zarr_format", "node_type"].iter().any(|member| json.get(member).is_some())
+    })
+}
+
+/// Whether there are only nodes that have lost their group, and chunks of default keys.
+fn is_left_by_deletion(store: &dyn Store) -> Result<bool, ArrayError> {
+    let list = || store.list(&Prefix::root(), Links::AsObjects);
+    let mut nodes = BTreeSet::new();
+    for key in list() {
+        nodes.extend(key?.as_str().strip_suffix("/zarr.json").map(str::to_owned));
+    }
+    let mut is_empty = true;
+    for key in list() {
+        let key = key?;
+        is_empty = false;
+        let is_of_node = key.parent().ancestors().any(|above| nodes.contains(above.as_str()));
+        if !is_of_node && !is_chunk(key.as_str()) {
+            return Ok(false);
         }
     }
-    Ok(false)
+    Ok(!is_empty)
+}
+
+/// Whether the end of a key is a chunk's: `c/0/1`, `c.0.1` or `c`.
+fn is_chunk(key: &str) -> bool {
+    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let name = key.rsplit('/').next().unwrap_or_default();
+    let is_dotted = name.strip_prefix("c.").is_some_and(|rest| rest.split('.').all(is_number));
+    is_dotted || key.rsplit('/').find(|segment| !is_number(segment)) == Some("c")
 }
 
 /// The counts of a hierarchy.
