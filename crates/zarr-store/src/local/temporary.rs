@@ -39,16 +39,18 @@ pub struct TemporaryFile {
 }
 
 impl TemporaryFile {
-    /// A new file in the folder of `target`; `target` need not exist yet.
+    /// A new file in the folder of `target`; `target` need not exist yet. If it does, the new file has
+    /// its permissions.
     ///
     /// # Errors
     /// Errors of the system.
     pub fn beside(target: &Path) -> io::Result<Self> {
         let folder = target.parent().unwrap_or(target);
         let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let permissions = Permissions::of(target);
         loop {
             let path = folder.join(names::temporary(&name));
-            match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+            match permissions.create(&path) {
                 Ok(file) => {
                     // Without locks on this file system it looks like a leftover, but then it is
                     // removed only on request.
@@ -106,6 +108,39 @@ impl TemporaryFile {
         removed: &mut dyn FnMut(&str),
     ) -> Result<(), StoreError> {
         leftovers::clean_beside(target, own.and_then(|own| own.path.as_deref()), removed)
+    }
+}
+
+/// Who may read and write a new file: who may read a file's old bytes may read its new ones, and
+/// nobody else.
+struct Permissions(#[cfg(unix)] Option<u32>);
+
+impl Permissions {
+    #[cfg(unix)]
+    fn of(target: &Path) -> Self {
+        use std::os::unix::fs::MetadataExt;
+        Self(fs::metadata(target).ok().map(|found| found.mode() & 0o777))
+    }
+
+    #[cfg(not(unix))]
+    fn of(_: &Path) -> Self {
+        Self()
+    }
+
+    fn create(&self, path: &Path) -> io::Result<File> {
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create_new(true);
+        #[cfg(unix)]
+        if let Self(Some(mode)) = *self {
+            use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+            let file = options.mode(mode).open(path)?;
+            // The process's mask takes these away from a new file.
+            if mode & 0o022 != 0 {
+                file.set_permissions(fs::Permissions::from_mode(mode))?;
+            }
+            return Ok(file);
+        }
+        options.open(path)
     }
 }
 

@@ -359,3 +359,18 @@ fn missing_permission_is_a_clean_error() {
 pub(crate) fn denied(root: &str) {
     refuses_changes(&LocalStore::open(root).unwrap(), std::io::ErrorKind::PermissionDenied);
 }
+
+/// Who may not read an object's old bytes may not read its new ones.
+#[test]
+fn objects_keep_their_permissions() {
+    let folder = tempfile::tempdir().unwrap();
+    let store = LocalStore::open(folder.path()).unwrap();
+    for mode in [0o600, 0o640, 0o664, 0o666, 0o444] {
+        store.put(&key("a"), b"old").unwrap();
+        let path = folder.path().join("a");
+        fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        store.put(&key("a"), b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(fs::metadata(&path).unwrap().permissions().mode() & 0o777, mode, "{mode:o}");
+    }
+}
