@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions};
-use zarr_kit::array::{ChunkLayout, Hierarchy, open_node, refresh_consolidated};
+use zarr_kit::array::{ChunkLayout, Hierarchy, node, open_node, refresh_consolidated};
 use zarr_kit::check::CheckedPlace;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store as _};
@@ -343,6 +343,15 @@ pub(crate) struct Around {
     pub(crate) top: NodeStore,
     /// Where in it the place is.
     pub(crate) prefix: Prefix,
+}
+
+/// Refuses a new node whose name in the hierarchy around it no node can have.
+pub(crate) fn refuse_name(path: &str) -> Result<(), CliError> {
+    let Some(Around { top, prefix }) = around(path)? else { return Ok(()) };
+    match node::refuse_place(&top.store, &prefix) {
+        Err(cause @ ArrayError::NodeName { .. }) => Err(top.failed(cause)),
+        _ => Ok(()),
+    }
 }
 
 /// The hierarchy around the place at `path`: its topmost node, in a session, and where in it the place
