@@ -153,6 +153,42 @@ fn wrong_input_changes_nothing() {
     assert_eq!(output.status.code(), Some(2));
 }
 
+/// The bytes of a damaged header are no elements.
+#[test]
+fn a_file_named_npy_has_the_header_of_one() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let little = r#"[{"name": "bytes", "configuration": {"endian": "little"}}]"#;
+    create(folder, "a", "4", "int32", "4", little);
+    create(folder, "long", "36", "int32", "36", little);
+    create(folder, "text", "4", "string", "4", r#"["vlen-utf8"]"#);
+    let whole = npy("<i4", "False", "(4,)", &[1; 16]);
+    let mut damaged = whole.clone();
+    damaged[0] = b'X';
+    file(folder, "damaged.npy", &damaged);
+    file(folder, "Zeros.NPY", [0; 144]);
+    file(folder, "empty.npy", []);
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["append", "a", "--from", "damaged.npy"],
+            &["append", "a", "--from", "Zeros.NPY"],
+            &["append", "a", "--from", "empty.npy"],
+            &["write", "long", "--from", "damaged.npy"],
+            &["write", "a", "--from", "empty.npy"],
+            &["append", "text", "--from", "empty.npy"],
+            &["write", "text", "--from", "empty.npy"],
+            &["create", "b", "--like", "damaged.npy"],
+        ],
+    ));
+    // Other names say nothing of a header, and a file with one needs no name.
+    file(folder, "zeros.raw", [0; 16]);
+    file(folder, "whole", &whole);
+    succeed(folder, &["append", "a", "--from", "zeros.raw"]);
+    succeed(folder, &["append", "a", "--from", "whole"]);
+    assert_eq!(text(folder, &["read", "a", "-r", "7:9"]), "[       0 16843009]\n");
+}
+
 #[test]
 fn what_was_written_as_json() {
     let folder = tempfile::tempdir().expect("makes a folder");

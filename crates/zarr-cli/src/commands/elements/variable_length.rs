@@ -12,6 +12,7 @@ use zarr_kit::report::format::json;
 use zarr_kit::report::words;
 use zarr_kit::{Array, Selection};
 
+use super::write::is_named_npy;
 use crate::args::ReadFormat;
 use crate::error::CliError;
 use crate::output::progress::{Moved, Work};
@@ -52,7 +53,8 @@ pub(super) fn from_file(
         true => io::stdin().lock().read_to_end(&mut bytes).map(drop).map_err(failed)?,
         false => bytes = fs::read(path).map_err(failed)?,
     }
-    let text = String::from_utf8(bytes).map_err(|_| {
+    // A .npy file of no bytes, or of zeros, would be text.
+    let text = String::from_utf8(bytes).ok().filter(|_| !is_named_npy(path)).ok_or_else(|| {
         wrong(format!("no text; elements of type {data_type} are given as lines or as JSON"))
     })?;
     let mut elements = ByteStrings::new();

@@ -131,6 +131,11 @@ pub(crate) fn shown(path: &Path) -> String {
     Printable(&name).to_string()
 }
 
+/// Whether the name of a file says that it is one of numpy's.
+pub(super) fn is_named_npy(path: &Path) -> bool {
+    path.to_string_lossy().to_ascii_lowercase().ends_with(".npy")
+}
+
 /// The file with the elements.
 pub(crate) struct Input<'a> {
     path: &'a Path,
@@ -188,7 +193,11 @@ impl<'a> Input<'a> {
         let reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
         self.reader = Box::new(Cursor::new(first).chain(reader));
         if !is_npy {
-            return Ok(None);
+            // The bytes of a damaged header would be elements.
+            return match is_named_npy(self.path) {
+                true => Err(self.wrong(npy::NO_MAGIC)),
+                false => Ok(None),
+            };
         }
         let mut counting = Counting { inner: &mut self.reader, count: 0 };
         let header = npy::read_header(&mut counting, data_type);

@@ -18,6 +18,9 @@ use self::descr::{Descr, type_string};
 /// The first bytes of every .npy file.
 pub const MAGIC: &[u8] = b"\x93NUMPY";
 
+/// What is wrong with a file without them.
+pub const NO_MAGIC: &str = "it does not begin as a .npy file does";
+
 /// The header of a file in C order, up to the first element.
 pub fn header(data_type: &DataType, shape: &[u64]) -> Vec<u8> {
     let mut sizes: Vec<String> = shape.iter().map(u64::to_string).collect();
@@ -85,7 +88,7 @@ pub fn read_shape(reader: &mut impl Read) -> Result<(Vec<u64>, Option<String>), 
         let mut reader = io::Cursor::new(magic).chain(reader);
         text = Some(header_text(&mut reader)?);
     }
-    let text = text.ok_or("it does not begin as a .npy file does")?;
+    let text = text.ok_or(NO_MAGIC)?;
     let header = Header::parse(&text).ok_or("the .npy header does not describe an array")?;
     let name = match header.descr {
         Descr::Plain(name) => Some(name),
