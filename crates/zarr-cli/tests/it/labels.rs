@@ -216,6 +216,38 @@ fn coordinates_that_label_nothing() {
     insta::assert_snapshot!(session(folder, &commands));
 }
 
+/// As of numbers, one of several equal texts is not the one that was meant.
+#[test]
+fn texts_that_occur_twice_select_nothing() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g", "--group"]);
+    for (name, data_type) in [
+        ("s", "string"),
+        ("u", r#"{"name":"fixed_length_utf32","configuration":{"length_bytes":4}}"#),
+    ] {
+        let values = format!("g/of_{name}");
+        let create = ["create", &values, "--shape", "6", "--dtype", "uint8", "--dims", name];
+        succeed(folder, &[&create[..], &["--chunks", "1"]].concat());
+        let written = run_with(folder, &["write", &values, "--from", "-"], &[0, 1, 2, 3, 4, 5]);
+        assert!(written.status.success());
+        let texts = r#"["a","b","a","c","c","c"]"#;
+        array(folder, &format!("g/{name}"), data_type, name, "{}", texts);
+    }
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["read", "g/of_s", "-r", "s=a"],
+            &["read", "g/of_s", "-r", "s=[b,c]"],
+            &["read", "g/of_s", "-r", "s=[b,b]"],
+            &["read", "g/of_u", "-r", "u=a"],
+            &["read", "g/of_u", "-r", "u=b"],
+            &["rearrange", "g/of_s", "--axis", "s", "--remove", "a"],
+            &["rearrange", "g/of_s", "--axis", "s", "--remove", "b", "--dry-run"],
+        ],
+    ));
+}
+
 /// A coordinate of more than 64 MiB is searched, not read: this one would be 8 TB.
 #[test]
 fn a_large_coordinate_is_searched() {

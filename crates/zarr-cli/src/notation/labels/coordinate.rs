@@ -121,7 +121,7 @@ impl Coordinate {
         self.labels.shown(label)
     }
 
-    /// The first index of each of these texts.
+    /// The index of each of these texts.
     pub(super) fn find(&self, texts: &[&str]) -> Result<Vec<u64>, Unfound> {
         let data_type = self.array().data_type().clone();
         let elements = texts.iter().map(|text| {
@@ -134,13 +134,17 @@ impl Coordinate {
             }
         });
         let wanted: Vec<Option<Vec<u8>>> = elements.map(Result::ok).collect();
-        let mut found: Vec<Option<u64>> = vec![None; wanted.len()];
+        let mut found: Vec<Vec<u64>> = vec![Vec::new(); wanted.len()];
+        let mut times = vec![0_u64; wanted.len()];
         let mut known = Vec::new();
         let mut index = 0_u64;
         let mut look = |element: &[u8]| {
-            for (slot, wanted) in found.iter_mut().zip(&wanted) {
-                if slot.is_none() && wanted.as_deref() == Some(element) {
-                    *slot = Some(index);
+            for ((found, times), wanted) in found.iter_mut().zip(&mut times).zip(&wanted) {
+                if wanted.as_deref() == Some(element) {
+                    *times = times.saturating_add(1);
+                    if *times <= SHOWN {
+                        found.push(index);
+                    }
                 }
             }
             if known.len() < LOOKED_AT {
@@ -163,18 +167,32 @@ impl Coordinate {
                 elements.chunks_exact(self.array().element_size().max(1)).for_each(&mut look);
             }
         }
-        let found = found.into_iter().zip(texts).map(|(found, text)| {
-            found.ok_or_else(|| {
+        let found = found.iter().zip(times).zip(texts);
+        let index = |((found, times), text): ((&Vec<u64>, u64), &&str)| match found.as_slice() {
+            [index] => Ok(*index),
+            [] => {
                 let hint = nearest::hint(text, known.iter().map(String::as_str));
-                Unfound::Missing(format!("{} has no {text:?}{hint}", self.place()))
-            })
-        });
-        found.collect()
+                Err(Unfound::Missing(format!("{} has no {text:?}{hint}", self.place())))
+            }
+            at => {
+                let at = at.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+                let more = if times > SHOWN { ", .." } else { "" };
+                Err(Unfound::Missing(format!(
+                    "{} has {text:?} {times} times, at the indices {at}{more}; select them by \
+                     index",
+                    self.place()
+                )))
+            }
+        };
+        found.map(index).collect()
     }
 }
 
 /// The most texts that are compared with a text that is not found.
 const LOOKED_AT: usize = 10_000;
+
+/// The most indices of one text that a message names.
+const SHOWN: u64 = 4;
 
 /// Why a text has no index.
 pub(crate) enum Unfound {
