@@ -5,7 +5,7 @@
 use std::ops::Range;
 
 use zarr_array::{Array, ArrayError, AxisSelection, Selection};
-use zarr_metadata::cf::{TimeAxis, text};
+use zarr_metadata::cf::{TimeAxis, missing, text};
 use zarr_metadata::{ArrayMetadata, DataType, format_element};
 
 use crate::{Numbers, ReportError, words};
@@ -61,6 +61,8 @@ pub struct Labels {
     array: Array,
     numbers: Option<Numbers>,
     kind: LabelKind,
+    /// The labels that stand for a time that is missing.
+    missing: Vec<Label>,
 }
 
 impl Labels {
@@ -103,7 +105,14 @@ impl Labels {
             (DataType::Float32, _) => LabelKind::Real { time: time()?, single: true },
             _ => LabelKind::Real { time: time()?, single: false },
         };
-        Ok(Self { array, numbers, kind })
+        let mut absent = Vec::new();
+        if let LabelKind::Whole { time: Some(_) } | LabelKind::Real { time: Some(_), .. } = kind
+            && let Some(numbers) = &numbers
+        {
+            absent = labels(numbers, &missing(array.metadata()).concat());
+            absent.push(NOT_A_TIME);
+        }
+        Ok(Self { array, numbers, kind, missing: absent })
     }
 
     /// The coordinate array.
@@ -124,32 +133,22 @@ impl Labels {
     /// Errors of the read.
     pub fn read(&self, region: impl Into<Selection>) -> Result<Vec<Label>, ArrayError> {
         let Some(numbers) = &self.numbers else { return Ok(Vec::new()) };
-        let elements = self.array.read(region.into())?;
-        if !numbers.are_whole() {
-            let mut reals = Vec::new();
-            numbers.list(&elements, &mut reals);
-            return Ok(reals.into_iter().map(Label::Real).collect());
-        }
-        let signed = numbers.are_signed();
-        let whole = |bytes: &[u8]| {
-            let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
-            let mut wide = [if negative { 0xff } else { 0 }; 16];
-            wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-            Label::Whole(i128::from_le_bytes(wide))
-        };
-        Ok(elements.chunks_exact(numbers.size()).map(whole).collect())
+        Ok(labels(numbers, &self.array.read(region.into())?))
+    }
+
+    /// Whether a label stands for a time that is missing: numpy's "not a time", and what the
+    /// attributes declare. It is before and after none, whatever its number is. NaN, which is
+    /// not among them, is in no order anyway.
+    #[must_use]
+    pub fn is_missing(&self, label: Label) -> bool {
+        self.missing.contains(&label)
     }
 
     /// A label in words.
     #[must_use]
     pub fn shown(&self, label: Label) -> String {
         match (label, &self.kind) {
-            // numpy's "not a time".
-            (Label::Whole(label), LabelKind::Whole { time: Some(_) })
-                if label == i64::MIN.into() =>
-            {
-                "NaT".to_owned()
-            }
+            (NOT_A_TIME, LabelKind::Whole { time: Some(_) }) => "NaT".to_owned(),
             (Label::Whole(label), LabelKind::Whole { time: Some(time) }) => time.shown_whole(label),
             (Label::Real(label), LabelKind::Real { time: Some(time), .. }) => time.shown(label),
             #[expect(clippy::cast_possible_truncation, reason = "it was made of 32 bits")]
@@ -189,6 +188,26 @@ impl Labels {
         let elements = self.array.read(&region)?;
         elements.chunks_exact(self.array.element_size().max(1)).map(text).collect()
     }
+}
+
+/// numpy's "not a time".
+const NOT_A_TIME: Label = Label::Whole(-(1 << 63));
+
+/// Elements as labels.
+fn labels(numbers: &Numbers, elements: &[u8]) -> Vec<Label> {
+    if !numbers.are_whole() {
+        let mut reals = Vec::new();
+        numbers.list(elements, &mut reals);
+        return reals.into_iter().map(Label::Real).collect();
+    }
+    let signed = numbers.are_signed();
+    let whole = |bytes: &[u8]| {
+        let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
+        let mut wide = [if negative { 0xff } else { 0 }; 16];
+        wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
+        Label::Whole(i128::from_le_bytes(wide))
+    };
+    elements.chunks_exact(numbers.size()).map(whole).collect()
 }
 
 /// The labels of an array's axes, if they have some.

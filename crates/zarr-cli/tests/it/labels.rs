@@ -190,6 +190,7 @@ fn coordinates_that_label_nothing() {
     for (name, region) in [
         ("unsorted", "3.0"),
         ("unsorted", "3.0:4.0"),
+        ("unsorted", ":1.0"),
         ("nan", "2.0:3.0"),
         ("twice", "2.0"),
         ("twice", "2.0:2.0"),
@@ -244,6 +245,53 @@ fn texts_that_occur_twice_select_nothing() {
             &["read", "g/of_u", "-r", "u=b"],
             &["rearrange", "g/of_s", "--axis", "s", "--remove", "a"],
             &["rearrange", "g/of_s", "--axis", "s", "--remove", "b", "--dry-run"],
+        ],
+    ));
+}
+
+/// A missing time is before and after none, whatever number stands for it.
+#[test]
+fn missing_times_are_in_no_range() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g", "--group"]);
+    let coordinate = |name: &str, data_type: &str, attributes: &str, json: &str| {
+        array(folder, &format!("g/{name}"), data_type, name, attributes, json);
+        let values = format!("g/of_{name}");
+        let create = ["create", &values, "--shape", "3", "--dtype", "uint8", "--dims", name];
+        succeed(folder, &[&create[..], &["--chunks", "1"]].concat());
+        assert!(run_with(folder, &["write", &values, "--from", "-"], &[0, 1, 2]).status.success());
+    };
+    let numpy = |unit: &str| {
+        format!(
+            r#"{{"name": "numpy.datetime64", "configuration": {{"unit": "{unit}", "scale_factor": 1}}}}"#
+        )
+    };
+    coordinate("day", &numpy("D"), "{}", r#"["NaT","2015-01-01","2015-02-01"]"#);
+    let nanoseconds = r#"["NaT","2015-01-01T00:00:00.000000000","2015-02-01T00:00:00.000000000"]"#;
+    coordinate("ns", &numpy("ns"), "{}", nanoseconds);
+    let filled = r#"{"units": "days since 2000-01-01", "_FillValue": -99}"#;
+    coordinate("filled", "int32", filled, "[-99, 5, 6]");
+    let missing = r#"{"units": "days since 2000-01-01", "missing_value": 1e3}"#;
+    coordinate("float", "float64", missing, "[5, 6, 1000]");
+    coordinate("whole", "int32", filled, "[4, 5, 6]");
+    insta::assert_snapshot!(session(
+        folder,
+        &[
+            &["rearrange", "g/of_day", "--axis", "day", "--remove", ":2015-01-31", "--dry-run"],
+            &["read", "g/of_day", "-r", "day=:2015-01-31"],
+            &["read", "g/of_day", "-r", "day=2015-01"],
+            &["read", "g/of_day", "-r", "day=2015-01-01"],
+            &["read", "g/of_day", "-r", "day=[2015-02-01,2015-01-01]"],
+            &["read", "g/of_day", "-r", "day=~2015-01-02"],
+            &["read", "g/of_ns", "-r", "ns=1677-09-21"],
+            &["read", "g/of_ns", "-r", "ns=2015-01-01T00:00:00"],
+            &["read", "g/of_filled", "-r", "filled=1999-09-24"],
+            &["read", "g/of_filled", "-r", "filled=2000-01-06"],
+            &["read", "g/of_filled", "-r", "filled=:2000-01-06"],
+            &["read", "g/of_float", "-r", "float=2000-01-06T00:00:00:"],
+            &["read", "g/of_float", "-r", "float=2002-09-27T00:00:00"],
+            &["read", "g/of_whole", "-r", "whole=:2000-01-06"],
         ],
     ));
 }

@@ -79,9 +79,9 @@ impl Coordinate {
         Ok(Keys { of: self, read })
     }
 
-    /// The first two neighbours that are not in order, of a coordinate that may not fit in memory.
-    /// Chunks that are not stored hold one value, so the time follows the stored chunks.
-    fn unsorted(&self, is_ascending: bool) -> Result<Option<(Label, Label)>, CliError> {
+    /// Why the labels are in no order, of a coordinate that may not fit in memory. Chunks that are
+    /// not stored hold one value, so the time follows the stored chunks.
+    fn unsorted(&self, is_ascending: bool) -> Result<Option<Disorder>, CliError> {
         let failed = |cause| self.place.failed(cause);
         let axis = self.array().grid().axes().first();
         let stored = self.array().stored_chunks().map(|chunk| {
@@ -93,7 +93,7 @@ impl Coordinate {
         ranges.retain(|range| !range.is_empty());
         ranges.sort_unstable_by_key(|range| range.start);
         ranges.push(self.length()..self.length());
-        let mut order = Order { is_ascending, last: None };
+        let mut order = Order { labels: &self.labels, is_ascending, last: None };
         let mut next = 0;
         for range in ranges {
             if next < range.start
@@ -114,6 +114,11 @@ impl Coordinate {
 
     fn read(&self, region: Selection) -> Result<Vec<Label>, CliError> {
         self.labels.read(region).map_err(|cause| self.place.failed(cause))
+    }
+
+    /// Whether a label stands for a missing time.
+    pub(super) fn is_missing(&self, label: Label) -> bool {
+        self.labels.is_missing(label)
     }
 
     /// A label in words.
@@ -207,15 +212,27 @@ pub(super) struct Keys<'a> {
     read: Option<Vec<Label>>,
 }
 
+/// Why labels are in no order.
+pub(super) enum Disorder {
+    /// There is a missing time among them.
+    Missing,
+    /// The first two neighbours that are not in order.
+    Neighbours(Label, Label),
+}
+
 /// The order of labels that are read piece by piece.
-struct Order {
+struct Order<'a> {
+    labels: &'a Labels,
     is_ascending: bool,
     last: Option<Label>,
 }
 
-impl Order {
-    /// The first two neighbours that are not in order, where these keys follow.
-    fn continued(&mut self, keys: &[Label]) -> Option<(Label, Label)> {
+impl Order<'_> {
+    /// Why there is no order, where these keys follow.
+    fn continued(&mut self, keys: &[Label]) -> Option<Disorder> {
+        if keys.iter().any(|key| self.labels.is_missing(*key)) {
+            return Some(Disorder::Missing);
+        }
         let before = self.last.into_iter().chain(keys.iter().copied());
         self.last = keys.last().copied().or(self.last);
         let after = before.clone().skip(1);
@@ -226,15 +243,18 @@ impl Order {
             // NaN is in no order.
             None => true,
         });
-        wrong.next()
+        wrong.next().map(|(before, after)| Disorder::Neighbours(before, after))
     }
 }
 
 impl Keys<'_> {
-    /// The first two neighbours that are not in order.
-    pub(super) fn unsorted(&self, is_ascending: bool) -> Result<Option<(Label, Label)>, CliError> {
+    /// Why the labels are in no order.
+    pub(super) fn unsorted(&self, is_ascending: bool) -> Result<Option<Disorder>, CliError> {
         match &self.read {
-            Some(keys) => Ok(Order { is_ascending, last: None }.continued(keys)),
+            Some(keys) => {
+                let labels = &self.of.labels;
+                Ok(Order { labels, is_ascending, last: None }.continued(keys))
+            }
             None => self.of.unsorted(is_ascending),
         }
     }

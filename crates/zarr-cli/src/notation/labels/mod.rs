@@ -19,7 +19,7 @@ use zarr_kit::report::labels::{Label, LabelKind};
 use zarr_kit::report::words;
 
 pub(crate) use self::coordinate::Unfound;
-use self::coordinate::{Coordinate, Keys, distance};
+use self::coordinate::{Coordinate, Disorder, Keys, distance};
 use crate::error::CliError;
 use crate::output::print;
 use crate::stores::node_store::NodeStore;
@@ -167,8 +167,12 @@ impl Coordinate {
                     end: most(one.end, other.end),
                     is_point: false,
                 },
-                (Some(Some(one)), Some(None)) => Span { end: self.limits().1, ..one },
-                (Some(None), Some(Some(other))) => Span { start: self.limits().0, ..other },
+                (Some(Some(one)), Some(None)) => {
+                    Span { start: one.start, end: self.limits().1, is_point: false }
+                }
+                (Some(None), Some(Some(other))) => {
+                    Span { start: self.limits().0, end: other.end, is_point: false }
+                }
                 _ => continue,
             };
             return Ok(self.indices(&self.keys()?, span, text)?.into());
@@ -244,20 +248,27 @@ impl Coordinate {
         let Some(last) = self.length().checked_sub(1) else {
             return Err(missing(": it is empty".to_owned()));
         };
-        let within = |key: Label| span.start <= key && key < span.end;
+        let within = |key: Label| span.start <= key && key < span.end && !self.is_missing(key);
         let is_ascending = keys.get(0)? <= keys.get(last)?;
-        if let Some((before, after)) = keys.unsorted(is_ascending)? {
+        if let Some(disorder) = keys.unsorted(is_ascending)? {
+            let why = match disorder {
+                Disorder::Missing => {
+                    "has missing times (NaT, _FillValue or missing_value)".to_owned()
+                }
+                Disorder::Neighbours(before, after) => format!(
+                    "is not sorted ({} is followed by {})",
+                    self.shown(before),
+                    self.shown(after)
+                ),
+            };
             // A single label needs no order.
             let all = keys.all().unwrap_or_default();
             let mut found = all.iter().zip(0_u64..).filter(|(key, _)| within(**key));
             return match (span.is_point, found.next(), found.next()) {
                 (true, Some((_, index)), None) => Ok(index..index.saturating_add(1)),
                 _ => Err(Unfound::Missing(format!(
-                    "{} is not sorted ({} is followed by {}), so that {text} is no range of indices; \
-                     select by index",
-                    self.place(),
-                    self.shown(before),
-                    self.shown(after)
+                    "{} {why}, so that {text} is no range of indices; select by index",
+                    self.place()
                 ))),
             };
         }
