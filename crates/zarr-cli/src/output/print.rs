@@ -1,7 +1,7 @@
 //! Prints results and messages.
 
 use std::fmt::Display;
-use std::fs::{self, File};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
@@ -23,14 +23,16 @@ use crate::error::operating_system::without_numbers;
 /// Bytes that are buffered before they are written.
 const BUFFER: usize = 1 << 18;
 
-/// Results: standard output, or a file that is removed if it is not finished. A new file gets its
-/// name when it is complete: after a kill, a file with the ending `.partial` remains.
+/// Results: standard output, or a file. A file gets its name, and replaces one of that name, when
+/// it is complete: a failure leaves what was there, and a kill also a file with the ending
+/// `.partial`.
 pub(crate) struct Out {
     writer: BufWriter<Box<dyn Write>>,
+    /// The file, as it was named.
     file: Option<PathBuf>,
-    /// The temporary name of the file until it is complete, if it has one.
-    partial: Option<PathBuf>,
-    finished: bool,
+    /// The temporary name of the file until it is complete, and its name then. Pipes, devices and
+    /// open files have none.
+    partial: Option<(PathBuf, PathBuf)>,
     color: bool,
 }
 
@@ -49,28 +51,37 @@ impl Out {
         let stdout = io::stdout();
         let color = stdout_has_color();
         let writer: Box<dyn Write> = Box::new(stdout.lock());
-        Self {
-            writer: BufWriter::with_capacity(BUFFER, writer),
-            file: None,
-            partial: None,
-            finished: false,
-            color,
-        }
+        Self { writer: BufWriter::with_capacity(BUFFER, writer), file: None, partial: None, color }
     }
 
     pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
         let failed = |cause| CliError::File { path: path.to_owned(), cause };
-        // An existing path may be a pipe, a device or a link: it is written to directly.
-        let partial = fs::symlink_metadata(path).is_err().then(|| {
-            let mut name = path.as_os_str().to_owned();
+        let old = match fs::metadata(path) {
+            Ok(meta) => Some(meta),
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => None,
+            Err(cause) => return Err(failed(cause)),
+        };
+        let is_replaced = old.as_ref().is_none_or(Metadata::is_file);
+        let partial = is_replaced.then(|| followed(path)).flatten().map(|target| {
+            let mut name = target.as_os_str().to_owned();
             name.push(".partial");
-            PathBuf::from(name)
+            (PathBuf::from(name), target)
         });
-        let file = File::create(partial.as_deref().unwrap_or(path)).map_err(failed)?;
+        let file = match (&partial, old) {
+            (None, _) => File::create(path).map_err(failed)?,
+            (Some((partial, _)), None) => File::create(partial).map_err(failed)?,
+            (Some((partial, target)), Some(old)) => {
+                // A file that may not be written to is not replaced either.
+                OpenOptions::new().write(true).open(target).map_err(failed)?;
+                let file = File::create(partial)
+                    .map_err(|cause| CliError::File { path: partial.clone(), cause })?;
+                file.set_permissions(old.permissions()).map_err(failed)?;
+                file
+            }
+        };
         let writer: Box<dyn Write> = Box::new(file);
         let writer = BufWriter::with_capacity(BUFFER, writer);
-        let file = Some(path.to_owned());
-        Ok(Self { writer, file, partial, finished: false, color: false })
+        Ok(Self { writer, file: Some(path.to_owned()), partial, color: false })
     }
 
     pub(crate) fn to(path: Option<&Path>) -> Result<Self, CliError> {
@@ -121,13 +132,13 @@ impl Out {
         self.writer.flush().map_err(|cause| self.failed(cause))
     }
 
-    /// Writes the rest; without this call a file is removed.
+    /// Writes the rest; without this call a file does not get its name.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|cause| self.failed(cause))?;
-        if let (Some(partial), Some(file)) = (&self.partial, &self.file) {
-            fs::rename(partial, file).map_err(|cause| self.failed(cause))?;
+        if let Some((partial, target)) = &self.partial {
+            fs::rename(partial, target).map_err(|cause| self.failed(cause))?;
         }
-        self.finished = true;
+        self.partial = None;
         Ok(())
     }
 
@@ -142,12 +153,27 @@ impl Out {
 impl Drop for Out {
     fn drop(&mut self) {
         // If the file cannot be removed, the error that led here is reported.
-        if let (false, Some(path)) = (self.finished, self.partial.as_ref().or(self.file.as_ref()))
-            && fs::metadata(path).is_ok_and(|meta| meta.is_file())
-        {
-            let _left = fs::remove_file(path);
+        if let Some((partial, _)) = &self.partial {
+            let _left = fs::remove_file(partial);
         }
     }
+}
+
+/// The most links that lead from one to the next, as on Linux.
+const LINKS: usize = 40;
+
+/// The path that a path leads to, which may not exist; none if it is a name of a file that is open:
+/// that one is written to.
+fn followed(path: &Path) -> Option<PathBuf> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS {
+        if ["/proc", "/dev/fd"].iter().any(|open| path.starts_with(open)) {
+            return None;
+        }
+        let Ok(next) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(next);
+    }
+    Some(path)
 }
 
 /// Prints one line on standard error, with a red label on a terminal.

@@ -155,6 +155,84 @@ fn a_read_that_fails_leaves_no_file() {
     }
 }
 
+/// Nor does it take away what was there, also behind links. A link stays one, if it leads to nothing too.
+#[cfg(unix)]
+#[test]
+fn a_read_that_fails_keeps_the_file_that_was_there() {
+    use std::os::unix::fs::{PermissionsExt as _, symlink};
+
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "1"];
+    succeed(folder, &[&create[..], &["--codecs", "bytes"]].concat());
+    crate::support::file(folder, "a/c/3", "too long");
+    crate::support::file(folder, "there/target", "old");
+    let private = fs::Permissions::from_mode(0o600);
+    fs::set_permissions(folder.join("there/target"), private).expect("sets");
+    symlink("there/target", folder.join("link")).expect("links");
+    symlink("../link", folder.join("there/link")).expect("links");
+    symlink("there/new", folder.join("dangling")).expect("links");
+    let read = |name, format| run(folder, &["read", "a", "-f", format, "-o", name]);
+    let names = || {
+        let left = fs::read_dir(folder.join("there")).expect("a folder");
+        let mut left: Vec<_> = left.map(|entry| entry.expect("an entry").file_name()).collect();
+        left.sort();
+        left
+    };
+    for format in ["raw", "lines", "text", "csv"] {
+        for name in ["there/target", "link", "there/link", "dangling"] {
+            assert_eq!(read(name, format).status.code(), Some(2), "{format} {name}");
+            assert_eq!(
+                fs::read(folder.join("there/target")).expect("is there"),
+                b"old",
+                "{format}"
+            );
+            assert_eq!(names(), ["link", "target"], "{format} {name}");
+        }
+    }
+    fs::remove_file(folder.join("a/c/3")).expect("removes");
+    for name in ["there/link", "dangling"] {
+        assert!(read(name, "raw").status.success(), "{name}");
+        assert!(folder.join(name).is_symlink() && folder.join("link").is_symlink());
+    }
+    assert_eq!(names(), ["link", "new", "target"]);
+    let (target, new) = (folder.join("there/target"), folder.join("there/new"));
+    assert_eq!([&target, &new].map(|path| fs::read(path).expect("is there")), [[0; 4], [0; 4]]);
+    let mode = fs::metadata(&target).expect("is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o600);
+}
+
+/// The output of another program may be a file: that one is written to, not another of its name.
+#[cfg(target_os = "linux")]
+#[test]
+fn open_files_and_devices_are_written_to_as_they_are() {
+    use std::io::{Read as _, Seek as _};
+    use std::path::Path;
+
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = ["create", "a", "--shape", "4", "--dtype", "uint8", "--chunks", "1"];
+    succeed(folder, &[&create[..], &["--codecs", "bytes"]].concat());
+    for name in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+        let mut file = tempfile::tempfile_in(folder).expect("makes a file");
+        let mut read = command(folder, &["read", "a", "-f", "raw", "-o", name]);
+        let read = read.stdout(file.try_clone().expect("clones")).status().expect("runs");
+        assert!(read.success(), "{name}");
+        let mut found = Vec::new();
+        file.rewind().expect("rewinds");
+        file.read_to_end(&mut found).expect("reads");
+        assert_eq!(found, [0; 4], "{name}");
+        let piped = run(folder, &["read", "a", "-f", "raw", "-o", name]);
+        assert_eq!((piped.status.code(), piped.stdout), (Some(0), vec![0; 4]), "{name}");
+    }
+    let full = run(folder, &["read", "a", "-f", "raw", "-o", "/dev/full"]);
+    assert_eq!(full.status.code(), Some(2));
+    assert!(run(folder, &["read", "a", "-f", "raw", "-o", "/dev/null"]).status.success());
+    crate::support::file(folder, "a/c/3", "too long");
+    assert!(!run(folder, &["read", "a", "-f", "raw", "-o", "/dev/null"]).status.success());
+    assert!(Path::new("/dev/null").exists() && Path::new("/dev/full").exists());
+}
+
 #[test]
 fn elided_text_is_that_of_the_whole_and_reads_the_ends_only() {
     let folder = tempfile::tempdir().expect("makes a folder");
