@@ -66,6 +66,8 @@ mod support;
 mod types;
 #[cfg(test)]
 mod version_2;
+#[cfg(all(test, unix))]
+mod virtual_joins;
 #[cfg(test)]
 mod write;
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! URLs without the secrets that they may contain.
 
 /// The URL of a store as errors and logs may show it: without user and password, and without the
-/// part after `?` or `#`, where signed URLs have their signature. Paths are unchanged.
+/// part after `?` or `#`, where signed URLs have their signature. Paths are unchanged, so that they
+/// still name the same file or folder: also spaces at their ends.
 ///
 /// Works on any text that a user typed, also on malformed URLs: any possible password is removed.
 /// The container of `abfss://container@account.host` is not a user, and is kept unless a password
@@ -14,13 +15,21 @@
 /// assert_eq!(shown_url("https://me:secret@host:8080/a.zarr?sig=secret"), "https://host:8080/a.zarr");
 /// assert_eq!(shown_url("s3://bucket/a@2024.zarr"), "s3://bucket/a@2024.zarr");
 /// assert_eq!(shown_url("data/a#1?.zarr"), "data/a#1?.zarr");
+/// assert_eq!(shown_url(" a.zarr "), " a.zarr ");
 /// ```
 #[must_use]
 pub fn shown_url(url: &str) -> String {
-    // Parsers of URLs ignore these.
-    let url = url.trim_matches(|c: char| c.is_control() || c == ' ');
-    let Some((scheme, rest)) = crate::addresses::scheme::scheme_of(url) else {
+    // Parsers of URLs ignore these: a path that begins with them may be meant as a URL.
+    let is_ignored = |c: char| c.is_control() || c == ' ';
+    let start = url.trim_start_matches(is_ignored);
+    let Some((scheme, rest)) = crate::addresses::scheme::scheme_of(start) else {
         return url.to_owned();
+    };
+    let ignored = url.strip_suffix(start).unwrap_or_default();
+    // In a path, also that of a URL of a file, they are part of the name.
+    let rest = match ignored.is_empty() && !scheme.eq_ignore_ascii_case("file") {
+        true => rest.trim_end_matches(is_ignored),
+        false => rest,
     };
     let slashes = match scheme.to_ascii_lowercase().as_str() {
         // Three slashes begin a path, not a host.
@@ -43,7 +52,7 @@ pub fn shown_url(url: &str) -> String {
         },
     };
     let kept = kept.split(['?', '#']).next().unwrap_or_default();
-    format!("{scheme}:{slashes}{kept}")
+    format!("{ignored}{scheme}:{slashes}{kept}")
 }
 
 /// A message with every URL in it shown by [`shown_url`]: for messages of other libraries, and for
@@ -133,7 +142,11 @@ mod tests {
             ("http://u:SECRET/a", "http://u"),
             ("http://[::1]:80/a", "http://[::1]:80/a"),
             ("http://u:SECRET@[::1]/a", "http://[::1]/a"),
-            ("\u{0} http://u:SECRET@host", "http://host"),
+            ("\u{0} http://u:SECRET@host", "\u{0} http://host"),
+            ("http://u:SECRET@host/a \n", "http://host/a"),
+            (" s3://KEY:SECRET@bucket/a ", " s3://bucket/a "),
+            ("file:///data/a ", "file:///data/a "),
+            (" data/a.zarr\n", " data/a.zarr\n"),
             ("me:SECRET@host/a", "me:host/a"),
             // One letter is a drive.
             ("u:data@host/a", "u:data@host/a"),

@@ -1,0 +1,46 @@
+//! Virtual joins of members with names that are easily taken for others.
+
+use std::path::Path;
+
+use crate::support::{file, session, stdout, succeed};
+
+/// An array of two elements.
+fn array(folder: &Path, name: &str, elements: [u8; 2]) {
+    succeed(folder, &["create", name, "--shape", "2", "--dtype", "uint8"]);
+    file(folder, "elements", elements);
+    succeed(folder, &["write", name, "--from", "elements"]);
+}
+
+/// The elements of a virtual join of two members.
+fn joined(folder: &Path, members: [&str; 2], document: &str) -> Vec<u8> {
+    succeed(folder, &["join", members[0], members[1], "--along", "0", "--virtual", "-o", document]);
+    read(folder, document)
+}
+
+fn read(folder: &Path, document: &str) -> Vec<u8> {
+    stdout(folder, &["read", document, "-f", "raw", "--outside-members"])
+}
+
+/// The names were stored without the spaces: another array was read.
+#[test]
+fn spaces_at_the_ends_of_names_are_part_of_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (name, elements) in [
+        (" x.zarr", [1, 2]),
+        ("x.zarr", [7, 8]),
+        (" sub/y", [3, 4]),
+        ("sub/y", [7, 8]),
+        ("z.zarr ", [5, 6]),
+        ("z.zarr", [7, 8]),
+    ] {
+        array(at, name, elements);
+    }
+    assert_eq!(joined(at, [" x.zarr", " sub/y"], "v.zjoin"), [1, 2, 3, 4]);
+    assert_eq!(joined(at, ["z.zarr ", "z.zarr"], "w.zjoin"), [5, 6, 7, 8]);
+    succeed(at, &["append", "v.zjoin", "z.zarr ", "--axis", "0"]);
+    succeed(at, &["rearrange", "v.zjoin", "--insert", " x.zarr", "--at", "0"]);
+    assert_eq!(read(at, "v.zjoin"), [1, 2, 1, 2, 3, 4, 5, 6]);
+    insta::assert_snapshot!(session(at, &[&["delete", " x.zarr", "--yes"]]));
+    assert!(at.join("x.zarr").exists() && !at.join(" x.zarr").exists());
+}
