@@ -1,7 +1,7 @@
 //! Where members are: references from the document's folder, and the stores that they lead to.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::Hierarchy;
@@ -10,6 +10,7 @@ use zarr_array::store::{
     shown_url,
 };
 
+use crate::document::{LOCATION, is_location};
 use crate::document_url::is_virtual_join;
 use crate::error::VirtualJoinError;
 use crate::options::{AllowedMembers, OpenOptions};
@@ -82,14 +83,7 @@ impl DocumentFolder {
                  AllowedMembers::Anywhere",
             ));
         }
-        let url = match &parsed {
-            Reference::Below(names) => joined(&self.url, names),
-            Reference::Above(levels, names) => {
-                let above = above(&self.url, *levels);
-                joined(&above.ok_or_else(|| refuse("leads above the root"))?, names)
-            }
-            Reference::Absolute => location.to_owned(),
-        };
+        let url = address(&self.url, location, &parsed).map_err(refuse)?;
         let options = &self.options.store;
         let (file, is_folder) = (folder_at(&url, options), !is_other_kind(&url, options));
         match parsed {
@@ -158,6 +152,23 @@ fn parse(location: &str) -> Result<Reference, &'static str> {
     })
 }
 
+/// The path or URL for which a location stands in a document of this folder.
+fn address(folder: &str, location: &str, parsed: &Reference) -> Result<String, &'static str> {
+    Ok(match parsed {
+        Reference::Below(names) => joined(folder, names),
+        Reference::Above(levels, names) => {
+            joined(&above(folder, *levels).ok_or("leads above the root")?, names)
+        }
+        Reference::Absolute => location.to_owned(),
+    })
+}
+
+/// The path or URL for which a location stands in a document of this folder; `None` if it stands for
+/// none.
+pub(crate) fn address_of(folder: &str, location: &str) -> Option<String> {
+    address(folder, location, &parse(location).ok()?).ok()
+}
+
 /// The folder that a path or URL names, unless that is a file that holds a store.
 fn folder_at(url: &str, options: &StoreOptions) -> Option<PathBuf> {
     Place::parse(url, options).ok()?.folder().map(Path::to_owned)
@@ -219,7 +230,36 @@ fn split(url: &str, options: &StoreOptions) -> Option<(String, Prefix)> {
 
 /// The reference to `target` in a document that lies in the folder or at the URL `base`: relative
 /// if possible.
-pub(crate) fn reference(base: &str, target: &str) -> String {
+///
+/// # Errors
+/// [`VirtualJoinError::Reference`] if a reader of the document would refuse it.
+pub(crate) fn reference(base: &str, target: &str) -> Result<String, VirtualJoinError> {
+    let location = location(base, target);
+    match refusal(&location) {
+        None => Ok(location),
+        Some(reason) => Err(VirtualJoinError::Reference { location: shown_url(&location), reason }),
+    }
+}
+
+/// Why a document may not name a member by this location.
+fn refusal(location: &str) -> Option<String> {
+    if !is_location(location) {
+        return Some(format!("has control characters: the location of a member is {LOCATION}"));
+    }
+    let parsed = match parse(location) {
+        Ok(parsed) => parsed,
+        Err(reason) => return Some(reason.to_owned()),
+    };
+    // Such members share a store, in which their names are keys.
+    if let Reference::Below(names) = parsed
+        && let Err(error) = Prefix::new(names.join("/"))
+    {
+        return Some(error.to_string());
+    }
+    None
+}
+
+fn location(base: &str, target: &str) -> String {
     // For files of any kind on the path.
     let options = StoreOptions::new();
     let absolute = |url: &str| std::path::absolute(folder_at(url, &options)?).ok();
@@ -241,8 +281,8 @@ fn relative_path(base: &Path, target: &Path) -> Option<String> {
         let mut names: Vec<String> = Vec::new();
         for part in path.components() {
             match part {
-                std::path::Component::ParentDir => drop(names.pop()),
-                std::path::Component::CurDir => {}
+                Component::ParentDir => drop(names.pop()),
+                Component::CurDir => {}
                 part => names.push(part.as_os_str().to_str()?.to_owned()),
             }
         }
@@ -333,7 +373,7 @@ mod tests {
             ("s3://bucket/x", "s3://bucket/x/a%FF", "s3://bucket/x/a%FF"),
             ("s3://bucket/x", "file:///data/a%20b.zip/c%20d", "/data/a b.zip/c d"),
         ] {
-            assert_eq!(reference(base, target), expected, "{base} {target}");
+            assert_eq!(reference(base, target).expect("is named"), expected, "{base} {target}");
         }
     }
 

@@ -24,6 +24,7 @@ use crate::document_url::{DocumentUrl, is_virtual_join};
 use crate::document_version::DocumentVersion;
 use crate::error::VirtualJoinError;
 use crate::grid::clipped;
+use crate::open::check_depth;
 use crate::source::document;
 
 impl Document {
@@ -77,11 +78,12 @@ impl Document {
     /// Writes the document to a path or URL that ends in `.zjoin`, where there must be nothing yet.
     ///
     /// # Errors
-    /// [`VirtualJoinError`] if the name does not end in `.zjoin`, if there is something already, or if it
-    /// cannot be written.
+    /// [`VirtualJoinError`] if the name does not end in `.zjoin`, if there is something already, if its
+    /// virtual joins are nested too deeply to be read, or if it cannot be written.
     pub fn write(&self, place: &str, options: &StoreOptions) -> Result<(), VirtualJoinError> {
         let here = DocumentUrl::of(place).filter(|here| here.inner.is_empty());
         let here = here.ok_or_else(|| VirtualJoinError::Name { place: shown_url(place) })?;
+        check_depth(self, &here.parent, options)?;
         let store = open_url(&here.parent, options)?;
         let (key, json) = (here.key()?, self.to_json());
         let exists = || VirtualJoinError::Exists { place: shown_url(place) };
@@ -123,7 +125,7 @@ pub(crate) fn record(member: &Member, parent: &str) -> Result<MemberReference, V
     let DocumentVersion { length, etag, last_modified } =
         DocumentVersion::new(&meta, &key, folder.as_deref());
     Ok(MemberReference {
-        location: reference(parent, member.store()),
+        location: reference(parent, member.store())?,
         path: prefix.clone(),
         length: Some(length),
         etag,

@@ -1,12 +1,13 @@
 //! Opens stores by path or URL, virtual joins among them.
 
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use zarr_array::Hierarchy;
-use zarr_array::store::{Prefix, StoreExt as _, open_url, shown_url};
+use zarr_array::store::{Prefix, StoreExt as _, StoreOptions, open_url, shown_url};
 
-use crate::document::Document;
-use crate::document_folder::{DocumentFolder, Opener};
+use crate::document::{Document, MemberReference, Node};
+use crate::document_folder::{DocumentFolder, Opener, address_of};
 use crate::document_url::DocumentUrl;
 use crate::error::VirtualJoinError;
 use crate::options::OpenOptions;
@@ -47,4 +48,77 @@ fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Hierarchy, 
     let inner = Prefix::new(place.inner).map_err(zarr_array::store::StoreError::from)?;
     let store = Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?);
     Ok(Hierarchy::joined(store.clone(), store))
+}
+
+/// Refuses a new document in the folder or at the URL `parent` if its members are nested more deeply
+/// than [`open_store`] follows them.
+pub(crate) fn check_depth(
+    document: &Document,
+    parent: &str,
+    options: &StoreOptions,
+) -> Result<(), VirtualJoinError> {
+    let mut nested = Nested { options, known: HashMap::new() };
+    nested.levels(document.members(), parent, DEPTH).map(drop)
+}
+
+/// Virtual joins that are members of another.
+struct Nested<'o> {
+    options: &'o StoreOptions,
+    /// The levels of documents below each array, by its path or URL.
+    known: HashMap<String, usize>,
+}
+
+impl Nested<'_> {
+    /// The levels of documents below these members of a document in `parent`: at most `allowed`.
+    fn levels<'m>(
+        &mut self,
+        members: impl Iterator<Item = &'m MemberReference>,
+        parent: &str,
+        allowed: usize,
+    ) -> Result<usize, VirtualJoinError> {
+        let arrays: BTreeSet<_> =
+            members.map(|member| (&member.location, member.path.as_str())).collect();
+        let mut most = 0;
+        for (location, path) in arrays {
+            let url = address_of(parent, location);
+            let Some(place) = url.as_deref().and_then(DocumentUrl::of) else { continue };
+            let Some(within) = allowed.checked_sub(1) else {
+                return Err(VirtualJoinError::Depth { place: shown_url(&place.url), limit: DEPTH });
+            };
+            let array = [place.url.as_str(), &place.inner, path].join("\0");
+            let below = match self.known.get(&array) {
+                // Too many levels: the way down is walked again, for the place in the message.
+                Some(below) if *below <= within => *below,
+                _ => self.levels_of(&place, path, within)?,
+            };
+            self.known.insert(array, below);
+            most = most.max(below.saturating_add(1));
+        }
+        Ok(most)
+    }
+
+    /// The levels of documents below an array of a document.
+    fn levels_of(
+        &mut self,
+        place: &DocumentUrl,
+        path: &str,
+        allowed: usize,
+    ) -> Result<usize, VirtualJoinError> {
+        let found = || {
+            let bytes =
+                open_url(&place.parent, self.options).ok()?.read(&place.key().ok()?).ok()?;
+            let document = Document::from_json(&place.url, &bytes?).ok()?;
+            let array = Prefix::new(&place.inner).ok()?;
+            let array = if path.is_empty() { array } else { array.join(path).ok()? };
+            Some((document, array))
+        };
+        // One that cannot be read now may be readable with other options, as the member was.
+        let Some((document, array)) = found() else { return Ok(0) };
+        match document.nodes.get(array.as_str()) {
+            Some(Node::Array(array)) => {
+                self.levels(array.members.iter().flatten(), &place.parent, allowed)
+            }
+            _ => Ok(0),
+        }
+    }
 }

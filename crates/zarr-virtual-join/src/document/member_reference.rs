@@ -21,3 +21,11 @@ pub struct MemberReference {
     /// `None` if chunks may be modified at any time.
     pub chunks_last_updated_at: Option<String>,
 }
+
+/// The rule for locations, in words.
+pub(crate) const LOCATION: &str = "a path or URL, without control characters";
+
+/// Whether a document may have this text as the location of a member.
+pub(crate) fn is_location(text: &str) -> bool {
+    !text.is_empty() && !text.chars().any(char::is_control)
+}

@@ -13,6 +13,7 @@ use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, GroupMetadata};
 
 pub use self::member_reference::MemberReference;
+pub(crate) use self::member_reference::{LOCATION, is_location};
 pub(crate) use self::time::{Latest, same_time, seconds};
 
 use crate::error::VirtualJoinError;

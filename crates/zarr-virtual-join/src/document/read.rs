@@ -8,6 +8,7 @@ use zarr_grid::Grid;
 use zarr_metadata::{ArrayMetadata, ChunkGrid, NodeMetadata};
 
 use super::json::{Object, Value};
+use super::member_reference::{LOCATION, is_location};
 use super::time::is_time;
 use super::{Document, JoinedArray, MemberReference, Missing, Node};
 use crate::error::VirtualJoinError;
@@ -148,8 +149,8 @@ fn member(value: Value<'_>) -> Result<Option<MemberReference>, VirtualJoinError>
     let mut member = value.object()?;
     let location = member.need("location")?;
     let text = location.string()?;
-    if text.is_empty() || text.chars().any(char::is_control) {
-        return Err(location.expected("a path or URL, without control characters"));
+    if !is_location(&text) {
+        return Err(location.expected(LOCATION));
     }
     let path = member
         .take("path")

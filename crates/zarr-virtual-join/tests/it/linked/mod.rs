@@ -3,6 +3,7 @@
 mod documents;
 mod faults;
 mod groups;
+mod locations;
 mod locks;
 mod newer;
 mod oracle;
