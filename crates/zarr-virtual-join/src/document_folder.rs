@@ -232,22 +232,26 @@ fn split(url: &str, options: &StoreOptions) -> Option<(String, Prefix)> {
 /// if possible.
 ///
 /// # Errors
-/// [`VirtualJoinError::Reference`] if a reader of the document would refuse it.
+/// [`VirtualJoinError::Reference`] if a reader of the document would refuse it, or be led elsewhere.
 pub(crate) fn reference(base: &str, target: &str) -> Result<String, VirtualJoinError> {
     let location = location(base, target);
-    match refusal(&location) {
+    match refusal(base, target, &location) {
         None => Ok(location),
         Some(reason) => Err(VirtualJoinError::Reference { location: shown_url(&location), reason }),
     }
 }
 
-/// Why a document may not name a member by this location.
-fn refusal(location: &str) -> Option<String> {
+/// Why a document of this folder may not name `target` by this location.
+fn refusal(base: &str, target: &str, location: &str) -> Option<String> {
     if !is_location(location) {
         return Some(format!("has control characters: the location of a member is {LOCATION}"));
     }
-    let parsed = match parse(location) {
-        Ok(parsed) => parsed,
+    let found = parse(location).and_then(|parsed| {
+        let address = address(base, location, &parsed)?;
+        Ok((parsed, address))
+    });
+    let (parsed, address) = match found {
+        Ok(found) => found,
         Err(reason) => return Some(reason.to_owned()),
     };
     // Such members share a store, in which their names are keys.
@@ -256,7 +260,13 @@ fn refusal(location: &str) -> Option<String> {
     {
         return Some(error.to_string());
     }
-    None
+    let file = |url: &str| real(&folder_at(url, &StoreOptions::new())?);
+    (file(&address) != file(target)).then(|| {
+        format!(
+            "leads to another place than {}, and no other location of it is known",
+            shown_url(target)
+        )
+    })
 }
 
 fn location(base: &str, target: &str) -> String {
@@ -265,7 +275,7 @@ fn location(base: &str, target: &str) -> String {
     let absolute = |url: &str| std::path::absolute(folder_at(url, &options)?).ok();
     let relative = match (absolute(base), absolute(target)) {
         (Some(base), Some(target)) => {
-            Some(relative_path(&base, &target).unwrap_or_else(|| target.display().to_string()))
+            Some(relative_file(&base, &target).unwrap_or_else(|| target.display().to_string()))
         }
         // Relative to a URL, the path would mean an object there.
         (None, Some(target)) => Some(target.display().to_string()),
@@ -273,6 +283,31 @@ fn location(base: &str, target: &str) -> String {
         (Some(_), None) => None,
     };
     relative.unwrap_or_else(|| target.to_owned())
+}
+
+/// The relative path from one absolute path to another: by their names, so that a link in the
+/// folder is named as one; between their real folders if the names lead elsewhere, as `..` does
+/// behind a link.
+fn relative_file(base: &Path, target: &Path) -> Option<String> {
+    let (real_base, real_target) = (real(base)?, real(target)?);
+    relative_path(base, target)
+        .filter(|path| real(&real_base.join(path)).as_ref() == Some(&real_target))
+        .or_else(|| relative_path(&real_base, &real_target))
+}
+
+/// The path without links, `.` and `..`; after the last folder or file that exists, by its names.
+fn real(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|known| {
+        let mut found = known.canonicalize().ok()?;
+        for part in path.strip_prefix(known).ok()?.components() {
+            match part {
+                Component::ParentDir => drop(found.pop()),
+                part => found.push(part),
+            }
+        }
+        Some(found)
+    })
 }
 
 /// The relative path from one absolute path to another.

@@ -1,5 +1,6 @@
 //! Virtual joins of members with names that are easily taken for others.
 
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::support::{file, session, stdout, succeed};
@@ -43,4 +44,27 @@ fn spaces_at_the_ends_of_names_are_part_of_them() {
     assert_eq!(read(at, "v.zjoin"), [1, 2, 1, 2, 3, 4, 5, 6]);
     insta::assert_snapshot!(session(at, &[&["delete", " x.zarr", "--yes"]]));
     assert!(at.join("x.zarr").exists() && !at.join(" x.zarr").exists());
+}
+
+/// The locations were made of the names, and led to other arrays.
+#[test]
+fn folders_behind_links_are_named_by_their_real_places() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (name, elements) in [
+        ("data/m.zarr", [1, 2]),
+        ("a/b/data/m.zarr", [7, 8]),
+        ("a/b/x.zarr", [3, 4]),
+        ("x.zarr", [7, 8]),
+    ] {
+        array(at, name, elements);
+    }
+    std::fs::create_dir(at.join("a/b/phys")).expect("creates");
+    symlink("a/b/phys", at.join("work")).expect("links");
+    let members = ["data/m.zarr", "work/../x.zarr"];
+    assert_eq!(joined(at, members, "v.zjoin"), [1, 2, 3, 4]);
+    let args = ["join", members[0], members[1], "--along", "0", "--virtual", "-o", "work/v.zjoin"];
+    insta::assert_snapshot!(session(at, &[&args]));
+    assert_eq!(read(at, "work/v.zjoin"), [1, 2, 3, 4]);
+    assert_eq!(read(at, "a/b/phys/v.zjoin"), [1, 2, 3, 4]);
 }

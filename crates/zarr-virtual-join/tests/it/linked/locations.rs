@@ -83,3 +83,38 @@ fn names_that_a_document_cannot_have_are_refused() {
     let (elements, locations) = joined(&[&at.join("a\\b.zarr")], &place).expect("is named");
     assert_eq!((elements, locations), (vec![1, 2], vec!["../a\\b.zarr".to_owned()]));
 }
+
+/// The locations were made of the names, and led to other places.
+#[cfg(unix)]
+#[test]
+fn locations_lead_between_real_folders() {
+    use std::os::unix::fs::symlink;
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    std::fs::create_dir_all(at.join("a/b/phys")).expect("creates");
+    std::fs::create_dir_all(at.join("other/place")).expect("creates");
+    symlink("a/b/phys", at.join("work")).expect("links");
+    symlink("other/place", at.join("lnk")).expect("links");
+    create(&at.join("data/m.zarr"), [1, 2]);
+    create(&at.join("a/b/data/m.zarr"), [7, 8]);
+    create(&at.join("other/x.zarr"), [3, 4]);
+    create(&at.join("x.zarr"), [7, 8]);
+    create(&at.join("work/near.zarr"), [5, 6]);
+    create(&at.join("other/place/far.zarr"), [9, 9]);
+    for (member, place, elements, location) in [
+        // The document is behind a link.
+        ("data/m.zarr", "work/0.zjoin", [1, 2], "../../../data/m.zarr"),
+        ("work/near.zarr", "work/1.zjoin", [5, 6], "near.zarr"),
+        ("a/b/phys/near.zarr", "work/2.zjoin", [5, 6], "near.zarr"),
+        // The way to the member leads up from behind a link.
+        ("lnk/../x.zarr", "3.zjoin", [3, 4], "other/x.zarr"),
+        // A member behind a link in the folder is named by the link.
+        ("work/near.zarr", "4.zjoin", [5, 6], "work/near.zarr"),
+        ("lnk/far.zarr", "5.zjoin", [9, 9], "lnk/far.zarr"),
+    ] {
+        let (found, locations) = joined(&[&at.join(member)], &at.join(place)).expect("is named");
+        assert_eq!(found, elements, "{member} {place}");
+        assert_eq!(locations, [location], "{member} {place}");
+    }
+}
