@@ -8,11 +8,10 @@ use serde_json::Value;
 use zarr_kit::array::ByteStrings;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::DataType;
-use zarr_kit::report::format::json;
+use zarr_kit::report::format::{json, npy};
 use zarr_kit::report::words;
 use zarr_kit::{Array, Selection};
 
-use super::write::is_named_npy;
 use crate::args::ReadFormat;
 use crate::error::CliError;
 use crate::output::progress::{Moved, Work};
@@ -54,7 +53,7 @@ pub(super) fn from_file(
         false => bytes = fs::read(path).map_err(failed)?,
     }
     // A .npy file of no bytes, or of zeros, would be text.
-    let text = String::from_utf8(bytes).ok().filter(|_| !is_named_npy(path)).ok_or_else(|| {
+    let text = String::from_utf8(bytes).ok().filter(|_| !npy::is_named(path)).ok_or_else(|| {
         wrong(format!("no text; elements of type {data_type} are given as lines or as JSON"))
     })?;
     let mut elements = ByteStrings::new();

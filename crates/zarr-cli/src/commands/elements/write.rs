@@ -131,11 +131,6 @@ pub(crate) fn shown(path: &Path) -> String {
     Printable(&name).to_string()
 }
 
-/// Whether the name of a file says that it is one of numpy's.
-pub(super) fn is_named_npy(path: &Path) -> bool {
-    path.to_string_lossy().to_ascii_lowercase().ends_with(".npy")
-}
-
 /// The file with the elements.
 pub(crate) struct Input<'a> {
     path: &'a Path,
@@ -194,7 +189,7 @@ impl<'a> Input<'a> {
         self.reader = Box::new(Cursor::new(first).chain(reader));
         if !is_npy {
             // The bytes of a damaged header would be elements.
-            return match is_named_npy(self.path) {
+            return match npy::is_named(self.path) {
                 true => Err(self.wrong(npy::NO_MAGIC)),
                 false => Ok(None),
             };

@@ -10,6 +10,7 @@
 mod descr;
 
 use std::io::{self, Read};
+use std::path::Path;
 
 use zarr_metadata::DataType;
 
@@ -20,6 +21,11 @@ pub const MAGIC: &[u8] = b"\x93NUMPY";
 
 /// What is wrong with a file without them.
 pub const NO_MAGIC: &str = "it does not begin as a .npy file does";
+
+/// Whether the name of a file ends as that of a .npy file.
+pub fn is_named(path: &Path) -> bool {
+    path.to_string_lossy().to_ascii_lowercase().ends_with(".npy")
+}
 
 /// The header of a file in C order, up to the first element.
 pub fn header(data_type: &DataType, shape: &[u64]) -> Vec<u8> {
