@@ -54,3 +54,15 @@ impl<'t> Iterator for JsonTokens<'t> {
         Some(token)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_string_ends_at_the_first_quote_that_is_not_escaped() {
+        let tokens = JsonTokens::new(r#"{"a\"b\\": "\\\"", "c":"\\"}"#);
+        let expected = ["{", r#""a\"b\\""#, ":", r#""\\\"""#, ",", r#""c""#, ":", r#""\\""#, "}"];
+        assert_eq!(tokens.collect::<Vec<_>>(), expected);
+    }
+}
