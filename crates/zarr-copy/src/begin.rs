@@ -2,7 +2,7 @@
 
 use zarr_array::ArrayError;
 use zarr_array::node::{self, METADATA_KEY, ROOT};
-use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished, is_of_copy, other_version};
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_marker, is_of_copy};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreError, StoreExt as _, remove};
 
@@ -167,11 +167,6 @@ fn is_of_store(cause: &ArrayError) -> bool {
         ArrayError::Incomplete { cause, .. } => is_of_store(cause),
         _ => false,
     }
-}
-
-/// Whether this is the marker of a copy, of this version or another.
-fn is_marker(text: &[u8]) -> bool {
-    Unfinished::read(text).kind.is_some() || other_version(text).is_some()
 }
 
 /// The contents of a target that has neither a document nor a marker that is understood.

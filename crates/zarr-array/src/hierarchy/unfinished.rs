@@ -42,6 +42,12 @@ pub fn other_version(json: &[u8]) -> Option<u64> {
     marker.get("version")?.as_u64().filter(|version| *version != MARKER_VERSION)
 }
 
+/// Whether this is the marker of a copy, of this version or another: an object of another program
+/// may have its name.
+pub fn is_marker(json: &[u8]) -> bool {
+    Unfinished::read(json).kind.is_some() || other_version(json).is_some()
+}
+
 /// The records of one part of a copy, each in an object beside the marker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {

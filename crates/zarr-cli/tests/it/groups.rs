@@ -184,6 +184,18 @@ fn files_of_other_programs_with_such_names_stay() {
     }
 }
 
+/// An unfinished copy of a later version is one, too.
+#[test]
+fn unfinished_copies_of_other_versions_are_deleted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let marker = r#"{"unfinished_copy": {"version": 2}}"#;
+    fs::create_dir(at.join("begun")).expect("makes");
+    fs::write(at.join("begun/zarr-kit-copy.json"), marker).expect("writes");
+    succeed(at, &["delete", "begun", "--yes"]);
+    assert!(!at.join("begun").exists());
+}
+
 /// Copies and joins give nodes the names that `create` gives.
 #[test]
 fn names_that_no_node_can_have_are_refused_by_all_commands() {

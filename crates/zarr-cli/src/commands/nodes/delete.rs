@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::store::{Links, Place, Store, StoreError, shown_url};
-use zarr_kit::array::unfinished::{Unfinished, read_marker};
+use zarr_kit::array::unfinished::{is_marker, read_marker};
 use zarr_kit::array::{ArrayError, delete_node, open_node, refresh_consolidated};
 use zarr_kit::copy;
 use zarr_kit::report::words;
@@ -107,18 +107,17 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
 /// Whether the root has a document, is an unfinished copy, or has what an interrupted deletion
 /// leaves. Files of other programs with such names are none of these.
 fn is_node(place: &NodeStore) -> Result<bool, CliError> {
-    let failed = |cause: ArrayError| place.failed(cause);
-    let root = Prefix::root();
     // A link is there also if it leads to itself.
     let is_link =
         |name: &str| place.folder.as_ref().is_some_and(|folder| folder.join(name).is_symlink());
     if is_link("zarr.json") || is_link(copy::MARKER) {
         return Ok(true);
     }
-    let key = root.key("zarr.json").map_err(|cause| failed(StoreError::from(cause).into()))?;
-    if let Some(document) =
-        read_marker(&*place.store, &key).map_err(|cause| failed(cause.into()))?
-    {
+    let read = |name: &str| {
+        let key = Prefix::root().key(name).map_err(StoreError::from);
+        key.and_then(|key| read_marker(&*place.store, &key)).map_err(|cause| place.failed(cause))
+    };
+    if let Some(document) = read("zarr.json")? {
         if is_of_another_program(&document) {
             let message = format!(
                 "{}: zarr.json is not a document of Zarr: it has neither zarr_format nor node_type",
@@ -128,10 +127,9 @@ fn is_node(place: &NodeStore) -> Result<bool, CliError> {
         }
         return Ok(true);
     }
-    let unfinished = Unfinished::at(&*place.store, &root).map_err(|cause| failed(cause.into()))?;
-    match unfinished {
-        Some(found) => Ok(found.kind.is_some()),
-        None => is_left_by_deletion(&*place.store).map_err(failed),
+    match read(copy::MARKER)? {
+        Some(marker) => Ok(is_marker(&marker)),
+        None => is_left_by_deletion(&*place.store).map_err(|cause| place.failed(cause)),
     }
 }
 
@@ -142,21 +140,28 @@ fn is_of_another_program(document: &[u8]) -> bool {
     })
 }
 
-/// Whether there are only nodes that have lost their group, and chunks of default keys.
+/// Whether there are only nodes that have lost their group, and chunks of default keys. Another
+/// object ends the listing.
 fn is_left_by_deletion(store: &dyn Store) -> Result<bool, ArrayError> {
-    let list = || store.list(&Prefix::root(), Links::AsObjects);
     let mut nodes = BTreeSet::new();
-    for key in list() {
-        nodes.extend(key?.as_str().strip_suffix("/zarr.json").map(str::to_owned));
-    }
     let mut is_empty = true;
-    for key in list() {
+    for key in store.list(&Prefix::root(), Links::AsObjects) {
         let key = key?;
         is_empty = false;
-        let is_of_node = key.parent().ancestors().any(|above| nodes.contains(above.as_str()));
-        if !is_of_node && !is_chunk(key.as_str()) {
-            return Ok(false);
+        let parent = key.parent();
+        let above = || parent.ancestors().filter(|above| !above.is_root());
+        if is_chunk(key.as_str()) || above().any(|above| nodes.contains(&above)) {
+            continue;
         }
+        let mut node = None;
+        for above in above() {
+            if store.head(&above.key("zarr.json").map_err(StoreError::from)?)?.is_some() {
+                node = Some(above);
+                break;
+            }
+        }
+        let Some(node) = node else { return Ok(false) };
+        nodes.insert(node);
     }
     Ok(!is_empty)
 }
