@@ -374,8 +374,22 @@ fn codecs_of_numcodecs_take_what_numcodecs_takes() {
                 r#"{"format": 2, "check": -1, "preset": 2147483657}"#,
                 r#"{"format": 3, "filters": [{"id": 33}]}"#,
                 r#"{"check": 10}"#,
+                r#"{"format": 1, "filters": [{"id": 3}, {"id": 33}]}"#,
+                r#"{"format": 2, "filters": [{"id": 4611686018427387905}]}"#,
+                r#"{"format": 3, "filters": [{"id": 4611686018427387905}]}"#,
             ],
-            &[r#"{"format": 4}"#, r#"{"check": 2}"#, r#"{"preset": 10}"#, r#"{"filters": 1}"#],
+            // Python's `lzma` refuses these filters, too.
+            &[
+                r#"{"format": 4}"#,
+                r#"{"check": 2}"#,
+                r#"{"preset": 10}"#,
+                r#"{"filters": 1}"#,
+                r#"{"format": 1, "filters": [{"id": 4611686018427387905}]}"#,
+                r#"{"format": 1, "filters": [{"id": 33}, {"id": 33}]}"#,
+                r#"{"format": 2, "filters": [{"id": 33}]}"#,
+                r#"{"format": 2, "filters": [{"id": 3}, {"id": 4611686018427387905}]}"#,
+                r#"{"format": 3, "filters": []}"#,
+            ],
         ),
         (
             "zfpy",
