@@ -1,5 +1,9 @@
 //! The schemes of URLs, and their percent encodings.
 
+/// The schemes of servers that are recognised if all clients are built.
+pub(crate) const SERVERS: [&str; 10] =
+    ["s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https"];
+
 /// The schemes that this build can open.
 pub(crate) fn schemes() -> String {
     let all = [

@@ -1,5 +1,7 @@
 //! URLs without the secrets that they may contain.
 
+use crate::addresses::scheme::{SERVERS, scheme_of};
+
 /// The URL of a store as errors and logs may show it: without user and password, and without the
 /// part after `?` or `#`, where signed URLs have their signature. Paths are unchanged, so that they
 /// still name the same file or folder: also spaces at their ends.
@@ -22,7 +24,7 @@ pub fn shown_url(url: &str) -> String {
     // Parsers of URLs ignore these: a path that begins with them may be meant as a URL.
     let is_ignored = |c: char| c.is_control() || c == ' ';
     let start = url.trim_start_matches(is_ignored);
-    let Some((scheme, rest)) = crate::addresses::scheme::scheme_of(start) else {
+    let Some((scheme, rest)) = scheme_of(start) else {
         return url.to_owned();
     };
     let ignored = url.strip_suffix(start).unwrap_or_default();
@@ -70,17 +72,26 @@ pub fn without_secrets(message: &str) -> String {
     let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
     let mut text = String::with_capacity(message.len());
     let mut rest = message;
-    while let Some(colon) = rest.find("://") {
+    // Where the search for the next colon begins.
+    let mut searched = 0;
+    while let Some(colon) = rest.get(searched..).and_then(|after| after.find(':')) {
+        let colon = searched + colon;
         let (before, from) = rest.split_at(colon);
-        let scheme = before.len() - before.trim_end_matches(in_scheme).len();
-        let (before, _) = before.split_at(before.len() - scheme);
-        text.push_str(before);
-        let start = before.len();
-        let end = start + scheme + end_of_url(from);
+        let start = before.trim_end_matches(in_scheme).len();
+        let scheme = before.get(start..).unwrap_or_default();
+        let end = colon + end_of_url(from);
         let url = rest.get(start..end).unwrap_or_default();
         // Punctuation of the sentence around it.
         let bare = url.trim_end_matches([')', ']', ',', ';', '.', ':', '\'']);
-        match crate::addresses::scheme::scheme_of(bare) {
+        // A server's URL names its host after any number of slashes, also after none.
+        let is_server = SERVERS.iter().any(|server| scheme.eq_ignore_ascii_case(server));
+        let is_url = from.starts_with("://") || (is_server && bare.len() > scheme.len());
+        if !is_url {
+            searched = colon + 1;
+            continue;
+        }
+        text.push_str(rest.get(..start).unwrap_or_default());
+        match scheme_of(bare) {
             Some(_) => text.push_str(&shown_url(bare)),
             // Not a valid scheme; the rest may still be a secret.
             None => {
@@ -90,6 +101,7 @@ pub fn without_secrets(message: &str) -> String {
         }
         text.push_str(url.get(bare.len()..).unwrap_or_default());
         rest = rest.get(end..).unwrap_or_default();
+        searched = 0;
     }
     text.push_str(rest);
     text
@@ -177,6 +189,13 @@ mod tests {
             ("://x", "://x"),
             ("é://u:SECRET@h", "é://h"),
             ("1x://u:SECRET@h", "1x://h"),
+            ("https:/u:SECRET@h/x: not found", "https:/h/x: not found"),
+            ("at: \"S3:u:SECRET@h/x\"", "at: \"S3:h/x\""),
+            ("http:\\u:SECRET@h\\x", "http:\\h\\x"),
+            ("é: https:/u:SECRET@h", "é: https:/h"),
+            ("file:, s3:, az: or https:", "file:, s3:, az: or https:"),
+            ("data/http:", "data/http:"),
+            ("time:5@x", "time:5@x"),
         ];
         for (message, expected) in cases {
             assert_eq!(without_secrets(message), expected, "{message}");

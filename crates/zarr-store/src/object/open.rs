@@ -11,6 +11,7 @@ use url::Url;
 use super::client::{Origin, remote};
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use super::retry::Watch;
+use crate::addresses::scheme::{SERVERS, schemes};
 use crate::{Operation, StoreError, StoreOptions, shown_url, without_secrets};
 
 pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, StoreError> {
@@ -32,9 +33,7 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
         return Err(refuse(reason.to_owned()));
     }
     let (scheme, base) = ObjectStoreScheme::parse(&url).map_err(|error| {
-        // The schemes that are recognised if all clients are built.
-        let known = ["s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https"];
-        refuse(match known.contains(&url.scheme()) {
+        refuse(match SERVERS.contains(&url.scheme()) {
             true => without_secrets(&error.to_string()),
             false => no_client(&url),
         })
@@ -58,7 +57,7 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
 }
 
 fn no_client(url: &Url) -> String {
-    let built = crate::addresses::scheme::schemes();
+    let built = schemes();
     format!("this build has no client for {}: but for {built}", url.scheme())
 }
 
