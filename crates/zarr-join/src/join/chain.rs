@@ -1,12 +1,12 @@
 //! Codec chains for members that become slices of an array with one more axis.
 
-use zarr_metadata::{Codec, Sharding};
+use zarr_metadata::{Codec, OptionalCodecs, Sharding};
 
-/// The chain that encodes a chunk with a new axis of length 1 to the same bytes as `codecs` encode
-/// the chunk without it; `None` if there is a codec for which no such chain is known.
+/// The chain of `codecs` for chunks with a new axis of length 1; `None` if there is a codec for which
+/// no such chain is known.
 ///
 /// An axis of length 1 does not change the order of elements. `transpose` and `sharding_indexed`
-/// name axes, and get one more; codecs that see only elements or bytes stay.
+/// name axes, and get one more. Other codecs stay.
 pub(crate) fn with_axis(codecs: &[Codec], axis: usize) -> Option<Vec<Codec>> {
     // A transpose does not move it among the axes.
     let at = axis;
@@ -31,11 +31,36 @@ pub(crate) fn with_axis(codecs: &[Codec], axis: usize) -> Option<Vec<Codec>> {
                 let sharding = Sharding::new(chunk_shape, codecs).with_index(index, place);
                 Codec::ShardingIndexed(Box::new(sharding))
             }
+            // The mask has the axes of the chunk; the values have one dimension.
+            Codec::ZarrsOptional(optional) => {
+                let mask = with_axis(&optional.mask_codecs, at)?;
+                let values = optional.data_codecs.iter().cloned();
+                Codec::ZarrsOptional(Box::new(OptionalCodecs::new(mask, values)))
+            }
             Codec::Reshape(_) | Codec::Unknown(_) => return None,
             other => other.clone(),
         });
     }
     Some(chain)
+}
+
+/// Whether `codecs` encode a chunk to the bytes to which `joined` encodes the chunk with a new axis
+/// of length 1 at `axis`.
+#[must_use]
+pub fn encode_alike(codecs: &[Codec], axis: usize, joined: &[Codec]) -> bool {
+    with_axis(codecs, axis).is_some_and(|codecs| codecs == joined) && !depend_on_rank(codecs)
+}
+
+/// Whether the encoded bytes depend on the number of dimensions, and not on the order of elements
+/// alone.
+fn depend_on_rank(codecs: &[Codec]) -> bool {
+    codecs.iter().any(|codec| match codec {
+        // Blocks of 4 elements along each dimension.
+        Codec::Zfp(_) | Codec::NumcodecsZfpy(_) => true,
+        Codec::ShardingIndexed(sharding) => depend_on_rank(&sharding.codecs),
+        Codec::ZarrsOptional(optional) => depend_on_rank(&optional.mask_codecs),
+        _ => false,
+    })
 }
 
 #[cfg(test)]
@@ -59,6 +84,32 @@ mod tests {
         let expected =
             Codec::ShardingIndexed(Box::new(Sharding::new([1, 4, 2], inner(&[0, 2, 1]))));
         assert_eq!(with_axis(&[shards], 0), Some(vec![expected]));
+    }
+
+    #[test]
+    fn masks_get_the_axis_and_values_do_not() {
+        let optional = |order: &[usize]| {
+            let mask = [Codec::transpose(order), Codec::packbits(0..=0)];
+            let values = [Codec::transpose([0]), Codec::bytes()];
+            [Codec::ZarrsOptional(Box::new(OptionalCodecs::new(mask, values)))]
+        };
+        assert_eq!(with_axis(&optional(&[1, 0]), 0), Some(optional(&[0, 2, 1]).into()));
+        assert!(encode_alike(&optional(&[1, 0]), 0, &optional(&[0, 2, 1])));
+    }
+
+    #[test]
+    fn blocks_of_zfp_are_others_with_another_axis() {
+        let zfp = br#"[{"name": "zfp", "configuration": {"mode": "reversible"}}, "crc32c"]"#;
+        let zfp = Codec::list_from_json(zfp).expect("valid");
+        assert_eq!(with_axis(&zfp, 0), Some(zfp.clone()));
+        assert!(!encode_alike(&zfp, 0, &zfp));
+        let shards = |shape: &[u64]| {
+            [Codec::ShardingIndexed(Box::new(Sharding::new(shape.to_vec(), zfp.clone())))]
+        };
+        assert!(!encode_alike(&shards(&[4, 2]), 0, &shards(&[1, 4, 2])));
+        let plain = [Codec::bytes(), Codec::zstd(3)];
+        assert!(encode_alike(&plain, 0, &plain));
+        assert!(!encode_alike(&plain, 0, &plain[..1]));
     }
 
     #[test]

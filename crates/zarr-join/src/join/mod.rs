@@ -1,9 +1,9 @@
 //! The joined array: its document, and the steps of its plan.
 
-mod chain;
+pub(crate) mod chain;
 mod decode;
 pub(crate) mod execute;
-mod grid;
+pub(crate) mod grid;
 pub(crate) mod plan;
 
 use zarr_array::chunk_grid_of;

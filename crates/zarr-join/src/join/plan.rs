@@ -11,7 +11,7 @@ use zarr_copy::ContentDigest;
 use zarr_metadata::ArrayMetadata;
 
 use crate::error::JoinError;
-use crate::join::chain::with_axis;
+use crate::join::chain::encode_alike;
 use crate::members::Members;
 use crate::members::member::Member;
 
@@ -275,7 +275,7 @@ impl<'a> MemberRegion<'a> {
         let target = self.target.metadata().codecs();
         let same = match members.new_axis() {
             None => codecs == target,
-            Some(axis) => with_axis(codecs, axis).is_some_and(|codecs| codecs == target),
+            Some(axis) => encode_alike(codecs, axis, target),
         };
         if self.array.fill() != self.target.fill() {
             return Some(Reason::FillValue);
