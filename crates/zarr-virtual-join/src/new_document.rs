@@ -23,7 +23,7 @@ use crate::document_folder::reference;
 use crate::document_url::{DocumentUrl, is_virtual_join};
 use crate::document_version::DocumentVersion;
 use crate::error::VirtualJoinError;
-use crate::grid::clipped;
+use crate::grid::{common, concatenated, occupied};
 use crate::open::check_depth;
 use crate::source::document;
 
@@ -195,11 +195,10 @@ fn linked_grid(members: &Members) -> Result<Grid, GridError> {
             let own = own.and_then(|axis| member.array().grid().axes().get(axis));
             let known = chunks.get_mut(axis).and_then(|tiles| tiles.get_mut(at));
             if let (Some(own), Some(known)) = (own, known) {
-                let own = clipped(own)?;
+                let own = occupied(own)?;
                 *known = Some(match known.take() {
                     None => own,
-                    Some(known) if known.same_chunks(&own) => known,
-                    Some(known) => known.common_coarsening(&own)?,
+                    Some(known) => common(known, &own)?,
                 });
             }
         }
@@ -209,9 +208,8 @@ fn linked_grid(members: &Members) -> Result<Grid, GridError> {
         if members.member_axis(number).is_none() {
             return Axis::regular(extent, 1);
         }
-        let runs: Vec<Run> = tiles.iter().flatten().flat_map(Axis::runs).collect();
-        let joined = Axis::from_runs(extent, runs).map_err(|error| error.on_axis(number))?;
-        Ok(joined.to_regular().unwrap_or(joined))
+        let tiles: Vec<Axis> = tiles.into_iter().flatten().collect();
+        concatenated(extent, &tiles).map_err(|error| error.on_axis(number))
     });
     Ok(Grid::new(axes.collect::<Result<Vec<_>, GridError>>()?))
 }

@@ -11,6 +11,7 @@ use zarr_array::store::{
     until_error,
 };
 use zarr_array::{Array, ArrayError, ChunkLayout, JoinedNodes, Members, Selection};
+use zarr_join::encode_alike;
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Separator};
 
 use crate::document::{Document, JoinedArray, Node};
@@ -238,11 +239,16 @@ impl Joined {
     /// Whether a chunk of a member has, byte for byte, the content that a writer of the joined
     /// array would store.
     fn is_same(&self, chunk: &[u64], of: &MemberChunk) -> bool {
-        let own = self.layout.chunk_shape(chunk).ok();
+        let Ok(mut own) = self.layout.chunk_shape(chunk) else { return false };
         let metadata = of.array.metadata();
-        own.as_ref() == Some(&of.shape)
+        let (codecs, joined) = (metadata.codecs(), self.metadata.codecs());
+        let same_codecs = match self.new_axis.filter(|axis| *axis < own.len()) {
+            Some(axis) => own.remove(axis) == 1 && encode_alike(codecs, axis, joined),
+            None => codecs == joined,
+        };
+        own == of.shape
             && of.array.members().is_none()
-            && metadata.codecs() == self.metadata.codecs()
+            && same_codecs
             && Some(of.array.fill()) == self.metadata.fill_value().bytes()
     }
 

@@ -15,6 +15,7 @@ fn urls() -> Vec<String> {
         "https://127.0.0.1:1/x?X-Amz-Signature=SECRET",
         "http://127.0.0.1:1/x#SECRET",
         "http:user:SECRET@127.0.0.1:1/x",
+        "https:/user:SECRET@127.0.0.1:1/x",
         "http://user:SECRET",
         "http://user:SEC/SECRET@127.0.0.1/x",
         "HTTP://user:SECRET@127.0.0.1:1/x",
@@ -78,7 +79,7 @@ fn urls_in_the_place_of_every_option() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let path = folder.path();
     succeed(path, &["create", "a", "--shape", "4", "--dtype", "uint8"]);
-    for url in urls().iter().filter(|url| url.contains("://")) {
+    for url in urls().iter().filter(|url| !url.starts_with("memory:")) {
         let url = url.as_str();
         let names = format!("{url},y");
         let create =

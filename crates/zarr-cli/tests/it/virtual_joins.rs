@@ -3,7 +3,7 @@
 use std::os::unix::fs::symlink;
 use std::path::Path;
 
-use crate::support::{file, session, stdout, succeed};
+use crate::support::{file, run, session, stdout, succeed};
 
 /// An array of two elements.
 fn array(folder: &Path, name: &str, elements: [u8; 2]) {
@@ -67,4 +67,32 @@ fn folders_behind_links_are_named_by_their_real_places() {
     insta::assert_snapshot!(session(at, &[&args]));
     assert_eq!(read(at, "work/v.zjoin"), [1, 2, 3, 4]);
     assert_eq!(read(at, "a/b/phys/v.zjoin"), [1, 2, 3, 4]);
+}
+
+#[test]
+fn stacked_members_are_exported_where_they_are() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    // The spaces are part of the names.
+    for (name, value) in [("a ", 1), (" b", 2)] {
+        let create = ["create", name, "--shape", "3,2", "--dtype", "uint8", "--chunks", "2,2"];
+        succeed(folder, &[&create[..], &["--codecs", "transpose,bytes"]].concat());
+        file(folder, "one.raw", [value, value, 0, 3, value, 4]);
+        succeed(folder, &["write", name, "--from", "one.raw"]);
+    }
+    file(folder, "list", "a \n\n b\r\n");
+    succeed(folder, &["join", "@list", "--new-axis", "run", "--virtual", "-o", "both.zjoin"]);
+    succeed(folder, &["export", "both.zjoin", "both.json"]);
+    let [joined, exported] =
+        ["both.zjoin", "both.json"].map(|name| stdout(folder, &["read", name, "-f", "raw"]));
+    assert_eq!(joined, [1, 1, 0, 3, 1, 4, 2, 2, 0, 3, 2, 4]);
+    assert_eq!(exported, joined);
+    // So are members with a padded last chunk, side by side.
+    succeed(folder, &["join", "@list", "--along", "1", "--virtual", "-o", "wide.zjoin"]);
+    succeed(folder, &["export", "wide.zjoin", "wide.json"]);
+    let wide = stdout(folder, &["read", "wide.json", "-f", "raw"]);
+    assert_eq!(wide, [1, 1, 2, 2, 0, 3, 0, 3, 1, 4, 2, 4]);
+    let again = run(folder, &["export", "both.zjoin", "both.json"]);
+    let said = String::from_utf8_lossy(&again.stderr).into_owned();
+    assert!(!again.status.success() && said.contains("there is something here already"), "{said}");
 }

@@ -54,14 +54,17 @@ fn joined_axis(members: &Members, counts: &[usize], axis: usize) -> Result<Axis,
     for (number, piece) in pieces.iter().enumerate() {
         // The tiles were laid out, so the sum fits.
         extent = extent.saturating_add(piece.extent());
-        push_edges(piece, number == last, &mut runs);
+        runs.extend(occupied_runs(piece, number == last));
     }
     let joined = Axis::from_runs(extent, runs)?;
     Ok(joined.to_regular().unwrap_or(joined))
 }
 
-/// The occupied chunks of a tile, the last one cut to the tile's end unless it `may_overhang`.
-fn push_edges(axis: &Axis, may_overhang: bool, runs: &mut Vec<Run>) {
+/// The occupied chunks of an axis. The last one is cut to the end of the axis, unless it
+/// `may_overhang`.
+#[must_use]
+pub fn occupied_runs(axis: &Axis, may_overhang: bool) -> Vec<Run> {
+    let mut runs = Vec::new();
     let mut left = axis.extent();
     for run in axis.runs() {
         let whole = left.checked_div(run.edge).unwrap_or(0).min(run.count);
@@ -69,13 +72,14 @@ fn push_edges(axis: &Axis, may_overhang: bool, runs: &mut Vec<Run>) {
             runs.push(Run { edge: run.edge, count: whole });
         }
         left = left.saturating_sub(run.edge.saturating_mul(whole));
-        if left == 0 {
-            return;
-        }
-        if whole < run.count {
+        if left > 0 && whole < run.count {
             let edge = if may_overhang { run.edge } else { left };
             runs.push(Run { edge, count: 1 });
-            return;
+            left = 0;
+        }
+        if left == 0 {
+            break;
         }
     }
+    runs
 }

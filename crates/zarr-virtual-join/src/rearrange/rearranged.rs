@@ -10,7 +10,7 @@ use zarr_join::rearrange::Span;
 
 use crate::document::{JoinedArray, MemberReference};
 use crate::error::VirtualJoinError;
-use crate::grid::clipped;
+use crate::grid::{common, concatenated, occupied};
 use crate::new_document::with_fitting_codecs;
 
 /// Members that lie next to each other on the axis.
@@ -118,12 +118,14 @@ impl RearrangedArray {
         let grid = |error: GridError| VirtualJoinError::from(JoinError::Grid(error.on_axis(axis)));
         let chunks = grid_of(array.metadata.shape(), array.metadata.chunk_grid());
         let chunks = chunks.map_err(JoinError::Grid)?;
-        // The chunks of each axis, clipped to the array, because members are cut at their ends.
-        let mut chunk_axes =
-            chunks.axes().iter().map(cut).collect::<Result<Vec<_>, _>>().map_err(grid)?;
+        let chunk_axes = chunks.axes().iter().map(|axis| match axis.extent() {
+            0 => Ok(axis.clone()),
+            _ => occupied(axis),
+        });
+        let mut chunk_axes = chunk_axes.collect::<Result<Vec<_>, _>>().map_err(grid)?;
         let mut member_axes = array.grid.axes().to_vec();
         let mut members = Vec::new();
-        let (mut member_runs, mut chunk_runs) = (Vec::new(), Vec::new());
+        let (mut member_runs, mut tiles) = (Vec::new(), Vec::new());
         let mut extent = 0_u64;
         let own = (member_axes.get(axis).cloned(), chunk_axes.get(axis).cloned());
         let (Some(own_members), Some(own_chunks)) = own else {
@@ -136,8 +138,10 @@ impl RearrangedArray {
                 Placed::Own { members: numbers, indices } => {
                     let chunks = whole(&own_chunks, axis, indices, place)?;
                     member_runs.extend(part(&own_members, numbers));
-                    chunk_runs.extend(part(&own_chunks, &chunks));
-                    indices.end.saturating_sub(indices.start)
+                    let length = indices.end.saturating_sub(indices.start);
+                    let runs = part(&own_chunks, &chunks);
+                    tiles.push(Axis::from_runs(length, runs).map_err(grid)?);
+                    length
                 }
                 Placed::Inserted(both) => {
                     let found = both.0.array().grid().axes();
@@ -147,18 +151,16 @@ impl RearrangedArray {
                             Some(new) if number >= new => number.saturating_add(1),
                             _ => number,
                         };
-                        let found = clipped(found).map_err(grid)?;
+                        let found = occupied(found).map_err(grid)?;
                         if at == axis {
-                            chunk_runs.extend(found.runs());
-                        } else if let Some(slot) = chunk_axes.get_mut(at)
-                            && !slot.same_chunks(&found)
-                        {
-                            *slot = slot.common_coarsening(&found).map_err(grid)?;
+                            tiles.push(found);
+                        } else if let Some(slot) = chunk_axes.get_mut(at) {
+                            *slot = common(slot.clone(), &found).map_err(grid)?;
                         }
                     }
                     let length = match array.new_axis {
                         Some(_) => {
-                            chunk_runs.push(Run { edge: 1, count: 1 });
+                            tiles.push(Axis::regular(1, 1).map_err(grid)?);
                             1
                         }
                         None => both.0.array().shape().get(axis).copied().unwrap_or(0),
@@ -191,11 +193,9 @@ impl RearrangedArray {
                 }
             }
         }
-        let made = |runs: Vec<Run>| {
-            let made = Axis::from_runs(extent, runs).map_err(grid)?;
-            Ok::<_, VirtualJoinError>(made.to_regular().unwrap_or(made))
-        };
-        let (of_members, of_chunks) = (made(member_runs)?, made(chunk_runs)?);
+        let of_members = Axis::from_runs(extent, member_runs).map_err(grid)?;
+        let of_members = of_members.to_regular().unwrap_or(of_members);
+        let of_chunks = concatenated(extent, &tiles).map_err(grid)?;
         member_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_members.clone());
         chunk_axes.iter_mut().skip(axis).take(1).for_each(|slot| *slot = of_chunks.clone());
         let chunk_axes = chunk_axes.into_iter().map(|axis| axis.to_regular().unwrap_or(axis));
@@ -226,12 +226,7 @@ fn around(grid: &Grid, axis: usize) -> (u64, u64) {
     if around.0 == 0 || around.1 == 0 { (0, 0) } else { around }
 }
 
-/// The chunks of an axis, the last one no longer than the axis; without elements, as declared.
-fn cut(axis: &Axis) -> Result<Axis, GridError> {
-    if axis.extent() == 0 { Ok(axis.clone()) } else { clipped(axis) }
-}
-
-/// The runs of some chunks of an axis, the last one no longer than the axis.
+/// The runs of some chunks of an axis.
 fn part(axis: &Axis, chunks: &Range<u64>) -> Vec<Run> {
     let mut first = 0_u64;
     axis.runs()

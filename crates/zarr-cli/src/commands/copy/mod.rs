@@ -126,8 +126,10 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
         abandon();
     }
     let summary = result.map_err(|error| failed(error, args, &source, &target))?;
-    // The part that completes the copy changes the target.
+    // The part that completes the copy changes the target, and needs no intermediate copies any
+    // more.
     if summary.part.is_none_or(|state| state == PartStatus::Completed) {
+        intermediate.iter().for_each(NodeStore::abandon);
         target.changed()?;
     }
     let what = args.part.map_or_else(String::new, |part| format!("part {part} of "));

@@ -33,7 +33,7 @@ pub(super) fn names(args: &Join) -> Result<Vec<String>, CliError> {
     Ok(names)
 }
 
-/// The lines of a file, without empty ones.
+/// The lines of a file, without empty ones. Names keep the spaces at their ends.
 fn listed(file: &Path) -> Result<Vec<String>, CliError> {
     let read = match file.as_os_str() == "-" {
         true => {
@@ -43,7 +43,7 @@ fn listed(file: &Path) -> Result<Vec<String>, CliError> {
         false => fs::read_to_string(file),
     };
     let text = read.map_err(|cause| CliError::File { path: file.to_owned(), cause })?;
-    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
     Ok(lines.map(str::to_owned).collect())
 }
 

@@ -1,6 +1,6 @@
 //! `zarr-kit export`.
 
-use std::fs::OpenOptions;
+use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 
 use serde_json::json;
@@ -28,7 +28,12 @@ pub(crate) fn run(args: &Export) -> Result<(), CliError> {
         _ => CliError::File { path: path.clone(), cause },
     };
     let mut file = OpenOptions::new().write(true).create_new(true).open(path).map_err(failed)?;
-    writeln!(file, "{json}").map_err(failed)?;
+    if let Err(cause) = writeln!(file, "{json}") {
+        // A part of the references must not stay, nor be in the way of the next try. If it cannot
+        // be removed, the error that led here is reported.
+        let _left = fs::remove_file(path);
+        return Err(failed(cause));
+    }
     let (from, shown) = (&place.shown, path.display());
     let message = format!("{shown}: references to {} of {from}", words::counted(chunks, "chunk"));
     done(

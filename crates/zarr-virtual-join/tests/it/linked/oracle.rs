@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
-use zarr_array::store::{Links, MemoryStore, Prefix, Store};
+use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, AxisSelection, Selection};
 use zarr_join::{Arrangement, Join, Member, Members};
 use zarr_metadata::{ArrayBuilder, Codec, DataType};
@@ -92,6 +92,37 @@ fn a_virtual_join_holds_the_elements_of_its_members() {
     }
     // Some chunks are those of members, others are several.
     assert!(coarse > 50 && empty > 5, "{coarse} {empty}");
+}
+
+#[test]
+fn the_bytes_of_a_chunk_are_those_that_a_writer_of_the_joined_array_would_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (mut chunks, mut stacked) = (0, 0);
+    for seed in 0..200 {
+        let mut random = Random::new(seed);
+        let (members, arrangement) = random_members(&mut random);
+        let laid = Members::new(members.clone(), arrangement.clone()).expect("fits");
+        let folder = folder.path().join(seed.to_string());
+        let place = folder.join("all.zjoin");
+        link(on_disk(&members, &folder), arrangement, &place).expect("links");
+        let array = open(&place).expect("opens");
+        let oracle = plain(&array, &expected(&laid));
+        let stored = array.store().list(&Prefix::root(), Links::Follow);
+        let copies: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        for key in stored.map(|key| key.expect("lists")) {
+            // Chunks that members have encoded in another way have no bytes.
+            let Ok(Some(bytes)) = array.store().read(&key) else { continue };
+            copies.put(&key, &bytes).expect("copies");
+            let Some(chunk) = array.layout().chunk_of_key(&key) else { continue };
+            let copy = Array::open(copies.clone(), &Prefix::root()).expect("has a document");
+            let region = array.layout().chunk_region(&chunk).expect("is declared");
+            let found = copy.read(region.as_slice()).expect("decodes");
+            assert_eq!(found, oracle.read(region.as_slice()).expect("reads"), "{seed}: {key}");
+            chunks += 1;
+            stacked += usize::from(laid.new_axis().is_some());
+        }
+    }
+    assert!(chunks > 80 && stacked > 25, "{chunks} {stacked}");
 }
 
 /// The region of the array that the first of the members' chunks in a region covers.
