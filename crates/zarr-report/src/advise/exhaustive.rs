@@ -1,9 +1,10 @@
 //! Advice compared with a trial of all chains on all chunks.
 
+use std::convert::Infallible;
 use std::sync::{Arc, LazyLock};
 
 use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
-use zarr_array::{Array, Selection};
+use zarr_array::{Array, Selection, parallel};
 use zarr_metadata::{
     ArrayBuilder, ArrayMetadata, Blosc, BloscCompressor, BloscShuffle, Bz2, Codec, DataType, Delta,
     Lzma, Shuffle,
@@ -216,13 +217,14 @@ fn smallest(array: &Array, all: bool) -> (u64, Vec<Codec>) {
 
 /// Advice on how to read each array, from all of its chunks.
 static TO_READ: LazyLock<Vec<(&'static str, Array, Advice)>> = LazyLock::new(|| {
-    let advised = |(name, array): (&'static str, Array)| {
+    let advised = |(name, array): &(&'static str, Array)| {
         let options = AdviceOptions::new().goal(Goal::Read).sample(u64::MAX / 8);
         let whole = Selection::whole(array.shape());
         let advice = Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises");
-        (name, array, advice)
+        Ok::<_, Infallible>((*name, array.clone(), advice))
     };
-    arrays().into_iter().map(advised).collect()
+    let Ok(advised) = parallel::map(&arrays(), parallel::cores(), advised);
+    advised
 });
 
 /// From half of the chunks, advise finds a chain that stores the whole array in at most a twentieth
@@ -230,14 +232,14 @@ static TO_READ: LazyLock<Vec<(&'static str, Array, Advice)>> = LazyLock::new(|| 
 /// this much.
 #[test]
 fn the_smallest_chain_of_a_sample_is_about_the_smallest_of_all() {
-    for (name, array) in arrays() {
+    let compare = |(name, array): &(&str, Array)| {
         let whole = Selection::whole(array.shape());
         let size = u64::try_from(array.element_size()).expect("small");
         let options = AdviceOptions::new().goal(Goal::Size).sample(4 * 4096 * size);
-        let advice = Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises");
-        let advised = stored(&array, &advice.best().codecs).expect("takes the whole");
+        let advice = Advice::of(array, &whole, &options, &mut |_, _| {}).expect("advises");
+        let advised = stored(array, &advice.best().codecs).expect("takes the whole");
         // Lower levels and other widths store more: no need to try them on every array.
-        let least = smallest(&array, name.starts_with("camera"));
+        let least = smallest(array, name.starts_with("camera"));
         assert!(
             advised * 20 <= least.0 * 21 + 8 * 8 * 20,
             "{name}: {advised} bytes by {:?}, {} by {:?}",
@@ -245,7 +247,9 @@ fn the_smallest_chain_of_a_sample_is_about_the_smallest_of_all() {
             least.0,
             least.1
         );
-    }
+        Ok::<(), Infallible>(())
+    };
+    let Ok(()) = parallel::each(&arrays(), parallel::cores(), compare);
 }
 
 /// To read, no compressor of the best chain is left at a setting that stores more: whatever chain is
