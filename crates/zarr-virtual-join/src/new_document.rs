@@ -35,7 +35,8 @@ impl Document {
     ///
     /// Chunks, codecs and fill values of the members may all differ. The joined array has the chunks
     /// of the members. Where neighbours have different chunks, a chunk of the joined array ends at
-    /// the next edge that all neighbours share. The joined array has the codecs of the first member,
+    /// the next edge that all neighbours share. The last chunk of an axis reaches past its end if it
+    /// does so in all members there. The joined array has the codecs of the first member,
     /// or of its inner chunks, if they fit its chunks. A copy is encoded with these codecs by
     /// default.
     ///

@@ -220,7 +220,7 @@ static TO_READ: LazyLock<Vec<(&'static str, Array, Advice)>> = LazyLock::new(|| 
     let advised = |(name, array): &(&'static str, Array)| {
         let options = AdviceOptions::new().goal(Goal::Read).sample(u64::MAX / 8);
         let whole = Selection::whole(array.shape());
-        let advice = Advice::of(&array, &whole, &options, &mut |_, _| {}).expect("advises");
+        let advice = Advice::of(array, &whole, &options, &mut |_, _| {}).expect("advises");
         Ok::<_, Infallible>((*name, array.clone(), advice))
     };
     let Ok(advised) = parallel::map(&arrays(), parallel::cores(), advised);
