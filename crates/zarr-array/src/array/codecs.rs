@@ -3,6 +3,7 @@
 use std::sync::{Arc, PoisonError};
 
 use zarr_codec::{AnyChunkCodec, ChunkCodec, VariableChunkCodec};
+use zarr_grid::Axis;
 use zarr_metadata::Codec;
 
 use crate::array::Array;
@@ -65,8 +66,9 @@ impl Array {
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, ArrayError> {
         if let Some(chunk) = self.layout().chunk_of_key(key) {
-            let shape = self.layout().chunk_shape(&chunk);
-            let shape = shape.map_err(|cause| ArrayError::Grid { key: key.to_string(), cause })?;
+            // A chunk that the grid has no more, as after a resize, had at most the longest edges.
+            let longest = || self.grid().axes().iter().map(Axis::max_edge).collect();
+            let shape = self.layout().chunk_shape(&chunk).unwrap_or_else(|_| longest());
             match self.chunk_codec(&shape) {
                 Ok(codec) => self.store().refuse_inflated(key, codec.ordinary_encoded())?,
                 // The metadata allows more than there is memory.
