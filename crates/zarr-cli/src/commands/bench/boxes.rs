@@ -5,6 +5,9 @@ use std::ops::Range;
 use zarr_kit::grid::Grid;
 use zarr_kit::{AxisSelection, Selection};
 
+/// The most chunks of a box: the time that a user allows is looked at between boxes.
+const MOST_CHUNKS: u64 = 4096;
+
 /// A part of a selection.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ChunkBox {
@@ -14,7 +17,7 @@ pub(super) struct ChunkBox {
 }
 
 /// The boxes of a selection in C order. Each has at most the given number of elements, unless one
-/// chunk has more.
+/// chunk has more, and at most [`MOST_CHUNKS`].
 #[derive(Clone, Debug)]
 pub(super) struct Boxes<'a> {
     grid: &'a Grid,
@@ -51,7 +54,7 @@ impl<'a> Boxes<'a> {
         });
         let edges: Vec<(u64, u64)> = edges.collect();
         let chunk = edges.iter().fold(1_u64, |all, (edge, _)| all.saturating_mul(*edge));
-        let mut left = (elements / chunk.max(1)).max(1);
+        let mut left = (elements / chunk.max(1)).clamp(1, MOST_CHUNKS);
         let mut most: Vec<u64> = edges
             .iter()
             .rev()
@@ -167,6 +170,16 @@ mod tests {
                 .collect();
         }
         all
+    }
+
+    #[test]
+    fn tiny_chunks_are_several_boxes() {
+        let axes = [Axis::regular(300, 2), Axis::regular(100, 1)];
+        let grid = Grid::new(axes.into_iter().collect::<Result<Vec<_>, _>>().expect("a grid"));
+        let region = Selection::whole(&[300, 100]);
+        let boxes: Vec<u64> = Boxes::new(&grid, &region, 1 << 20).map(|part| part.chunks).collect();
+        assert_eq!(boxes.iter().sum::<u64>(), 15_000);
+        assert!(boxes.len() > 3 && boxes.iter().all(|chunks| *chunks <= 4096), "{boxes:?}");
     }
 
     #[test]
