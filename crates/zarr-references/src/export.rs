@@ -55,7 +55,12 @@ pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError
         let name = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
         let Some(name) = name else { continue };
         let reference = match DOCUMENTS.contains(&key.name()) {
-            true => document(store, &key)?,
+            true => {
+                if let Some(linking) = store.linking() {
+                    linking.check_absent_chunks(&key.parent())?;
+                }
+                document(store, &key)?
+            }
             false => {
                 chunks += 1;
                 chunk(store, &key)?

@@ -252,6 +252,19 @@ impl Joined {
             && Some(of.array.fill()) == self.metadata.fill_value().bytes()
     }
 
+    /// Whether chunks that members have not stored are the fill value of the joined array.
+    fn have_one_fill(&self) -> Result<bool, ArrayError> {
+        let fill = self.metadata.fill_value().bytes();
+        let count = self.members.grid().occupied_chunks().unwrap_or(u64::MAX);
+        for number in 0..count {
+            let member = zarr_grid::unravel(number, self.members.grid().occupied());
+            if self.members.open(&member)?.is_some_and(|array| Some(array.fill()) != fill) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// The keys of the chunks that members have stored.
     fn chunk_keys(&self) -> impl Iterator<Item = Result<Key, ArrayError>> + Send + '_ {
         let count = self.members.grid().occupied_chunks().unwrap_or(u64::MAX);
@@ -402,6 +415,19 @@ impl Linking for JoinStore {
         let Some(chunk) = self.same_chunk(key)? else { return Ok(None) };
         let store = chunk.array.store();
         store.linking().map_or(Ok(None), |linking| linking.source(&chunk.key))
+    }
+
+    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        let Some(array) = self.array(prefix) else { return Ok(()) };
+        let failed = |cause| self.failed(Operation::Get, prefix.as_str(), cause);
+        match array.have_one_fill().map_err(failed)? {
+            true => Ok(()),
+            false => Err(StoreError::Unsupported {
+                operation: Operation::Get,
+                key: prefix.to_string(),
+                missing: "one fill value for all members: missing chunks of some are other values",
+            }),
+        }
     }
 }
 

@@ -212,6 +212,10 @@ impl Linking for Watched {
             None => Ok(None),
         }
     }
+
+    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        self.inner.linking().map_or(Ok(()), |linking| linking.check_absent_chunks(prefix))
+    }
 }
 
 /// Nothing is cleaned.

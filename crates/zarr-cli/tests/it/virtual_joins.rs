@@ -96,3 +96,25 @@ fn stacked_members_are_exported_where_they_are() {
     let said = String::from_utf8_lossy(&again.stderr).into_owned();
     assert!(!again.status.success() && said.contains("there is something here already"), "{said}");
 }
+
+/// Programs that read references know one fill value.
+#[test]
+fn members_with_another_fill_value_are_not_exported() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for (name, fill) in [("a", "0"), ("b", "7")] {
+        let create = ["create", name, "--shape", "2", "--dtype", "uint8", "--fill", fill];
+        succeed(folder, &create);
+    }
+    file(folder, "a.raw", [1, 2]);
+    succeed(folder, &["write", "a", "--from", "a.raw"]);
+    for arrangement in ["--along=0", "--new-axis=run"] {
+        succeed(folder, &["join", "a", "b", arrangement, "--virtual", "-o", "both.zjoin"]);
+        assert_eq!(stdout(folder, &["read", "both.zjoin", "-f", "raw"]), [1, 2, 7, 7]);
+        let refused = run(folder, &["export", "both.zjoin", "both.json"]);
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("one fill value"), "{said}");
+        assert!(!folder.join("both.json").exists());
+        std::fs::remove_file(folder.join("both.zjoin")).expect("removes");
+    }
+}

@@ -136,6 +136,11 @@ impl Linking for Below {
         let Some(linking) = self.store.linking() else { return Ok(None) };
         linking.source(&self.key(key)?)
     }
+
+    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        let Some(linking) = self.store.linking() else { return Ok(()) };
+        linking.check_absent_chunks(&self.prefix(prefix)?)
+    }
 }
 
 impl Cleaning for Below {

@@ -299,6 +299,11 @@ impl<L: Layer> Linking for L {
         let Some(linking) = self.inner().linking() else { return Ok(None) };
         self.pass(Operation::Get, key.as_str(), || linking.source(key))
     }
+
+    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<()> {
+        let Some(linking) = self.inner().linking() else { return Ok(()) };
+        self.pass(Operation::Get, prefix.as_str(), || linking.check_absent_chunks(prefix))
+    }
 }
 
 impl<L: Layer> Cleaning for L {

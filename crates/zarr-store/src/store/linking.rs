@@ -69,6 +69,18 @@ pub trait Linking {
         let _ = key;
         Ok(None)
     }
+
+    /// Checks that chunks without an object read as the fill value that the document of the array at
+    /// `prefix` has: other programs, which read the [sources](Linking::source), know no other value.
+    /// By default they do.
+    ///
+    /// # Errors
+    /// [`StoreError`] that names the array if some read as another value; as for
+    /// [`head`](Store::head).
+    fn check_absent_chunks(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        let _ = prefix;
+        Ok(())
+    }
 }
 
 /// A range of bytes of a file or of an object on a server.
