@@ -242,6 +242,14 @@ pub enum JoinError {
         /// The name of the other member.
         other: Box<str>,
     },
+    /// Two dimensions have one name, which then names neither.
+    #[error("{}: two dimensions have the name {}", Printable(place), Printable(dimension))]
+    DimensionTwice {
+        /// The name of the member, or the joined array.
+        place: Box<str>,
+        /// The name.
+        dimension: Box<str>,
+    },
     /// The codec chain refers to axes, and may not fit an array with one more axis.
     #[error(
         "a new axis does not fit into the codec chain of the members: join along an axis that they \

@@ -4,7 +4,7 @@ use zarr_array::Array;
 
 use crate::error::JoinError;
 use crate::members::member::Member;
-use crate::members::{Arrangement, Members};
+use crate::members::{Arrangement, Members, same_kind};
 use crate::rearrange::GroupRearrangement;
 use crate::values::attributes::{self, Attributes};
 use crate::values::equal::check_equal;
@@ -69,11 +69,13 @@ pub fn check_member(
     check_values(array, inserted)
 }
 
-/// Checks that an unjoined array equals the other group's array. Reads both.
+/// Checks that an unjoined array equals the other group's array, names of dimensions included. Reads
+/// both.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the other array.
 pub fn check_unjoined(array: &Member, other: &Member) -> Result<(), JoinError> {
+    same_kind(other, array)?;
     check_values(array, other)?;
     check_equal(other, array)
 }

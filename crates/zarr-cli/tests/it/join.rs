@@ -374,3 +374,105 @@ fn groups_in_chunks_of_one_length() {
         ],
     ));
 }
+
+/// Two arrays of version 2 with this document and these chunks.
+fn of_version_2(folder: &Path, names: [&str; 2], document: &str, chunks: &[(&str, &[u8])]) {
+    for name in names {
+        file(folder, &format!("{name}/.zarray"), document);
+        for (key, bytes) in chunks {
+            file(folder, &format!("{name}/{key}"), bytes);
+        }
+    }
+}
+
+/// `numcodecs.json2` stores the shape of a chunk, and can only be read.
+#[test]
+fn stacked_json_becomes_strings() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let document = r#"{"zarr_format": 2, "shape": [2, 2], "chunks": [2, 2], "dtype": "|O",
+        "compressor": null, "fill_value": null, "order": "C", "filters": [{"id": "json2"}]}"#;
+    let chunk = br#"[["1", null], ["[3]", {"a": 1}], "|O", [2, 2]]"#;
+    of_version_2(folder, ["a", "b"], document, &[("0.0", chunk)]);
+    succeed(folder, &["join", "a", "b", "--new-axis", "run", "-o", "both"]);
+    succeed(folder, &["join", "a", "b", "--new-axis", "run", "--virtual", "-o", "both.zjoin"]);
+    let [both, by_members] = ["both", "both.zjoin"].map(|name| text(folder, &["read", name]));
+    assert_eq!(both, by_members);
+    succeed(folder, &["check", "both", "--data"]);
+    let refused = run(folder, &["export", "both.zjoin", "both.json"]);
+    assert!(!refused.status.success(), "chunks of other bytes");
+    // The line on readers tells of the copy's codecs.
+    let copy = run(folder, &["copy", "a", "copy"]);
+    let said = String::from_utf8_lossy(&copy.stderr).into_owned();
+    assert!(copy.status.success() && !said.contains("json2"), "{said}");
+}
+
+/// Nothing is removed for a join that cannot be written.
+#[test]
+fn codecs_that_only_read_are_refused_before_anything_is_removed() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let document = r#"{"zarr_format": 2, "shape": [3], "chunks": [2], "dtype": "|b1",
+        "compressor": null, "fill_value": false, "order": "C", "filters": [{"id": "packbits"}]}"#;
+    let chunks: [(&str, &[u8]); 2] = [("0", &[6, 0b1100_0000]), ("1", &[6, 0b1000_0000])];
+    of_version_2(folder, ["a", "b"], document, &chunks);
+    succeed(folder, &["create", "old", "--shape", "2", "--dtype", "uint8"]);
+    for more in ["--dry-run", "--overwrite"] {
+        let join = run(folder, &["join", "a", "b", "--along", "0", "-o", "old", more]);
+        let said = String::from_utf8_lossy(&join.stderr).into_owned();
+        let expected = "can be read here but not written: not all chunks can be moved unchanged";
+        assert!(!join.status.success() && said.contains(expected), "{said}");
+        assert!(text(folder, &["info", "old"]).contains("uint8"));
+    }
+}
+
+#[test]
+fn names_of_dimensions_tell_arrays_apart() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let create = |name: &str, names: &[&str]| {
+        let shape = vec!["2"; names.len()].join(",");
+        let create = ["create", name, "--dtype", "int16", "--shape", &shape];
+        succeed(folder, &[&create[..], &["--dims", &names.join(",")]].concat());
+    };
+    for group in ["a", "b"] {
+        succeed(folder, &["create", group, "--group"]);
+        create(&format!("{group}/t"), &["time"]);
+    }
+    create("a/flag", &["x"]);
+    create("b/flag", &["time"]);
+    let refused = |arguments: &[&str], expected: &str| {
+        let join = run(folder, &[&["join"], arguments, &["-o", "both"]].concat());
+        let said = String::from_utf8_lossy(&join.stderr).into_owned();
+        assert!(!join.status.success() && said.contains(expected), "{arguments:?}: {said}");
+    };
+    // Neither group says that the flags are not joined.
+    refused(&["a", "b", "--along", "time"], "dimension names");
+    refused(&["b", "a", "--along", "time"], "dimension names");
+    refused(&["a/t", "b/t", "--new-axis", "time"], "two dimensions have the name time");
+    for group in ["a", "b"] {
+        std::fs::remove_dir_all(folder.join(group).join("flag")).expect("removes");
+        create(&format!("{group}/square"), &["time", "time"]);
+    }
+    refused(&["a", "b", "--along", "time"], "two dimensions have the name time");
+}
+
+/// `zarrs.squeeze` removes the new axis again.
+#[test]
+fn squeezed_members_are_stacked_unchanged() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let codecs = r#"[{"name": "zarrs.squeeze"},
+        {"name": "transpose", "configuration": {"order": [1, 0]}}, {"name": "bytes"}]"#;
+    for (name, first) in [("a", 0), ("b", 6)] {
+        let create = ["create", name, "--shape", "2,1,3", "--dtype", "uint8", "--chunks", "2,1,3"];
+        succeed(folder, &[&create[..], &["--codecs", codecs]].concat());
+        file(folder, "in.raw", (first..first + 6).collect::<Vec<u8>>());
+        succeed(folder, &["write", name, "--from", "in.raw"]);
+    }
+    let join = run(folder, &["join", "a", "b", "--new-axis", "run", "-o", "both"]);
+    let said = String::from_utf8_lossy(&join.stderr).into_owned();
+    assert!(said.contains("2 chunks to move unchanged"), "{said}");
+    let all: Vec<u8> = (0..12).collect();
+    assert_eq!(stdout(folder, &["read", "both", "-f", "raw"]), all);
+}

@@ -76,6 +76,13 @@ impl<'a> ArrangedGroups<'a> {
             .iter()
             .map(|dimension| names.iter().position(|name| name.as_ref() == Some(dimension)))
             .collect();
+        for dimension in self.dimensions {
+            let named = names.iter().filter(|name| name.as_ref() == Some(dimension));
+            if named.count() > 1 {
+                let (place, dimension) = (first.name().into(), dimension.as_str().into());
+                return Err(JoinError::DimensionTwice { place, dimension });
+            }
+        }
         let mut tiles = vec![1_usize; rank];
         for (axis, count) in axes.iter().zip(self.counts) {
             if let Some(slot) = axis.and_then(|axis| tiles.get_mut(axis)) {

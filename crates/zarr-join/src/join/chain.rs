@@ -6,13 +6,24 @@ use zarr_metadata::{Codec, OptionalCodecs, Sharding};
 /// no such chain is known.
 ///
 /// An axis of length 1 does not change the order of elements. `transpose` and `sharding_indexed`
-/// name axes, and get one more. Other codecs stay.
+/// name axes, and get one more, except after `zarrs.squeeze`. Other codecs stay, and
+/// `numcodecs.json2`, which can only be read, becomes `vlen-utf8`.
 pub(crate) fn with_axis(codecs: &[Codec], axis: usize) -> Option<Vec<Codec>> {
     // A transpose does not move it among the axes.
     let at = axis;
+    // `zarrs.squeeze` removes it again.
+    let mut is_there = true;
     let mut chain = Vec::with_capacity(codecs.len());
     for codec in codecs {
         chain.push(match codec {
+            // It can only be read.
+            Codec::NumcodecsJson2 => Codec::VlenUtf8,
+            Codec::Unknown(_) => return None,
+            _ if !is_there => codec.clone(),
+            Codec::ZarrsSqueeze => {
+                is_there = false;
+                Codec::ZarrsSqueeze
+            }
             Codec::Transpose(transpose) => {
                 let mut order: Vec<usize> = transpose
                     .order
@@ -37,7 +48,7 @@ pub(crate) fn with_axis(codecs: &[Codec], axis: usize) -> Option<Vec<Codec>> {
                 let values = optional.data_codecs.iter().cloned();
                 Codec::ZarrsOptional(Box::new(OptionalCodecs::new(mask, values)))
             }
-            Codec::Reshape(_) | Codec::Unknown(_) => return None,
+            Codec::Reshape(_) => return None,
             other => other.clone(),
         });
     }
@@ -55,8 +66,8 @@ pub fn encode_alike(codecs: &[Codec], axis: usize, joined: &[Codec]) -> bool {
 /// alone.
 fn depend_on_rank(codecs: &[Codec]) -> bool {
     codecs.iter().any(|codec| match codec {
-        // Blocks of 4 elements along each dimension.
-        Codec::Zfp(_) | Codec::NumcodecsZfpy(_) => true,
+        // Blocks of 4 elements along each dimension; a shape in the bytes.
+        Codec::Zfp(_) | Codec::NumcodecsZfpy(_) | Codec::NumcodecsJson2 => true,
         Codec::ShardingIndexed(sharding) => depend_on_rank(&sharding.codecs),
         Codec::ZarrsOptional(optional) => depend_on_rank(&optional.mask_codecs),
         _ => false,
@@ -110,6 +121,21 @@ mod tests {
         let plain = [Codec::bytes(), Codec::zstd(3)];
         assert!(encode_alike(&plain, 0, &plain));
         assert!(!encode_alike(&plain, 0, &plain[..1]));
+    }
+
+    #[test]
+    fn a_squeezed_axis_is_not_renumbered() {
+        let chain = [Codec::ZarrsSqueeze, Codec::transpose([1, 0]), Codec::bytes()];
+        assert_eq!(with_axis(&chain, 0), Some(chain.to_vec()));
+        assert!(encode_alike(&chain, 0, &chain));
+    }
+
+    #[test]
+    fn json_texts_become_strings() {
+        let strings = [Codec::VlenUtf8, Codec::zstd(1)];
+        let chain = [Codec::NumcodecsJson2, Codec::zstd(1)];
+        assert_eq!(with_axis(&chain, 0), Some(strings.to_vec()));
+        assert!(!encode_alike(&chain, 0, &strings));
     }
 
     #[test]

@@ -202,6 +202,12 @@ fn named(metadata: ArrayMetadata, axis: usize, name: String) -> Result<ArrayMeta
     let old = metadata.dimension_names().map(<[_]>::to_vec);
     let rank = metadata.shape().len();
     let mut names = old.unwrap_or_else(|| vec![None; rank]);
+    if names.iter().flatten().any(|known| *known == name) {
+        return Err(JoinError::DimensionTwice {
+            place: "the joined array".into(),
+            dimension: name.into(),
+        });
+    }
     if let Some(slot) = names.get_mut(axis) {
         *slot = Some(name);
     }

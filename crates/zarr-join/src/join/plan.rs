@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use zarr_array::store::{Key, MemoryStore, ObjectMeta, Prefix, Store};
-use zarr_array::{Array, ArrayError, parallel};
+use zarr_array::{Array, ArrayError, node, parallel};
 use zarr_codec::Options;
 use zarr_copy::ContentDigest;
 use zarr_metadata::ArrayMetadata;
@@ -112,6 +112,15 @@ impl JoinPlan {
             plan.look_at(number, &target, &mut written)?;
         }
         plan.written = written.into_values().collect();
+        if !plan.written.is_empty() {
+            // Now, and not once an old array has been removed. A fill value that the codecs do not
+            // keep matters for padded chunks alone.
+            let key = Key::new("zarr.json").map_err(JoinError::target)?;
+            let refused = node::refuse_unwritable(&target, &key);
+            if let Err(cause @ ArrayError::Chain { .. }) = refused {
+                return Err(JoinError::target(cause));
+            }
+        }
         // Consecutive objects are mostly in one folder.
         plan.moved.sort_by(|a, b| a.to.cmp(&b.to));
         Ok(plan)

@@ -167,7 +167,7 @@ impl Members {
 }
 
 /// Refuses a member of another rank, data type or other dimension names.
-fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
+pub(crate) fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
     let differs = |what: &'static str, found: String, expected: String| JoinError::Differs {
         member: member.name().into(),
         what,
@@ -191,7 +191,12 @@ fn same_kind(member: &Member, first: &Member) -> Result<(), JoinError> {
         }
         None => "absent".to_owned(),
     };
-    if array.metadata().dimension_names() != other.metadata().dimension_names() {
+    // No list, and a list without a name, say the same.
+    let named = |array: &Array| {
+        let names = array.metadata().dimension_names().unwrap_or_default();
+        names.iter().any(Option::is_some).then(|| names.to_vec())
+    };
+    if named(array) != named(other) {
         return Err(differs("dimension names", names(array), names(other)));
     }
     Ok(())

@@ -99,7 +99,7 @@ pub(crate) fn check_array(
         Some(axis) => Arrangement::NewAxis(axis),
         None => Arrangement::Along(axis),
     };
-    let whole = Member::new(place, unstacked(array, member.array().metadata())?);
+    let whole = Member::new(place, unstacked(array)?);
     Ok(check_member(&whole, member, arrangement)?)
 }
 
@@ -114,10 +114,8 @@ pub(crate) fn refused(place: &str, member: &str, reason: &'static str) -> Virtua
     }
 }
 
-/// An array with the data type, dimensions and attributes that a member of another has. If the
-/// joined array has no names for its dimensions, and `member` has none either, the list of `member`
-/// counts: a stack does not show whether its members have a list without names, or no list.
-fn unstacked(array: &JoinedArray, member: &ArrayMetadata) -> Result<Array, VirtualJoinError> {
+/// An array with the data type, dimensions and attributes that a member of another has.
+fn unstacked(array: &JoinedArray) -> Result<Array, VirtualJoinError> {
     let metadata = match array.new_axis {
         None => array.metadata.clone(),
         Some(axis) => {
@@ -127,9 +125,6 @@ fn unstacked(array: &JoinedArray, member: &ArrayMetadata) -> Result<Array, Virtu
             // The name of the new axis may be the only one.
             names.as_mut().map(|names| names.remove(axis));
             let builder = ArrayBuilder::new(shape, array.metadata.data_type().clone());
-            let is_named = |names: &Vec<Option<String>>| names.iter().any(Option::is_some);
-            let own = || member.dimension_names().map(<[_]>::to_vec);
-            let names = names.filter(is_named).or_else(|| own().filter(|own| !is_named(own)));
             let builder = match names {
                 Some(names) => builder.dimension_names_or_none(names),
                 None => builder,

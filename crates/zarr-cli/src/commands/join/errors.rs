@@ -1,6 +1,7 @@
 //! The errors of joins, in the terms of the arguments.
 
 use zarr_kit::ArrayError;
+use zarr_kit::codec::ChainErrorKind;
 use zarr_kit::copy::TransferError;
 use zarr_kit::join::JoinError;
 
@@ -17,17 +18,30 @@ pub(super) fn failed(error: JoinError, target: &str) -> CliError {
             };
             CliError::Copy { place: place.to_owned(), memory: 0, begun: None, cause }
         }
-        JoinError::Target(cause) if matches!(*cause, ArrayError::Chain { .. }) => {
-            let message = format!(
-                "{cause}: the last chunk of a member that is not the last is cut, and the codecs do \
-                 not take it; --chunks gives the joined array other chunks"
-            );
-            CliError::Usage { message }
-        }
+        JoinError::Target(cause) => match &*cause {
+            ArrayError::Chain { cause: chain, .. } => {
+                CliError::Usage { message: format!("{cause}: {}", help(chain.kind())) }
+            }
+            _ => JoinError::Target(cause).into(),
+        },
         cause @ JoinError::Coordinates { .. } => {
             CliError::Usage { message: format!("{cause}; --any-order joins them so") }
         }
         cause => cause.into(),
+    }
+}
+
+/// What helps if the codecs of the first member do not make the joined array.
+fn help(kind: &ChainErrorKind) -> &'static str {
+    match kind {
+        ChainErrorKind::ReadOnly => {
+            "not all chunks can be moved unchanged: copy the members, and join the copies"
+        }
+        // Shards, for example, if a member that is not the last ends within one.
+        _ => {
+            "the codecs do not take the chunks that the members make; --chunks gives the joined \
+             array others"
+        }
     }
 }
 
