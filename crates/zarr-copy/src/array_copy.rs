@@ -44,7 +44,7 @@ impl<'a> ArrayCopy<'a> {
     ) -> Result<Self, TransferError> {
         let changed = change(from.prefix, &metadata)
             .map_err(|cause| TransferError::Change { path: from.path(), cause })?;
-        let changed = of_version_3(&metadata, changed)
+        let changed = document_of_copy(&metadata, changed)
             .map_err(|cause| TransferError::Change { path: from.path(), cause: cause.into() })?;
         let is_joined = from.hierarchy().members(from.prefix).is_some();
         if !is_joined && is_same_but_for_keys(&metadata, &changed) {
@@ -86,7 +86,7 @@ impl<'a> ArrayCopy<'a> {
                 | TransferError::Target(_)),
             ) => {
                 // An array that version 3 cannot express is not copied at all.
-                let Ok(changed) = of_version_3(&metadata, metadata.clone()) else {
+                let Ok(changed) = document_of_copy(&metadata, metadata.clone()) else {
                     return Err(error);
                 };
                 let unfit = Some(error);
@@ -157,9 +157,12 @@ impl<'a> ArrayCopy<'a> {
     }
 }
 
-/// The document of a copy. For an array of Zarr version 2 it has the usual chunk keys, and objects
-/// that are JSON text become strings.
-fn of_version_3(
+/// The document of a copy of the array with `metadata`, which was to be `changed`: of version 3. For an
+/// array of version 2 it has the usual chunk keys, and objects that are JSON text become strings.
+///
+/// # Errors
+/// [`MetadataError`] if version 3 cannot express it.
+pub fn document_of_copy(
     metadata: &ArrayMetadata,
     changed: ArrayMetadata,
 ) -> Result<ArrayMetadata, MetadataError> {

@@ -65,6 +65,7 @@ use zarr_codec::Codecs;
 use zarr_store::{Prefix, Store};
 
 pub use array::copy_array;
+pub use array_copy::document_of_copy;
 pub use content::ContentDigest;
 pub use creation::create_over;
 pub use endpoint::Endpoint;

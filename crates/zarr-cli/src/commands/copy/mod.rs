@@ -9,8 +9,8 @@ use std::sync::Arc;
 use serde_json::json;
 use zarr_kit::array::store::Place;
 use zarr_kit::copy::{
-    CopyOptions, Endpoint, INTERMEDIATE, MARKER, PartStatus, TransferError, copy_tree, plan_tree,
-    source_arrays,
+    CopyOptions, Endpoint, INTERMEDIATE, MARKER, PartStatus, TransferError, copy_tree,
+    document_of_copy, plan_tree, source_arrays,
 };
 use zarr_kit::metadata::{Codec, NodeMetadata};
 use zarr_kit::report::ReportError;
@@ -88,7 +88,9 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
             Entry::Occupied(known) => Ok(known.get().clone()),
             Entry::Vacant(new) => Ok(new.insert(best(args, &source, prefix, goal)?).clone()),
         };
-        let mut changed = args.rules.apply(path, metadata, tried)?;
+        let changed = args.rules.apply(path, metadata, tried)?;
+        // Its codecs are those that readers will find.
+        let mut changed = document_of_copy(metadata, changed)?;
         if args.portable {
             let refused = |cause: ReportError| CliError::Usage { message: cause.to_string() };
             changed = portable(&changed).map_err(refused)?;
