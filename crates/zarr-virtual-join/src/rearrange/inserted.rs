@@ -9,7 +9,7 @@ use zarr_join::GroupTree;
 use zarr_join::JoinError;
 use zarr_join::{Arrangement, Member};
 use zarr_join::{check_member, check_unjoined};
-use zarr_metadata::{ArrayBuilder, ArrayMetadata};
+use zarr_metadata::ArrayBuilder;
 
 use crate::document::JoinedArray;
 use crate::error::VirtualJoinError;
