@@ -498,28 +498,3 @@ fn arrays_of_a_group_by_rules() {
         ],
     ));
 }
-
-/// A shrinking resize keeps the chunks past the end, and a copy without other chunks or codecs copies
-/// objects.
-#[test]
-fn chunks_that_a_resize_left_are_copied() {
-    let folder = tempfile::tempdir().expect("makes a folder");
-    let folder = folder.path();
-    succeed(folder, &["create", "g", "--group"]);
-    for (name, after) in [("g/some", "2"), ("g/none", "0")] {
-        let create = ["create", name, "--shape", "4", "--dtype", "uint8", "--chunks", "2"];
-        succeed(folder, &[&create[..], &["--codecs", "bytes"]].concat());
-        file(folder, "all.raw", [1, 2, 3, 4]);
-        succeed(folder, &["write", name, "--from", "all.raw"]);
-        succeed(folder, &["resize", name, "--shape", after]);
-    }
-    succeed(folder, &["copy", "g", "whole"]);
-    succeed(folder, &["copy", "g", "parts", "--part", "1/1"]);
-    succeed(folder, &["copy", "g", "a.zip"]);
-    succeed(folder, &["copy", "a.zip", "again"]);
-    let left = |place: &str| fs::read(folder.join(place).join("some/c/1")).expect("is there");
-    for place in ["whole", "parts", "again"] {
-        let read = ["read", &format!("{place}/some"), "-f", "raw"];
-        assert_eq!((stdout(folder, &read), left(place)), (vec![1, 2], vec![3, 4]), "{place}");
-    }
-}

@@ -1,6 +1,8 @@
 //! `resize` and `append`.
 
-use crate::support::{run_with, session, succeed, text};
+use std::fs;
+
+use crate::support::{file, run_with, session, stdout, succeed, text};
 
 #[test]
 fn sd_08_edges_keep_and_discard() {
@@ -129,4 +131,29 @@ fn stored_chunks_past_the_end_are_counted_apart() {
     let chunks = &json["chunks"];
     let counts = ["stored", "stored_past_the_end", "stored_bytes", "stored_bytes_past_the_end"];
     assert_eq!(counts.map(|name| chunks[name].as_u64()), [1, 10, 1, 10].map(Some));
+}
+
+/// A shrinking resize keeps the chunks past the end, and a copy without other chunks or codecs copies
+/// objects.
+#[test]
+fn chunks_that_a_resize_left_are_copied() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g", "--group"]);
+    for (name, after) in [("g/some", "2"), ("g/none", "0")] {
+        let create = ["create", name, "--shape", "4", "--dtype", "uint8", "--chunks", "2"];
+        succeed(folder, &[&create[..], &["--codecs", "bytes"]].concat());
+        file(folder, "all.raw", [1, 2, 3, 4]);
+        succeed(folder, &["write", name, "--from", "all.raw"]);
+        succeed(folder, &["resize", name, "--shape", after]);
+    }
+    succeed(folder, &["copy", "g", "whole"]);
+    succeed(folder, &["copy", "g", "parts", "--part", "1/1"]);
+    succeed(folder, &["copy", "g", "a.zip"]);
+    succeed(folder, &["copy", "a.zip", "again"]);
+    let left = |place: &str| fs::read(folder.join(place).join("some/c/1")).expect("is there");
+    for place in ["whole", "parts", "again"] {
+        let read = ["read", &format!("{place}/some"), "-f", "raw"];
+        assert_eq!((stdout(folder, &read), left(place)), (vec![1, 2], vec![3, 4]), "{place}");
+    }
 }
