@@ -53,7 +53,9 @@ fn fill_values_of_times_are_dates_or_counts() {
         ("days", "M8[D]", "2020-02-29", 18_321),
         ("quoted", "M8[D]", "\"1969-12-31\"", -1),
         ("seconds", "M8[s]", "1970-01-02T00:00:01", 86_401),
-        ("years", "M8[Y]", "50", 50),
+        ("years", "M8[Y]", "2012", 42),
+        ("count_of_years", "M8[Y]", "50", 50),
+        ("months", "M8[M]", "2012", 2012),
     ] {
         succeed(folder.path(), &["create", name, "--shape", "3", "--dtype", unit, "--fill", fill]);
         let document = fs::read(folder.path().join(name).join("zarr.json")).expect("written");

@@ -287,9 +287,9 @@ fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>,
 
 /// Parses JSON, or a bare word as a text: NaN, 0x7fc00000, and for times 2020-01-01.
 fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
-    // A number is a count of the unit, as in a document, and not a year.
-    let is_count = text.parse::<i64>().is_ok();
-    let count = (!is_count).then(|| count_of_time(data_type, text.trim_matches('"'))).flatten();
+    // A bare number is a year if it is written like one and the unit is years: `read` prints these.
+    // Any other number is a count of the unit, as in a document.
+    let count = count_of_time(data_type, text.trim_matches('"'));
     let count = count.map(|count| count.to_string());
     let text = count.as_deref().unwrap_or(text);
     let quoted = serde_json::Value::from(text).to_string();
