@@ -35,6 +35,8 @@ pub(crate) enum ChunksError {
     Rank { found: usize, rank: usize },
     #[error("no axis is named {name:?}; {allowed}")]
     Name { name: String, allowed: String },
+    #[error("{axes} axes are named {name:?}; give the number of one of them: {numbers}")]
+    SameName { name: String, axes: usize, numbers: String },
     #[error("axis {name} has chunks twice")]
     Twice { name: String },
     #[error("axis {name} has no chunks")]
@@ -163,7 +165,7 @@ pub(crate) fn by_axis(
     for (position, entry) in entries.iter().enumerate() {
         let (axis, edges) = match entry.split_once('=') {
             Some((name, edges)) => match axis_of(name.trim(), rank, names) {
-                Err(_) if !all => continue,
+                Err(ChunksError::Name { .. }) if !all => continue,
                 axis => (axis?, edges),
             },
             None => (position, *entry),
@@ -197,8 +199,15 @@ pub(crate) fn axis_of(
     rank: usize,
     names: &[Option<String>],
 ) -> Result<usize, ChunksError> {
-    if let Some(axis) = names.iter().position(|known| known.as_deref() == Some(name)) {
-        return Ok(axis);
+    let named = names.iter().enumerate().filter(|(_, known)| known.as_deref() == Some(name));
+    let named: Vec<usize> = named.map(|(axis, _)| axis).collect();
+    match named.as_slice() {
+        [] => {}
+        [axis] => return Ok(*axis),
+        axes => {
+            let numbers = axes.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+            return Err(ChunksError::SameName { name: name.to_owned(), axes: axes.len(), numbers });
+        }
     }
     if let Some(axis) = name.parse().ok().filter(|axis| *axis < rank) {
         return Ok(axis);
@@ -285,6 +294,19 @@ mod tests {
         assert_eq!(json("", &[]).as_deref(), Ok(r#""regular", {"chunk_shape": []}}"#));
         let many = json("1x1000000000000000", &[1_000_000_000_000_000]).expect("no expansion");
         assert!(many.contains("[[[1, 1000000000000000]]]"), "{many}");
+    }
+
+    /// The Zarr specification allows several axes of one name.
+    #[test]
+    fn a_name_of_several_axes_is_refused() {
+        let names = ["y", "x", "y"].map(|name| Some(name.to_owned()));
+        assert_eq!(axis_of("x", 3, &names), Ok(1));
+        assert_eq!(axis_of("2", 3, &names), Ok(2));
+        let message = "2 axes are named \"y\"; give the number of one of them: 0, 2";
+        for all in [true, false] {
+            let error = by_axis("y=1,x=1", 3, &names, all).expect_err("which one");
+            assert_eq!(error.to_string(), message);
+        }
     }
 
     #[test]
