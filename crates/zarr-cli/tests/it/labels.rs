@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{file, root, run_with, session, succeed, text};
+use crate::support::{file, root, run, run_with, session, succeed, text};
 
 /// Writes an array of one axis: a JSON list of its elements.
 fn array(folder: &Path, name: &str, data_type: &str, dims: &str, attributes: &str, json: &str) {
@@ -347,6 +347,38 @@ fn a_large_coordinate_without_order_is_refused() {
     let between = session(folder, &[&read]);
     write(500_000_000_000, "[-1, -1, -1]");
     insta::assert_snapshot!([within, between, session(folder, &[&read])].join("\n"));
+}
+
+/// What a message says to write must select what it says.
+#[test]
+fn all_of_several_equal_labels_are_selected_as_the_message_says() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    array(folder, "lat", "int16", "lat", "{}", "[50, 40, 40, 30]");
+    array(folder, "v", "uint8", "lat", "{}", "[0, 1, 2, 3]");
+    let read = |region: &str| run(folder, &["read", "v", "-f", "lines", "-r", region]);
+    let message = String::from_utf8(read("lat=@40").stderr).expect("UTF-8");
+    assert!(message.contains("select them by index, or all by @40:40"), "{message}");
+    assert_eq!(read("lat=@40:40").stdout, b"1\n2\n");
+}
+
+#[test]
+fn an_open_range_has_infinite_labels() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    array(folder, "up", "float64", "up", "{}", r#"["-Infinity", 2, 3, "Infinity"]"#);
+    array(folder, "down", "float32", "down", "{}", r#"["Infinity", 3, 2, "-Infinity"]"#);
+    succeed(folder, &["create", "v", "--shape", "4,4", "--dtype", "uint8", "--dims", "up,down"]);
+    let elements: Vec<u8> = (0..16).collect();
+    assert!(run_with(folder, &["write", "v", "--from", "-"], &elements).status.success());
+    for (region, expected) in [
+        ("up=2.0:,down=0", "4\n8\n12\n"),
+        ("up=:2.0,down=0", "0\n4\n"),
+        ("up=0,down=2.0:", "0\n1\n2\n"),
+        ("up=0,down=:2.0", "2\n3\n"),
+    ] {
+        assert_eq!(text(folder, &["read", "v", "-f", "lines", "-r", region]), expected, "{region}");
+    }
 }
 
 #[test]

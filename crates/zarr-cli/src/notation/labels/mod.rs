@@ -15,7 +15,7 @@ use std::ops::Range;
 use zarr_kit::AxisSelection;
 use zarr_kit::metadata::cf::{Moment, TimeAxis};
 pub(crate) use zarr_kit::report::labels::MARK;
-use zarr_kit::report::labels::{Label, LabelKind};
+use zarr_kit::report::labels::{Label, LabelKind, marked};
 use zarr_kit::report::words;
 
 pub(crate) use self::coordinate::Unfound;
@@ -99,11 +99,12 @@ impl From<CliError> for Unfound {
     }
 }
 
-/// The numbers of a label, from `start` up to `end`, exclusive.
+/// The numbers of a label, from `start` up to `end`, exclusive; without an end, all that follow:
+/// no number is above an infinite one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Span {
     start: Label,
-    end: Label,
+    end: Option<Label>,
     /// Whether it is a single number, so that it selects one index.
     is_point: bool,
 }
@@ -144,10 +145,11 @@ impl Coordinate {
                     (true, 1) => Ok(AxisSelection::Index(indices.start)),
                     (true, times) => Err(Unfound::Missing(format!(
                         "{} has {text} {times} times, at the indices {}:{}; select them by index, or \
-                         all by {text}:{text}",
+                         all by {}:{text}",
                         self.place(),
                         indices.start,
-                        indices.end
+                        indices.end,
+                        marked(text.to_owned())
                     ))),
                     (false, _) => Ok(indices.into()),
                 };
@@ -168,10 +170,10 @@ impl Coordinate {
                     is_point: false,
                 },
                 (Some(Some(one)), Some(None)) => {
-                    Span { start: one.start, end: self.limits().1, is_point: false }
+                    Span { start: one.start, end: None, is_point: false }
                 }
                 (Some(None), Some(Some(other))) => {
-                    Span { start: self.limits().0, end: other.end, is_point: false }
+                    Span { start: LEAST, end: other.end, is_point: false }
                 }
                 _ => continue,
             };
@@ -184,14 +186,6 @@ impl Coordinate {
             )));
         }
         Err(not_one)
-    }
-
-    /// Numbers below and above all labels.
-    fn limits(&self) -> (Label, Label) {
-        match self.kind() {
-            LabelKind::Whole { .. } => (Label::Whole(i128::MIN), Label::Whole(i128::MAX)),
-            _ => (Label::Real(f64::NEG_INFINITY), Label::Real(f64::INFINITY)),
-        }
     }
 
     fn examples_of_ranges(&self) -> &'static str {
@@ -211,15 +205,16 @@ impl Coordinate {
                 // The next instant, for a time that is one.
                 let to = time.whole_from(end.unwrap_or(start + 1));
                 let is_point = end.is_none() || to - from <= 1;
-                Span { start: Label::Whole(from), end: Label::Whole(to), is_point }
+                Span { start: Label::Whole(from), end: Some(Label::Whole(to)), is_point }
             }),
             LabelKind::Real { time: Some(time), single } => {
                 moment(text, time).map(|(start, end)| {
                     let from = rounded(time.number(start), *single);
                     match end {
                         Some(end) => {
-                            let to = rounded(time.number(end), *single);
-                            Span { start: Label::Real(from), end: Label::Real(to), is_point: false }
+                            let (start, to) =
+                                (Label::Real(from), rounded(time.number(end), *single));
+                            Span { start, end: Some(Label::Real(to)), is_point: false }
                         }
                         None => point(from),
                     }
@@ -248,7 +243,8 @@ impl Coordinate {
         let Some(last) = self.length().checked_sub(1) else {
             return Err(missing(": it is empty".to_owned()));
         };
-        let within = |key: Label| span.start <= key && key < span.end && !self.is_missing(key);
+        let is_past = |key: Label| span.end.is_some_and(|end| key >= end);
+        let within = |key: Label| span.start <= key && !is_past(key) && !self.is_missing(key);
         let is_ascending = keys.get(0)? <= keys.get(last)?;
         if let Some(disorder) = keys.unsorted(is_ascending)? {
             let why = match disorder {
@@ -273,13 +269,11 @@ impl Coordinate {
             };
         }
         let (start, end) = match is_ascending {
-            true => (
-                self.first(keys, |key| key >= span.start)?,
-                self.first(keys, |key| key >= span.end)?,
+            true => (self.first(keys, |key| key >= span.start)?, self.first(keys, is_past)?),
+            false => (
+                self.first(keys, |key| !is_past(key))?,
+                self.first(keys, |key| key < span.start)?,
             ),
-            false => {
-                (self.first(keys, |key| key < span.end)?, self.first(keys, |key| key < span.start)?)
-            }
         };
         if start < end {
             return Ok(start..end);
@@ -333,11 +327,14 @@ impl Coordinate {
     }
 }
 
+/// Below all labels: of a real number as well, as all integers are.
+const LEAST: Label = Label::Whole(i128::MIN);
+
 fn least(one: Label, other: Label) -> Label {
     if other < one { other } else { one }
 }
 
-fn most(one: Label, other: Label) -> Label {
+fn most(one: Option<Label>, other: Option<Label>) -> Option<Label> {
     if other > one { other } else { one }
 }
 
@@ -349,7 +346,7 @@ fn moment(text: &str, time: &TimeAxis) -> Option<(i128, Option<i128>)> {
 
 fn point(number: f64) -> Span {
     let (start, end) = (Label::Real(number), Label::Real(number.next_up()));
-    Span { start, end, is_point: true }
+    Span { start, end: Some(end), is_point: true }
 }
 
 /// A number as a coordinate stores it: rounded if that has single precision.
@@ -372,10 +369,10 @@ fn whole(text: &str) -> Option<Span> {
     if let Ok(number) = text.parse::<i64>().map(i128::from).or(text.parse::<u64>().map(i128::from))
     {
         let (start, end) = (Label::Whole(number), Label::Whole(number + 1));
-        return Some(Span { start, end, is_point: true });
+        return Some(Span { start, end: Some(end), is_point: true });
     }
     let number = text.parse::<f64>().ok().filter(|number| number.is_finite())?;
     #[expect(clippy::cast_possible_truncation, reason = "it saturates, and no label is beyond")]
     let (start, end) = (number.ceil() as i128, (number.floor() as i128).saturating_add(1));
-    Some(Span { start: Label::Whole(start), end: Label::Whole(end), is_point: true })
+    Some(Span { start: Label::Whole(start), end: Some(Label::Whole(end)), is_point: true })
 }
