@@ -145,9 +145,11 @@ impl DiffSummary {
             words::counted(self.arrays, "array"),
             words::counted(self.elements, "element")
         );
+        // Whatever was not compared may differ.
+        let among = if self.not_compared == 0 { "" } else { " in what was compared" };
         let found = match (self.different, self.stored) {
-            (0, 0) => "no difference".to_owned(),
-            (0, _) => "the same content, stored differently".to_owned(),
+            (0, 0) => format!("no difference{among}"),
+            (0, _) => format!("the same content{among}, stored differently"),
             (n, _) => words::counted(n, "difference"),
         };
         let left = match self.not_compared {
@@ -344,6 +346,31 @@ impl Comparison<'_> {
                 Ok(self.not_compared(path, error))
             }
             Err(error) => Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::DiffSummary;
+
+    #[test]
+    fn nothing_is_said_of_what_was_not_compared() {
+        let line = |stored, not_compared| {
+            DiffSummary { stored, not_compared, ..DiffSummary::default() }.line()
+        };
+        let compared = "compared 0 groups, 0 arrays, 0 elements";
+        for (stored, not_compared, found) in [
+            (0, 0, "no difference"),
+            (1, 0, "the same content, stored differently"),
+            (0, 1, "no difference in what was compared; 1 node not compared"),
+            (
+                1,
+                2,
+                "the same content in what was compared, stored differently; 2 nodes not compared",
+            ),
+        ] {
+            assert_eq!(line(stored, not_compared), format!("{compared}: {found}"));
         }
     }
 }
