@@ -34,8 +34,8 @@ impl CfTimes {
     }
 
     /// Seconds or nanoseconds since 1970 of a whole number.
-    pub(super) fn count_of_whole(&self, number: i64, is_seconds: bool) -> Option<i64> {
-        self.counted(self.axis.time_of(number.into())?, is_seconds)
+    pub(super) fn count_of_whole(&self, number: i128, is_seconds: bool) -> Option<i64> {
+        self.counted(self.axis.time_of(number)?, is_seconds)
     }
 
     /// Seconds or nanoseconds since 1970 of a number, to the nearest.

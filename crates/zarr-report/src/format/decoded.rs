@@ -12,7 +12,7 @@ use crate::{Numbers, ReportError, words};
 /// The decoding of elements by the attributes of the CF conventions. With `scale_factor` and
 /// `add_offset` the values are numbers of 64 bits, and NaN if elements are missing. With `units` of
 /// a time the values are numpy's times, and NaT if elements are missing. Times are in seconds if
-/// whole steps are whole seconds, otherwise in nanoseconds.
+/// all steps are whole seconds, otherwise in nanoseconds.
 ///
 /// # Examples
 /// ```
@@ -74,7 +74,8 @@ impl Decoded {
         let times = CfTimes::of(metadata).map_err(|reason| ReportError::Times { reason })?;
         if let Some(times) = times {
             // Whole steps of a second and more need no fractions.
-            let is_whole = !stored.is_float() && times.has_whole_seconds();
+            let is_whole =
+                !stored.is_float() && scaled.scale.is_whole() && times.has_whole_seconds();
             let unit = if is_whole { TimeUnit::Second } else { TimeUnit::Nanosecond };
             let data_type =
                 TimeStep::new(unit, 1).map_or(DataType::Int64, DataType::NumpyDatetime64);
@@ -125,26 +126,36 @@ impl Decoded {
                 let numbers = scaled.numbers(elements);
                 let mut bytes = Vec::new();
                 for (element, number) in elements.chunks_exact(size).zip(numbers) {
-                    bytes.extend(self.count(times, element, number)?.to_le_bytes());
+                    let count = self.count(times, &scaled.scale, element, number)?;
+                    bytes.extend(count.to_le_bytes());
                 }
                 Cow::Owned(bytes)
             }
         })
     }
 
-    /// Seconds or nanoseconds since 1970 of an element, which is this number.
-    fn count(&self, times: &CfTimes, element: &[u8], number: f64) -> Result<i64, ReportError> {
+    /// Seconds or nanoseconds since 1970 of an element, which is this number when it is scaled.
+    fn count(
+        &self,
+        times: &CfTimes,
+        scale: &Scale,
+        element: &[u8],
+        number: f64,
+    ) -> Result<i64, ReportError> {
         if number.is_nan() {
             return Ok(i64::MIN); // NaT
         }
         let is_seconds = matches!(&self.data_type, DataType::NumpyDatetime64(step)
             if step.unit() == TimeUnit::Second);
         // Integers of 64 bits do not all have a number.
-        let count = match (&self.stored, element.try_into()) {
-            (DataType::Int64, Ok(bytes)) => {
-                times.count_of_whole(i64::from_le_bytes(bytes), is_seconds)
-            }
-            _ => times.count(number, is_seconds),
+        let whole = match (&self.stored, element.try_into()) {
+            (DataType::Int64, Ok(bytes)) => Some(i64::from_le_bytes(bytes).into()),
+            (DataType::Uint64, Ok(bytes)) => Some(u64::from_le_bytes(bytes).into()),
+            _ => None,
+        };
+        let count = match whole.filter(|_| scale.is_one()) {
+            Some(whole) => times.count_of_whole(whole, is_seconds),
+            None => times.count(number, is_seconds),
         };
         count.ok_or_else(|| ReportError::Times {
             reason: format!(
@@ -168,5 +179,53 @@ impl Scaled {
             };
         }
         numbers
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zarr_metadata::ArrayBuilder;
+
+    use super::*;
+    use crate::format::value;
+
+    /// The decoded values, as they are printed.
+    fn shown(data_type: DataType, attributes: &str, elements: &[u8]) -> Vec<String> {
+        let metadata = ArrayBuilder::new([1], data_type).attributes(attributes).build();
+        let decoded = Decoded::of(&metadata.expect("valid")).expect("is decoded");
+        let values = decoded.values(elements).expect("values");
+        let text = |value: &[u8]| {
+            let mut text = String::new();
+            value::write(decoded.data_type(), value, &mut text).expect("a value");
+            text.trim_matches('"').to_owned()
+        };
+        values.chunks_exact(8).map(text).collect()
+    }
+
+    #[test]
+    fn times_are_scaled_in_every_type() {
+        let quarters = r#"{"units": "seconds since 2000-01-01", "scale_factor": 0.25}"#;
+        let expected = ["2000-01-01T00:00:00.250000000", "2000-01-01T00:00:00.500000000"];
+        let (int32, int64) = ([1_i32, 2].map(i32::to_le_bytes), [1_i64, 2].map(i64::to_le_bytes));
+        assert_eq!(shown(DataType::Int32, quarters, &int32.concat()), expected);
+        assert_eq!(shown(DataType::Int64, quarters, &int64.concat()), expected);
+        let minutes = r#"{"units": "seconds since 2000-01-01", "scale_factor": 60}"#;
+        let expected = ["2000-01-01T00:01:00", "2000-01-01T00:02:00"];
+        assert_eq!(shown(DataType::Int64, minutes, &int64.concat()), expected);
+    }
+
+    #[test]
+    fn times_of_64_bits_are_exact() {
+        let units = r#"{"units": "nanoseconds since 1970-01-01"}"#;
+        let count = 1_500_000_000_000_000_001_u64.to_le_bytes();
+        for data_type in [DataType::Int64, DataType::Uint64] {
+            assert_eq!(shown(data_type, units, &count), ["2017-07-14T02:40:00.000000001"]);
+        }
+    }
+
+    #[test]
+    fn a_scale_may_be_a_list_of_one_number() {
+        let attributes = r#"{"scale_factor": [ 0.5 ], "add_offset": [10]}"#;
+        assert_eq!(shown(DataType::Int8, attributes, &[4]), ["12.0"]);
     }
 }

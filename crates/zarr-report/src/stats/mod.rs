@@ -273,14 +273,24 @@ pub(crate) struct Scale {
 impl Scale {
     pub(crate) fn of(metadata: &ArrayMetadata) -> Self {
         let attribute = |name| metadata.attribute(name);
-        let number =
-            |name, default| attribute(name).and_then(|json| json.parse().ok()).unwrap_or(default);
+        // Some programs write a list of the one number, as all attributes of NetCDF are lists.
+        let one = |json: &str| match json.strip_prefix('[').and_then(|list| list.strip_suffix(']'))
+        {
+            Some(list) => list.trim().parse().ok(),
+            None => json.parse().ok(),
+        };
+        let number = |name, default| attribute(name).and_then(one).unwrap_or(default);
         let units = attribute("units").and_then(|json| serde_json::from_str(json).ok());
         Self { factor: number("scale_factor", 1.0), offset: number("add_offset", 0.0), units }
     }
 
     pub(crate) fn is_one(&self) -> bool {
         self.factor == 1.0 && self.offset == 0.0
+    }
+
+    /// Whether whole numbers stay whole.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.factor.fract() == 0.0 && self.offset.fract() == 0.0
     }
 
     pub(crate) fn of_number(&self, number: f64) -> f64 {

@@ -270,10 +270,9 @@ impl Coordinate {
         }
         let (start, end) = match is_ascending {
             true => (self.first(keys, |key| key >= span.start)?, self.first(keys, is_past)?),
-            false => (
-                self.first(keys, |key| !is_past(key))?,
-                self.first(keys, |key| key < span.start)?,
-            ),
+            false => {
+                (self.first(keys, |key| !is_past(key))?, self.first(keys, |key| key < span.start)?)
+            }
         };
         if start < end {
             return Ok(start..end);
