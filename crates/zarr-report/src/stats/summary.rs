@@ -71,28 +71,44 @@ pub(super) struct Extreme {
 #[derive(Debug, Default, Clone, Copy)]
 pub(super) struct Moments {
     count: f64,
+    /// The power of two below the largest number. Mean and squares are in this unit, so that no sum
+    /// overflows and no square vanishes; such units round nothing.
+    unit: f64,
     mean: f64,
     squares: f64,
 }
 
 impl Moments {
-    pub(super) fn as_array(self) -> [f64; 3] {
-        [self.count, self.mean, self.squares]
+    pub(super) fn as_array(self) -> [f64; 4] {
+        [self.count, self.unit, self.mean, self.squares]
     }
 
-    pub(super) fn of_array([count, mean, squares]: [f64; 3]) -> Self {
-        Self { count, mean, squares }
+    pub(super) fn of_array([count, unit, mean, squares]: [f64; 4]) -> Self {
+        Self { count, unit, mean, squares }
     }
 
     #[expect(clippy::cast_precision_loss, reason = "of at most a block")]
     fn of(numbers: &[f64]) -> Self {
+        const EXPONENT: u64 = 0x7ff << 52;
         if numbers.is_empty() {
             return Self::default();
         }
         let count = numbers.len() as f64;
-        let mean = numbers.iter().map(|number| number / count).sum::<f64>();
-        let squares = numbers.iter().map(|number| (number - mean) * (number - mean)).sum();
-        Self { count, mean, squares }
+        let largest = numbers.iter().fold(0.0_f64, |largest, number| largest.max(number.abs()));
+        let unit = f64::from_bits(largest.to_bits() & EXPONENT).max(f64::MIN_POSITIVE);
+        let scaled = numbers.iter().map(|number| number / unit);
+        let least = scaled.clone().fold(f64::INFINITY, f64::min);
+        let greatest = scaled.clone().fold(f64::NEG_INFINITY, f64::max);
+        // The sum is rounded: the mean of equal numbers would not be the number.
+        let mean = (scaled.clone().sum::<f64>() / count).max(least).min(greatest);
+        let squares = scaled.map(|number| (number - mean) * (number - mean)).sum();
+        Self { count, unit, mean, squares }
+    }
+
+    /// The same in a unit that is at least as large.
+    fn in_unit(self, unit: f64) -> Self {
+        let ratio = self.unit / unit;
+        Self { unit, mean: self.mean * ratio, squares: self.squares * ratio * ratio, ..self }
     }
 
     fn join(self, other: Self) -> Self {
@@ -105,12 +121,15 @@ impl Moments {
         if other.count > self.count {
             return other.join(self);
         }
-        let apart = other.mean - self.mean;
+        let unit = self.unit.max(other.unit);
+        let (this, other) = (self.in_unit(unit), other.in_unit(unit));
+        let apart = other.mean - this.mean;
         let weight = other.count / count;
         Self {
             count,
-            mean: apart.mul_add(weight, self.mean),
-            squares: self.squares + other.squares + apart * apart * self.count * weight,
+            unit,
+            mean: apart.mul_add(weight, this.mean),
+            squares: this.squares + other.squares + apart * apart * this.count * weight,
         }
     }
 }
@@ -118,13 +137,14 @@ impl Moments {
 impl Totals {
     /// The mean of all finite numbers.
     pub(super) fn mean(&self) -> Option<f64> {
-        (self.moments.count > 0.0).then_some(self.moments.mean)
+        let moments = &self.moments;
+        (moments.count > 0.0).then_some(moments.mean * moments.unit)
     }
 
     /// Their standard deviation, of the population.
     pub(super) fn deviation(&self) -> Option<f64> {
         let moments = &self.moments;
-        (moments.count > 0.0).then(|| (moments.squares / moments.count).sqrt())
+        (moments.count > 0.0).then(|| (moments.squares / moments.count).sqrt() * moments.unit)
     }
 
     /// The summary of so many elements, from the summary of one.
@@ -335,4 +355,44 @@ fn totals(numbers: &Numbers, apart: &Apart, elements: &[u8], list: &mut Vec<f64>
         (!list.is_empty()).then(|| list.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range));
     totals.moments = Moments::of(list);
     totals
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Moments, Totals};
+
+    /// Mean and deviation of blocks that are joined.
+    fn joined(blocks: &[&[f64]]) -> (f64, f64) {
+        let joined =
+            blocks.iter().fold(Moments::default(), |all, block| all.join(Moments::of(block)));
+        let totals = Totals { moments: joined, ..Totals::default() };
+        (totals.mean().expect("numbers"), totals.deviation().expect("numbers"))
+    }
+
+    #[test]
+    fn equal_numbers_are_their_mean() {
+        for number in [1.0, 0.1, -0.1, 1e308, f64::MAX, f64::MIN_POSITIVE, 0.0, 5e-324] {
+            for count in [1, 3, 49, 1000] {
+                let block = vec![number; count];
+                assert_eq!(
+                    joined(&[&block, &[], &block[1..]]),
+                    (number, 0.0),
+                    "{count} of {number}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn no_square_overflows_or_vanishes() {
+        for size in [1e308, 1.0, 1e-290] {
+            let blocks: [&[f64]; 2] = [&[size, size], &[1.5 * size]];
+            for (mean, deviation) in [joined(&blocks), joined(&[&blocks.concat()])] {
+                let close = |found: f64, expected: f64| (found / size - expected).abs() < 1e-15;
+                assert!(close(mean, 3.5 / 3.0) && close(deviation, 0.5_f64.sqrt() / 3.0), "{size}");
+            }
+        }
+        assert_eq!(joined(&[&[f64::MAX], &[-f64::MAX]]), (0.0, f64::MAX));
+        assert_eq!(joined(&[&[1.0, 3.0], &[1e-300; 2]]).0, 1.0);
+    }
 }
