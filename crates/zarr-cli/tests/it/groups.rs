@@ -123,6 +123,8 @@ fn deletion_asks_and_takes_no_other_folder() {
             &["delete", "w.zarr/nothing", "--yes"],
             &["delete", "w.zarr/2015", "--yes"],
             &["tree", "w.zarr"],
+            &["delete", "w.zarr/zarr.json", "--yes"],
+            &["delete", "w.zarr/rain/zarr.json/", "--yes"],
             &["delete", "w.zarr", "--yes", "--json"],
         ]
     ));

@@ -17,9 +17,17 @@ use crate::args::Delete;
 use crate::error::CliError;
 use crate::output::print::{done, note};
 use crate::stores::access::store_options;
-use crate::stores::node_store::{Around, NodeStore, around};
+use crate::stores::node_store::{Around, DOCUMENTS, NodeStore, around};
 
 pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
+    // Other commands take it for the node.
+    if is_document(&args.path) {
+        let message = format!(
+            "{} is the document of a node; to delete the node with all that is in it, name its folder",
+            shown_url(&args.path)
+        );
+        return Err(CliError::Usage { message });
+    }
     if let Some(link) = link_at(&args.path) {
         return delete_link(args, &link);
     }
@@ -67,6 +75,12 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         format_args!("deleted {what}"),
         || json!({"path": place.shown, "nodes": found.nodes, "objects": found.objects}),
     )
+}
+
+/// Whether a path ends with the name of a node's document.
+fn is_document(path: &str) -> bool {
+    let name = path.trim_end_matches('/').rsplit('/').next();
+    name.is_some_and(|name| DOCUMENTS.contains(&name))
 }
 
 /// The symbolic link that this path is.
