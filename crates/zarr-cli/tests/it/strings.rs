@@ -115,3 +115,38 @@ fn numbers_are_printed_as_json_too() {
     let text = stdout(folder.path(), &["read", "a", "-f", "json"]);
     assert_eq!(text, b"[[\"NaN\", \"NaN\"],\n [\"NaN\", \"NaN\"]]\n");
 }
+
+/// Lines of optional elements could be lists as well: the name of the file says which.
+#[test]
+fn optional_elements_are_lines_or_lists_as_the_file_is_named() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    let optional = |of: &str| {
+        let of = format!(r#"{{"name": "{of}", "configuration": {{}}}}"#);
+        format!(r#"{{"name": "zarrs.optional", "configuration": {of}}}"#)
+    };
+    let nested = format!(
+        r#"{{"name": "zarrs.optional", "configuration": {{"name": "zarrs.optional", "configuration": {}}}}}"#,
+        r#"{"name": "int8", "configuration": {}}"#
+    );
+    for (name, data_type, elements) in
+        [("nested", nested, "[[null]]"), ("pairs", optional("complex64"), "[[[1.0, 2.0]]]")]
+    {
+        succeed(folder, &["create", name, "--shape", "1", "--dtype", &data_type]);
+        file(folder, "in.json", elements);
+        succeed(folder, &["write", name, "--from", "in.json"]);
+        let printed = |format| stdout(folder, &["read", name, "-f", format]);
+        let (lines, lists) = (printed("lines"), printed("json"));
+        for (out, format) in [("out.jsonl", "lines"), ("out.json", "json")] {
+            succeed(folder, &["read", name, "-f", format, "-o", out]);
+            file(folder, "in.json", "[null]");
+            succeed(folder, &["write", name, "--from", "in.json"]);
+            succeed(folder, &["write", name, "--from", out]);
+            assert_eq!(
+                (printed("lines"), printed("json")),
+                (lines.clone(), lists.clone()),
+                "{out}"
+            );
+        }
+    }
+}

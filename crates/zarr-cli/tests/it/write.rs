@@ -305,3 +305,24 @@ fn lists_write_their_indices_in_their_order() {
         ],
     ));
 }
+
+/// Lists of no elements do not say all of the shape.
+#[test]
+fn arrays_without_elements_are_written_as_they_were_read() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for (shape, data_type) in
+        [("0,3", "uint8"), ("0,3", "string"), ("2,0,3", "uint8"), ("3,0", "string")]
+    {
+        let create = ["create", "a", "--shape", shape, "--dtype", data_type, "--overwrite"];
+        succeed(folder, &create);
+        succeed(folder, &["read", "a", "-o", "a.json"]);
+        succeed(folder, &["write", "a", "--from", "a.json"]);
+        if shape == "0,3" {
+            succeed(folder, &["append", "a", "--axis", "0", "--from", "a.json"]);
+        }
+        file(folder, "other.json", "[[]]");
+        let refused = crate::support::run(folder, &["write", "a", "--from", "other.json"]);
+        assert!(!refused.status.success(), "{shape}");
+    }
+}

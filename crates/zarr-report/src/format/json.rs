@@ -25,7 +25,7 @@ pub fn lines(text: &str, data_type: &DataType, take: Take<'_>) -> Result<(), Str
 const MOST_LEVELS: usize = 64;
 
 /// Reads the elements of nested lists of [`rank`] levels in C order, and returns the shape of the
-/// lists.
+/// lists: it ends with the size 0 of empty lists, below which there is nothing to count.
 pub fn nested(
     text: &str,
     rank: usize,
@@ -37,8 +37,7 @@ pub fn nested(
     }
     let mut lists = Lists { data_type, shape: vec![None; rank], element: Vec::new(), take };
     lists.gather(text.trim(), 0, "$")?;
-    // Below an empty list there are no lists to count.
-    Ok(lists.shape.into_iter().map(|size| size.unwrap_or(0)).collect())
+    Ok(lists.shape.into_iter().map_while(|size| size).collect())
 }
 
 /// The depth of the elements, from the first entry of each list.

@@ -7,7 +7,7 @@ use zarr_kit::Array;
 use zarr_kit::grid::Run;
 use zarr_kit::report::words;
 
-use super::variable_length;
+use super::variable_length::{self, fits};
 use super::write::{Input, shown, writer};
 use crate::args::Append;
 use crate::commands::nodes::resize::{policy, runs};
@@ -88,7 +88,7 @@ fn append(
         )));
     }
     if let Some(header) = &header
-        && header.shape != shape
+        && !fits(&header.shape, &shape)
     {
         return Err(input.wrong(format!(
             "an array of shape {:?}, but the data appended to {} has the shape {shape:?}",

@@ -58,9 +58,12 @@ pub(super) fn from_file(
     })?;
     let mut elements = ByteStrings::new();
     let take = &mut |element: &[u8]| elements.push(element);
-    let levels = match data_type {
-        // An element may be a list itself.
-        DataType::ZarrsOptional(_) => is_nested(&text, rank).then_some(rank),
+    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+    let levels = match (data_type, extension.as_str()) {
+        // An element may be a list itself: only where no name says what it is, it is guessed.
+        (DataType::ZarrsOptional(_), "json") => Some(rank),
+        (DataType::ZarrsOptional(_), "jsonl" | "ndjson") => None,
+        (DataType::ZarrsOptional(_), _) => is_nested(&text, rank).then_some(rank),
         _ => text.trim_start().starts_with('[').then(|| json::rank(&text, data_type)),
     };
     let shape = match levels {
@@ -69,6 +72,12 @@ pub(super) fn from_file(
     };
     let shape = shape.map_err(wrong)?;
     Ok(Elements { elements, shape })
+}
+
+/// Whether lists of this shape have the elements of a region of another: within an empty list there
+/// is none that could have a size.
+pub(super) fn fits(found: &[u64], region: &[u64]) -> bool {
+    found == region || found.ends_with(&[0]) && region.starts_with(found)
 }
 
 /// Whether a text is one JSON document of arrays of so many levels, with elements that are `null`
@@ -93,7 +102,7 @@ pub(super) fn write(
     let rank = region.shape().len();
     let Elements { elements, shape } = from_file(path, array.data_type(), rank)?;
     if let Some(shape) = shape
-        && shape != region.shape()
+        && !fits(&shape, &region.shape())
     {
         let reason =
             format!("an array of shape {shape:?}, but the region has shape {:?}", region.shape());
@@ -126,7 +135,7 @@ pub(super) fn append(
         *length = count;
     }
     if let Some(shape) = shape
-        && shape != expected
+        && !fits(&shape, &expected)
     {
         return Err(wrong(format!(
             "an array of shape {shape:?}, but the data appended to {} has the shape {expected:?}",

@@ -13,7 +13,7 @@ use zarr_kit::report::words;
 use zarr_kit::view::{self, CopyElement, CopyError, View};
 use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 
-use super::variable_length;
+use super::variable_length::{self, fits};
 use crate::args::{Write, Writing};
 use crate::error::CliError;
 use crate::notation::region::region;
@@ -224,7 +224,7 @@ impl<'a> Input<'a> {
     /// by one index.
     fn check_shape(&self, header: &Npy, region: &Selection) -> Result<(), CliError> {
         let whole: Vec<u64> = region.axes().iter().map(AxisSelection::len).collect();
-        if header.shape == region.shape() || header.shape == whole {
+        if fits(&header.shape, &region.shape()) || fits(&header.shape, &whole) {
             return Ok(());
         }
         Err(self.wrong(format!(
