@@ -50,7 +50,8 @@ impl Options {
 
     /// Whether encoding may lose bits: the bits that `packbits` does not store (SD-49), and bytes
     /// out of the range of their sub-byte type (SD-18). Such values read back as others. By default
-    /// such values are refused.
+    /// such values are refused. So are those that a codec that changes values would wrap or make
+    /// infinite; those that could not be read back are refused in any case.
     pub fn allow_loss(mut self, allow: bool) -> Self {
         self.allow_loss = allow;
         self

@@ -40,7 +40,7 @@ impl Mapped {
     /// only this value. Without a shard, any element.
     pub(crate) fn fill(&self, fill: &[u8], pool: &mut Pool) -> Result<Vec<u8>, ChunkErrorKind> {
         match self.inner.has_shard() {
-            true => Ok(self.codec.encode(fill, &[], pool)?.into_vec()),
+            true => Ok(self.codec.encode_fill(fill, pool)?.into_vec()),
             false => Ok(vec![0; self.inner.element_size()]),
         }
     }

@@ -38,13 +38,22 @@ pub(crate) struct ValueCodec {
     components: usize,
     /// The data type that is stored.
     output: DataType,
+    checks: Checks,
+}
+
+/// What is checked of elements when they are encoded.
+#[derive(Clone, Copy, Debug)]
+struct Checks {
+    allow_loss: bool,
+    /// Whether to decode each of them: some values that can be stored cannot be read.
+    reads_back: bool,
 }
 
 #[derive(Clone, Debug)]
 enum Action {
     Bitround(bitround::Bitround),
     Cast { encode: cast::Cast, decode: cast::Cast, checks_fill: bool },
-    Delta { allow_loss: bool },
+    Delta,
     Fixed(scale::Fixed),
     Quantize(scale::Digits),
     Scale(scale::Scale),
@@ -88,12 +97,19 @@ impl ValueCodec {
             _ => return None,
         };
         let bound = kinds(codec, input, output).and_then(|(from, to, components)| {
-            let action = action(codec, input, from, to, options)?;
+            let action = action(codec, input, from, to)?;
             let is_bitround = matches!(action, Action::Bitround(_));
             if components > 1 && !is_bitround {
                 return Err(not_here(format!("data type {input}")));
             }
-            Ok(Self { action, from, to, components, output: output.clone() })
+            let is_readable = match &action {
+                Action::Cast { encode, decode, .. } => cast::Cast::is_readable(encode, decode),
+                Action::Fixed(fixed) => fixed.is_readable(),
+                Action::Scale(scale) => scale.is_readable(),
+                _ => true,
+            };
+            let checks = Checks { allow_loss: options.allow_loss, reads_back: !is_readable };
+            Ok(Self { action, from, to, components, output: output.clone(), checks })
         });
         Some(bound)
     }
@@ -112,7 +128,8 @@ impl ValueCodec {
         // Not used: only that codec knows its components.
         let kind = Kind::Int { bits: 8, signed: false };
         let action = Action::Other(Other { codec, sizes });
-        Ok(Self { action, from: kind, to: kind, components: 1, output })
+        let checks = Checks { allow_loss: true, reads_back: false };
+        Ok(Self { action, from: kind, to: kind, components: 1, output, checks })
     }
 
     /// Whether this is a third-party codec. How it changes single elements is not known.
@@ -132,39 +149,81 @@ impl ValueCodec {
             Action::Bitround(_) | Action::Fixed(_) | Action::Quantize(_) => true,
             Action::Cast { checks_fill, .. } => !checks_fill,
             Action::Scale(scale) => matches!(scale, scale::Scale::Float { .. }),
-            Action::Delta { .. } | Action::Other(_) => false,
+            Action::Delta | Action::Other(_) => false,
         }
     }
 
     /// Whether each element is changed independently.
     pub(crate) fn is_elementwise(&self) -> bool {
-        !matches!(self.action, Action::Delta { .. } | Action::Other(_))
+        !matches!(self.action, Action::Delta | Action::Other(_))
     }
 
     /// The stored form of `elements`, an array of this shape.
+    ///
+    /// Elements that could not be read from it are refused even if loss is allowed: with them, the
+    /// whole chunk would be lost.
     pub(crate) fn encode(
         &self,
         elements: &[u8],
         shape: &[usize],
         pool: &mut Pool,
     ) -> Result<Buffer, ChunkErrorKind> {
+        self.encode_checked(elements, shape, self.checks, pool)
+    }
+
+    /// The stored form of a fill value. It only tells which chunks were left out, perhaps by other
+    /// writers, so that it may lose anything.
+    pub(crate) fn encode_fill(
+        &self,
+        fill: &[u8],
+        pool: &mut Pool,
+    ) -> Result<Buffer, ChunkErrorKind> {
+        self.encode_checked(fill, &[], Checks { allow_loss: true, reads_back: false }, pool)
+    }
+
+    fn encode_checked(
+        &self,
+        elements: &[u8],
+        shape: &[usize],
+        checks: Checks,
+        pool: &mut Pool,
+    ) -> Result<Buffer, ChunkErrorKind> {
         let target = &self.output;
+        let Checks { allow_loss, reads_back } = checks;
         match &self.action {
             Action::Bitround(codec) => {
-                self.each(elements, pool, self.from, self.to, target, |code| codec.encode(code))
+                self.each(elements, pool, self.from, self.to, target, |code| {
+                    codec.encode(code, allow_loss)
+                })
             }
             Action::Quantize(codec) => {
-                self.each(elements, pool, self.from, self.to, target, |code| Ok(codec.encode(code)))
+                self.each(elements, pool, self.from, self.to, target, |code| {
+                    codec.encode(code, allow_loss)
+                })
             }
-            Action::Cast { encode, .. } => {
-                self.each(elements, pool, self.from, self.to, target, |code| encode.cast(code))
+            Action::Cast { encode, decode, .. } => {
+                self.each(elements, pool, self.from, self.to, target, |code| {
+                    let stored = encode.cast(code, allow_loss)?;
+                    if reads_back {
+                        decode.cast(stored, true).map_err(|_| Refused::Unreadable)?;
+                    }
+                    Ok(stored)
+                })
             }
-            Action::Fixed(codec) => {
-                self.each(elements, pool, self.from, self.to, target, |code| codec.encode(code))
-            }
-            Action::Scale(codec) => {
-                self.each(elements, pool, self.from, self.to, target, |code| codec.encode(code))
-            }
+            Action::Fixed(codec) => self.each(elements, pool, self.from, self.to, target, |code| {
+                let stored = codec.encode(code, allow_loss)?;
+                if reads_back {
+                    codec.check(code, stored, allow_loss)?;
+                }
+                Ok(stored)
+            }),
+            Action::Scale(codec) => self.each(elements, pool, self.from, self.to, target, |code| {
+                let stored = codec.encode(code)?;
+                if reads_back {
+                    codec.decode(stored).map_err(|_| Refused::Unreadable)?;
+                }
+                Ok(stored)
+            }),
             Action::Other(Other { codec, sizes: [given, made] }) => {
                 let stored = codec.encode(elements, shape).map_err(refused)?;
                 let count = elements.len().checked_div(*given).unwrap_or(0);
@@ -175,7 +234,7 @@ impl ValueCodec {
                 }
                 Ok(stored.into())
             }
-            Action::Delta { allow_loss } => {
+            Action::Delta => {
                 let (Kind::Int { bits, signed }, Kind::Int { bits: to_bits, signed: to_signed }) =
                     (self.from, self.to)
                 else {
@@ -183,7 +242,7 @@ impl ValueCodec {
                     return self.each(elements, pool, self.from, self.to, target, |code| {
                         match differences.next(code) {
                             (stored, true) => Ok(stored),
-                            (stored, false) if *allow_loss => Ok(stored),
+                            (stored, false) if allow_loss => Ok(stored),
                             (_, false) => Err(Refused::Rounded),
                         }
                     });
@@ -195,7 +254,7 @@ impl ValueCodec {
                     before = value;
                     let stored = wrapped(integer(difference, bits, signed), to_bits, to_signed);
                     let again = wrapped(integer(stored, to_bits, to_signed), bits, signed);
-                    match again == difference || *allow_loss {
+                    match again == difference || allow_loss {
                         true => Ok(stored),
                         false => Err(Refused::OutOfRange),
                     }
@@ -219,7 +278,7 @@ impl ValueCodec {
                 Ok(elements)
             }
             Action::Cast { decode, .. } => {
-                self.each(stored, pool, self.to, self.from, target, |code| decode.cast(code))
+                self.each(stored, pool, self.to, self.from, target, |code| decode.cast(code, true))
             }
             Action::Fixed(codec) => {
                 self.each(stored, pool, self.to, self.from, target, |code| codec.decode(code))
@@ -233,7 +292,7 @@ impl ValueCodec {
                 check_decoded(elements.len(), count.saturating_mul(*given))?;
                 Ok(elements.into())
             }
-            Action::Delta { .. } => match (self.from, self.to) {
+            Action::Delta => match (self.from, self.to) {
                 (Kind::Int { bits, signed }, Kind::Int { bits: to_bits, signed: to_signed }) => {
                     let mut sum = 0;
                     self.each(stored, pool, self.to, self.from, target, |code| {
@@ -311,25 +370,17 @@ fn kinds(
     Ok((kind(input)?, kind(output)?, components(input)))
 }
 
-fn action(
-    codec: &Codec,
-    input: &DataType,
-    from: Kind,
-    to: Kind,
-    options: &Options,
-) -> Result<Action, ChainErrorKind> {
-    let allow_loss = options.allow_loss;
+fn action(codec: &Codec, input: &DataType, from: Kind, to: Kind) -> Result<Action, ChainErrorKind> {
+    let bitround = |keepbits| {
+        Action::Bitround(bitround::Bitround { kind: from, keepbits, is_time: is_time(input) })
+    };
     let computable = |kind: Kind| matches!(kind, Kind::Int { .. }) || scale::is_numpy_float(kind);
     Ok(match codec {
         Codec::Bitround(bitround) if bitround.keepbits == 0 => {
             return Err(not_here("keepbits 0".to_owned()));
         }
-        Codec::Bitround(bitround) => {
-            Action::Bitround(bitround::Bitround { kind: from, keepbits: bitround.keepbits })
-        }
-        Codec::NumcodecsBitround(bitround) if scale::is_numpy_float(from) => {
-            Action::Bitround(bitround::Bitround { kind: from, keepbits: bitround.keepbits })
-        }
+        Codec::Bitround(codec) => bitround(codec.keepbits),
+        Codec::NumcodecsBitround(codec) if scale::is_numpy_float(from) => bitround(codec.keepbits),
         Codec::NumcodecsQuantize(quantize) if scale::is_numpy_float(from) => {
             Action::Quantize(scale::Digits::new(quantize, from)?)
         }
@@ -346,14 +397,12 @@ fn action(
             {
                 return Err(not_here(format!("{input} as {output}")));
             }
-            let encode = cast::Cast::numpy(from, to);
-            let encode = if allow_loss { encode } else { encode.without_wrapping() };
-            let encode = encode.with_truth(*output == DataType::Bool, allow_loss);
-            let decode = cast::Cast::numpy(to, from).with_truth(*input == DataType::Bool, true);
+            let encode = cast::Cast::numpy(from, to).with_truth(*output == DataType::Bool);
+            let decode = cast::Cast::numpy(to, from).with_truth(*input == DataType::Bool);
             Action::Cast { encode, decode, checks_fill: false }
         }
         Codec::NumcodecsFixedScaleOffset(fixed) if computable(from) && computable(to) => {
-            Action::Fixed(scale::Fixed::new(fixed, from, to, allow_loss)?)
+            Action::Fixed(scale::Fixed::new(fixed, from, to)?)
         }
         Codec::ScaleOffset(configuration) => {
             Action::Scale(scale::Scale::new(configuration, input)?)
@@ -363,7 +412,7 @@ fn action(
                 && computable(to)
                 && matches!(from, Kind::Int { .. }) == matches!(to, Kind::Int { .. }) =>
         {
-            Action::Delta { allow_loss }
+            Action::Delta
         }
         _ => return Err(not_here(format!("data type {input}"))),
     })

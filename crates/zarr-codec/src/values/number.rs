@@ -79,6 +79,27 @@ impl Kind {
         }
     }
 
+    /// The codes of the least and the greatest finite number, and of the values that are not finite.
+    ///
+    /// A conversion that keeps the order of numbers, and has a result for all of these, has one for
+    /// every value.
+    pub(super) fn ends(self) -> Vec<u64> {
+        match self {
+            Self::Int { bits, signed } => {
+                let (least, most) = Self::range(bits, signed);
+                vec![wrapped(least, bits, signed), wrapped(most, bits, signed)]
+            }
+            Self::Float(format) if format.specials == FloatSpecials::Power => {
+                [0, greatest(format)].into_iter().chain(nan(format)).collect()
+            }
+            Self::Float(format) => {
+                let sizes = [Some(greatest(format)), infinity(format)].into_iter().flatten();
+                let both = sizes.flat_map(|size| [size, sign_bit(format, true) | size]);
+                both.chain(nan(format)).collect()
+            }
+        }
+    }
+
     /// The number that the bits of a component represent.
     pub(super) fn decode(self, code: u64) -> Number {
         match self {
@@ -128,6 +149,10 @@ impl Kind {
 }
 
 impl Number {
+    pub(super) fn is_finite(self) -> bool {
+        matches!(self, Self::Finite { .. })
+    }
+
     pub(super) fn is_negative(self) -> bool {
         match self {
             Self::Finite { negative, .. } | Self::Infinite { negative } => negative,

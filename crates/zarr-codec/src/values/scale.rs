@@ -39,23 +39,30 @@ impl Value {
 
     /// The result of an operation with a parameter. It is an integer if both are integers; else a
     /// float in the precision of the value, or in float64 if the value is an integer.
+    ///
+    /// `int` also returns whether its result wrapped. An integer that wraps and a finite value whose
+    /// result is not finite are loss.
     fn with(
         self,
         parameter: Parameter,
-        int: impl FnOnce(i128, i128) -> i128,
+        allow_loss: bool,
+        int: impl FnOnce(i128, i128) -> (i128, bool),
         floats: impl FnOnce(f64, f64) -> f64,
-    ) -> Self {
-        match (self, parameter.int) {
+    ) -> Result<Self, Refused> {
+        let (result, lost) = match (self, parameter.int) {
             (Self::Int { value, bits, signed }, Some(other)) => {
-                let code = wrapped(int(value, other), bits, signed);
-                Self::Int { value: integer(code, bits, signed), bits, signed }
+                let (exact, is_wrapped) = int(value, other);
+                let value = integer(wrapped(exact, bits, signed), bits, signed);
+                (Self::Int { value, bits, signed }, is_wrapped || value != exact)
             }
             _ => {
                 let (value, kind) = self.to_float();
-                let value = floats(value, rounded(parameter.float, kind));
-                Self::Float { value: rounded(value, kind), kind }
+                let result = rounded(floats(value, rounded(parameter.float, kind)), kind);
+                let lost = value.is_finite() && !result.is_finite();
+                (Self::Float { value: result, kind }, lost)
             }
-        }
+        };
+        if lost && !allow_loss { Err(Refused::Overflow) } else { Ok(result) }
     }
 
     fn to_float(self) -> (f64, Kind) {
@@ -95,6 +102,14 @@ impl Parameter {
         }
         Ok(Self { int, float })
     }
+
+    /// Whether it is zero in the arithmetic of these elements.
+    fn is_zero(self, kind: Kind) -> bool {
+        match kind {
+            Kind::Int { .. } => self.float == 0.0,
+            Kind::Float(_) => rounded(self.float, kind) == 0.0,
+        }
+    }
 }
 
 /// `numcodecs.fixedscaleoffset`.
@@ -104,7 +119,6 @@ pub(super) struct Fixed {
     to: Kind,
     offset: Parameter,
     scale: Parameter,
-    allow_loss: bool,
 }
 
 impl Fixed {
@@ -112,36 +126,56 @@ impl Fixed {
         codec: &FixedScaleOffset,
         from: Kind,
         to: Kind,
-        allow_loss: bool,
     ) -> Result<Self, ChainErrorKind> {
         let offset = Parameter::new(&codec.offset, from)?;
         let scale = Parameter::new(&codec.scale, from)?;
-        Ok(Self { from, to, offset, scale, allow_loss })
+        if scale.is_zero(from) {
+            return Err(not_here(format!("scale {}", codec.scale)));
+        }
+        Ok(Self { from, to, offset, scale })
     }
 
-    pub(super) fn encode(&self, code: u64) -> Result<u64, Refused> {
+    /// Whether all that is stored can be read, and what is finite is read as finite.
+    pub(super) fn is_readable(&self) -> bool {
+        self.to.ends().into_iter().all(|stored| {
+            let read = self.decode(stored);
+            read.is_ok_and(|code| self.is_finite(code) || !self.to.decode(stored).is_finite())
+        })
+    }
+
+    /// Refuses an element of which `stored` cannot be read, or is read as infinity.
+    pub(super) fn check(&self, code: u64, stored: u64, allow_loss: bool) -> Result<(), Refused> {
+        match self.decode(stored) {
+            Ok(read) if allow_loss || self.is_finite(read) || !self.is_finite(code) => Ok(()),
+            _ => Err(Refused::Unreadable),
+        }
+    }
+
+    fn is_finite(&self, code: u64) -> bool {
+        self.from.decode(code).is_finite()
+    }
+
+    pub(super) fn encode(&self, code: u64, allow_loss: bool) -> Result<u64, Refused> {
         let value = Value::of(code, self.from)
-            .with(self.offset, i128::wrapping_sub, |a, b| a - b)
-            .with(self.scale, i128::wrapping_mul, |a, b| a * b);
+            .with(self.offset, allow_loss, i128::overflowing_sub, |a, b| a - b)?
+            .with(self.scale, allow_loss, i128::overflowing_mul, |a, b| a * b)?;
         let (code, kind) = match value {
             Value::Float { value, kind } => {
                 Value::Float { value: value.round_ties_even(), kind }.code()
             }
             value => value.code(),
         };
-        let cast = Cast::numpy(kind, self.to);
-        let cast = if self.allow_loss { cast } else { cast.without_wrapping() };
-        cast.cast(code)
+        Cast::numpy(kind, self.to).cast(code, allow_loss)
     }
 
     pub(super) fn decode(&self, code: u64) -> Result<u64, Refused> {
         // A quotient is a float, even if both numbers are integers.
         let (value, kind) = Value::of(code, self.to).to_float();
         let value = Value::Float { value, kind }
-            .with(self.scale, i128::wrapping_mul, |a, b| a / b)
-            .with(self.offset, i128::wrapping_add, |a, b| a + b);
+            .with(self.scale, true, i128::overflowing_mul, |a, b| a / b)?
+            .with(self.offset, true, i128::overflowing_add, |a, b| a + b)?;
         let (code, kind) = value.code();
-        Cast::numpy(kind, self.from).cast(code)
+        Cast::numpy(kind, self.from).cast(code, true)
     }
 }
 
@@ -166,10 +200,19 @@ impl Digits {
         Ok(Self { kind, scale })
     }
 
-    pub(super) fn encode(&self, code: u64) -> u64 {
+    /// The nearest value of so many digits; refused if it is infinite, unless loss is allowed.
+    ///
+    /// The factor is a power of two: until the result is rounded, float64 computes as exactly as
+    /// the shorter floats, and what only the product would make infinite has no digits to lose.
+    pub(super) fn encode(&self, code: u64, allow_loss: bool) -> Result<u64, Refused> {
         let value = float(self.kind.decode(code));
-        let scaled = rounded(value * rounded(self.scale, self.kind), self.kind).round_ties_even();
-        bits_of(scaled / rounded(self.scale, self.kind), self.kind)
+        let scaled = (value * self.scale).round_ties_even();
+        if value.is_finite() && scaled.is_infinite() {
+            return Ok(code);
+        }
+        let result = bits_of(scaled / self.scale, self.kind);
+        let is_lost = value.is_finite() && !self.kind.decode(result).is_finite();
+        if is_lost && !allow_loss { Err(Refused::Overflow) } else { Ok(result) }
     }
 }
 
@@ -189,6 +232,11 @@ impl Scale {
             value.as_deref().map(|value| scalar(data_type, value)).transpose()
         };
         let (offset, scale) = (bits_of(&codec.offset)?, bits_of(&codec.scale)?);
+        if scale.is_some_and(|scale| {
+            matches!(kind.decode(scale), Number::Finite { significand: 0, .. })
+        }) {
+            return Err(not_here(format!("scale {}", codec.scale.as_deref().unwrap_or_default())));
+        }
         Ok(match kind {
             Kind::Int { bits, signed } => Self::Int {
                 bits,
@@ -205,6 +253,20 @@ impl Scale {
         })
     }
 
+    /// Whether all that is stored can be read: it can if there is a result for every stored value,
+    /// or for those of all elements.
+    pub(super) fn is_readable(&self) -> bool {
+        match self {
+            // All steps of an integer are exact in both directions.
+            Self::Int { .. } => true,
+            Self::Float { kind, .. } => {
+                let read = |stored: u64| self.decode(stored).is_ok();
+                kind.ends().into_iter().all(read)
+                    || kind.ends().into_iter().all(|code| self.encode(code).is_ok_and(read))
+            }
+        }
+    }
+
     /// `(value - offset) * scale`
     pub(super) fn encode(&self, code: u64) -> Result<u64, Refused> {
         match *self {
@@ -216,8 +278,8 @@ impl Scale {
             }
             Self::Float { kind, offset, scale } => {
                 let value = float(kind.decode(code));
-                let less = representable(value - offset, kind, &[value, offset])?;
-                let times = representable(less * scale, kind, &[less, scale])?;
+                let less = representable(value - offset, kind, &[value])?;
+                let times = representable(less * scale, kind, &[less])?;
                 Ok(bits_of(times, kind))
             }
         }

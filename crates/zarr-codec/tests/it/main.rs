@@ -36,6 +36,8 @@ mod small_floats;
 #[cfg(test)]
 mod support;
 #[cfg(test)]
+mod value_loss;
+#[cfg(test)]
 mod values;
 #[cfg(test)]
 mod variable;
