@@ -445,7 +445,7 @@ impl Array {
         let AnyChain::Fixed(fixed) = chain else { return Ok(()) };
         let lost = fixed
             .lost_fill(&self.shared.compiled.fill)
-            .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
+            .map_err(|cause| ArrayError::RefusedFillValue { key: key.to_string(), cause })?;
         let Some(read_back) = lost else { return Ok(()) };
         Err(ArrayError::FillValue {
             key: key.to_string(),

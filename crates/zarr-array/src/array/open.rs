@@ -97,7 +97,8 @@ impl Array {
 /// (SD-49). `key` is the key of its document, for the message.
 ///
 /// # Errors
-/// [`ArrayError::Chain`] that names the codec; [`ArrayError::FillValue`].
+/// [`ArrayError::Chain`] that names the codec; [`ArrayError::FillValue`] and
+/// [`ArrayError::RefusedFillValue`].
 pub fn refuse_unwritable(array: &Array, key: &Key) -> Result<(), ArrayError> {
     array.check_writable(key)
 }

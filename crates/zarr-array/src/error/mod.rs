@@ -388,6 +388,14 @@ pub enum ArrayError {
         /// The fill value after writing and reading it.
         read_back: String,
     },
+    /// A codec of the chain refuses the fill value.
+    #[error("{}: $.fill_value: {cause}", Printable(key))]
+    RefusedFillValue {
+        /// The document's key.
+        key: String,
+        /// The codec, and the fill value as its element 0.
+        cause: ChunkError,
+    },
 }
 
 /// The methods for elements of a type of variable length.

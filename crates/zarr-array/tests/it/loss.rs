@@ -52,6 +52,28 @@ fn refused<T>(result: Result<T, ArrayError>) -> (Loss, String) {
     }
 }
 
+/// A fill value that a codec refuses is no fault of a chunk.
+#[test]
+fn sd_49_a_fill_value_that_a_codec_refuses_is_named_in_its_document() {
+    let scaled = LITTLE.replacen(
+        '[',
+        r#"[{"name": "scale_offset", "configuration": {"offset": 1, "scale": 2}}, "#,
+        1,
+    );
+    let create = |fill| {
+        let metadata = metadata(&[3], &[3], &scaled, fill);
+        Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata)
+    };
+    let error = create(32767).expect_err("65532 is no int16");
+    assert!(matches!(error, ArrayError::RefusedFillValue { .. }), "{error:?}");
+    assert_eq!(
+        error.to_string(),
+        "zarr.json: $.fill_value: codec scale_offset ($.codecs[0]): element 0 has the bits 0x7fff, \
+         out of the range of int16"
+    );
+    create(100).expect("99 * 2 is an int16");
+}
+
 #[test]
 fn sd_49_a_write_names_the_first_value_and_how_many_there_are() {
     let array = create(&[4, 5], &[2, 2], TWELVE);
