@@ -23,7 +23,7 @@ use crate::document_folder::reference;
 use crate::document_url::{DocumentUrl, is_virtual_join};
 use crate::document_version::DocumentVersion;
 use crate::error::VirtualJoinError;
-use crate::grid::{common, concatenated, occupied};
+use crate::grid::{common, concatenated};
 use crate::open::check_depth;
 use crate::source::document;
 
@@ -196,10 +196,9 @@ fn linked_grid(members: &Members) -> Result<Grid, GridError> {
             let own = own.and_then(|axis| member.array().grid().axes().get(axis));
             let known = chunks.get_mut(axis).and_then(|tiles| tiles.get_mut(at));
             if let (Some(own), Some(known)) = (own, known) {
-                let own = occupied(own)?;
                 *known = Some(match known.take() {
-                    None => own,
-                    Some(known) => common(known, &own)?,
+                    None => own.clone(),
+                    Some(known) => common(known, own)?,
                 });
             }
         }

@@ -151,11 +151,10 @@ impl RearrangedArray {
                             Some(new) if number >= new => number.saturating_add(1),
                             _ => number,
                         };
-                        let found = occupied(found).map_err(grid)?;
                         if at == axis {
-                            tiles.push(found);
+                            tiles.push(found.clone());
                         } else if let Some(slot) = chunk_axes.get_mut(at) {
-                            *slot = common(slot.clone(), &found).map_err(grid)?;
+                            *slot = common(slot.clone(), found).map_err(grid)?;
                         }
                     }
                     let length = match array.new_axis {
