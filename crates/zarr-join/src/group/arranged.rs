@@ -71,18 +71,17 @@ impl<'a> ArrangedGroups<'a> {
         }
         let names = first.array().metadata().dimension_names().unwrap_or_default();
         // The axis of the array on each joined dimension that it has.
-        let axes: Vec<Option<usize>> = self
-            .dimensions
-            .iter()
-            .map(|dimension| names.iter().position(|name| name.as_ref() == Some(dimension)))
-            .collect();
-        for dimension in self.dimensions {
-            let named = names.iter().filter(|name| name.as_ref() == Some(dimension));
-            if named.count() > 1 {
-                let (place, dimension) = (first.name().into(), dimension.as_str().into());
-                return Err(JoinError::DimensionTwice { place, dimension });
+        let axes = self.dimensions.iter().map(|dimension| {
+            let mut named = (0..).zip(names).filter(|(_, name)| name.as_ref() == Some(dimension));
+            match (named.next(), named.next()) {
+                (axis, None) => Ok(axis.map(|(axis, _)| axis)),
+                _ => Err(JoinError::DimensionTwice {
+                    place: first.name().into(),
+                    dimension: dimension.as_str().into(),
+                }),
             }
-        }
+        });
+        let axes: Vec<Option<usize>> = axes.collect::<Result<_, _>>()?;
         let mut tiles = vec![1_usize; rank];
         for (axis, count) in axes.iter().zip(self.counts) {
             if let Some(slot) = axis.and_then(|axis| tiles.get_mut(axis)) {
