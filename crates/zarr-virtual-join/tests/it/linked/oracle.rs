@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
@@ -43,18 +43,23 @@ fn random_selection(random: &mut Random, shape: &[u64]) -> Selection {
     shape.iter().map(axis).collect()
 }
 
+/// Random members, their virtual join in a folder, and its place.
+fn random_join(random: &mut Random, folder: &Path) -> (Members, Document, PathBuf) {
+    let (members, arrangement) = random_members(random);
+    let laid = Members::new(members.clone(), arrangement.clone()).expect("fits");
+    let place = folder.join("all.zjoin");
+    let document = link(on_disk(&members, folder), arrangement, &place).expect("links");
+    (laid, document, place)
+}
+
 #[test]
 fn a_virtual_join_holds_the_elements_of_its_members() {
     let folder = tempfile::tempdir().expect("a folder");
     let (mut coarse, mut empty) = (0, 0);
     for seed in 0..200 {
         let mut random = Random::new(seed);
-        let (members, arrangement) = random_members(&mut random);
-        let laid = Members::new(members.clone(), arrangement.clone()).expect("fits");
-        let folder = folder.path().join(seed.to_string());
-        let place = folder.join("all.zjoin");
-        let members = on_disk(&members, &folder);
-        let document = link(members, arrangement, &place).expect("links");
+        let (laid, document, place) =
+            random_join(&mut random, &folder.path().join(seed.to_string()));
         let again = Document::from_json("all.zjoin", document.to_json().as_bytes());
         assert_eq!(again.expect("valid").to_json(), document.to_json());
 
@@ -99,12 +104,8 @@ fn the_bytes_of_a_chunk_are_those_that_a_writer_of_the_joined_array_would_store(
     let folder = tempfile::tempdir().expect("a folder");
     let (mut chunks, mut stacked) = (0, 0);
     for seed in 0..200 {
-        let mut random = Random::new(seed);
-        let (members, arrangement) = random_members(&mut random);
-        let laid = Members::new(members.clone(), arrangement.clone()).expect("fits");
         let folder = folder.path().join(seed.to_string());
-        let place = folder.join("all.zjoin");
-        link(on_disk(&members, &folder), arrangement, &place).expect("links");
+        let (laid, _, place) = random_join(&mut Random::new(seed), &folder);
         let array = open(&place).expect("opens");
         let oracle = plain(&array, &expected(&laid));
         let stored = array.store().list(&Prefix::root(), Links::Follow);
