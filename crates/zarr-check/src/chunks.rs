@@ -18,7 +18,7 @@ use zarr_store::{Key, MAX_KEY_LEN, ReadRange, Store, StoreError};
 use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use crate::finding::{
-    CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, UNEXAMINED, is_of_one_object,
+    CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
     rule_of_chunk, shows_again, unexamined,
 };
 use crate::hierarchy::{Walk, unfinished};
@@ -346,6 +346,9 @@ impl<'a> Decoder<'a> {
             match self.examiner.examine(&codec, encoded, end, buffers) {
                 Ok(found) => found,
                 Err(ExamineError::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
+                Err(ExamineError::Text(found)) => {
+                    return Ok(vec![Finding::new(TEXT, found).with_key(key.as_str())]);
+                }
                 Err(ExamineError::Chunk(error)) => {
                     zarr_store::reached!("check: a damaged chunk");
                     if end.is_some()

@@ -5,7 +5,7 @@
 
 use zarr_array::Array;
 use zarr_codec::{AxisEdges, Chain, ChunkCodec, ChunkError, Encoded, Options, Scratch, Slice};
-use zarr_metadata::{Codec, CodecKind, DataType};
+use zarr_metadata::{Codec, CodecKind, DataType, ElementPart};
 use zarr_store::Key;
 use zarr_view::{CopyError, Output, View};
 
@@ -146,6 +146,8 @@ pub(crate) enum PastEnd {
 pub(crate) enum ExamineError {
     /// Its bytes are invalid.
     Chunk(ChunkError),
+    /// An element of a type of text contains no text.
+    Text(String),
     /// Examining it needs more memory than allowed.
     Unexamined(String),
 }
@@ -154,6 +156,8 @@ pub(crate) enum ExamineError {
 pub(crate) struct Examiner<'a> {
     array: &'a Array,
     canonical: Option<Canonical>,
+    /// The parts of an element that are `fixed_length_utf32`, which codecs do not read.
+    texts: Vec<ElementPart>,
     /// The most bytes of elements that may be decoded at a time.
     memory: u64,
 }
@@ -161,7 +165,9 @@ pub(crate) struct Examiner<'a> {
 impl<'a> Examiner<'a> {
     pub(crate) fn new(array: &'a Array, edges: &[AxisEdges], memory: u64) -> Self {
         let canonical = Canonical::new(array.metadata().codecs(), array.data_type(), edges);
-        Self { array, canonical, memory }
+        let mut texts = array.data_type().parts();
+        texts.retain(|part| matches!(part.data_type, DataType::FixedLengthUtf32(_)));
+        Self { array, canonical, texts, memory }
     }
 
     /// Examines a chunk. The first `end` indices of each axis lie within the array; `None` if all
@@ -188,6 +194,7 @@ impl<'a> Examiner<'a> {
             return self.shard(canonical.and_then(Canonical::inner), codec, encoded, end, buffers);
         }
         self.decode(codec, encoded, buffers)?;
+        self.texts(codec, buffers)?;
         let past_end = self.past_end(codec, end, buffers);
         let content = match canonical {
             Some(Canonical::Elements(chain)) => self.again(chain, codec, encoded, buffers),
@@ -225,10 +232,10 @@ impl<'a> Examiner<'a> {
             let found = self.chunk(canonical, shard.inner(), chunk, end, within);
             let ExaminedChunk { content, past_end: past } = found.map_err(|fault| match fault {
                 ExamineError::Chunk(error) => ExamineError::Chunk(shard.error_in(number, error)),
-                ExamineError::Unexamined(why) => ExamineError::Unexamined(format!(
-                    "inner chunk {:?}: {why}",
-                    shard.chunk_index(number)
-                )),
+                ExamineError::Text(found) => ExamineError::Text(in_shard(shard, number, &found)),
+                ExamineError::Unexamined(why) => {
+                    ExamineError::Unexamined(in_shard(shard, number, &why))
+                }
             })?;
             match (&past_end, past, &place, order) {
                 (PastEnd::None, PastEnd::At(at), Some(place), Some(order)) => {
@@ -306,6 +313,28 @@ impl<'a> Examiner<'a> {
         let mut out = Output::new(decoded, &whole, self.array.element_size()).map_err(copy)?;
         let fill = self.array.fill();
         codec.decode(encoded, &everything, &mut out, fill, scratch).map_err(ExamineError::Chunk)
+    }
+
+    /// Searches for code units outside Unicode among the decoded elements.
+    fn texts(&self, codec: &ChunkCodec, buffers: &ExaminerBuffers) -> Result<(), ExamineError> {
+        let elements = buffers.decoded.chunks_exact(self.array.element_size().max(1));
+        let widen = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+        let shape: Vec<u64> = codec.shape().iter().map(|size| widen(*size)).collect();
+        for part in &self.texts {
+            let end = part.offset.saturating_add(part.layout.size());
+            for (number, element) in elements.clone().enumerate() {
+                let (units, _) = element.get(part.offset..end).unwrap_or_default().as_chunks::<4>();
+                let mut units = units.iter().map(|unit| u32::from_le_bytes(*unit));
+                if let Some(unit) = units.find(|unit| char::from_u32(*unit).is_none()) {
+                    return Err(ExamineError::Text(format!(
+                        "element {:?} has the code unit {unit:#x}, expected 0 to 0x10ffff without \
+                         0xd800 to 0xdfff",
+                        zarr_grid::unravel(widen(number), &shape)
+                    )));
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Searches for elements past the array's end among the decoded ones.
@@ -416,6 +445,11 @@ impl<T> First<T> {
     fn first_and_others(self) -> Option<(T, u64)> {
         Some((self.first?, self.count.saturating_sub(1)))
     }
+}
+
+/// A text about an inner chunk.
+fn in_shard(shard: &zarr_codec::ShardCodec, number: usize, text: &str) -> String {
+    format!("inner chunk {:?}: {text}", shard.chunk_index(number))
 }
 
 fn part<'b>(bytes: &'b [u8], range: &std::ops::Range<u64>) -> Option<&'b [u8]> {

@@ -23,6 +23,7 @@ rules! {
     CHECKSUM "chunk-checksum" Error "a checksum must match the bytes before it";
     CORRUPT "chunk-corrupt" Error "compressed bytes must have the compressor's format";
     BOOL "chunk-bool" Error "a bool must be stored as the byte 0 or 1";
+    TEXT "chunk-text" Error "a code unit of fixed_length_utf32 must be a Unicode code point";
     PADDING "chunk-padding-byte" Error "the padding byte of packed bits must be the number of \
         unused bits";
     INDEX_ENTRY "shard-index-entry" Error "both numbers of an index entry must be 2^64 - 1, or neither";

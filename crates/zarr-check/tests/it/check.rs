@@ -298,7 +298,7 @@ fn crc32(bytes: &[u8]) -> u32 {
 }
 
 /// A shard of four inner chunks of two elements, followed by its index.
-fn shard(chunks: [Option<&[u8]>; 4]) -> Vec<u8> {
+pub(crate) fn shard(chunks: [Option<&[u8]>; 4]) -> Vec<u8> {
     let (mut shard, mut index) = (Vec::new(), Vec::new());
     for chunk in chunks {
         let (offset, length) = match chunk {

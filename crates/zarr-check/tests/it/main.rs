@@ -9,6 +9,7 @@ mod check_links;
 mod check_nodes;
 #[cfg(test)]
 mod check_parts;
+mod check_text;
 #[cfg(test)]
 mod documentation;
 #[cfg(test)]
