@@ -34,7 +34,7 @@ pub use crate::array::AsyncArray;
 use crate::change;
 use crate::error::ArrayError;
 use crate::hierarchy::{Group, Hierarchy, node, parents};
-use crate::store::{Prefix, Store};
+use crate::store::{Prefix, Store, UpdatePolicy};
 use crate::threads::{self, ArrayFuture};
 
 /// Runs requests to a store on a thread where blocking is allowed. Dropping the future cancels it
@@ -81,9 +81,13 @@ pub fn delete_node(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<()> {
 ///
 /// # Errors
 /// As [`refresh_consolidated`](crate::refresh_consolidated).
-pub fn refresh_consolidated(store: Arc<dyn Store>, prefix: &Prefix) -> ArrayFuture<()> {
+pub fn refresh_consolidated(
+    store: Arc<dyn Store>,
+    prefix: &Prefix,
+    policy: UpdatePolicy,
+) -> ArrayFuture<()> {
     let prefix = prefix.clone();
-    threads::change(move || change::refresh_consolidated(&store, &prefix))
+    threads::change(move || change::refresh_consolidated(&store, &prefix, policy))
 }
 
 impl AsyncArray {

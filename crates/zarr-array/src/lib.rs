@@ -50,8 +50,8 @@ pub use error::TimeError;
 pub use error::{ArrayError, Loss, Written};
 pub use hierarchy::node::open as open_node;
 pub use hierarchy::{
-    Group, Hierarchy, JoinedNodes, MemberSource, Members, UnlistedStore, create_parents,
-    names_without_key, node, unfinished, version_2,
+    Group, Hierarchy, HierarchyAround, JoinedNodes, MemberSource, Members, UnlistedStore,
+    create_parents, hierarchies_around, names_without_key, node, unfinished, version_2,
 };
 pub use layout::{
     Batches, ChunkLayout, OwnedChunks, Part, PartError, PlannedChunk, PlannedReads, RegionPlan,

@@ -229,7 +229,7 @@ impl<'a> Walk<'a> {
                 // Left to its own documents, which are checked too.
                 (Err(_), Some(_)) if group.is_version_2() => continue,
                 (Err(_), _) => "not a valid document",
-                (Ok(said), Some(Ok(own))) if differ(&said, &own) => {
+                (Ok(said), Some(Ok(own))) if !node::is_same(&said, &own) => {
                     zarr_store::reached!("check: consolidated metadata differ");
                     "differs from the node's own"
                 }
@@ -352,18 +352,6 @@ pub(crate) fn unfinished(marker: &Key, node: &str, work: UnfinishedWork) -> Find
         }
     };
     Finding::new(UNFINISHED, message).with_key(marker.as_str())
-}
-
-/// Whether two documents of a node differ. Their consolidated metadata is ignored: writers include
-/// it in only one of the two.
-fn differ(said: &NodeMetadata, own: &NodeMetadata) -> bool {
-    match (said, own) {
-        (NodeMetadata::Group(said), NodeMetadata::Group(own)) => {
-            let alone = |group: &GroupMetadata| group.without_consolidated_metadata().ok();
-            alone(said) != alone(own)
-        }
-        _ => said != own,
-    }
 }
 
 /// The path of the node at `prefix` from the group at `group`, if it lies below it.

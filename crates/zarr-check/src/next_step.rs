@@ -17,6 +17,8 @@ pub struct CheckedPlace<'a> {
     pub folder: Option<&'a Path>,
     /// Whether the store is a virtual join: its chunks belong to its members.
     pub is_virtual_join: bool,
+    /// Whether the store is in a file, such as an archive: its documents cannot be replaced.
+    pub is_in_file: bool,
 }
 
 /// The elements that a finding concerns, as `zarr-kit read --region` takes them.
@@ -36,7 +38,13 @@ pub fn region_in_words(finding: &Finding) -> Option<String> {
 ///
 /// let rule = rules().find(|rule| rule.id() == "stale-consolidated").expect("a rule");
 /// let finding = Finding::new(rule, "lacks the node \"rain\"").with_key("zarr.json");
-/// let place = CheckedPlace { url: "data.zarr", path: "", folder: None, is_virtual_join: false };
+/// let place = CheckedPlace {
+///     url: "data.zarr",
+///     path: "",
+///     folder: None,
+///     is_virtual_join: false,
+///     is_in_file: false,
+/// };
 /// let step = next_step(&finding, &place).expect("a step");
 /// assert_eq!(step, "`zarr-kit consolidate data.zarr`");
 /// ```
@@ -58,6 +66,10 @@ pub fn next_step(finding: &Finding, place: &CheckedPlace<'_>) -> Option<String> 
             | "half-rearranged-group",
             _,
         ) => format!("`zarr-kit check {root} --repair`"),
+        ("stale-consolidated", _) if place.is_in_file => {
+            "an archive cannot replace its documents: copy it into a folder, and repeat the check there"
+                .to_owned()
+        }
         ("stale-consolidated", _) => format!("`zarr-kit consolidate {root}`"),
         ("unfinished-copy", _) => {
             "repeat the command that was interrupted, with --resume".to_owned()

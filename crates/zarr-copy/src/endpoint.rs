@@ -6,7 +6,7 @@ use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::MARKER;
 use zarr_array::version_2;
 use zarr_array::{Group, Hierarchy, refresh_consolidated};
-use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, StoreExt as _};
+use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
 
 use crate::error::{TransferError, source};
 
@@ -82,7 +82,7 @@ impl<'a> Endpoint<'a> {
     pub(crate) fn refresh_above(self) {
         // The copy is done. After a failure here, consolidated metadata is out of date, as after a
         // change by another program.
-        let _out_of_date = refresh_consolidated(self.store, self.prefix);
+        let _out_of_date = refresh_consolidated(self.store, self.prefix, UpdatePolicy::default());
     }
 
     /// Removes files that killed writers left next to the objects.

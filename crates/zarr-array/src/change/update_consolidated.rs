@@ -48,15 +48,20 @@ pub(crate) fn update_consolidated(
 /// # Examples
 /// ```
 /// use std::sync::Arc;
-/// use zarr_array::store::{MemoryStore, Prefix, Store};
+/// use zarr_array::store::{MemoryStore, Prefix, Store, UpdatePolicy};
 /// use zarr_array::refresh_consolidated;
 ///
 /// let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
-/// refresh_consolidated(&store, &Prefix::new("weather/rain")?)?;
+/// let rain = Prefix::new("weather/rain")?;
+/// refresh_consolidated(&store, &rain, UpdatePolicy::RequireExclusion)?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn refresh_consolidated(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayError> {
-    each_above(store, prefix, Scope::Subtree, UpdatePolicy::default())
+pub fn refresh_consolidated(
+    store: &Arc<dyn Store>,
+    prefix: &Prefix,
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    each_above(store, prefix, Scope::Subtree, policy)
 }
 
 /// As [`update_consolidated`], and returns the first error. All groups are tried.
@@ -120,17 +125,31 @@ fn update_group(
             let Some(rest) = other.strip_prefix(path) else { return false };
             rest.is_empty() || (scope == Scope::Subtree && rest.starts_with('/'))
         };
-        let mut entries: Documents = consolidated
-            .entries()
+        let before: BTreeMap<&str, &str> = consolidated.entries().collect();
+        let mut entries: Documents = before
+            .iter()
             .filter(|(other, _)| !paths.iter().any(|path| is_one(other, path)))
-            .map(|(other, json)| (other.to_owned(), json.to_owned()))
+            .map(|(other, json)| ((*other).to_owned(), (*json).to_owned()))
             .collect();
         for path in &paths {
             entries.extend(below(store, above, path, scope)?);
         }
+        let is_same = |(path, json): (&String, &String)| {
+            before.get(path.as_str()).is_some_and(|before| is_same_entry(before, json))
+        };
+        if entries.len() == before.len() && entries.iter().all(is_same) {
+            return Ok(None);
+        }
         with_entries(above, group, &entries).map(Some)
     })
     .map(drop)
+}
+
+/// Whether an entry need not be written again: other programs write JSON differently.
+fn is_same_entry(before: &str, json: &str) -> bool {
+    let read = |json: &str| NodeMetadata::from_json(json.as_bytes());
+    before == json
+        || matches!((read(before), read(json)), (Ok(before), Ok(own)) if node::is_same(&before, &own))
 }
 
 /// Changes the document of the group at `prefix` in one step, so that no concurrent change is

@@ -1,5 +1,6 @@
 //! A store, and which of its arrays consist of others.
 
+mod around;
 pub(crate) mod children;
 pub(crate) mod group;
 pub(crate) mod members;
@@ -17,6 +18,7 @@ use std::sync::Arc;
 
 use crate::store::{Prefix, Store};
 
+pub use around::{HierarchyAround, hierarchies_around};
 pub use group::Group;
 pub use members::{MemberSource, Members};
 pub use parents::create_parents;

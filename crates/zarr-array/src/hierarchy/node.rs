@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use zarr_grid::GridError;
-use zarr_metadata::NodeMetadata;
+use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 pub use crate::array::refuse_unwritable;
 use crate::error::ArrayError;
@@ -20,6 +20,9 @@ use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt a
 
 /// The document of a node, below its prefix.
 pub const METADATA_KEY: &str = "zarr.json";
+
+/// The documents that make a folder a node, below its prefix: one in version 3, two in version 2.
+pub const DOCUMENTS: [&str; 3] = [METADATA_KEY, ".zarray", ".zgroup"];
 
 /// Reads the metadata of the node at `prefix`: its `zarr.json` or, where there is none, its
 /// documents of Zarr version 2. Metadata of version 2 is translated to version 3;
@@ -37,6 +40,19 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, Arr
     }
     refuse_unfinished(store, prefix)?;
     Err(ArrayError::NotFound { path: display(prefix) })
+}
+
+/// Whether two documents of a node have the same meaning. Their consolidated metadata is ignored:
+/// writers include it in only one of the two.
+#[must_use]
+pub fn is_same(one: &NodeMetadata, other: &NodeMetadata) -> bool {
+    match (one, other) {
+        (NodeMetadata::Group(one), NodeMetadata::Group(other)) => {
+            let alone = |group: &GroupMetadata| group.without_consolidated_metadata().ok();
+            alone(one) == alone(other)
+        }
+        _ => one == other,
+    }
 }
 
 /// The metadata in the `zarr.json` at `prefix`, if there is one.

@@ -5,8 +5,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions};
-use zarr_kit::array::{ChunkLayout, Hierarchy, node, open_node, refresh_consolidated};
+use zarr_kit::array::node::{self, DOCUMENTS};
+use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions, UpdatePolicy};
+use zarr_kit::array::{
+    ChunkLayout, Hierarchy, HierarchyAround, hierarchies_around, open_node, refresh_consolidated,
+};
 use zarr_kit::check::CheckedPlace;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, Prefix, Store as _};
@@ -112,6 +115,7 @@ impl NodeStore {
             path: "",
             folder: self.folder.as_deref(),
             is_virtual_join: self.is_virtual_join(),
+            is_in_file: store::archive_of(&self.path, &store_options()).is_some(),
         }
     }
 
@@ -124,26 +128,10 @@ impl NodeStore {
     /// Completes a change of the node, and brings the consolidated metadata of the groups around it
     /// up to date. If the consolidated metadata cannot be written, the change stays and
     /// a note reports it.
-    pub(crate) fn changed(&self) -> Result<(), CliError> {
+    pub(crate) fn changed(&self, policy: UpdatePolicy) -> Result<(), CliError> {
         self.finish()?;
-        self.refresh();
+        refresh_around(&self.path, policy);
         Ok(())
-    }
-
-    fn refresh(&self) {
-        let refreshed = match self.around() {
-            Ok(None) => return,
-            Ok(Some(Around { top, prefix })) => {
-                let refreshed = refresh_consolidated(&top.store, &prefix);
-                refreshed.map_err(|cause| self.failed(cause)).and_then(|()| top.finish())
-            }
-            Err(error) => Err(error),
-        };
-        if let Err(error) = refreshed {
-            print::note(format_args!(
-                "the consolidated metadata of the groups around it may be out of date: {error}"
-            ));
-        }
     }
 
     fn with(path: &str, options: StoreOptions) -> Result<Self, CliError> {
@@ -195,16 +183,6 @@ impl NodeStore {
             // The error contains the place, as a URL without secrets.
             (cause, _) => CliError::Store { place: shown, cause },
         })
-    }
-
-    fn has_document(&self) -> Result<bool, CliError> {
-        for name in DOCUMENTS {
-            let key = Prefix::root().key(name).map_err(|cause| self.failed(cause))?;
-            if self.store.head(&key).map_err(|cause| self.failed(cause))?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Whether it is a virtual join, or something in one.
@@ -329,9 +307,6 @@ impl NodeStore {
     }
 }
 
-/// The documents that make a folder a node: one in version 3, several in version 2.
-pub(crate) const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
-
 /// Whether a folder has a document of a node.
 pub(crate) fn is_node(folder: &Path) -> bool {
     DOCUMENTS.iter().any(|name| folder.join(name).is_file())
@@ -345,6 +320,25 @@ pub(crate) struct Around {
     pub(crate) prefix: Prefix,
 }
 
+/// Brings the consolidated metadata of the groups around the place at `path` up to date, after a
+/// change there. If it cannot be written, a note reports it.
+pub(crate) fn refresh_around(path: &str, policy: UpdatePolicy) {
+    let refresh = |around: HierarchyAround| {
+        let top = NodeStore::to_change(&around.top)?;
+        refresh_consolidated(&top.store, &around.prefix, policy)
+            .map_err(|cause| top.failed(cause))?;
+        top.finish()
+    };
+    let refreshed = hierarchies_around(path, &store_options())
+        .map_err(|cause| CliError::Store { place: store::shown_url(path), cause })
+        .and_then(|all| all.into_iter().map(refresh).fold(Ok(()), Result::and));
+    if let Err(error) = refreshed {
+        print::note(format_args!(
+            "the consolidated metadata of the groups around it may be out of date: {error}"
+        ));
+    }
+}
+
 /// Refuses a new node whose name in the hierarchy around it no node can have.
 pub(crate) fn refuse_name(path: &str) -> Result<(), CliError> {
     let Some(Around { top, prefix }) = around(path)? else { return Ok(()) };
@@ -356,63 +350,13 @@ pub(crate) fn refuse_name(path: &str) -> Result<(), CliError> {
 
 /// The hierarchy around the place at `path`: its topmost node, in a session, and where in it the place
 /// is. `None` if no node is around it.
-///
-/// From the nearest node around the place upwards, every folder of a hierarchy is a node.
 pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
-    let path = path.trim_end_matches('/');
-    let archive = store::archive_of(path, &store_options());
-    let mut names: Vec<String> = Vec::new();
-    // The topmost node that was found, and how many names are below it.
-    let mut top: Option<(NodeStore, usize)> = None;
-    let mut look = |parent: &str, name: String, is_node: bool| -> Result<bool, CliError> {
-        names.push(name);
-        match (is_node, &top) {
-            (true, _) => {
-                top = Some((NodeStore::open(parent)?, names.len()));
-                Ok(true)
-            }
-            (false, found) => Ok(found.is_none()),
-        }
+    let failed = |cause| CliError::Store { place: store::shown_url(path), cause };
+    let around = hierarchies_around(path, &store_options()).map_err(failed)?.into_iter().next();
+    let open = |HierarchyAround { top, prefix, .. }| {
+        Ok(Around { top: NodeStore::to_change(&top)?, prefix })
     };
-    let place = store::Place::parse(path, &store_options()).ok();
-    if let Some(folder) = place.and_then(|place| Some(place.folder()?.to_owned())) {
-        let folder = std::path::absolute(&folder).map_err(|cause| CliError::Folder {
-            place: store::shown_url(path),
-            folder,
-            cause,
-        })?;
-        for (folder, parent) in folder.ancestors().zip(folder.ancestors().skip(1)) {
-            let name = folder.file_name().and_then(|name| name.to_str());
-            let (Some(name), Some(text)) = (name, parent.to_str()) else { break };
-            if !look(text, name.to_owned(), is_node(parent))? {
-                break;
-            }
-        }
-    } else {
-        let mut rest = path;
-        while let Some((parent, name)) = rest.rsplit_once('/') {
-            // Only the server or bucket is left.
-            if name.is_empty() || name.contains(['?', '#']) || parent.ends_with('/') {
-                break;
-            }
-            // Groups around an archive are not around the nodes in it.
-            if archive == Some(rest) {
-                break;
-            }
-            let place = match NodeStore::open(parent) {
-                // An archive that is to be made.
-                Err(CliError::Missing { .. }) if archive.is_some() => return Ok(None),
-                place => place?,
-            };
-            if !look(parent, name_in(path, name)?, place.has_document()?)? {
-                break;
-            }
-            rest = parent;
-        }
-    }
-    let Some((top, depth)) = top else { return Ok(None) };
-    names.truncate(depth);
-    Ok(Some(Around { top: top.in_session()?, prefix: prefix_of(path, names)? }))
+    around.map(open).transpose()
 }
 
 /// A new store for the hierarchy of a new node at `path`, and the node's path in it. The hierarchy

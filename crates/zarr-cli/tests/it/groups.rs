@@ -108,6 +108,47 @@ fn consolidated_metadata_follows_every_command() {
     assert!(!document.contains("consolidated"));
 }
 
+/// The hierarchy around a node is found on the disk where the text of a path does not name it.
+#[cfg(unix)]
+#[test]
+fn consolidated_metadata_follows_changes_through_dots_and_links() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    hierarchy(at);
+    std::os::unix::fs::symlink(at.join("w.zarr/2015"), at.join("link")).expect("links");
+    succeed(at, &["consolidate", "w.zarr"]);
+    succeed(at, &["consolidate", "w.zarr/2015"]);
+    let create = ["--shape", "3", "--dtype", "int8"];
+    for (inside, arguments) in [
+        ("w.zarr/2015/rain", &["resize", "../rain", "--shape", "7,2"][..]),
+        ("w.zarr/2015/rain", &["attrs", "..", "--set", "a=1"]),
+        ("w.zarr/2015/rain", &[&["create", "../new"], &create[..]].concat()),
+        ("w.zarr/2015/rain", &["copy", "../new", "../../2015/copy"]),
+        ("w.zarr/2015/rain", &["delete", "../new", "--yes"]),
+        (".", &["resize", "link/rain", "--shape", "8,2"]),
+        (".", &["attrs", "link", "--set", "a=2"]),
+        (".", &[&["create", "link/new"], &create[..]].concat()),
+        (".", &["delete", "link/copy", "--yes"]),
+        (".", &["rearrange", "link/rain", "--axis", "time", "--remove", "0:3"]),
+    ] {
+        succeed(&at.join(inside), arguments);
+        succeed(at, &["check", "w.zarr"]);
+    }
+    // A link in a group is in its hierarchy too.
+    succeed(at, &["create", "other.zarr", "--group"]);
+    std::os::unix::fs::symlink(at.join("w.zarr/2015"), at.join("other.zarr/in")).expect("links");
+    succeed(at, &["--outside-links", "consolidate", "other.zarr"]);
+    for arguments in [
+        &["resize", "other.zarr/in/rain", "--shape", "9,2"][..],
+        &["attrs", "other.zarr/in", "--set", "a=3"],
+        &[&["create", "other.zarr/in/more"], &create[..]].concat(),
+    ] {
+        succeed(at, &[&["--outside-links"], arguments].concat());
+        succeed(at, &["check", "w.zarr"]);
+        succeed(at, &["--outside-links", "check", "other.zarr"]);
+    }
+}
+
 #[test]
 fn deletion_asks_and_takes_no_other_folder() {
     let folder = tempfile::tempdir().expect("a folder");

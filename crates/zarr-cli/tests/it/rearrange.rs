@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::support::{file, run_with, session, succeed, text};
+use crate::support::{file, run_with, session, stdout, succeed, text};
 
 fn array(folder: &Path, name: &str, shape: &str, chunks: &str, values: &[u8]) {
     let codecs = ["--codecs", r#"[{"name": "bytes"}]"#];
@@ -174,6 +174,30 @@ fn the_arrays_of_a_group_are_rearranged_together() {
 }
 
 /// What a killed process leaves in a group, made by hand.
+#[test]
+fn a_group_without_coordinates_is_rearranged_by_indices() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for group in ["u", "v"] {
+        succeed(at, &["create", group, "--group"]);
+        for name in ["a", "b"] {
+            array(at, &format!("{group}/{name}"), "8", "2", &[0, 1, 2, 3, 4, 5, 6, 7]);
+        }
+    }
+    succeed(at, &["rearrange", "u", "--axis", "day", "--remove", "2:4"]);
+    succeed(at, &["rearrange", "u", "--axis", "day", "--insert", "v", "--at", "2"]);
+    succeed(at, &["append", "u", "v", "--axis", "day"]);
+    let expected = [0, 1, 0, 1, 2, 3, 4, 5, 6, 7, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7];
+    for name in ["u/a", "u/b"] {
+        assert_eq!(stdout(at, &["read", name, "-f", "raw"]), expected);
+    }
+    let labels = ["rearrange", "u", "--axis", "day", "--remove", "spring"];
+    insta::assert_snapshot!(session(
+        at,
+        &[&labels[..], &["rearrange", "u", "--axis", "day", "--insert", "v", "--at", "spring"]]
+    ));
+}
+
 #[test]
 fn check_repairs_the_rearrangement_of_a_group() {
     let folder = tempfile::tempdir().expect("makes a folder");

@@ -98,6 +98,24 @@ fn arrays_are_created_and_written_in_an_archive() {
 }
 
 /// Of a write that fails midway nothing is stored, and no chunk is said to be.
+/// An entry of an archive cannot be replaced: its groups do not list what is new in it.
+#[test]
+fn consolidated_metadata_in_an_archive_is_said_to_be_out_of_date() {
+    let (folder, _) = folder();
+    let at = folder.path();
+    succeed(at, &["create", "y.zarr", "--group"]);
+    succeed(at, &["create", "y.zarr/a", "--shape", "3", "--dtype", "int8"]);
+    succeed(at, &["consolidate", "y.zarr"]);
+    succeed(at, &["copy", "y.zarr", "y.zip"]);
+    let created = run(at, &["create", "y.zip/b", "--shape", "3", "--dtype", "int8"]);
+    let noted = String::from_utf8_lossy(&created.stderr);
+    assert!(created.status.success() && noted.contains("may be out of date"), "{noted}");
+    let checked = run(at, &["check", "y.zip"]);
+    let noted = String::from_utf8_lossy(&checked.stderr).replace("copy `", "");
+    assert!(!noted.contains("zarr-kit consolidate y.zip"), "{noted}");
+    assert!(noted.contains("copy it into a folder"), "{noted}");
+}
+
 #[test]
 fn a_write_that_fails_stores_and_claims_nothing() {
     let (_folder, path) = folder();

@@ -49,3 +49,10 @@ def note_without_key(names: Sequence[str]) -> None:
             ", ".join(map(repr, names[:_SHOWN])),
             more,
         )
+
+
+def note_around(place: str, why: str) -> None:
+    """Warns that the consolidated metadata of groups did not follow a change."""
+    LOGGER.warning(
+        "%s: the consolidated metadata of the groups around it may be out of date: %s", place, why
+    )

@@ -76,6 +76,7 @@ pub(crate) fn copy(
     arguments: CopyArguments,
     progress: Option<Py<PyAny>>,
 ) -> Done<Did> {
+    let _made = made(&target, &arguments);
     let options = arguments.options(py)?;
     let (from, source) = source.place(py, false)?;
     let (to, target) = target.place(py, true)?;
@@ -101,6 +102,26 @@ pub(crate) fn copy(
     Ok((arrays, groups, bytes, skipped, others, without_key, summary.intermediates))
 }
 
+/// Folders that a copy makes. Those that are still empty at its end are removed.
+struct MadeFolders(Vec<PathBuf>);
+
+impl Drop for MadeFolders {
+    fn drop(&mut self) {
+        self.0.iter().for_each(|folder| drop(fs::remove_dir(folder)));
+    }
+}
+
+/// The folders that opening the target and the intermediate place makes.
+fn made(target: &At<'_>, arguments: &CopyArguments) -> MadeFolders {
+    let target = match target {
+        At::State(state) => Some(state),
+        _ => None,
+    };
+    let states = target.into_iter().chain(&arguments.intermediate);
+    let places = states.filter_map(|(url, ..)| Place::parse(url, &StoreOptions::new()).ok());
+    MadeFolders(places.flat_map(|place| place.missing_folders()).collect())
+}
+
 /// The plan of an array's copy: its path, and the members of the document that `zarr-kit copy
 /// --dry-run --json` prints; `None` for an array that is copied object by object.
 type PlannedCopy = (String, Option<PlannedReads>);
@@ -117,13 +138,7 @@ pub(crate) fn plan_copy(
     target: At<'_>,
     arguments: CopyArguments,
 ) -> Done<Vec<PlannedCopy>> {
-    let target_state = match &target {
-        At::State(state) => Some(state),
-        _ => None,
-    };
-    let states = target_state.into_iter().chain(&arguments.intermediate);
-    let places = states.filter_map(|(url, ..)| Place::parse(url, &StoreOptions::new()).ok());
-    let made: Vec<PathBuf> = places.flat_map(|place| place.missing_folders()).collect();
+    let _made = made(&target, &arguments);
     let options = arguments.options(py)?;
     let (from, source) = source.place(py, false)?;
     let (to, target) = target.place(py, true)?;
@@ -141,8 +156,6 @@ pub(crate) fn plan_copy(
             .map_err(Raised::from)
         })
     });
-    // A folder into which somebody else has put something stays, and so do those around it.
-    made.iter().for_each(|folder| drop(fs::remove_dir(folder)));
     let planned = |(prefix, plan): (Prefix, Option<CopyPlan>)| {
         let plan = plan.map(|plan| {
             let why = match plan.route {

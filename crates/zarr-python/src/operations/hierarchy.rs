@@ -11,7 +11,7 @@ use zarr_kit::metadata::{ChunkGrid, FillValue};
 use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::virtual_join::is_virtual_join;
-use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, Prefix};
+use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, OPENERS, Prefix};
 
 use crate::conversion::error::{Done, Raised};
 use crate::process::progress::Progress;
@@ -65,12 +65,13 @@ pub(crate) fn check(
             let watch = CheckWatch { progress: Some(&told), arrays: None };
             let mut report = |finding| found.push(finding);
             let seen = check_watched(&store, &prefix, &options, &mut report, watch)?;
-            let parsed = Place::parse(&place.url, &StoreOptions::new()).ok();
+            let parsed = Place::parse(&place.url, &StoreOptions::new().openers(OPENERS)).ok();
             let checked = CheckedPlace {
                 url: &place.given,
                 path: prefix.as_str(),
                 folder: parsed.as_ref().and_then(Place::folder),
                 is_virtual_join: is_virtual_join(&place.url),
+                is_in_file: parsed.as_ref().is_some_and(Place::is_in_file),
             };
             // No command opens a store in memory.
             let checked = Some(checked).filter(|_| !place.is_memory());

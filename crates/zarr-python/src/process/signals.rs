@@ -5,6 +5,7 @@
 //! interpreter from time to time, and ends the operation with an error after a handler has raised
 //! an exception.
 
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,6 +15,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use zarr_kit::array::Hierarchy;
+use zarr_kit::array::node::METADATA_KEY;
 use zarr_kit::array::store::{
     AsyncStore, Key, Layer, Listing, Object, Operation, ReadRange, StoreError, StoreFuture,
 };
@@ -32,6 +34,8 @@ pub(crate) struct Signals {
     is_raised: AtomicBool,
     /// Whether the operation has changed a store.
     has_written: AtomicBool,
+    /// The nodes whose documents it has put or deleted.
+    nodes: Mutex<BTreeSet<Prefix>>,
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -48,6 +52,7 @@ impl Signals {
             asked: Mutex::new(Instant::now()),
             is_raised: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
+            nodes: Mutex::default(),
             raised: Mutex::new(None),
         });
         let result = work(&signals);
@@ -72,8 +77,24 @@ impl Signals {
         self.has_written.load(Ordering::Relaxed)
     }
 
+    /// The nodes whose documents the operation has put or deleted.
+    pub(crate) fn nodes(&self) -> BTreeSet<Prefix> {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     fn wrote(&self) {
         self.has_written.store(true, Ordering::Relaxed);
+    }
+
+    /// Remembers a node if its document has this key.
+    fn wrote_key(&self, key: &str) {
+        self.wrote();
+        let Some(folder) = key.strip_suffix(METADATA_KEY) else { return };
+        if folder.is_empty() || folder.ends_with('/') {
+            let node = Prefix::new(folder.trim_end_matches('/'));
+            let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+            nodes.extend(node);
+        }
     }
 
     /// Ends the operation with this error.
@@ -156,7 +177,7 @@ impl Layer for Guarded<dyn Store> {
         self.check(operation, name)?;
         let done = work()?;
         if matches!(operation, Operation::Put | Operation::Delete) {
-            self.signals.wrote();
+            self.signals.wrote_key(name);
         }
         Ok(done)
     }

@@ -1,5 +1,6 @@
 //! The store of a node.
 
+mod around;
 mod block;
 pub(crate) mod node;
 pub(crate) mod node_store;

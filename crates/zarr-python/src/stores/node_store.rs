@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use zarr_kit::array::node::DOCUMENTS;
 use zarr_kit::array::store::{
     Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions, place_below,
     place_beside, scheme, shown_url,
@@ -19,6 +20,7 @@ use zarr_kit::{Array, OPENERS, Prefix, Store};
 use crate::conversion::error::Done;
 use crate::process::signals::Signals;
 use crate::process::writes::Counted;
+use crate::stores::around::Around;
 use crate::stores::block::Block;
 
 /// The setting that allows virtual joins to name members outside of their folders.
@@ -32,9 +34,6 @@ const TARGETS: &str = "targets";
 
 /// The setting with which nothing is written.
 const READ_ONLY: &str = "read_only";
-
-/// The documents of a node: one in version 3, several in version 2.
-const DOCUMENTS: [&str; 3] = ["zarr.json", ".zarray", ".zgroup"];
 
 /// The setting with the MiB that a document in an archive may have.
 const MAX_DOCUMENT: &str = "max_document";
@@ -65,6 +64,7 @@ pub(crate) struct NodeStore {
     /// As it was committed last.
     pub(crate) store: Hierarchy,
     pub(crate) block: Arc<Block>,
+    pub(crate) around: Arc<Around>,
 }
 
 /// How elements are read and written.
@@ -104,7 +104,8 @@ impl NodeStore {
             }
             _ => store,
         };
-        Ok((Self { given, url, settings, handling, store, block: Arc::default() }, prefix))
+        let (block, around) = (Arc::default(), Arc::default());
+        Ok((Self { given, url, settings, handling, store, block, around }, prefix))
     }
 
     /// The store for reads: in a `with` block, with the writes of the block.
@@ -114,7 +115,8 @@ impl NodeStore {
     }
 
     /// Changes the store, in the session of the `with` block or else in a separate session: if it
-    /// fails, none of its writes takes effect. The GIL must be free.
+    /// fails, none of its writes takes effect. Afterwards the consolidated metadata of the groups
+    /// around the store is brought up to date. The GIL must be free.
     pub(crate) fn change<T, E: From<StoreError>>(
         &self,
         signals: &Arc<Signals>,
@@ -128,12 +130,15 @@ impl NodeStore {
                 if done.is_err() && signals.has_written() {
                     self.block.fail();
                 }
-                done
+                let done = done?;
+                self.around.refresh(self, &signals.nodes());
+                Ok(done)
             }
             None => {
                 let session = Session::begin(&self.store)?;
                 let done = work(signals.guard(session.store()))?;
                 session.commit()?;
+                self.around.refresh(self, &signals.nodes());
                 Ok(done)
             }
         }
@@ -141,8 +146,9 @@ impl NodeStore {
 
     /// An error if the node was opened to be read alone.
     pub(crate) fn check_writable(&self) -> Result<(), StoreError> {
-        if !self.settings.contains_key(READ_ONLY) {
-            return Ok(());
+        match self.settings.get(READ_ONLY) {
+            Some(Setting::Text(value)) if is_true(READ_ONLY, value).unwrap_or(true) => {}
+            _ => return Ok(()),
         }
         let cause =
             io::Error::new(io::ErrorKind::PermissionDenied, "it was opened with mode=\"r\"");
@@ -261,7 +267,9 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMem
             (DURABILITY, Setting::Text(value)) => {
                 options = options.durability(durability(value)?);
             }
-            (READ_ONLY, Setting::Text(_)) => {}
+            (READ_ONLY, Setting::Text(value)) => {
+                is_true(name, value)?;
+            }
             (name, Setting::Text(value)) => options = options.setting(name, value),
             (name, Setting::Places(_)) => {
                 let message = format!("the setting {name} is text, not a list");

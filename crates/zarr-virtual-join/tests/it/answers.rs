@@ -161,7 +161,7 @@ const OPERATIONS: [Operation; 20] = [
         delete_node(&place.store, &prefix("n"))?;
         delete_node(&place.store, &prefix("g/a"))?;
         place.group()?.consolidate()?;
-        refresh_consolidated(&place.store, &prefix("g"))?;
+        refresh_consolidated(&place.store, &prefix("g"), UpdatePolicy::default())?;
         Ok(())
     }),
 ];

@@ -184,7 +184,8 @@ fn hierarchies_are_those_of_changes_that_block() {
         root.update_attributes(&attributes).expect("changes");
         root.consolidate().expect("consolidates");
         zarr_array::delete_node(store, &prefix("x/y")).expect("deletes");
-        zarr_array::refresh_consolidated(store, &prefix("x")).expect("refreshes");
+        zarr_array::refresh_consolidated(store, &prefix("x"), UpdatePolicy::default())
+            .expect("refreshes");
         group.consolidate().expect("consolidates");
         assert!(group.remove_consolidated().expect("removes"));
     }
@@ -198,7 +199,7 @@ fn hierarchies_are_those_of_changes_that_block() {
         root.asynchronous().update_attributes(&attributes).await?;
         root.asynchronous().consolidate().await?;
         delete_node(store(), &prefix("x/y")).await?;
-        refresh_consolidated(store(), &prefix("x")).await?;
+        refresh_consolidated(store(), &prefix("x"), UpdatePolicy::default()).await?;
         group.asynchronous().consolidate().await?;
         assert!(group.asynchronous().remove_consolidated().await?);
         let exists = group.asynchronous().create_array("b", metadata()).await;

@@ -36,7 +36,7 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
         true => variable_length::append(file, &place, &array, axis, &edges)?,
         false => append(args, file, &place, &array, axis, &edges)?,
     };
-    place.changed()?;
+    place.changed(policy(args.sole_writer))?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     let text = match array.shape() == before {
         // Not an error: a script may append whatever came, which may be nothing.

@@ -28,6 +28,13 @@ pub(crate) fn run(args: &Write) -> Result<(), CliError> {
     let region = region(&place, array.metadata(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;
     place.finish()?;
+    // Writes of chunks do not read the document.
+    if let Err(CliError::NotFound { place, .. }) = place.node() {
+        let message = format!(
+            "{place}: the array was deleted while it was written; what was written since is left there"
+        );
+        return Err(CliError::Usage { message });
+    }
     let elements = words::counted(region.elements().unwrap_or(u64::MAX), "element");
     done(args.json, format_args!("wrote {elements} to {}", place.shown), || {
         let axes = region.axes().iter().map(axis_json);

@@ -8,7 +8,7 @@ mod virtual_join;
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use zarr_kit::array::store::shown_url;
+use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::join::{JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::report::readers::Readers;
@@ -82,7 +82,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
         target.abandon();
     }
     let did = result.map_err(|error| failed(error, &target.shown))?;
-    target.changed()?;
+    target.changed(UpdatePolicy::default())?;
     let text = did_in_words(names.len(), &plan, &target.shown, &did);
     done(args.json, text, || {
         json!({

@@ -1,6 +1,7 @@
 //! `zarr-kit attrs`.
 
 use serde_json::value::RawValue;
+use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::words;
@@ -62,7 +63,7 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
             array.map_err(failed)?.update_attributes(&changes).map_err(failed)?;
         }
     }
-    place.changed()?;
+    place.changed(UpdatePolicy::default())?;
     let count = words::counted(changes.len(), "attribute");
     note(format_args!("changed {count} of {}", place.shown));
     Ok(())

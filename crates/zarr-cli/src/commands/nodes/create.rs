@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::json;
-use zarr_kit::array::store::shown_url;
+use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::array::{create_parents, open_node};
 use zarr_kit::copy::{TransferError, create_over};
 use zarr_kit::metadata::{Endian, FillValue, MetadataError, Rule};
@@ -24,7 +24,7 @@ use crate::notation::chunks::{self, chunk_counts};
 use crate::notation::codecs::{Codecs, check_order};
 use crate::notation::data_type::{self, Typed};
 use crate::output::print::{self, done, note};
-use crate::stores::node_store::{Around, NodeStore, around, around_new};
+use crate::stores::node_store::{Around, NodeStore, around, around_new, refresh_around};
 
 pub(crate) fn run(args: &Create) -> Result<(), CliError> {
     if args.group {
@@ -118,6 +118,7 @@ fn create_at<T>(
     let created =
         create(&shown, Arc::clone(&top.store), &prefix).map_err(|cause| cause.of(failed))?;
     top.finish()?;
+    refresh_around(&args.path, UpdatePolicy::default());
     if let Some(parent) = prefix.parent()
         && matches!(open_node(&top.store, &parent), Err(ArrayError::NotFound { .. }))
     {

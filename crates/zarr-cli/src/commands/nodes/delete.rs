@@ -7,9 +7,10 @@ use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use zarr_kit::Prefix;
-use zarr_kit::array::store::{Links, Place, Store, StoreError, shown_url};
+use zarr_kit::array::node::DOCUMENTS;
+use zarr_kit::array::store::{Links, Place, Store, StoreError, UpdatePolicy, shown_url};
 use zarr_kit::array::unfinished::{is_marker, read_marker};
-use zarr_kit::array::{ArrayError, delete_node, open_node, refresh_consolidated};
+use zarr_kit::array::{ArrayError, delete_node, open_node};
 use zarr_kit::copy;
 use zarr_kit::report::words;
 
@@ -17,7 +18,7 @@ use crate::args::Delete;
 use crate::error::CliError;
 use crate::output::print::{done, note};
 use crate::stores::access::store_options;
-use crate::stores::node_store::{Around, DOCUMENTS, NodeStore, around};
+use crate::stores::node_store::{Around, NodeStore, around, refresh_around};
 
 pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     // Other commands take it for the node.
@@ -59,6 +60,7 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         Some(Around { top, prefix }) => {
             delete_node(&top.store, &prefix).map_err(failed)?;
             top.finish()?;
+            refresh_around(&args.path, UpdatePolicy::default());
         }
         None => {
             delete_node(&place.store, &Prefix::root()).map_err(failed)?;
@@ -107,10 +109,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     }
     let failed = |cause| CliError::File { path: link.to_owned(), cause };
     fs::remove_file(link).map_err(failed)?;
-    if let Some(Around { top, prefix }) = around {
-        refresh_consolidated(&top.store, &prefix).map_err(|cause| top.failed(cause))?;
-        top.finish()?;
-    }
+    refresh_around(&args.path, UpdatePolicy::default());
     done(
         args.json,
         format_args!("deleted {what}"),

@@ -41,6 +41,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     check_order(args, inserted)?;
     if !args.dry_run {
         execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;
+        place.changed(policy(args.sole_writer))?;
     }
     report(args, place, &plan, length)
 }

@@ -82,6 +82,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {
         execute(&place, &top, array.prefix(), &SAID, |report| plan.execute(report).map(drop))?;
+        place.changed(policy(args.sole_writer))?;
     }
     report(args, &place, &array, axis, &plan)
 }

@@ -34,8 +34,12 @@ impl<'a> Axis<'a> {
 
     /// Of all arrays of a group.
     pub(super) fn of_group(args: &'a Rearrange, length: u64) -> Result<Self, CliError> {
-        let place = NodeStore::open(&place_below(&args.array, &args.axis))?;
-        Ok(Self { place, number: 0, name: Some(&args.axis), length })
+        let (place, name) = match NodeStore::open(&place_below(&args.array, &args.axis)) {
+            // Without a coordinate there are no labels.
+            Err(CliError::Missing { .. }) => (NodeStore::open(&args.array)?, None),
+            place => (place?, Some(args.axis.as_str())),
+        };
+        Ok(Self { place, number: 0, name, length })
     }
 
     /// Reads `--remove`, `--order`, or `--insert` and `--at`, and opens the inserted nodes.
@@ -119,9 +123,7 @@ impl<'a> Axis<'a> {
             });
         }
         if self.name.is_none() {
-            return Err(wrong(
-                &"an index or end is allowed: the axis has no name, and so no labels",
-            ));
+            return Err(wrong(&"an index or end is allowed: the axis has no labels"));
         }
         match self.select("--at", text, text)? {
             AxisSelection::Index(index) => Ok(index),
