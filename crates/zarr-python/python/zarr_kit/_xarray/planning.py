@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from xarray import Dataset, Variable, conventions
-from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value, encode_zarr_variable
+from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value
 
 from .. import _native
 from .._array import Array
 from .._attributes import _json
+from .elements import decoded, encoded, encoded_as_stored
 from .layout import document
 from .region import Region, resolved
-from .store import variable as stored_variable
-
-_FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signature(encode_zarr_variable).parameters else {}
-"""The arguments that Xarray's encoder requires since version 2026.9."""
 
 
 @dataclass(frozen=True)
@@ -189,7 +185,7 @@ def _addition(
         codecs = codecs.get(name)
     elif not is_data:
         codecs = None
-    variable = _encoded(name, variable)
+    variable = encoded(name, variable)
     attributes = _plain(variable.attrs)
     missing = attributes.pop("_FillValue", None)
     if missing is not None:
@@ -213,30 +209,16 @@ def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
     return {k: encode_zarr_attr_value(v) for k, v in attributes.items()}  # type: ignore[no-untyped-call]
 
 
-def _encoded(name: str, variable: Variable) -> Variable:
-    try:
-        found: Variable = encode_zarr_variable(variable, name=name, **_FORMAT)
-    except Exception as error:
-        error.add_note(f"while variable {name!r} was encoded")
-        raise
-    if found.encoding.get("_FillValue") is not None:
-        raise ValueError(f"variable {name!r}: _FillValue is left in its encoding")
-    return found
-
-
 def _update(
     name: str, variable: Variable, array: Array, region: Mapping[Hashable, slice], request: Request
 ) -> Update:
     """Compares a variable with the stored one, and encodes it in the same way."""
-    stored = conventions.decode_cf_variable(name, stored_variable(name, array))
+    stored = decoded(name, variable, array)
     if variable.dtype.kind in "SU" and stored.dtype.kind in "SU" and variable.dtype != stored.dtype:
         raise ValueError(
             f"Mismatched dtypes for variable {name} between Zarr store on disk and dataset to "
             f"append. Store has dtype {stored.dtype} but dataset to append has dtype {variable.dtype}."
         )
-    variable = variable.copy(deep=False)
-    variable.encoding = stored.encoding
-    variable = _encoded(name, variable)
     if variable.dims != stored.dims:
         if set(variable.dims) != set(stored.dims):
             raise ValueError(
@@ -263,4 +245,5 @@ def _update(
                 "dimension sizes, consider using the region argument in to_zarr()."
             )
         parts.append(slice(start, stop))
+    variable = encoded_as_stored(name, variable, stored, array)
     return Update(name, variable, array, tuple(parts), grows)

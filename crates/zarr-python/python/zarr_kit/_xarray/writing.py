@@ -82,7 +82,8 @@ def to_zarr(
         the chunks of a Dask array take precedence over chunks that its blocks would divide.
     append_dim
         The dimension along which the data is appended. If its chunk lengths are listed, the lengths
-        of the Dask array's blocks are added to the list.
+        of the Dask array's blocks are added to the list. Times of Dask arrays are computed once more
+        before, because the stored units may not express them.
     region
         The part of the stored variables to write: for each dimension a slice, or ``"auto"``, which
         finds it by the values of the coordinate.
@@ -114,9 +115,9 @@ def to_zarr(
     ------
     FileExistsError
         If there is a group and ``mode`` is ``"w-"``.
-    ValueError
-        If the data does not fit the stored variables, or is read from the group that mode ``"w"``
-        deletes.
+    ValueError, TypeError, OverflowError
+        If the data does not fit the stored variables, their types and their units; or is read from
+        the group that mode ``"w"`` deletes.
 
     Examples
     --------

@@ -1,0 +1,152 @@
+"""Encodes the elements of variables: new ones as their encoding says, others as what is stored."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from typing import Any
+
+import numpy as np
+import pandas as pd  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+from xarray import Dataset, Variable, apply_ufunc, conventions
+from xarray.backends.zarr import encode_zarr_variable
+
+from .._array import Array
+from .._dtypes import integer_limits
+from .store import variable as stored_variable
+
+_FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signature(encode_zarr_variable).parameters else {}
+"""The arguments that Xarray's encoder requires since version 2026.9."""
+
+PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
+"""The attributes without which stored numbers have another meaning."""
+
+
+def encoded(name: str, variable: Variable) -> Variable:
+    """Encodes a variable as its encoding says.
+
+    Raises
+    ------
+    ValueError, TypeError
+        If Xarray cannot; a note names the variable.
+    """
+    try:
+        found: Variable = encode_zarr_variable(variable, name=name, **_FORMAT)
+    except Exception as error:
+        error.add_note(f"while variable {name!r} was encoded")
+        raise
+    if found.encoding.get("_FillValue") is not None:
+        raise ValueError(f"variable {name!r}: _FillValue is left in its encoding")
+    return found
+
+
+def decoded(name: str, given: Variable, array: Array) -> Variable:
+    """A stored variable in the form in which another is given, with its encoding."""
+    # Xarray decodes durations that have only units if it is told so.
+    durations = True if given.dtype.kind == "m" else None
+    return conventions.decode_cf_variable(name, stored_variable(name, array), decode_timedelta=durations)
+
+
+def encoded_as_stored(name: str, given: Variable, stored: Variable, array: Array) -> Variable:
+    """Encodes a variable so that it reads the same beside the stored elements.
+
+    Raises
+    ------
+    ValueError, TypeError, OverflowError
+        If the stored attributes or the stored type cannot express an element.
+    """
+    variable = given.copy(deep=False)
+    if array.dtype.kind not in "mM":
+        # Other arrays have times as numbers.
+        variable.encoding = _encoding(stored, array)
+        variable = encoded(name, variable)
+    try:
+        _check_meaning(name, given, variable, stored)
+        limits = integer_limits(array.dtype)
+        if variable.dtype.kind == "f" and limits is not None:
+            whole = functools.partial(_whole, limits=limits, dtype=array.dtype)
+            variable = apply_ufunc(whole, variable, dask="parallelized", output_dtypes=[array.dtype])
+        _check_fits(given, variable, array)
+    except Exception as error:
+        error.add_note(f"while variable {name!r} was encoded as the stored one, of {array.dtype}")
+        raise
+    return variable
+
+
+def _encoding(stored: Variable, array: Array) -> dict[Any, Any]:
+    """The encoding of a stored variable, but without conversions that would change elements.
+
+    Xarray converts to ``dtype`` without looking at the elements: integers are wrapped, missing strings
+    become "nan". The array converts them exactly, or refuses them.
+    """
+    encoding = dict(stored.encoding)
+    if _is_nan(encoding.get("_FillValue")):
+        del encoding["_FillValue"]
+    if "since" in encoding.get("units", ""):
+        # What attributes do not name is the standard calendar, also for numpy's times.
+        encoding.setdefault("calendar", "standard")
+    if array.dtype.kind not in "iuf" or not {"units", *PACKING} & set(encoding):
+        encoding.pop("dtype", None)
+    elif array.dtype.kind in "iu" and array.dtype.itemsize < 8 and "_Unsigned" not in encoding:
+        # The coders need to know that integers are stored.
+        encoding["dtype"] = np.dtype(np.int64)
+    return encoding
+
+
+def _check_meaning(name: str, given: Variable, found: Variable, stored: Variable) -> None:
+    """Raises an error if the stored attributes give encoded elements another meaning."""
+    units, needed = stored.encoding.get("units"), found.attrs.get("units")
+    if units is None and "units" in set(found.attrs) - set(given.attrs):
+        raise ValueError(f"variable {name!r} has elements of {given.dtype}, but what is stored has no units of times")
+    if units is not None and needed is None:
+        raise ValueError(f"variable {name!r} has elements of {given.dtype}, but what is stored are times, in {units!r}")
+    if units is not None and not _are_same(
+        units, stored.encoding.get("calendar"), needed, found.attrs.get("calendar")
+    ):
+        raise ValueError(
+            f"variable {name!r} needs the units {needed!r}, but what is stored has {units!r} and keeps "
+            "them: finer units, or floats, are chosen when a variable is created"
+        )
+    for attribute in PACKING:
+        value = found.attrs.get(attribute)
+        if value is not None and attribute not in stored.encoding and not _is_nan(value):
+            raise ValueError(f"variable {name!r} has the attribute {attribute}={value!r}, but what is stored has not")
+
+
+def _are_same(units: str, calendar: str | None, other: Any, other_calendar: str | None) -> bool:
+    """Whether units give numbers the same times, however they are spelled."""
+    calendars = calendar or "standard", other_calendar or "standard"
+    if units == other and calendars[0] == calendars[1]:
+        return True
+    if "since" not in units or "since" not in str(other):
+        return False
+    times = [
+        conventions.decode_cf_variable("", Variable("x", [0, 1], {"units": u, "calendar": c})).values
+        for u, c in zip((units, other), calendars, strict=True)
+    ]
+    return bool((times[0] == times[1]).all())
+
+
+def _check_fits(given: Variable, variable: Variable, array: Array) -> None:
+    """Raises an error if the array cannot store an element, before anything is changed."""
+    if variable.chunks is None:
+        if variable.dtype != array.dtype:
+            array._elements.checked(variable.load().values)
+    elif given.dtype.kind in "mMO" and variable.dtype.kind in "iu" and variable.size:
+        # Tasks find times that the stored units cannot express when the array has grown already.
+        ends = Dataset({"low": variable.min(), "high": variable.max()}).compute()
+        array._elements.checked(np.array([ends.low, ends.high]))
+
+
+def _whole(values: NDArray[Any], limits: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Floats as integers, as Xarray makes them of integers that it masks or moves."""
+    floats = values.astype(np.float64)
+    fits = (floats == np.rint(floats)) & (floats >= limits[0]) & (floats < limits[1] + 1)
+    if not fits.all():
+        raise ValueError(f"{floats[~fits].flat[0]} does not fit into {dtype}: round it, or choose another value")
+    return values.astype(dtype)
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float | np.floating) and bool(pd.isnull(value))

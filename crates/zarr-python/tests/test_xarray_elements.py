@@ -1,0 +1,156 @@
+"""Xarray writes to stored variables: elements keep their values and meanings, or are refused."""
+
+import warnings
+
+import numpy as np
+import pytest
+import zarr_kit
+
+xr = pytest.importorskip("xarray")
+pd = pytest.importorskip("pandas")
+pytest.importorskip("dask.array")
+
+from zarr_kit.xarray import to_zarr  # noqa: E402
+
+DAYS = pd.date_range("2001-01-01", periods=3)
+HOURS = pd.date_range("2001-01-04T05", periods=3, freq="h")
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    """Xarray warns of encodings that it changes, which are errors here."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def dataset(values):
+    return xr.Dataset({"v": ("x", values)})
+
+
+def stored(values, **encoding):
+    group = zarr_kit.create_group("memory:")
+    to_zarr(dataset(values), group, mode="a", encoding={"v": encoding})
+    return group
+
+
+def values(group):
+    return xr.open_dataset(group, engine="zarr-kit").v.values
+
+
+def write(group, new, chunked, region):
+    ds = dataset(new)
+    ds = ds.chunk(x=2) if chunked else ds
+    to_zarr(ds, group, **({"region": {"x": slice(0, len(new))}} if region else {"append_dim": "x"}))
+
+
+@pytest.mark.parametrize("region", [False, True])
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(
+    ("old", "encoding", "new"),
+    [
+        (DAYS, {}, HOURS),
+        (pd.to_timedelta([1, 2, 3], "D"), {}, pd.to_timedelta([5], "h")),
+        (np.arange(3), {}, DAYS),
+        (np.arange(3.0), {}, DAYS),
+        (np.arange(3), {}, pd.to_timedelta([5], "h")),
+        (DAYS, {}, np.arange(3)),
+        (DAYS, {"dtype": "i1"}, pd.date_range("2021-01-01", periods=2)),
+        (DAYS, {"dtype": "i4"}, np.array(["NaT"], "M8[ns]")),
+    ],
+)
+def test_times_that_the_stored_units_cannot_express(old, encoding, new, chunked, region):
+    group = stored(old, **encoding)
+    before = group["v"][:].tolist()
+    with pytest.raises((ValueError, OverflowError)):
+        write(group, new, chunked, region)
+    assert group["v"][:].tolist() == before
+
+
+@pytest.mark.parametrize("region", [False, True])
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(
+    ("old", "encoding", "new"),
+    [
+        (DAYS, {}, pd.date_range("2021-01-01", periods=2)),
+        (DAYS, {"units": "hours since 2001-1-1"}, HOURS),
+        (DAYS, {"units": "days since 2001-01-01", "dtype": "f8"}, HOURS),
+        (DAYS, {"dtype": "i4", "_FillValue": -1}, np.array(["NaT", "2001-02-01"], "M8[ns]")),
+        (pd.to_timedelta([1, 2, 3], "D"), {}, pd.to_timedelta([48], "h")),
+        (np.arange(3, dtype="i4"), {}, np.array([5.0, 6.0])),
+        (np.arange(3.0), {"dtype": "i2", "_FillValue": -1}, np.array([np.nan, 7.0])),
+        (np.arange(3.0), {"dtype": "i2", "_FillValue": -1, "scale_factor": 0.5}, np.array([np.nan, 0.5])),
+        (np.arange(3, dtype="f4"), {}, np.array([5, 6])),
+        (np.arange(3.0), {"_FillValue": 1e20}, np.array([5, 6])),
+        (np.array([True, False]), {}, np.array([0, 1])),
+        (np.arange(3, dtype="u1"), {}, np.array([True])),
+    ],
+)
+def test_elements_that_the_stored_type_expresses(old, encoding, new, chunked, region):
+    group = stored(old, **encoding)
+    write(group, new, chunked, region)
+    found = values(group)
+    np.testing.assert_array_equal(found[: len(new)] if region else found[len(old) :], new)
+
+
+@pytest.mark.parametrize("region", [False, True])
+@pytest.mark.parametrize(
+    ("old", "encoding", "new", "error"),
+    [
+        (np.arange(3, dtype="i1"), {}, [300, -500], "-500 does not fit into int8"),
+        (np.arange(3, dtype="u1"), {}, [300, -1, 256], "does not fit into uint8"),
+        (np.arange(3, dtype="i4"), {}, [1.5, 2], "1.5 does not fit into int32"),
+        (np.arange(3, dtype="i4"), {}, [np.nan, 2], "nan does not fit into int32"),
+        (np.arange(3), {}, [2.0**63], "does not fit into int64"),
+        (np.arange(3.0), {"dtype": "i2", "_FillValue": -1}, [1e9], "does not fit into int16"),
+        (np.arange(3.0), {"dtype": "i2", "scale_factor": 0.1}, [1e4], "does not fit into int16"),
+        (np.array([True, False]), {}, [5], "5 does not fit into bool"),
+        (np.arange(3.0), {}, [1j], "Cannot cast"),
+        (np.array(["c"], object), {}, [5], "the array has elements of str"),
+        (np.array(["c", "b"], object), {}, np.array(["d", 5], object), "mixed native types"),
+    ],
+)
+def test_elements_that_the_stored_type_cannot_express(old, encoding, new, error, region):
+    group = stored(old, **encoding)
+    before = group["v"][:].tolist()
+    for chunked in (False, True):
+        with pytest.raises((ValueError, TypeError, OverflowError), match=error) as raised:
+            write(group, new, chunked, region)
+        # The tasks of Dask arrays look at their elements when the array has grown.
+        grown = 0 if region or not chunked else len(new)
+        assert chunked or "variable 'v'" in "".join(raised.value.__notes__)
+        assert group["v"][: len(before)].tolist() == before and len(group["v"]) in (len(before), len(before) + grown)
+
+
+def test_missing_strings_are_empty_as_in_new_variables():
+    new = np.array(["d", None], object)
+    group = stored(new)
+    to_zarr(dataset(new), group, append_dim="x")
+    assert values(group).tolist() == ["d", "", "d", ""]
+
+
+def test_attributes_that_stored_elements_have_not():
+    group = stored(np.arange(3))
+    for attribute, value in [("scale_factor", 0.1), ("_FillValue", -1), ("missing_value", -1)]:
+        new = dataset(np.arange(3))
+        new.v.attrs[attribute] = value
+        with pytest.raises(ValueError, match=attribute):
+            to_zarr(new, group, append_dim="x")
+    assert group["v"].shape == (3,)
+
+
+def test_times_of_other_programs():
+    """Units without a calendar, durations without a type, and Zarr's own times."""
+    group = zarr_kit.create_group("memory:")
+    for name, dtype, units in [("t", "i8", "days since 2001-1-1"), ("d", "i8", "hours"), ("z", "M8[h]", None)]:
+        array = group.create_array(name, shape=1, dtype=dtype, dimension_names=["x"])
+        array[0] = "2001-01-01" if units is None else 0
+        if units is not None:
+            array.attrs["units"] = units
+    new = {"t": pd.to_datetime(["2001-01-05"]), "d": pd.to_timedelta([2], "D"), "z": pd.to_datetime(["2001-01-01T05"])}
+    to_zarr(xr.Dataset({name: ("x", times) for name, times in new.items()}), group, append_dim="x")
+    assert (group["t"][1], group["d"][1], group["z"][1]) == (4, 48, np.datetime64("2001-01-01T05"))
+    new["z"] += pd.to_timedelta("1min")
+    with pytest.raises(ValueError, match="does not fit into datetime64"):
+        to_zarr(xr.Dataset({name: ("x", times) for name, times in new.items()}), group, append_dim="x")
+    assert {a.shape for a in group.values()} == {(2,)}
