@@ -407,3 +407,25 @@ def test_consolidated_metadata_is_used_if_asked_for(tmp_path):
     group = zarr_kit.open_group(tmp_path / "a.zarr", consolidated=True)
     assert list(group["in"]) == ["day", "rain"] and group["in/rain"].shape == (120, 7)
     assert list(zarr_kit.open_group(tmp_path / "a.zarr")) == []
+
+
+def test_many_chunks_of_a_short_document(monkeypatch):
+    """A document of some bytes may declare millions of chunks: their lengths are not listed."""
+    from zarr_kit._xarray import encoding
+
+    monkeypatch.setattr(encoding, "MOST", 10)
+    group = zarr_kit.create_group("memory:")
+    for name, shape, chunks, expected in [
+        ("few", 10, [1] * 10, (1,) * 10),
+        ("past", 20, [2] * 20, (2,) * 10),
+        ("many", 11, [1] * 11, 1),
+        ("clipped", 32, [3] * 11, 3),
+    ]:
+        array = group.create_array(name, shape=sum(chunks), dtype="i1", chunks=[chunks], dimension_names=["d_" + name])
+        array.resize(shape)
+        assert encoding.chunks_of(array) == (expected,)
+        assert encoding.stored(array, (name,))["preferred_chunks"] == {name: expected}
+    group.create_array("ragged", shape=12, dtype="i1", chunks=[(1,) * 10 + (2,)], dimension_names=["x"])
+    with pytest.raises(MemoryError, match="'ragged' has 11 chunks of several lengths.*drop_variables"):
+        xr.open_dataset(group, engine="zarr-kit")
+    assert xr.open_dataset(group, engine="zarr-kit", drop_variables="ragged", chunks={}).clipped.chunks == ((3,) * 10 + (2,),)

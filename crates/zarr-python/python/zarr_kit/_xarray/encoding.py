@@ -14,6 +14,9 @@ Chunks = tuple[int | tuple[int, ...], ...]
 INDEX_CODECS = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]
 """The codecs of the index of shards that `zarr_kit.create` makes."""
 
+MOST = 1 << 20
+"""The most lengths of chunks in an encoding. A short document can declare many more."""
+
 KEY_ENCODING = {"name": "default", "configuration": {"separator": "/"}}
 """The encoding of chunk keys that `zarr_kit.create` makes."""
 
@@ -51,11 +54,33 @@ def chunks_of(array: Array) -> Chunks:
     configuration = grid["configuration"]
     if grid["name"] == "regular":
         return tuple(configuration["chunk_shape"])
-    # An entry that is not a number lists runs: take the edges within the shape. They are a tuple also
-    # if they are equal, so that an array that is written again can grow by other lengths.
     return tuple(
-        entry if isinstance(entry, int) else tuple(array._edges(axis).tolist()) or 1
+        entry if isinstance(entry, int) else _listed(array, axis, entry)
         for axis, entry in enumerate(configuration["chunk_shapes"])
+    )
+
+
+def _listed(array: Array, axis: int, runs: list[int | list[int]]) -> int | tuple[int, ...]:
+    """The edges within the shape of an axis whose chunks are listed.
+
+    They are a tuple also if they are equal, so that an array that is written again can grow by other
+    lengths; but a number if they are so many that the tuple would be large.
+    """
+    lengths, chunks, left = set(), 0, array.shape[axis]
+    for run in runs:
+        if left <= 0:
+            break
+        length, most = (run, 1) if isinstance(run, int) else run
+        count = min(most, -(-left // length))
+        lengths.add(length)
+        chunks, left = chunks + count, left - count * length
+    if chunks <= MOST:
+        return tuple(array._edges(axis).tolist()) or 1
+    if len(lengths) == 1:
+        return lengths.pop()
+    raise MemoryError(
+        f"axis {axis} of {array.path!r} has {chunks} chunks of several lengths, and Xarray's encoding "
+        f"lists at most {MOST}: leave the array out with drop_variables"
     )
 
 
