@@ -381,6 +381,16 @@ def test_trees(tmp_path):
         to_zarr(tree, tmp_path / "b.zarr", append_dim="time")
 
 
+def test_encodings_of_a_part_of_a_tree(tmp_path):
+    tree = xr.DataTree.from_dict({"/c": xr.Dataset({"v": ("y", np.arange(6))}), "/c/d": xr.Dataset({"w": ("z", np.arange(6))})})
+    encoding = {"/c": {"v": {"chunks": (2,)}}, "/c/d": {"w": {"chunks": (3,)}}}
+    to_zarr(tree["c"], tmp_path / "a.zarr", encoding=encoding)
+    found = xr.open_datatree(tmp_path / "a.zarr", engine="zarr-kit")
+    assert (found.v.encoding["chunks"], found["d"].w.encoding["chunks"]) == ((2,), (3,))
+    with pytest.raises(ValueError, match="nodes that the tree does not have: \\['/', '/d'\\]"):
+        to_zarr(tree["c"], tmp_path / "b.zarr", encoding={"/": {}, "/d": {}})
+
+
 def consolidated(where):
     return json.loads((where / "zarr.json").read_text()).get("consolidated_metadata")
 

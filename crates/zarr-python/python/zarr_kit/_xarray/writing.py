@@ -77,7 +77,7 @@ def to_zarr(
     encoding
         For new variables, by name, the entries of Xarray's ``encoding``, with ``chunks``,
         ``shards``, ``codecs`` and ``fill_value``, and Xarray's ``filters``, ``serializer`` and
-        ``compressors``. For a tree, by the path of the node and the name. Entries that are not
+        ``compressors``. For a tree, by the ``path`` of the node and the name. Entries that are not
         given come from the variable's own encoding, which it has since it was read, if they fit:
         the chunks of a Dask array take precedence over chunks that its blocks would divide.
     append_dim
@@ -134,15 +134,20 @@ def to_zarr(
     if isinstance(data, DataTree):
         if append_dim is not None or region is not None:
             raise NotImplementedError("append_dim and region of a tree: write its nodes one by one")
-        datasets = _of_tree(data, write_inherited_coords)
-        encodings = dict(encoding or {})
-        if unknown := set(encodings) - set(data.groups):
-            raise ValueError(f"encoding of nodes that the tree does not have: {sorted(unknown)}")
+        tree = {"" if below == "." else below: node for below, node in data.subtree_with_keys}
+        datasets = {
+            below: node.to_dataset(inherit=write_inherited_coords or node is data)
+            for below, node in tree.items()
+        }
+        by_path = dict(encoding or {})
+        encodings = {below: by_path.pop(node.path, {}) for below, node in tree.items()}
+        if by_path:
+            raise ValueError(f"encoding of nodes that the tree does not have: {sorted(by_path)}")
     else:
         if not isinstance(data, Dataset | DataArray):
             raise TypeError(f"a Dataset, DataArray or DataTree is stored, not {type(data).__name__}")
         datasets = {"": data if isinstance(data, Dataset) else _of_array(data)}
-        encodings = {"/": encoding or {}}
+        encodings = {"": encoding or {}}
 
     _check_names(datasets.values(), codecs, chunks)
 
@@ -154,9 +159,7 @@ def to_zarr(
         raise FileNotFoundError(f"no group to write to: {url!r}, {path!r}")
     plans = {}
     for below, dataset in datasets.items():
-        request = Request(
-            mode, append_dim, region, encodings.get(f"/{below}", {}), codecs, chunks
-        )
+        request = Request(mode, append_dim, region, encodings[below], codecs, chunks)
         plans[below] = planned(dataset, _arrays(root, below), request)
     checks = safe_chunks and not align_chunks
     messages = list(filter(None, map(shared, plans.values()))) if checks else []
@@ -257,13 +260,6 @@ def _of_array(array: DataArray) -> Dataset:
     if array.name in array.coords or array.name in array.dims:
         raise ValueError(f"the array has the name of its coordinate {array.name!r}: rename(...) it")
     return array.to_dataset()
-
-
-def _of_tree(tree: DataTree, write_inherited_coords: bool) -> dict[str, Dataset]:
-    return {
-        "" if path == "." else path: node.to_dataset(inherit=write_inherited_coords or node is tree)
-        for path, node in tree.subtree_with_keys
-    }
 
 
 def _existing(
