@@ -426,18 +426,3 @@ def test_consolidated_metadata_is_never_older_than_what_it_copies(tmp_path):
     assert "count" in consolidated(tmp_path / "c.zarr")["metadata"]
     to_zarr(ds, tmp_path / "c.zarr", mode="w")
     assert set(consolidated(tmp_path / "c.zarr")["metadata"]) == {"count", "time", "x"}
-
-
-def test_names_and_attributes_that_cannot_be_stored(tmp_path):
-    for ds, error in [
-        (xr.Dataset({3: ("x", [1])}), TypeError),
-        (xr.Dataset({"__a": ("x", [1])}), ValueError),
-        (xr.Dataset({"": ("x", [1])}), ValueError),
-        (xr.Dataset({"a": ("x", [1])}, attrs={"b": float("nan")}), ValueError),
-        (xr.Dataset({"a": ("x", [1], {"b": object()})}), TypeError),
-        (xr.Dataset({"a/b": ("x", [1])}), ValueError),
-        (xr.Dataset({"a": ("x", np.array([object()]))}), ValueError),
-    ]:
-        with pytest.raises(error):
-            to_zarr(ds, tmp_path / "a.zarr")
-        assert not (tmp_path / "a.zarr").exists()

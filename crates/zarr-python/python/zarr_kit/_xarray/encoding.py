@@ -17,6 +17,9 @@ INDEX_CODECS = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name
 MOST = 1 << 20
 """The most lengths of chunks in an encoding. A short document can declare many more."""
 
+TAKE_ALL = frozenset(("bytes", "transpose", "reshape", "gzip", "zstd", "blosc", "crc32c", "vlen-bytes"))
+"""Codecs that have a form for every element. The text of ``vlen-utf8`` may not be Unicode."""
+
 KEY_ENCODING = {"name": "default", "configuration": {"separator": "/"}}
 """The encoding of chunk keys that `zarr_kit.create` makes."""
 
@@ -82,6 +85,18 @@ def _listed(array: Array, axis: int, runs: list[int | list[int]]) -> int | tuple
         f"axis {axis} of {array.path!r} has {chunks} chunks of several lengths, and Xarray's encoding "
         f"lists at most {MOST}: leave the array out with drop_variables"
     )
+
+
+def may_refuse(codecs: list[Any]) -> bool:
+    """Whether a chain of codecs may refuse an element."""
+    for codec in codecs:
+        name = codec if isinstance(codec, str) else codec["name"]
+        if name == "sharding_indexed":
+            if may_refuse(codec["configuration"]["codecs"]):
+                return True
+        elif name not in TAKE_ALL:
+            return True
+    return False
 
 
 def _sharding(codecs: list[Any]) -> dict[str, Any] | None:

@@ -9,12 +9,13 @@ from typing import Any
 from xarray import Dataset, Variable, conventions
 from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value
 
-from .. import _native
 from .._array import Array
 from .._attributes import _json
+from .._group import Group
 from .elements import decoded, encoded, encoded_as_stored
 from .layout import document
 from .region import Region, resolved
+from .store import variable as stored_variable
 
 
 @dataclass(frozen=True)
@@ -88,15 +89,23 @@ class Plan:
     updates: list[Update]
 
 
-def planned(dataset: Dataset, arrays: Mapping[str, Array], request: Request) -> Plan:
-    """Plans to write a dataset into a group with these arrays.
+def planned(
+    dataset: Dataset, nodes: Mapping[str, Array | Group], request: Request, trial: Group
+) -> Plan:
+    """Plans to write a dataset into a group with these nodes.
+
+    New arrays are created in ``trial``, a group in memory at the same path, to find all errors in
+    documents and names before anything is stored.
 
     Raises
     ------
-    ValueError, TypeError, KeyError
+    ValueError, TypeError, KeyError, OverflowError
         If the dataset does not fit the stored variables, or cannot be encoded.
+    FileExistsError
+        If a group has the name of a new variable.
     """
-    _check_names(dataset)
+    arrays = {name: node for name, node in nodes.items() if isinstance(node, Array)}
+    _check_names(dataset, nodes)
     region: dict[Hashable, slice] = {}
     if request.region is not None:
         dataset, region = resolved(dataset, request.region, arrays, request.append_dim)
@@ -110,7 +119,9 @@ def planned(dataset: Dataset, arrays: Mapping[str, Array], request: Request) -> 
             if explicit is not None:
                 variable.encoding = dict(explicit)
             is_data = name not in dataset.coords
-            plan.additions.append(_addition(name, variable, explicit is not None, is_data, request))
+            addition = _addition(name, variable, explicit is not None, is_data, request)
+            _try(addition, trial)
+            plan.additions.append(addition)
         elif request.mode != "a-" or request.append_dim in (None, *variable.dims):
             plan.updates.append(_update(name, variable, arrays[name], region, request))
     _check_lengths(plan, arrays)
@@ -145,12 +156,14 @@ def _check_lengths(plan: Plan, arrays: Mapping[str, Array]) -> None:
             known[length] = name
 
 
-def _check_names(dataset: Dataset) -> None:
+def _check_names(dataset: Dataset, nodes: Mapping[str, Array | Group]) -> None:
     for name in dataset.variables:
         if not isinstance(name, str):
             raise TypeError(f"the name of a variable or dimension is a string, not {name!r}")
-        if not name or "/" in name or name.startswith("__") or not name.strip("."):
-            raise ValueError(f"{name!r} cannot be the name of a node: it is empty, . or .., has a slash, or begins with __")
+        if not name or "/" in name:
+            raise ValueError(f"{name!r} cannot be the name of a variable: it is empty, or a path")
+        if isinstance(nodes.get(name), Group):
+            raise FileExistsError(f"there is a group in the place of variable {name!r}: {nodes[name]!r}")
 
 
 def _check_existing(
@@ -195,13 +208,16 @@ def _addition(
     text = document(
         name, variable, is_explicit=is_explicit, codecs=codecs, chunks=request.chunks
     )
-    try:
-        # Find all errors before anything is stored.
-        _native.Array.create(("memory:", "", {}, None, False), text)
-    except ValueError as error:
-        error.add_note(f"while the array of variable {name!r} was planned")
-        raise
     return Addition(name, variable, text)
+
+
+def _try(addition: Addition, trial: Group) -> None:
+    """Creates the array of a new variable in memory, and takes it as a variable again."""
+    try:
+        stored_variable(addition.name, Array(trial._native.create_array(addition.name, addition.document)))
+    except ValueError as error:
+        error.add_note(f"while the array of variable {addition.name!r} was planned")
+        raise
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:

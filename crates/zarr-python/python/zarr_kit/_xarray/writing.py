@@ -5,24 +5,32 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
 from xarray import DataArray, Dataset, DataTree, Variable
 from xarray.backends.common import ArrayWriter
 
 from .. import _native, _store
 from .._array import Array
-from .._create import group_document
+from .._create import fill, group_document
 from .._group import Group
 from .._notes import note_readers
 from .._store import Url
 from ..dask import _in_this_process
+from .encoding import may_refuse
 from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
 from .sources import check_not_read_from
 from .store import nodes, opened
 from .tasks import aligned_blocks, shared
+
+IN_MEMORY: _native.State = ("memory:", "", {}, None, False)
+"""A new store."""
+
+USUAL_NAME = 255
+"""The length of a name in bytes that every store can have."""
 
 MODES = ("w", "w-", "a", "a-", "r+")
 
@@ -48,9 +56,10 @@ def to_zarr(
 ) -> Any:
     """Stores a dataset, an array or a tree.
 
-    Everything is checked before anything is changed. Then the documents are written, so that
-    arrays have their new shapes, and then the elements: the tasks of a Dask array each write their
-    own region. No elements are lost if tasks share a stored chunk.
+    Everything but the elements of Dask arrays is checked before anything is changed. Then the
+    documents are written, so that arrays have their new shapes, and then the elements: the tasks of a
+    Dask array each write their own region, and find elements that cannot be stored. No elements are
+    lost if tasks share a stored chunk.
 
     Parameters
     ----------
@@ -61,10 +70,10 @@ def to_zarr(
     group
         The path of the group in the store; missing groups above it are created.
     mode
-        ``"w-"`` creates a new group; ``"w"`` first deletes the node in its place; ``"a"`` creates it
-        or adds to it, and overwrites its variables; ``"a-"`` is ``"a"``, but of the stored
-        variables only those with ``append_dim`` are written; ``"r+"`` writes only to stored
-        variables. By default ``"a"`` with ``append_dim``, ``"r+"`` with ``region``, else ``"w-"``.
+        ``"w-"`` creates a new group; ``"w"`` first deletes the group in its place, with all below;
+        ``"a"`` creates it or adds to it, and overwrites its variables; ``"a-"`` is ``"a"``, but of
+        the stored variables only those with ``append_dim`` are written; ``"r+"`` writes only to
+        stored variables. By default ``"a"`` with ``append_dim``, ``"r+"`` with ``region``, else ``"w-"``.
     codecs
         The codecs of new data variables as in ``zarr.json``, for all or by name; ``encoding`` takes
         precedence.
@@ -157,13 +166,22 @@ def to_zarr(
         raise FileExistsError(f"there is a group {root!r} already; mode 'a' adds to it, 'w' replaces it")
     if root is None and mode == "r+":
         raise FileNotFoundError(f"no group to write to: {url!r}, {path!r}")
+    trial = Group(_native.Group.create(IN_MEMORY, group_document()))
     plans = {}
     for below, dataset in datasets.items():
         request = Request(mode, append_dim, region, encodings[below], codecs, chunks)
-        plans[below] = planned(dataset, _arrays(root, below), request)
+        place = _with_parents(trial, f"{path}/{below}".strip("/"))
+        plans[below] = planned(dataset, _nodes(root, below), request, place)
     checks = safe_chunks and not align_chunks
     messages = list(filter(None, map(shared, plans.values()))) if checks else []
     _check_shared(messages, root or _existing(url, "", storage_options))
+    for below, plan in plans.items():
+        _rehearse(plan)
+        for name in ("", *(addition.name for addition in plan.additions)):
+            for part in (*path.split("/"), *below.split("/"), name):
+                if len(part.encode()) > USUAL_NAME:
+                    # Only the store knows whether it can have such a name: a look-up is an error if not.
+                    _existing(url, part, storage_options)
 
     was_consolidated = False
     writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
@@ -207,10 +225,10 @@ def _created(root: Group, plans: Mapping[str, Plan]) -> dict[str, dict[str, Any]
     """The documents of the new arrays, by their paths."""
     documents = {}
     for below, plan in plans.items():
-        arrays = _arrays(root, below)
+        nodes_below = _nodes(root, below)
         for addition in plan.additions:
             name = str(addition.name)
-            documents[f"{below}/{name}".lstrip("/")] = arrays[name].metadata
+            documents[f"{below}/{name}".lstrip("/")] = nodes_below[name].metadata
     return documents
 
 
@@ -271,13 +289,13 @@ def _existing(
         return None
 
 
-def _arrays(root: Group | None, below: str) -> dict[str, Array]:
+def _nodes(root: Group | None, below: str) -> dict[str, Array | Group]:
     if root is None or below and below not in root:
         return {}
     group = root[below] if below else root
     if isinstance(group, Array):
         raise ValueError(f"there is an array in the place of the group {below!r}")
-    return {name: node for name, node in nodes(group).items() if isinstance(node, Array)}
+    return nodes(group)
 
 
 def _check_shared(messages: list[str], group: Group | None) -> None:
@@ -326,6 +344,50 @@ class _How:
     """Whether blocks are joined so that no two share a stored chunk."""
     empty: bool
     """Whether chunks that hold only the fill value are stored."""
+
+
+def _rehearse(plan: Plan) -> None:
+    """Writes elements in memory, if the codecs may refuse some, before anything is stored.
+
+    Elements of Dask arrays are not computed twice: their tasks find those that are refused.
+    """
+    how = _How(ArrayWriter(lock=False), aligned=False, empty=False)  # type: ignore[no-untyped-call]
+    for addition in plan.additions:
+        document = json.loads(addition.document)
+        if addition.variable.chunks is None and may_refuse(document["codecs"]):
+            with _noted(addition.name):
+                _write(how, _in_memory(document), addition.variable, ())
+    for update in plan.updates:
+        document, variable = update.array.metadata, update.variable
+        if variable.chunks is None and variable.size and may_refuse(document["codecs"]):
+            with _noted(update.name):
+                _apply(how, replace(update, array=_like(document, variable, update.array.dtype)))
+
+
+def _like(document: dict[str, Any], variable: Variable, dtype: np.dtype[Any]) -> Array:
+    """An array in memory like a stored one, around elements of which others than the fill value are stored.
+
+    The codecs may refuse a fill value that they never get, so it is one of the elements here.
+    """
+    first = np.asarray(variable.values).reshape(-1)[:1].astype(dtype)[0]
+    try:
+        return _in_memory({**document, "fill_value": fill(first, document["data_type"])})
+    except ValueError:
+        # The element is refused itself: writing it tells its place.
+        return _in_memory(document)
+
+
+def _in_memory(document: dict[str, Any]) -> Array:
+    return Array(_native.Array.create(IN_MEMORY, json.dumps(document)))
+
+
+@contextlib.contextmanager
+def _noted(name: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        error.add_note(f"while variable {name!r} was encoded, before anything was stored")
+        raise
 
 
 def _execute(plan: Plan, group: Group, how: _How) -> None:

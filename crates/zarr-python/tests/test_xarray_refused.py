@@ -1,0 +1,126 @@
+"""What cannot be stored is refused before anything is changed."""
+
+import numpy as np
+import pytest
+import zarr_kit
+
+xr = pytest.importorskip("xarray")
+pytest.importorskip("dask.array")
+
+from zarr_kit.xarray import to_zarr  # noqa: E402
+
+OLD = xr.Dataset({"z": ("w", [1, 2])})
+
+
+def open_kit(where):
+    return xr.open_dataset(where, engine="zarr-kit")
+
+
+def files(where):
+    """The contents of all files."""
+    return {p.relative_to(where): p.read_bytes() for p in where.rglob("*") if p.is_file() and "lock" not in p.name}
+
+
+NAMES = ["a\\b", "a\0b", "zarr.json", ".zarray", ".zattrs", "...", "__a", "\ud800", "a/b", ""]
+
+
+@pytest.mark.parametrize("mode", ["w", "a"])
+@pytest.mark.parametrize("name", [*NAMES, "x" * 256])
+def test_names_of_variables_that_no_store_can_have(tmp_path, name, mode):
+    to_zarr(OLD, tmp_path / "a.zarr")
+    before = files(tmp_path / "a.zarr")
+    with pytest.raises((ValueError, OSError)):
+        to_zarr(xr.Dataset({"new": ("w", [1]), name: ("w", [1])}), tmp_path / "a.zarr", mode=mode)
+    assert files(tmp_path / "a.zarr") == before
+
+
+@pytest.mark.parametrize("mode", ["w", "a"])
+@pytest.mark.parametrize("name", ["a\\b", "zarr.json", "__a", "x" * 256])
+def test_names_of_groups_that_no_store_can_have(tmp_path, name, mode):
+    to_zarr(OLD, tmp_path / "a.zarr")
+    before = files(tmp_path / "a.zarr")
+    tree = xr.DataTree.from_dict({"/": OLD, f"/{name}": xr.Dataset({"count": ("v", [3])})})
+    for data, group in [(tree, None), (OLD, f"g/{name}")]:
+        with pytest.raises((ValueError, OSError)):
+            to_zarr(data, tmp_path / "a.zarr", group=group, mode=mode)
+        assert files(tmp_path / "a.zarr") == before
+
+
+def test_a_group_in_the_place_of_a_variable(tmp_path):
+    zarr_kit.create_group(tmp_path / "a.zarr").create_group("b")
+    before = files(tmp_path / "a.zarr")
+    with pytest.raises(FileExistsError, match="a group in the place of variable 'b'"):
+        to_zarr(xr.Dataset({"aa": ("w", [1]), "b": ("w", [1])}), tmp_path / "a.zarr", mode="a")
+    assert files(tmp_path / "a.zarr") == before
+
+
+PACKED = [{"name": "packbits", "configuration": {"last_bit": 7}}]
+
+
+@pytest.mark.parametrize("shards", [None, (4,)])
+def test_elements_that_codecs_refuse(tmp_path, shards):
+    def numbers(*values):
+        return xr.Dataset({"a": ("w", [1] * len(values)), "b": ("w", np.array(values, "i2")), "c": ("w", ["text"] * len(values))})
+
+    encoding = {"b": {"codecs": PACKED, "chunks": (2,), "shards": shards, "fill_value": 9}}
+    to_zarr(numbers(1, 2, 3), tmp_path / "a.zarr", encoding=encoding)
+    before = files(tmp_path / "a.zarr")
+    for ds, arguments in [
+        (numbers(1, 300), {"mode": "w", "encoding": encoding | {"b": encoding["b"] | {"shards": None}}}),
+        (numbers(1, 300), {"append_dim": "w"}),
+        (numbers(300, 1, 2), {"mode": "r+"}),
+        (numbers(300)[["b"]], {"region": {"w": slice(2, 3)}}),
+    ]:
+        with pytest.raises(zarr_kit.LossError) as raised:
+            to_zarr(ds, tmp_path / "a.zarr", **arguments)
+        assert "variable 'b'" in "".join(raised.value.__notes__)
+        assert files(tmp_path / "a.zarr") == before
+    with pytest.raises(ValueError):
+        to_zarr(xr.Dataset({"a": ("w", [1]), "s": ("w", np.array(["\ud800"], object))}), tmp_path / "a.zarr", mode="w")
+    assert files(tmp_path / "a.zarr") == before
+    to_zarr(numbers(4, 5), tmp_path / "a.zarr", append_dim="w")
+    to_zarr(numbers(6)[["b"]], tmp_path / "a.zarr", region={"w": slice(0, 1)})
+    assert open_kit(tmp_path / "a.zarr").b.values.tolist() == [6, 2, 3, 4, 5]
+
+
+def test_a_fill_value_that_codecs_refuse_is_not_written(tmp_path):
+    """Xarray's fill value of floats is NaN, which lossy zfp has not: no chunk has it here."""
+    codecs = [{"name": "zfp", "configuration": {"mode": "fixed_accuracy", "tolerance": 0.01}}]
+    ds = xr.Dataset({"a": ("w", np.arange(6.0))})
+    to_zarr(ds, tmp_path / "a.zarr", codecs={"a": codecs}, chunks={"w": 3})
+    to_zarr(ds.isel(w=[5]), tmp_path / "a.zarr", region={"w": slice(1, 2)})
+    np.testing.assert_allclose(open_kit(tmp_path / "a.zarr").a, [0, 5, 2, 3, 4, 5], atol=0.01)
+
+
+def test_names_and_attributes_that_cannot_be_stored(tmp_path):
+    for ds, error in [
+        (xr.Dataset({3: ("x", [1])}), TypeError),
+        (xr.Dataset({"__a": ("x", [1])}), ValueError),
+        (xr.Dataset({"": ("x", [1])}), ValueError),
+        (xr.Dataset({"a": ("x", [1])}, attrs={"b": float("nan")}), ValueError),
+        (xr.Dataset({"a": ("x", [1], {"b": object()})}), TypeError),
+        (xr.Dataset({"a/b": ("x", [1])}), ValueError),
+        (xr.Dataset({"a": ("x", np.array([object()]))}), ValueError),
+    ]:
+        with pytest.raises(error):
+            to_zarr(ds, tmp_path / "a.zarr")
+        assert not (tmp_path / "a.zarr").exists()
+
+
+@pytest.mark.parametrize("dtype", ["U2", "S2"])
+def test_a_fill_value_that_no_engine_reads(tmp_path, dtype):
+    to_zarr(OLD, tmp_path / "a.zarr")
+    before = files(tmp_path / "a.zarr")
+    ds = xr.Dataset({"v": ("x", np.array(["a", "bb"], dtype))})
+    with pytest.raises(ValueError, match="'v': attribute _FillValue"):
+        to_zarr(ds, tmp_path / "a.zarr", mode="w", encoding={"v": {"_FillValue": ds.v.values[0]}})
+    assert files(tmp_path / "a.zarr") == before
+
+
+def test_an_array_in_the_place_of_the_group(tmp_path):
+    zarr_kit.create(tmp_path / "a.zarr", shape=3, dtype="i2")[:] = 7
+    before = files(tmp_path / "a.zarr")
+    for mode in ("w", "w-", "a"):
+        with pytest.raises(ValueError, match="is an array, not a group"):
+            to_zarr(OLD, tmp_path / "a.zarr", mode=mode)
+        assert files(tmp_path / "a.zarr") == before
