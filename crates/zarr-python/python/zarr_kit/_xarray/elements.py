@@ -86,7 +86,7 @@ def _encoding(stored: Variable, array: Array) -> dict[Any, Any]:
     if "since" in encoding.get("units", ""):
         # What attributes do not name is the standard calendar, also for numpy's times.
         encoding.setdefault("calendar", "standard")
-    if array.dtype.kind not in "iuf" or not {"units", *PACKING} & set(encoding):
+    if array.dtype.kind not in "iufc" or not {"units", *PACKING} & set(encoding):
         encoding.pop("dtype", None)
     elif array.dtype.kind in "iu" and array.dtype.itemsize < 8 and "_Unsigned" not in encoding:
         # The coders need to know that integers are stored.
