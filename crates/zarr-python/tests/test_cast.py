@@ -73,6 +73,11 @@ def test_records_have_no_arrays_within():
         ("M8[Y]", "NaT"),
         ("m8[s]", timedelta(minutes=2)),
         ("M8[ns]", np.datetime64("NaT", "D")),
+        ("M8[M]", date(2001, 2, 1)),
+        ("M8[us]", date(3000, 1, 1)),
+        ("M8[s]", [None, 5]),
+        ("M8[s]", np.array([5, 2**62], "u8")),
+        ("m8[s]", ["5", "NaT"]),
     ],
 )
 def test_times_are_those_of_numpy(dtype, value):
@@ -91,11 +96,49 @@ def test_times_are_those_of_numpy(dtype, value):
         ("M8[Y]", "2001-02-03"),
         ("m8[s]", timedelta(milliseconds=2)),
         ("M8[D]", "soon"),
+        ("M8[D]", [None, "soon"]),
+        ("M8[ns]", date(3000, 1, 1)),
+        ("M8[ns]", np.datetime64("3000-01-01")),
+        ("M8[ns]", ["2001", "1000-01-01T00:00:00.123456789"]),
+        ("M8[M]", date(2001, 1, 15)),
+        ("M8[D]", ["2001-01-01T12:30", None]),
+        ("M8[D]", [None, "2001-01-01T12:30", date(2001, 1, 1)]),
+        ("M8[D]", np.array(["2001-01-01T12:30"], object)),
+        ("M8[D]", np.array(["2001-01-01T12:30"], np.dtypes.StringDType())),
+        ("M8[D]", np.array([b"2001-01-01T12:30"])),
     ],
 )
 def test_times_that_would_be_cut_are_refused(dtype, value):
-    with pytest.raises(ValueError):
-        written(dtype, value)
+    with pytest.raises(ValueError, match="does not fit into datetime64|does not fit into timedelta64|no times"):
+        written(dtype, value, np.shape(value) or 2)
+
+
+@pytest.mark.parametrize("kind", ["string", object, "S16", np.dtypes.StringDType()])
+def test_texts_of_every_kind_are_times(kind):
+    if kind == "string":
+        value = pytest.importorskip("pandas").Series(["2001-02-03T04:05"])
+    else:
+        value = np.array(["2001-02-03T04:05"], kind)
+    assert written("M8[m]", value, 1)[0] == np.datetime64("2001-02-03T04:05")
+
+
+def test_what_is_no_time_is_refused():
+    for value in (2**63, 2**64, [None, 2**64], np.array([2**63 + 5], "u8")):
+        with pytest.raises(OverflowError, match="does not fit into datetime64"):
+            written("M8[s]", value, np.shape(value))
+    for value in (timedelta(1), np.timedelta64(5, "s"), [None, True], [None, 1.5], [None, object()]):
+        with pytest.raises(TypeError, match=r"no values? of datetime64\[s\]"):
+            written("M8[s]", value, np.shape(value))
+    with pytest.raises(TypeError, match=r"no values of timedelta64\[s\]"):
+        written("m8[s]", date(2001, 1, 1))
+    with pytest.raises(ValueError, match="does not fit"):
+        zarr_kit.create("memory:", shape=1, dtype="M8[ns]", fill_value=date(3000, 1, 1))
+
+
+def test_pandas_has_one_nat():
+    pd = pytest.importorskip("pandas")
+    found = written("m8[s]", [pd.NaT, pd.Timedelta("5s")])
+    assert np.isnat(found[0]) and found[1] == np.timedelta64(5, "s")
 
 
 def test_pandas_times_have_nanoseconds():

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timedelta
+from datetime import date, timedelta
 from typing import Any
 
 import numpy as np
@@ -74,31 +74,65 @@ def _records(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _times(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Converts points in time, or durations."""
-    if found.dtype.kind in "bfcV":
-        raise TypeError(f"elements of {found.dtype} are no values of {dtype}")
-    if found.dtype.kind == dtype.kind:
+    kind = found.dtype.kind
+    if kind == dtype.kind:
         return _unchanged(found, dtype)
-    if found.dtype.kind in "US" and dtype.kind == "M":
-        places = [place for place, text in enumerate(found.flat) if text not in ("NaT", "nat", "NAT", "")]
-        if not places:
-            return np.full(found.shape, "NaT", dtype)
-        try:
-            # In the finest unit of the texts themselves, which NaT does not have.
-            given = np.array([found.flat[place] for place in places], "M8")
-            exact = np.full(found.shape, "NaT", given.dtype)
-            exact.flat[places] = given
-        except ValueError:
-            raise ValueError(f"no times, which are text such as 2001-02-03T04:05: {found!r}") from None
-        return _unchanged(exact, dtype)
-    times = found.astype(dtype)
+    if kind in "iu":
+        last = np.iinfo(np.int64).max
+        if found.size and int(found.max()) > last:
+            raise OverflowError(f"{found.max()} does not fit into {dtype}, whose numbers end at {last}")
+        return found.astype(dtype)
+    if kind in "OT":
+        found = found.astype(object)
+        if not set(map(type, found.flat)) <= {str, type(None)}:
+            times = np.empty(found.shape, dtype)
+            for place, element in enumerate(found.flat):
+                times.flat[place] = _time(element, dtype)
+            return times
+        found = np.array([text or "NaT" for text in found.flat], "U").reshape(found.shape)
+    elif kind not in "US":
+        raise TypeError(f"elements of {found.dtype} are no values of {dtype}")
+    return _parsed(found.astype("U"), dtype)
+
+
+def _time(element: Any, dtype: np.dtype[Any]) -> Any:
+    """Converts one point in time, or duration."""
+    # pandas' times are datetimes too; numpy would drop their nanoseconds.
+    exact = getattr(element, "asm8", element)
+    if isinstance(exact, date):
+        exact = np.datetime64(exact)
+    elif isinstance(exact, timedelta):
+        exact = np.timedelta64(exact)
+    found = np.asarray(exact)
+    # pandas has one NaT, of points in time, for durations too.
+    if exact is None or (found.dtype.kind in "Mm" and np.isnat(found)):
+        return "NaT"
+    if isinstance(exact, int) and not isinstance(exact, bool) and found.dtype.kind == "O":
+        raise OverflowError(f"{exact} does not fit into {dtype}")
     if found.dtype.kind == "O":
-        for index, element in enumerate(found.flat):
-            # pandas' times are datetimes too; numpy would drop their nanoseconds.
-            exact = getattr(element, "asm8", element)
-            if isinstance(exact, datetime | timedelta):
-                exact = np.asarray(exact, f"{dtype.kind}8[us]")[()]
-            if isinstance(exact, np.datetime64 | np.timedelta64):
-                times.flat[index] = _unchanged(np.asarray(exact), dtype)
+        raise TypeError(f"{exact!r} is no value of {dtype}")
+    return _times(found, dtype)[()]
+
+
+def _parsed(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts texts, which hold points in time, or numbers of a duration's unit."""
+    if dtype.kind == "m":
+        return found.astype(dtype)
+    places = [place for place, text in enumerate(found.flat) if text not in ("NaT", "nat", "NAT", "")]
+    times = np.full(found.shape, "NaT", dtype)
+    if not places:
+        return times
+    texts = found.reshape(-1)[places]
+    try:
+        # In the finest unit of the texts themselves, which NaT does not have.
+        given = np.array(texts, "M8")
+        years = texts.astype("M8[Y]")
+    except ValueError:
+        raise ValueError(f"no times, which are text such as 2001-02-03T04:05: {found!r}") from None
+    # numpy's parser wraps years that this unit does not reach.
+    if np.any(given.astype("M8[Y]") != years):
+        raise ValueError(f"no times of one unit, since years in {given.dtype} do not reach so far: {found!r}")
+    times.flat[places] = _unchanged(given, dtype)
     return times
 
 
@@ -112,9 +146,13 @@ def _unchanged(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """
     if found.dtype == dtype:
         return found
-    converted = found.astype(dtype)
+    try:
+        converted = found.astype(dtype)
+    except OverflowError as error:  # of numpy 2.5; before it, times wrap
+        raise ValueError(f"{found!r} does not fit into {dtype}: {error}") from None
     if found.dtype.kind in "Mm":
-        differs = (converted != found) & ~np.isnat(found)
+        # Converted back, because a comparison converts to the finer unit, and wraps as well.
+        differs = (converted.astype(found.dtype) != found) & ~np.isnat(found)
     else:
         differs = converted.astype(object) != found.astype(object)
     if np.any(differs):
