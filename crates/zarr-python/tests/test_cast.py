@@ -160,6 +160,39 @@ def test_small_integers_are_not_made_of_fractions(name):
         written(name, np.array([5, -5], ml_dtypes.int4) if name != "int4" else np.array([8, 0], ml_dtypes.uint4))
 
 
+def test_raw_bytes_are_neither_cut_nor_made_of_numbers():
+    assert written("V3", [b"ab", b"abc"]).tolist() == [b"ab\0", b"abc"]
+    assert written("V3", [np.void(b"abc")] * 2).tolist() == written("V3", np.array([b"abc"], "S5")).tolist()
+    for value in (b"abcd", b"abc\0", [b"a", b"abcd"], np.array([b"abcd"], "S5")):
+        with pytest.raises(ValueError, match=r"does not fit into \|V3"):
+            written("V3", value)
+    for value in (5, 1.5, "abc", np.void(b"ab"), np.void(b"abcd"), np.array([1], "u1"), np.zeros(1, "i1,i1,i1")):
+        with pytest.raises(TypeError, match=r"the array has elements of bytes|are no values of \|V3"):
+            written("V3", value)
+    for dtype in ("V3", "r24"):
+        assert zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=b"ab").fill_value.tobytes() == b"ab\0"
+        with pytest.raises(ValueError, match="does not fit"):
+            zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=b"abcdef")
+        with pytest.raises(TypeError, match="elements of bytes"):
+            zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=5)
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", "c8", "bfloat16"])
+def test_floats_are_made_of_numbers_only(dtype):
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    texts = ("1.5", [b"1.5", b"2"], ["1.5", None], np.array(["1.5"], np.dtypes.StringDType()))
+    times = (np.datetime64("2001"), np.timedelta64(5, "s"), [None, np.datetime64("2001")])
+    for value in (*texts, *times, np.void(b"abcdefgh"), np.zeros(1, [("a", "f8")])):
+        with pytest.raises(TypeError, match="no values? of"):
+            written(dtype, value)
+    if dtype != "c8":
+        with pytest.raises(TypeError, match="elements of complex128 are no values of"):
+            written(dtype, 1 + 2j)
+    for value in (1.5, [True, 2], np.array([0.1]), np.array([-3], ml_dtypes.int4), np.array([1.5], ml_dtypes.bfloat16)):
+        expected = np.broadcast_to(np.asarray(value).astype(np.dtype(dtype)), 2)
+        np.testing.assert_array_equal(written(dtype, value), expected)
+
+
 def test_shapes_are_integers():
     for shape in (3.5, "3", [3, None]):
         with pytest.raises(TypeError, match="a shape is an integer"):

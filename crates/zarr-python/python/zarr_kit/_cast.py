@@ -26,10 +26,11 @@ def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
         return found
     if dtype.kind in "Mm":
         return _times(found, dtype)
+    if issubclass(dtype.type, np.void):
+        return _raw(value, dtype)
     limits = _dtypes.integer_limits(dtype)
     if limits is None:
-        safe = found.dtype.kind in "biufc" and dtype.kind in "biufc"
-        return found.astype(dtype, casting="same_kind" if safe else "unsafe")
+        return _floats(found, dtype)
     if _dtypes.integer_limits(found.dtype) is None:
         if found.dtype.kind in "fcV":
             raise TypeError(f"elements of {found.dtype} are no values of {dtype}: round them first")
@@ -70,6 +71,32 @@ def _records(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
         plain: Any = column.tolist() if column.dtype.kind == "O" else column
         records[name] = cast(plain, field)
     return records
+
+
+def _raw(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts byte strings to raw bytes; zeros follow those that are shorter, as in numpy."""
+    given = np.asarray(value).dtype
+    if given.kind == "V":
+        raise TypeError(f"elements of {given} are no values of {dtype}")
+    found = texts(value, bytes).astype(object)
+    for element in found.flat:
+        if len(element) > dtype.itemsize:
+            raise ValueError(f"{element!r} does not fit into {dtype}")
+    return found.astype(dtype)
+
+
+def _floats(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts real or complex numbers, which are rounded to the type's precision."""
+    if found.dtype.kind == "O":
+        for element in found.flat:
+            # numpy parses texts, and takes the numbers of times.
+            if isinstance(element, (str, bytes, np.datetime64, np.timedelta64, np.void)):
+                raise TypeError(f"{element!r} is no value of {dtype}")
+        return found.astype(dtype)
+    is_real = found.dtype.kind in "biufV" and not issubclass(found.dtype.type, np.void)
+    if not is_real and (found.dtype.kind, dtype.kind) != ("c", "c"):
+        raise TypeError(f"elements of {found.dtype} are no values of {dtype}")
+    return found.astype(dtype)
 
 
 def _times(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -71,8 +71,8 @@ def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
     if _dtypes.is_text(data_type) or _dtypes.is_bytes(data_type):
         return _fill_of_any_length(value, data_type)
     dtype = _dtypes.to_numpy(data_type)
-    if dtype.kind == "V" and dtype.fields is None and dtype.name.startswith("void"):
-        raw = bytes(dtype.itemsize) if _is_zero(value) else np.asarray(value, dtype).tobytes()
+    if issubclass(dtype.type, np.void) and dtype.fields is None:
+        raw = bytes(dtype.itemsize) if _is_zero(value) else cast(value, dtype).tobytes()
         is_core = isinstance(data_type, str)
         return list(raw) if is_core else base64.b64encode(raw).decode()
     if dtype.fields is not None:
