@@ -28,13 +28,16 @@ def test_the_fill_value_is_a_scalar_of_the_dtype(tmp_path):
 
 @pytest.mark.filterwarnings("error")
 def test_fill_values_that_do_not_fit_are_refused():
-    for dtype, fill in [("f4", 1e39), ("f2", -65536), ("c8", 1e39j), ("i1", 128), ("u1", -1), ("i4", np.nan), ("i2", 0.5), ("float8_e4m3fn", 1e4)]:
+    for dtype, fill in [("f4", 1e39), ("f2", -65536), ("c8", 1e39j), ("i1", 128), ("u1", -1), ("i4", np.nan), ("i2", 0.5), ("float8_e4m3fn", 1e4), ("f4", 10**39), ("f8", 10**400), ("bfloat16", 10**39), ("bool", 2), ("bool", 0.5), ("float4_e2m1fn", 100), ("float4_e2m1fn", -6.5), ("float4_e2m1fn", np.nan), ("float8_e4m3fn", np.inf), ("float8_e8m0fnu", -1)]:
         with pytest.raises(OverflowError, match="does not fit into"):
+            zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=fill)
+    for dtype, fill in [("f4", 1 + 2j), ("f4", "5"), ("i4", "5"), ("bool", "False"), ("c8", np.datetime64("2001"))]:
+        with pytest.raises(TypeError):
             zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=fill)
     for dtype, fill in [("S3", b"four"), ("U2", "abc"), ("M8[s]", np.datetime64("2001-01-01T00:00:00.5")), ("M8[D]", "2001-01-01T05"), ([("a", "S1")], (b"xy",))]:
         with pytest.raises(ValueError, match="does not fit into"):
             zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=fill)
-    for dtype, fill in [("f4", np.inf), ("f2", -np.inf), ("f2", 65504), ("c8", complex(np.inf, 1)), ("f4", np.float64(1 / 3)), ("S3", b"abc"), ("U2", "ab")]:
+    for dtype, fill in [("f4", np.inf), ("f2", -np.inf), ("f2", 65504), ("c8", complex(np.inf, 1)), ("f4", np.float64(1 / 3)), ("S3", b"abc"), ("U2", "ab"), ("i4", 5.0), ("bool", 1), ("f4", 10**30), ("f4", 3.4028235e38), ("c8", 1), ("f4", "Infinity")]:
         array = zarr_kit.create("memory:", shape=1, dtype=dtype, fill_value=fill)
         assert array.fill_value == np.dtype(dtype).type(fill)
 

@@ -92,7 +92,8 @@ def _floats(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
             # numpy parses texts, and takes the numbers of times.
             if isinstance(element, (str, bytes, np.datetime64, np.timedelta64, np.void)):
                 raise TypeError(f"{element!r} is no value of {dtype}")
-        return found.astype(dtype)
+        # As numpy does for its own types; ml_dtypes takes few objects.
+        return found.astype(np.complex128 if dtype.kind == "c" else np.float64).astype(dtype)
     is_real = found.dtype.kind in "biufV" and not issubclass(found.dtype.type, np.void)
     if not is_real and (found.dtype.kind, dtype.kind) != ("c", "c"):
         raise TypeError(f"elements of {found.dtype} are no values of {dtype}")

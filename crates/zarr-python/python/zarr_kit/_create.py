@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -86,24 +87,39 @@ def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
     if dtype.kind in "Mm":
         scalar = cast("NaT" if value is None else value, dtype)
         return "NaT" if np.isnat(scalar) else int(scalar.view(np.int64))
-    with np.errstate(invalid="ignore", over="ignore"):  # what does not fit is an error below
-        scalar = np.asarray(0 if value is None else value).astype(dtype)[()]
+    scalar = _number(value, dtype)
     if dtype.kind == "b":
         return bool(scalar)
-    if dtype.kind in "iu" or dtype.name in ("int2", "int4", "uint2", "uint4"):
-        if int(scalar) != value and value is not None:
-            raise OverflowError(f"fill value {value} does not fit into {dtype.name}")
+    if _dtypes.integer_limits(dtype) is not None:
         return int(scalar)
-    if _is_finite(value) and not np.isfinite(scalar):
-        raise OverflowError(f"fill value {value} does not fit into {dtype.name}")
     if dtype.kind == "c":
         return [_float(scalar.real), _float(scalar.imag)]
     return _float(scalar)
 
 
-def _is_finite(value: Any) -> bool:
-    found = np.asarray(value)
-    return found.dtype.kind in "iufc" and bool(np.isfinite(found))
+def _number(value: Any, dtype: np.dtype[Any]) -> Any:
+    """A fill value as a scalar of a type of numbers; only rounding may change it."""
+    does_not_fit = OverflowError(f"fill value {value!r} does not fit into {dtype.name}")
+    is_integer = _dtypes.integer_limits(dtype) is not None
+    if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity") and not is_integer:
+        value = float(value)  # as documents write it
+    if is_integer and np.asarray(value).dtype.kind == "f":
+        if not float(value).is_integer():
+            raise does_not_fit
+        value = int(value)
+    try:
+        with np.errstate(invalid="ignore", over="ignore"):
+            scalar = cast(value, dtype)[()]
+            # Types without infinity have their largest value, or NaN, in its place.
+            largest = complex(np.asarray(np.inf).astype(dtype)).real
+        given, kept = complex(value), complex(scalar)
+    except OverflowError:
+        raise does_not_fit from None
+    for before, after in () if is_integer else ((given.real, kept.real), (given.imag, kept.imag)):
+        is_same = math.isnan(before) == math.isnan(after) and math.isinf(before) == math.isinf(after)
+        if not is_same or largest < abs(before) < math.inf:
+            raise does_not_fit
+    return scalar
 
 
 def _fill_of_any_length(value: Any, data_type: str | dict[str, Any]) -> str:
