@@ -193,6 +193,18 @@ def test_floats_are_made_of_numbers_only(dtype):
         np.testing.assert_array_equal(written(dtype, value), expected)
 
 
+@pytest.mark.parametrize("dtype", ["i4", "u8", "bool", "int4"])
+def test_integers_of_any_size_do_not_fit(dtype):
+    for value in (2**64, [2**64], [-1, 2**63], np.array([5, -(2**70)], object)):
+        with pytest.raises(OverflowError, match="does not fit into"):
+            written(dtype, value)
+    for value in ("5", ["5"], [None, 1], [1, 2.0], np.array(["5"], object), np.array([None]), 2.0, np.datetime64("2001")):
+        with pytest.raises(TypeError, match="no values? of"):
+            written(dtype, value)
+    assert written(dtype, np.array([1, True], object)).tolist() == [1, 1]
+    assert written(dtype, [], 0).shape == (0,)
+
+
 def test_shapes_are_integers():
     for shape in (3.5, "3", [3, None]):
         with pytest.raises(TypeError, match="a shape is an integer"):

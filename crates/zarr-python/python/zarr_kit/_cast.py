@@ -29,18 +29,7 @@ def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     if issubclass(dtype.type, np.void):
         return _raw(value, dtype)
     limits = _dtypes.integer_limits(dtype)
-    if limits is None:
-        return _floats(found, dtype)
-    if _dtypes.integer_limits(found.dtype) is None:
-        if found.dtype.kind in "fcV":
-            raise TypeError(f"elements of {found.dtype} are no values of {dtype}: round them first")
-        return found.astype(dtype, casting="same_kind")
-    found = found if found.dtype.kind in "biu" else found.astype(np.int8)
-    low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
-    if low < limits[0] or high > limits[1]:
-        outside = low if low < limits[0] else high
-        raise OverflowError(f"{outside} does not fit into {dtype}")
-    return found.astype(dtype)
+    return _floats(found, dtype) if limits is None else _integers(value, found, dtype, limits)
 
 
 def broadcast(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -83,6 +72,35 @@ def _raw(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
         if len(element) > dtype.itemsize:
             raise ValueError(f"{element!r} does not fit into {dtype}")
     return found.astype(dtype)
+
+
+def _integers(
+    value: Any, found: NDArray[Any], dtype: np.dtype[Any], limits: tuple[int, int]
+) -> NDArray[Any]:
+    """Converts integers and truth values."""
+    if found.dtype.kind == "f" and not hasattr(value, "dtype"):
+        # A list of a negative integer and one above 2^63 - 1 is an array of floats for numpy.
+        exact = np.asarray(value, object)
+        found = exact if all(map(_is_integer, exact.flat)) else found
+    if found.dtype.kind == "O":
+        for element in found.flat:
+            if not _is_integer(element):
+                raise TypeError(f"{element!r} is no value of {dtype}")
+        low, high = (int(min(found.flat)), int(max(found.flat))) if found.size else (0, 0)
+    elif _dtypes.integer_limits(found.dtype) is None:
+        advice = ": round them first" if found.dtype.kind in "fcV" else ""
+        raise TypeError(f"elements of {found.dtype} are no values of {dtype}{advice}")
+    else:
+        found = found if found.dtype.kind in "biu" else found.astype(np.int8)
+        low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
+    if low < limits[0] or high > limits[1]:
+        outside = low if low < limits[0] else high
+        raise OverflowError(f"{outside} does not fit into {dtype}")
+    return found.astype(dtype)
+
+
+def _is_integer(element: Any) -> bool:
+    return isinstance(element, (int, np.integer, np.bool_))
 
 
 def _floats(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
