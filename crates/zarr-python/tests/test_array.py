@@ -42,6 +42,43 @@ def test_fill_values_that_do_not_fit_are_refused():
         assert array.fill_value == np.dtype(dtype).type(fill)
 
 
+def test_small_integers_in_records_have_their_sign(tmp_path):
+    dtype = np.dtype([("day", "u1"), ("at", [("x", ml_dtypes.int4), ("y", ml_dtypes.int2)])])
+    layout = {"shape": 3, "dtype": dtype, "codecs": [{"name": "bytes"}], "chunks": 3}
+    array = zarr_kit.create(tmp_path / "a.zarr", fill_value=(1, (-5, -2)), **layout)
+    values = np.array([(255, (3, 1)), (0, (-8, -1)), (7, (-1, -2))], dtype)
+    values["at"]["x"] = values["at"]["x"] - ml_dtypes.int4(1)  # numpy's bytes lack the sign
+    expected = [(day, (int(x), int(y))) for day, (x, y) in values.tolist()]
+    assert [int(x) for x in values["at"]["x"]] == [2, 7, -2]
+
+    def numbers(found):
+        return [(day, (int(x), int(y))) for day, (x, y) in found.tolist()]
+
+    assert numbers(array[...]) == [(1, (-5, -2))] * 3 and array.fill_value["at"]["x"] == -5
+    array[:] = values
+    assert (tmp_path / "a.zarr/c/0").read_bytes() == b"\xff\x02\x01\0\x07\xff\x07\xfe\xfe"
+    assert numbers(array[...]) == expected and array[...].tobytes() == values.tobytes()
+    out = np.zeros((3, 2), dtype)[:, 1]
+    assert array.read(out=out).tobytes() == array.vindex[[0, 1, 2]].tobytes() == values.tobytes()
+    array[1] = (4, (-3, 0))
+    assert numbers(array[1:2]) == [(4, (-3, 0))]
+
+
+def test_appended_values_have_the_shape_of_the_elements():
+    array = zarr_kit.create("memory:", shape=1, dtype=[("a", "i4"), ("b", "i4")], chunks=1)
+    array.append([(1, 2)])
+    array.append([(3, 4), (5, 6)])
+    assert array[:].tolist() == [(0, 0), (1, 2), (3, 4), (5, 6)]
+    numbers = zarr_kit.create("memory:", shape=(2, 3), dtype="i4")
+    for value in (5, [5], np.zeros((2, 1, 1), "i4"), np.zeros((3, 1), "i4")):
+        with pytest.raises(ValueError, match="axis 1 of .* cannot grow by shape"):
+            numbers.append(value, axis=1)
+    numbers.append([[5], [6]], axis=1)
+    assert numbers[:, 3].tolist() == [5, 6]
+    with pytest.raises(ValueError, match=r"axis 0 of \(4,\) cannot grow by shape \(\)"):
+        array.append((1, 2))
+
+
 def test_chunks_by_default_are_neither_small_nor_large():
     for shape, expected in [
         ((3, 5), [3, 5]),
@@ -176,7 +213,7 @@ def test_append_and_resize(tmp_path):
     array.resize((62, 2))
     assert array[:, 0].tolist() == [1] * 10 + [0] * 52
     with pytest.raises(ValueError, match="cannot grow"):
-        array.append(np.zeros((3, 3)))
+        array.append(np.zeros((3, 3), "i2"))
 
 
 def test_errors_are_pythons_kinds(tmp_path):

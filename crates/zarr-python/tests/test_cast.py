@@ -52,6 +52,22 @@ def test_records_that_would_change_are_refused(value, error):
         written(RECORD, value)
 
 
+@pytest.mark.parametrize("names", ["ba", "ac"])
+def test_records_with_other_fields_are_refused_in_lists_too(names):
+    dtype = [("a", "i4"), ("b", "i4")]
+    record = np.array((1, 2), [(name, "i4") for name in names])
+    objects = np.empty(1, object)
+    objects[0] = record[()]
+    for value in (record, record[()], [record[()]], [(3, 4), record[()]], [[record[()]]], [record], objects):
+        with pytest.raises(TypeError, match="no records with the fields"):
+            written(dtype, value)
+    for value in ((record[()],), [((3, 4),), (record[()],)]):
+        with pytest.raises(TypeError, match="no records with the fields"):
+            written([("at", dtype)], value)
+    same = np.array((1, 2), dtype)
+    assert written(dtype, [same[()], (3, 4)]).tolist() == [(1, 2), (3, 4)]
+
+
 def test_records_have_no_arrays_within():
     with pytest.raises(TypeError, match="arrays within records"):
         zarr_kit.create("memory:", shape=1, dtype=[("a", "i4", (2,))])

@@ -341,10 +341,10 @@ class Array(Node[_native.Array]):
         >>> a[:].tolist(), a.chunks
         ([0, 0, 0, 8, 9], ((1, 2, 2),))
         """
-        axis, shape = _rearrange.axis_of(axis, None, self.ndim), np.shape(value)
-        if shape != self.shape[:axis] + shape[axis : axis + 1] + self.shape[axis + 1 :]:
+        axis, added = _rearrange.axis_of(axis, None, self.ndim), self._elements.checked(value)
+        shape = added.shape
+        if len(shape) != self.ndim or shape != (*self.shape[:axis], shape[axis], *self.shape[axis + 1 :]):
             raise ValueError(f"axis {axis} of {self.shape} cannot grow by shape {shape}")
-        added = self._elements.checked(value)
         edges = _grid.runs(list(chunks or ()))
         self._set(self._elements.append(axis, shape[axis], added, edges))
 

@@ -49,17 +49,29 @@ def _records(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     names = dtype.names or ()
     found = np.asarray(value) if hasattr(value, "dtype") else None
     if found is None or found.dtype.kind == "O":
+        _check_fields(value, names)
         # Tuples are records for numpy only if it is told so. Objects keep each element as it is.
         found = np.asarray(value, np.dtype([(name, object) for name in names]))
-    elif found.dtype.names != names:
-        given = found.dtype.names or found.dtype
-        raise TypeError(f"elements of {given} are no records with the fields {names}, in this order")
+    elif found.dtype.names is None:
+        raise TypeError(f"elements of {found.dtype} are no records with the fields {names}, in this order")
+    else:
+        _check_fields(found, names)
     records = np.empty(found.shape, dtype)
     for name in names if found.size else ():
         column, field = found[name], dtype.fields[name][0] if dtype.fields else dtype
         plain: Any = column.tolist() if column.dtype.kind == "O" else column
         records[name] = cast(plain, field)
     return records
+
+
+def _check_fields(value: Any, names: tuple[str, ...]) -> None:
+    """Refuses records with other fields: numpy takes fields by their place, whatever their names."""
+    dtype = getattr(value, "dtype", None)
+    if isinstance(value, list) or (dtype is not None and dtype.kind == "O"):
+        for element in value if isinstance(value, list) else value.flat:
+            _check_fields(element, names)
+    elif dtype is not None and dtype.names not in (None, names):
+        raise TypeError(f"elements of {dtype.names} are no records with the fields {names}, in this order")
 
 
 def _raw(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:

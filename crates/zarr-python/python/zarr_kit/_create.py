@@ -78,7 +78,7 @@ def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
         return list(raw) if is_core else base64.b64encode(raw).decode()
     if dtype.fields is not None:
         record = np.zeros((), dtype) if _is_zero(value) else cast(value, dtype)
-        return base64.b64encode(record.tobytes()).decode()
+        return base64.b64encode(_dtypes.to_stored(record, data_type).tobytes()).decode()
     if dtype.kind == "S":
         raw = b"" if _is_zero(value) else bytes(cast(value, dtype)[()])
         return base64.b64encode(raw).decode()

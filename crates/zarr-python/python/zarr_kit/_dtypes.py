@@ -69,7 +69,7 @@ def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
     if name == "raw_bytes":
         return np.dtype(f"V{configuration['length_bytes']}")
     if name in ("struct", "structured"):
-        return np.dtype([_field(field) for field in configuration["fields"]])
+        return np.dtype([(name, to_numpy(kind)) for name, kind in map(_field_type, configuration["fields"])])
     raise TypeError(f"numpy has no type for the Zarr data type {name}")
 
 
@@ -146,19 +146,29 @@ def integer_limits(dtype: np.dtype[Any]) -> tuple[int, int] | None:
 
 def from_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> None:
     """Converts elements from Zarr's bytes to numpy's bytes, in place."""
-    bits = SIGNED_BITS.get(_parts(data_type)[0])
-    if bits is not None:
+    name, configuration = _parts(data_type)
+    if name in SIGNED_BITS:
         raw = elements.view(np.uint8)
-        raw &= (1 << bits) - 1
+        raw &= (1 << SIGNED_BITS[name]) - 1
+    for field, kind in map(_field_type, configuration.get("fields", ())):
+        from_stored(elements[field], kind)
 
 
 def to_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> NDArray[Any]:
     """The elements with the bytes that Zarr defines; a copy if these differ from numpy's."""
-    bits = SIGNED_BITS.get(_parts(data_type)[0])
-    if bits is None:
-        return elements
-    sign = np.int8(1 << (bits - 1))
-    return ((elements.view(np.int8) & np.int8((1 << bits) - 1)) ^ sign) - sign
+    name, configuration = _parts(data_type)
+    if name in SIGNED_BITS:
+        bits = SIGNED_BITS[name]
+        sign = np.int8(1 << (bits - 1))
+        return ((elements.view(np.int8) & np.int8((1 << bits) - 1)) ^ sign) - sign
+    found = elements
+    for field, kind in map(_field_type, configuration.get("fields", ())):
+        given = elements[field]
+        stored = to_stored(given, kind)
+        if stored is not given:
+            found = elements.copy() if found is elements else found
+            found[field].view(stored.dtype)[...] = stored
+    return found
 
 
 def _parts(data_type: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
@@ -167,11 +177,12 @@ def _parts(data_type: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
     return data_type["name"], data_type.get("configuration", {})
 
 
-def _field(field: Any) -> tuple[str, np.dtype[Any]]:
+def _field_type(field: Any) -> tuple[str, str | dict[str, Any]]:
+    """The name and the data type of a field, in both forms of the specification."""
     if isinstance(field, dict):
-        return field["name"], to_numpy(field["data_type"])
+        return field["name"], field["data_type"]
     name, data_type = field
-    return name, to_numpy(data_type)
+    return name, data_type
 
 
 def _extension(name: str, **configuration: Any) -> dict[str, Any]:

@@ -138,8 +138,9 @@ class Fixed:
         return self._native.append(axis, count, _bytes(np.ascontiguousarray(value)), edges)
 
     def _numpys(self, found: NDArray[Any]) -> NDArray[Any]:
-        _dtypes.from_stored(found, self._data_type)
-        return found.view(self.dtype)
+        elements = found.view(self.dtype)
+        _dtypes.from_stored(elements, self._data_type)
+        return elements
 
 
 class Objects:
