@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from . import _create, _describe, _native, _store
 from ._array import Array
 from ._group import Group
+from ._printable import printable
 
 
 def advise(
@@ -64,7 +65,7 @@ def advise(
     ([0, 9], True)
     """
     if isinstance(array, Group):
-        raise ValueError(f"{array._where}: this is a group, not an array")
+        raise ValueError(f"{printable(array._where)}: this is a group, not an array")
     if isinstance(array, (str, os.PathLike)):
         array = Array(_native.Array.open(_store.state(array)))
     if not isinstance(array, Array):

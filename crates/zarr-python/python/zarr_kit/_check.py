@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from . import _native, _store
+from ._printable import printable
 from ._progress import Progress, told
 
 MEMORY = 1 << 30
@@ -56,10 +57,10 @@ class Finding:
         key = "" if self.key is None else f"{self.key}: "
         path = "" if self.path in (None, "$") else f"{self.path}: "
         text = f"{self.severity}: {key}{path}{self.message} [{self.id}]"
-        if not self.region or self.severity == "note":
-            return text
-        region = ",".join(f"{axis.start}:{axis.stop}" for axis in self.region)
-        return f"{text} (region {region}{'' if self.labels is None else f'; {self.labels}'})"
+        if self.region and self.severity != "note":
+            region = ",".join(f"{axis.start}:{axis.stop}" for axis in self.region)
+            text += f" (region {region}{'' if self.labels is None else f'; {self.labels}'})"
+        return printable(text)
 
 
 class Report(Sequence[Finding]):

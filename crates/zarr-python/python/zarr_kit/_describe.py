@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _indexing
+from ._printable import printable
 
 if TYPE_CHECKING:
     from ._array import Array
@@ -73,7 +74,7 @@ def info(array: Array) -> Info:
         chunks=tuple(chunks["occupied"]),
         chunks_stored=chunks["stored"],
         bytes_stored=chunks["stored_bytes"],
-        text=f"{array._where}: array\n{text}",
+        text=f"{printable(array._where)}: array\n{text}",
     )
 
 

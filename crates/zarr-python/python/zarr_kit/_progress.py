@@ -7,6 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from ._printable import printable
+
 Told = Callable[[str, int, int | None], object]
 """A function that gets the path of an array, the amount done, and the total, or None."""
 
@@ -39,7 +41,7 @@ class Bar:
 
     def __call__(self, path: str, done: int, total: int | None) -> None:
         seconds = time.monotonic() - self._start
-        text = f"{path or '/'}: {_amount(done, self._unit)}"
+        text = f"{printable(path) or '/'}: {_amount(done, self._unit)}"
         if total:
             filled = 20 * min(done, total) // total
             left = seconds / done * (total - done) if done else 0.0

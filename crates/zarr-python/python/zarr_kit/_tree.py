@@ -7,6 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ._array import Array
+from ._printable import printable
 
 if TYPE_CHECKING:
     from ._group import Group
@@ -24,7 +25,7 @@ class Tree:
         self._group = group
 
     def __str__(self) -> str:
-        return "\n".join([f"/{self._group.path}", *_lines(self._group, "")])
+        return "\n".join([f"/{printable(self._group.path)}", *_lines(self._group, "")])
 
     __repr__ = __str__
 
@@ -47,10 +48,10 @@ def _lines(group: Group, indent: str) -> Iterator[str]:
         last = place + 1 == len(children)
         branch = "└── " if last else "├── "
         if not isinstance(node, Array):
-            yield f"{indent}{branch}{name}"
+            yield f"{indent}{branch}{printable(name)}"
             yield from _lines(node, indent + ("    " if last else "│   "))
         else:
-            yield f"{indent}{branch}{name} {node.shape} {node._type_name()}"
+            yield f"{indent}{branch}{printable(name)} {node.shape} {node._type_name()}"
 
 
 def _items(group: Group, left: list[int]) -> str:
