@@ -154,6 +154,9 @@ def test_groups_are_copied_with_chunks_by_path(tmp_path):
     group.create_array("x", shape=8, dtype="i1", chunks=2)[:] = range(8)
     group.create_group("in").create_array("y", shape=(4, 4), dtype="f4", chunks=2)
     zarr_kit.copy(group, tmp_path / "h.zarr", chunks={"in/y": (4, 1)})
+    zarr_kit.copy(group, tmp_path / "j.zarr", chunks={"/x": 5, "in/y/": (4, 1)})
+    slashes = zarr_kit.open(tmp_path / "j.zarr")
+    assert slashes["x"].chunks == ((5, 3),) and slashes["in/y"].chunks == ((4,), (1, 1, 1, 1))
     found = zarr_kit.open_group(tmp_path / "h.zarr")
     assert found["x"].chunks == group["x"].chunks and found["in/y"].chunks == ((4,), (1, 1, 1, 1))
     assert found["x"][:].tolist() == list(range(8)) and dict(found.attrs) == {"a": 1}

@@ -173,6 +173,7 @@ def copy(
     root = source.path if isinstance(source, (Array, Group)) else ""
     place = _node.at(source, source_options)
     if isinstance(chunks, Mapping):
+        chunks = {path.strip("/"): asked for path, asked in chunks.items()}
         _check_paths(chunks, place)
 
     grids: dict[str, dict[str, Any]] = {}
