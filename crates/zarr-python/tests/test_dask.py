@@ -71,6 +71,13 @@ def test_sizes_fall_on_stored_edges(tmp_path):
     assert zarr_kit.dask.aligned_chunks(array, "1") == array.chunks
 
 
+def test_an_axis_may_have_the_chunks_that_are_stored(tmp_path):
+    array = zarr_kit.create(tmp_path / "a.zarr", shape=(10, 4), dtype="i4", chunks=(3, 4), fill_value=1)
+    for chunks in ((None, 2), [None, 2], (-1, 2), {0: None, 1: 2}):
+        found = zarr_kit.dask.from_array(array, chunks=chunks)
+        assert (sum(found.chunks[0]), found.chunks[1]) == (10, (2, 2)) and int(found.sum().compute()) == 40
+
+
 def test_regions_of_an_existing_array(tmp_path):
     array = zarr_kit.create(tmp_path / "a.zarr", shape=(120, 7), dtype="i4", chunks=[MONTHS, 3])
     part = da.ones((50, 7), chunks=(7, 2), dtype="i4")
@@ -86,6 +93,16 @@ def test_empty_and_scalar_arrays(tmp_path):
     for n, darray in enumerate([da.zeros((0, 3), chunks=(0, 2)), da.ones((), chunks=())]):
         zarr_kit.dask.to_zarr(darray, tmp_path / f"{n}.zarr")
         np.testing.assert_array_equal(zarr_kit.dask.from_zarr(tmp_path / f"{n}.zarr").compute(), darray.compute())
+    empty = zarr_kit.create(tmp_path / "e.zarr", shape=(0, 4), dtype="i4", chunks=2)
+    assert empty.chunks == ((0,), (2, 2))
+    for chunks in (empty.chunks, "auto", "1MiB", None, (None, 2), 3):
+        for found in (zarr_kit.dask.from_array(empty, chunks=chunks), da.from_array(empty, chunks="auto" if chunks is None else chunks)):
+            assert found.chunks[0] == (0,) and found.compute().shape == (0, 4)
+    for edges in (empty.chunks, ((), (2, 2)), [(0, 0), 2]):
+        again = zarr_kit.create("memory:", shape=(0, 4), dtype="i4", chunks=edges)
+        assert again.chunks == empty.chunks
+        again.append(np.ones((3, 4), "i4"))
+        assert again[...].sum() == 12
 
 
 def test_an_archive_is_stored(tmp_path, monkeypatch):

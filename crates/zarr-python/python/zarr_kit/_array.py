@@ -93,7 +93,8 @@ class Array(Node[_native.Array]):
         of more than 2^26 chunks raises a MemoryError; `plan` names chunks one by one.
         """
         if self._chunks is None:
-            self._chunks = tuple(tuple(self._edges(axis).tolist()) for axis in range(self.ndim))
+            # Empty axes have no chunk in Zarr, and one chunk of length 0 in Dask.
+            self._chunks = tuple(tuple(self._edges(axis).tolist()) or (0,) for axis in range(self.ndim))
         return self._chunks
 
     def _edges(self, axis: int) -> NDArray[np.int64]:

@@ -101,7 +101,9 @@ def _edges(axis: int | str, entry: Any, length: int) -> int | list[int]:
             raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {entry}")
         return int(entry)
     edges = [int(edge) for edge in entry]
-    if any(edge <= 0 for edge in edges) and not (length == 0 and edges == [0]):
+    if length == 0 and not any(edges):
+        return 1
+    if any(edge <= 0 for edge in edges):
         raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {min(edges)}")
     if sum(edges) != length:
         raise ValueError(f"axis {axis}: the chunks add up to {sum(edges)}, the axis has {length} elements")

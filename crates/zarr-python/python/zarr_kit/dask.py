@@ -120,8 +120,6 @@ def from_array(
     elif isinstance(chunks, str) and chunks != "auto":
         chunks = aligned_chunks(array, chunks)
     one_thread = array.with_threads(1)
-    # Empty axes have no chunk in Zarr, and one chunk of length 0 in Dask.
-    chunks = tuple(edges or (0,) for edges in chunks) if isinstance(chunks, tuple) else chunks
     return dask.array.from_array(  # type: ignore[no-any-return, no-untyped-call]
         one_thread, chunks=chunks, name=name, lock=False, asarray=True, fancy=False
     )
@@ -268,9 +266,9 @@ def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]
     joined: list[tuple[int, ...]] = []
     stored = array.chunks
     # For axes not yet joined, count the largest chunk.
-    largest = [max(edges, default=1) for edges in stored]
+    largest = [max(edges) for edges in stored]
     for axis in reversed(range(array.ndim)):
-        others = int(np.prod(largest[:axis] + [max(e, default=1) for e in joined], dtype=object))
+        others = int(np.prod(largest[:axis] + [max(e) for e in joined], dtype=object))
         joined.insert(0, _join(stored[axis], max(limit // max(others, 1), 1)))
     return tuple(joined)
 

@@ -143,7 +143,7 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
     name = name or array.path.rpartition("/")[2] or None
     found = DataArray(conventions.decode_cf_variable(name, variable(name or "", array, dims=dims)), name=name)
     if chunks == {}:
-        chunks = dict(zip(dims, (edges or (0,) for edges in array.chunks), strict=True))
+        chunks = dict(zip(dims, array.chunks, strict=True))
     return found if chunks is None else found.chunk(chunks)
 
 
