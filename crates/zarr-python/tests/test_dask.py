@@ -87,6 +87,19 @@ def test_regions_of_an_existing_array(tmp_path):
     assert array[...].sum() == 350 and array[20:70].all()
     with pytest.raises(ValueError, match=r"the region \(51, 7\)"):
         zarr_kit.dask.to_zarr(part, array, region=np.s_[20:71, :])
+    for region in (np.s_[5:115, -4:], np.s_[-60:, :-1], np.s_[3:200:7, ::2], np.s_[-1:, 9:], np.s_[9:3, :]):
+        array[...], expected = 0, np.zeros((120, 7), "i4")
+        expected[region] = np.arange(expected[region].size).reshape(expected[region].shape)
+        zarr_kit.dask.to_zarr(da.from_array(expected[region], chunks=(4, 2)), array, region=region)
+        np.testing.assert_array_equal(array[...], expected)
+    for region in (np.s_[:50], np.s_[:50, :, :]):
+        with pytest.raises(ValueError, match="region: . slices for an array of 2 axes"):
+            zarr_kit.dask.to_zarr(part, array, region=region if isinstance(region, tuple) else (region,))
+    with pytest.raises(ValueError, match="region, axis 0: the step of a slice is at least 1, not -1"):
+        zarr_kit.dask.to_zarr(part, array, region=np.s_[49::-1, :])
+    for region in (slice(50), (slice(50), 3), 3):
+        with pytest.raises(TypeError, match="region: a sequence with one slice per axis, not"):
+            zarr_kit.dask.to_zarr(part, array, region=region)
 
 
 def test_empty_and_scalar_arrays(tmp_path):

@@ -166,7 +166,8 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the Dask array has chunks of unknown length, or its shape differs from the region's.
+        If the Dask array has chunks of unknown length, or its shape differs from the region's, or a
+        slice of the region has a step below 1.
 
     Examples
     --------
@@ -201,8 +202,8 @@ def to_zarr(
             storage_options=storage_options,
             write_empty_chunks=write_empty_chunks,
         )
-    places = tuple(region) if region is not None else (slice(None),) * target.ndim
-    lengths = tuple(len(range(*s.indices(n))) for s, n in zip(places, target.shape, strict=True))
+    places = _places(region, target.shape)
+    lengths = tuple(len(range(place.start, place.stop, place.step)) for place in places)
     if lengths != darray.shape:
         raise ValueError(f"the Dask array has shape {darray.shape}, the region {lengths}")
     block: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
@@ -212,7 +213,7 @@ def to_zarr(
         stored = dask.array.store(
             darray,
             target.with_threads(1),
-            regions=tuple(places) if region is not None else None,
+            regions=places if region is not None else None,
             lock=False,
             compute=compute,
             return_stored=False,
@@ -220,6 +221,23 @@ def to_zarr(
     # Workers of other processes have written.
     _native.wrote()
     return stored
+
+
+def _places(region: Sequence[slice] | None, shape: tuple[int, ...]) -> tuple[slice, ...]:
+    """The slices of a region, with the limits that Dask takes: counted from the start."""
+    if region is None:
+        return tuple(slice(0, length, 1) for length in shape)
+    if not isinstance(region, Sequence) or not all(isinstance(place, slice) for place in region):
+        raise TypeError(f"region: a sequence with one slice per axis, not {region!r}")
+    if len(region) != len(shape):
+        raise ValueError(f"region: {len(region)} slices for an array of {len(shape)} axes")
+    places = []
+    for axis, (place, length) in enumerate(zip(region, shape, strict=True)):
+        start, stop, step = place.indices(length)
+        if step < 1:
+            raise ValueError(f"region, axis {axis}: the step of a slice is at least 1, not {step}")
+        places.append(slice(start, max(start, stop), step))
+    return tuple(places)
 
 
 def _in_this_process() -> bool:
