@@ -218,6 +218,31 @@ class TestStore:
         assert names(store.list_prefix("rain/c/4")) == ["rain/c/4/0"]
         assert len(names(store.list())) == 19
 
+    def test_a_store_equals_its_pickle_and_others_of_the_same_place(self, tmp_path, monkeypatch):
+        from zarr_kit.store import ZarrKitStore
+
+        zarr_kit.create_group(tmp_path / "g")
+        monkeypatch.chdir(tmp_path)
+        stores = [ZarrKitStore("g"), ZarrKitStore(tmp_path / "g"), pickle.loads(pickle.dumps(ZarrKitStore("g")))]
+        assert all(one == other and hash(one) == hash(other) for one in stores for other in stores)
+        memory = ZarrKitStore("memory:")
+        assert memory == memory != ZarrKitStore("memory:") and isinstance(hash(memory), int)
+        assert stores[0] != ZarrKitStore(tmp_path) and stores[0] != "g"
+        assert stores[0] != ZarrKitStore("g", storage_options={"durability": "power-failure"})
+
+    def test_nothing_is_written_or_deleted(self, joined):
+        from zarr.core.buffer import default_buffer_prototype
+        from zarr.core.sync import sync
+        from zarr_kit.store import ZarrKitStore
+
+        store = ZarrKitStore(joined[0])
+        buffer = default_buffer_prototype().buffer.from_bytes(b"x")
+        for work in (store.set("a", buffer), store.set_if_not_exists("new", buffer), store.delete("rain/zarr.json"),
+                     store.delete_dir("rain"), store.clear()):  # fmt: skip
+            with pytest.raises(ValueError, match="read-only"):
+                sync(work)
+        assert sync(store.exists("rain/zarr.json"))
+
     def test_no_case_of_the_suite_reads_as_other_elements(self, tmp_path):
         """Most have members of several codecs, which a store cannot present."""
         from zarr_kit.store import ZarrKitStore

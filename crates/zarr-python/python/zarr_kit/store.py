@@ -61,14 +61,21 @@ class ZarrKitStore(Store):
 
     def __init__(self, url: _store.Url, *, storage_options: Mapping[str, Any] | None = None) -> None:
         super().__init__(read_only=True)
-        self._state = _store.state(url, "", storage_options)
-        self._objects = _native.Objects(self._state)
+        self._objects = _native.Objects(_store.state(url, "", storage_options))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, ZarrKitStore) and self._state == other._state
+        return isinstance(other, ZarrKitStore) and self._key() == other._key()
 
     def __hash__(self) -> int:
-        return hash(self._state[0])
+        return hash(self._key()[0])
+
+    def _key(self) -> tuple[Any, ...]:
+        """What a pickle holds. A store in memory has no pickle, and equals only itself."""
+        try:
+            found: tuple[Any, ...] = self.__reduce__()[1]
+        except ValueError:
+            return (id(self),)
+        return found
 
     def __repr__(self) -> str:
         return f"ZarrKitStore({self._objects.shown!r})"
@@ -267,6 +274,31 @@ class ZarrKitStore(Store):
         ----------
         key
             Not used.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
+        self._check_writable()
+
+    async def delete_dir(self, prefix: str) -> None:
+        """Refuses: the store is read only.
+
+        Parameters
+        ----------
+        prefix
+            Not used.
+
+        Raises
+        ------
+        ValueError
+            Always.
+        """
+        self._check_writable()
+
+    async def clear(self) -> None:
+        """Refuses: the store is read only.
 
         Raises
         ------
