@@ -186,6 +186,14 @@ def test_a_zero_step_is_a_value_error(both):
         both[0][::0]
 
 
+def test_steps_of_any_size_select_one_index(both):
+    array, values = both
+    for key in (np.s_[:: 2**63], np.s_[:: -(2**63)], np.s_[2 :: 2**64, 1], np.s_[:, :: -(2**70)]):
+        same(array[key], values[key])
+        same(array.oindex[key], values[key])
+    assert len(array.plan(np.s_[:: 2**63, 0, 0])) == 1
+
+
 def test_no_axes():
     array = zarr_kit.create("memory:", shape=(), dtype="f8", chunks=None)
     assert array[()] == 0.0 and isinstance(array[()], np.float64)

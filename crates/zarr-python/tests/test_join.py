@@ -32,7 +32,7 @@ def months(tmp_path):
     return paths, values
 
 
-@pytest.mark.parametrize("along", ["day", 0, -2, ["day"]])
+@pytest.mark.parametrize("along", ["day", 0, -2, ["day"], np.int64(0)])
 def test_members_end_to_end(months, tmp_path, along):
     paths, values = months
     done = zarr_kit.join(paths, tmp_path / "all.zarr", along=along)

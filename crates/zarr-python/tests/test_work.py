@@ -293,7 +293,8 @@ def test_places_are_checked_that_cannot_be_opened(array, tmp_path):
     assert zarr_kit.check(tmp_path, "a.zarr")[0].key.endswith("zarr.json")
     with pytest.raises(FileNotFoundError):
         zarr_kit.check(tmp_path / "none.zarr")
-    for memory in (-1, "-5MiB", "many"):
+    assert zarr_kit.check(tmp_path, "a.zarr", memory=np.int64(1 << 20))
+    for memory in (-1, "-5MiB", "many", 1e9, None, [1]):
         with pytest.raises(ValueError, match="no number of bytes"):
             zarr_kit.check(tmp_path, memory=memory)
 

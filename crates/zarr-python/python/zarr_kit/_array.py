@@ -93,8 +93,10 @@ class Array(Node[_native.Array]):
         of more than 2^26 chunks raises a MemoryError; `plan` names chunks one by one.
         """
         if self._chunks is None:
-            # Empty axes have no chunk in Zarr, and one chunk of length 0 in Dask.
-            self._chunks = tuple(tuple(self._edges(axis).tolist()) or (0,) for axis in range(self.ndim))
+            # Lengths have no sign: one may be 2^63. Empty axes have no chunk in Zarr, and one chunk of
+            # length 0 in Dask.
+            edges = (self._edges(axis).view(np.uint64).tolist() for axis in range(self.ndim))
+            self._chunks = tuple(tuple(axis) or (0,) for axis in edges)
         return self._chunks
 
     def _edges(self, axis: int) -> NDArray[np.int64]:

@@ -80,6 +80,9 @@ def _json(name: str, value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     """Converts numpy's scalars and arrays to JSON numbers and lists."""
+    # As lists, times are numbers if their unit is finer than that of Python's times.
+    if hasattr(value, "dtype") and value.dtype.kind in "mM":
+        raise TypeError(f"{value.dtype} is not a type of JSON")
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} is not a type of JSON")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
@@ -196,10 +197,14 @@ def parsed_bytes(size: int | str) -> int:
     ValueError
         If it is neither.
     """
-    if isinstance(size, int):
-        if size < 0:
-            raise ValueError(f"{size} is no number of bytes")
-        return size
+    if not isinstance(size, str):
+        try:
+            found = operator.index(size)
+        except TypeError:
+            raise ValueError(f"{size!r} is no number of bytes, such as 4096 or '512MiB'") from None
+        if found < 0:
+            raise ValueError(f"{found} is no number of bytes")
+        return found
     text = size.strip()
     number = text.rstrip("BKMGTiIbkmgt ")
     unit = text[len(number) :].strip().lower().removesuffix("b")

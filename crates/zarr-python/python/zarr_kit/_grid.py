@@ -100,7 +100,11 @@ def _edges(axis: int | str, entry: Any, length: int) -> int | list[int]:
         if entry <= 0:
             raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {entry}")
         return int(entry)
-    edges = [int(edge) for edge in entry]
+    try:
+        edges = [operator.index(edge) for edge in entry]
+    except TypeError:
+        message = f"axis {axis}: chunks are an integer or a sequence of integers, not {entry!r}"
+        raise TypeError(message) from None
     if length == 0 and not any(edges):
         return 1
     if any(edge <= 0 for edge in edges):

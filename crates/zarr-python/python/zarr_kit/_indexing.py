@@ -183,7 +183,8 @@ def _steps(entry: Any, axis: int, length: int) -> tuple[Steps, bool]:
         except TypeError:
             raise TypeError(f"axis {axis}: the limits of a slice are integers or None") from None
         found = range(start, stop, step)
-        return (start, len(found), step) if found else (0, 0, 1), False
+        # The step of a single index may have any size.
+        return (start, len(found), step if len(found) > 1 else 1) if found else (0, 0, 1), False
     if not _is_integer(entry):
         raise IndexError(
             f"axis {axis}: {entry!r} is no index; integers, slices, '...' and None are, "

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
+import numpy as np
+
 from . import _grid, _native, _node, _store
 from ._array import Array
 from ._group import Group
@@ -377,7 +379,7 @@ def _axes(along: Along | None, new_axis: str | None, grid: Any) -> list[str | in
         raise ValueError("grid: members are stacked along one new axis")
     if along is None:
         return []
-    return [along] if isinstance(along, (str, int)) else list(along)
+    return [along] if isinstance(along, (str, int, np.integer)) else list(along)
 
 
 def _planned(found: _native.PlannedArray) -> JoinedArray:
