@@ -64,6 +64,8 @@ def test_records_with_other_fields_are_refused_in_lists_too(names):
     for value in ((record[()],), [((3, 4),), (record[()],)]):
         with pytest.raises(TypeError, match="no records with the fields"):
             written([("at", dtype)], value)
+    series = pytest.importorskip("pandas").Series([(1, 2), (3, 4)])
+    assert written(dtype, series).tolist() == [(1, 2), (3, 4)]
     same = np.array((1, 2), dtype)
     assert written(dtype, [same[()], (3, 4)]).tolist() == [(1, 2), (3, 4)]
 
@@ -84,7 +86,7 @@ def test_records_have_no_arrays_within():
         ("M8[s]", datetime(2001, 2, 3, 4, 5, 6)),
         ("M8[D]", [None, "NaT", "2001-02-03"]),
         ("M8[s]", ["2001-02-03T04:05", "NaT"]),
-        ("M8[ms]", [["", "2001-02-03T04:05:06.789"], ["2001", "nat"]]),
+        ("M8[ms]", [["", "2001-02-03T04:05:06.789"], ["2001", "nAt"]]),
         ("M8[Y]", "2001"),
         ("M8[Y]", "NaT"),
         ("m8[s]", timedelta(minutes=2)),

@@ -15,7 +15,8 @@ def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Converts elements to a type, without silently changing any value.
 
     numpy wraps integers that do not fit, cuts the fractions of floats, and cuts text: these are
-    errors here. Floats are rounded to the type's precision, as numpy does.
+    errors here. Floats are rounded to the type's precision, and become infinity beyond its range, or
+    what the type has in its place, as numpy and ml_dtypes do.
     """
     if dtype.kind in "US":
         return _unchanged(texts(value, str if dtype.kind == "U" else bytes), dtype)
@@ -48,14 +49,12 @@ def _records(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     """Converts records, given as a numpy array with the same fields or as tuples, field by field."""
     names = dtype.names or ()
     found = np.asarray(value) if hasattr(value, "dtype") else None
+    _check_fields(value if found is None else found, names)
     if found is None or found.dtype.kind == "O":
-        _check_fields(value, names)
         # Tuples are records for numpy only if it is told so. Objects keep each element as it is.
         found = np.asarray(value, np.dtype([(name, object) for name in names]))
     elif found.dtype.names is None:
         raise TypeError(f"elements of {found.dtype} are no records with the fields {names}, in this order")
-    else:
-        _check_fields(found, names)
     records = np.empty(found.shape, dtype)
     for name in names if found.size else ():
         column, field = found[name], dtype.fields[name][0] if dtype.fields else dtype
@@ -66,12 +65,13 @@ def _records(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def _check_fields(value: Any, names: tuple[str, ...]) -> None:
     """Refuses records with other fields: numpy takes fields by their place, whatever their names."""
-    dtype = getattr(value, "dtype", None)
-    if isinstance(value, list) or (dtype is not None and dtype.kind == "O"):
-        for element in value if isinstance(value, list) else value.flat:
+    if isinstance(value, np.ndarray) and value.dtype.kind == "O":
+        value = list(value.flat)
+    if isinstance(value, list):
+        for element in value:
             _check_fields(element, names)
-    elif dtype is not None and dtype.names not in (None, names):
-        raise TypeError(f"elements of {dtype.names} are no records with the fields {names}, in this order")
+    elif isinstance(value, (np.ndarray, np.void)) and value.dtype.names not in (None, names):
+        raise TypeError(f"elements of {value.dtype.names} are no records with the fields {names}, in this order")
 
 
 def _raw(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -176,7 +176,7 @@ def _parsed(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Converts texts, which hold points in time, or numbers of a duration's unit."""
     if dtype.kind == "m":
         return found.astype(dtype)
-    places = [place for place, text in enumerate(found.flat) if text not in ("NaT", "nat", "NAT", "")]
+    places = [place for place, text in enumerate(found.flat) if text.lower() not in ("nat", "")]
     times = np.full(found.shape, "NaT", dtype)
     if not places:
         return times

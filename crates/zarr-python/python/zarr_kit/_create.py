@@ -99,7 +99,7 @@ def fill(value: Any, data_type: str | dict[str, Any]) -> Any:
 
 def _number(value: Any, dtype: np.dtype[Any]) -> Any:
     """A fill value as a scalar of a type of numbers; only rounding may change it."""
-    does_not_fit = OverflowError(f"fill value {value!r} does not fit into {dtype.name}")
+    does_not_fit = OverflowError(f"fill value {value} does not fit into {dtype.name}")
     is_integer = _dtypes.integer_limits(dtype) is not None
     if isinstance(value, str) and value in ("NaN", "Infinity", "-Infinity") and not is_integer:
         value = float(value)  # as documents write it
