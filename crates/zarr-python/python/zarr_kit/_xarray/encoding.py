@@ -17,7 +17,10 @@ INDEX_CODECS = [{"name": "bytes", "configuration": {"endian": "little"}}, {"name
 MOST = 1 << 20
 """The most lengths of chunks in an encoding. A short document can declare many more."""
 
-TAKE_ALL = frozenset(("bytes", "transpose", "reshape", "gzip", "zstd", "blosc", "crc32c", "vlen-bytes"))
+COMPRESSORS = frozenset(("gzip", "zstd", "blosc", "crc32c"))
+"""Codecs of bytes, which take any bytes."""
+
+TAKE_ALL = COMPRESSORS | {"bytes", "transpose", "reshape", "vlen-bytes"}
 """Codecs that have a form for every element. The text of ``vlen-utf8`` may not be Unicode."""
 
 KEY_ENCODING = {"name": "default", "configuration": {"separator": "/"}}
@@ -90,13 +93,18 @@ def _listed(array: Array, axis: int, runs: list[int | list[int]]) -> int | tuple
 def may_refuse(codecs: list[Any]) -> bool:
     """Whether a chain of codecs may refuse an element."""
     for codec in codecs:
-        name = codec if isinstance(codec, str) else codec["name"]
+        name = codec_name(codec)
         if name == "sharding_indexed":
             if may_refuse(codec["configuration"]["codecs"]):
                 return True
         elif name not in TAKE_ALL:
             return True
     return False
+
+
+def codec_name(codec: str | dict[str, Any]) -> str:
+    """The name of a codec in a document."""
+    return codec if isinstance(codec, str) else str(codec["name"])
 
 
 def _sharding(codecs: list[Any]) -> dict[str, Any] | None:

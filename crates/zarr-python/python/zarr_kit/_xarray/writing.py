@@ -19,7 +19,7 @@ from .._group import Group
 from .._notes import note_readers
 from .._store import Url
 from ..dask import _in_this_process
-from .encoding import may_refuse
+from .encoding import COMPRESSORS, codec_name, may_refuse
 from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
 from .sources import check_not_read_from
@@ -378,7 +378,9 @@ def _like(document: dict[str, Any], variable: Variable, dtype: np.dtype[Any]) ->
 
 
 def _in_memory(document: dict[str, Any]) -> Array:
-    return Array(_native.Array.create(IN_MEMORY, json.dumps(document)))
+    # Compression takes time, and refuses nothing.
+    codecs = [codec for codec in document["codecs"] if codec_name(codec) not in COMPRESSORS]
+    return Array(_native.Array.create(IN_MEMORY, json.dumps({**document, "codecs": codecs})))
 
 
 @contextlib.contextmanager
