@@ -1,5 +1,6 @@
 //! References as tables: a folder with `.zmetadata`, which has the documents of all nodes, and
-//! with files `ARRAY/refs.N.parq`, each with the references of `record_size` chunks.
+//! with files `ARRAY/refs.N.parq`, each with the references of `record_size` chunks. An array that is
+//! the root has its files `refs.N.parq` in the folder itself.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::iter;
@@ -74,9 +75,17 @@ impl Table {
                 without_key.insert(key);
                 continue;
             }
-            if let Some(path) = key.strip_suffix("/.zarray") {
+            let (path, name) = key.rsplit_once('/').unwrap_or(("", &key));
+            if name == ".zarray" {
                 let chunks = Chunks::of(&value).map_err(|reason| format!("{key:?}: {reason}"))?;
                 arrays.insert(path.to_owned(), chunks);
+            }
+            // No program defines their files, so all chunks would read as fill values.
+            if name == "zarr.json" && value.get("node_type").is_some_and(|kind| kind == "array") {
+                return Err(format!(
+                    "{key:?} is an array of version 3, and tables have chunks of arrays of version 2 \
+                     (\".zarray\") only; a reference file of JSON may have both"
+                ));
             }
             documents.insert(key, value.to_string().into_bytes().into());
         }
@@ -106,14 +115,18 @@ impl Table {
     /// The array that has a chunk of this key, and the number of the chunk in C order.
     fn chunk<'k>(&self, key: &'k Key) -> Option<(&'k str, u64)> {
         let slashes = key.as_str().match_indices('/').map(|(at, _)| at);
-        slashes.filter_map(|at| key.as_str().split_at_checked(at)).find_map(|(array, rest)| {
-            let number = self.arrays.get(array)?.number(rest.strip_prefix('/')?)?;
-            Some((array, number))
-        })
+        let below = slashes.filter_map(|at| {
+            let (array, rest) = key.as_str().split_at_checked(at)?;
+            Some((array, rest.strip_prefix('/')?))
+        });
+        // The root may be an array.
+        iter::once(("", key.as_str()))
+            .chain(below)
+            .find_map(|(array, rest)| Some((array, self.arrays.get(array)?.number(rest)?)))
     }
 
     fn file(&self, array: &str, record: u64) -> Result<Key, StoreError> {
-        Ok(self.folder.key(&format!("{array}/refs.{record}.parq"))?)
+        Ok(self.folder.join(array)?.key(&format!("refs.{record}.parq"))?)
     }
 
     fn files(&self) -> MutexGuard<'_, VecDeque<(Key, Arc<File>)>> {
@@ -184,7 +197,8 @@ impl Table {
             };
             let keys = numbers.into_iter().filter_map(move |row| {
                 let number = record.checked_mul(self.record_size)?.checked_add(row)?;
-                Some(Key::new(format!("{array}/{}", chunks.key(number)?)).map_err(StoreError::from))
+                let key = chunks.key(number)?;
+                Some(Prefix::new(array).and_then(|array| array.key(&key)).map_err(StoreError::from))
             });
             keys.chain(error.map(Err))
         })

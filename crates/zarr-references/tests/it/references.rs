@@ -329,6 +329,54 @@ mod tables {
     }
 
     #[test]
+    fn an_array_that_is_the_root_of_a_table_has_its_chunks() {
+        let (_folder, home) = copy("pyarrow");
+        let whole = ReferenceStore::open(&home, &StoreOptions::new()).unwrap();
+        let document = fs::read_to_string(home.join(".zmetadata")).unwrap();
+        for (array, chunk) in [("plain", "1.0"), ("rain", "1.1")] {
+            let expected = whole.read(&key(&format!("{array}/{chunk}"))).unwrap();
+            assert!(expected.is_some());
+            let at_root = document.replace(r#"".zgroup":{"zarr_format":2},".zattrs":{},"#, "");
+            let at_root = at_root.replace(&format!(r#""{array}\/.z"#), "\".z");
+            let root = home.with_file_name(format!("{array}.parq"));
+            fs::create_dir(&root).unwrap();
+            fs::write(root.join(".zmetadata"), at_root).unwrap();
+            for file in fs::read_dir(home.join(array)).unwrap() {
+                let file = file.unwrap();
+                fs::copy(file.path(), root.join(file.file_name())).unwrap();
+            }
+            let store = open_url(root.to_str().unwrap(), &options()).unwrap();
+            assert_eq!(store.read(&key(chunk)).unwrap(), expected);
+            assert_eq!(store.read(&key("9.9")).unwrap(), None);
+            // The documents of other arrays are still there.
+            let keys = keys_below(&*store, "");
+            let own =
+                keys.iter().filter(|key| !key.contains('/')).map(|key| format!("{array}/{key}"));
+            assert!(own.eq(keys_below(&whole, array)) && keys.contains("time/.zarray"));
+            let entries: Vec<_> = store.list_dir(&Prefix::root()).map(Result::unwrap).collect();
+            assert!(entries.contains(&DirEntry::Object(key(chunk))), "{entries:?}");
+        }
+    }
+
+    /// No program defines them: their chunks would read as fill values.
+    #[test]
+    fn arrays_of_version_3_in_tables_are_refused() {
+        let (_folder, home) = copy("pyarrow");
+        let document = fs::read_to_string(home.join(".zmetadata")).unwrap();
+        let opened = |kind: &str| {
+            let node = format!(r#"{{"metadata":{{"a/zarr.json":{{"node_type":"{kind}"}},"#);
+            let changed = document.replace(r#"{"metadata":{"#, &node);
+            fs::write(home.join(".zmetadata"), changed).unwrap();
+            ReferenceStore::open(&home, &StoreOptions::new())
+        };
+        let wrong = message(opened("array"));
+        let expected = "\"a/zarr.json\" is an array of version 3, and tables have chunks of arrays \
+            of version 2 (\".zarray\") only";
+        assert!(wrong.contains(expected) && wrong.contains("refs.parq"), "{wrong}");
+        assert!(opened("group").unwrap().read(&key("a/zarr.json")).unwrap().is_some());
+    }
+
+    #[test]
     fn targets_of_tables_are_trusted_no_further_than_those_of_files() {
         let (_folder, home) = copy("pyarrow");
         fs::remove_file(home.parent().unwrap().join("february.nc")).unwrap();
