@@ -16,7 +16,7 @@ use object_store::{Error, GetOptions, GetResult, ObjectStore as Backend, ObjectS
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
-use super::retry::{Cause, Limits, QUIET, Tries};
+use super::retry::{Cause, Limits, QUIET, Tries, is_unsupported};
 use crate::errors::error::RemoteCause;
 use crate::store::read_range::OwnedReadRange;
 use crate::waiting::{OnWait, Waiting};
@@ -96,8 +96,12 @@ fn is_of_http(_: &(dyn std::error::Error + 'static)) -> bool {
 const PASSING: [&str; 8] = ["408", "409", "412", "429", "500", "502", "503", "504"];
 
 /// Whether the same request may succeed later: no answer, or an answer of a [`PASSING`] status. The
-/// backend hides the statuses of listings, except in its text.
+/// backend hides the statuses of listings, except in its text. What a server does not know it will not
+/// know later either.
 fn may_pass(error: &Error, said: &str) -> bool {
+    if is_unsupported(error) {
+        return false;
+    }
     if matches!(error, Error::AlreadyExists { .. } | Error::Precondition { .. }) {
         return true;
     }

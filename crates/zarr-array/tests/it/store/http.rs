@@ -12,8 +12,11 @@ use zarr_array::{ArrayError, Group, UnlistedStore};
 use zarr_check::{CheckOptions, check};
 use zarr_copy::{CopyOptions, Endpoint, copy_tree};
 
+/// The answers of servers that cannot list.
+const REFUSALS: [&str; 2] = ["405 Method Not Allowed", "501 Not Implemented"];
+
 /// A file server that cannot list, as most cannot.
-fn serve_files(files: &'static [(&'static str, String)]) -> String {
+fn serve_files(files: &'static [(&'static str, String)], refusal: &'static str) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
     thread::spawn(move || {
@@ -29,7 +32,7 @@ fn serve_files(files: &'static [(&'static str, String)]) -> String {
             let (status, body) = match (method, found) {
                 ("GET" | "HEAD", Some((_, body))) => ("200 OK", body.as_str()),
                 ("GET" | "HEAD", None) => ("404 Not Found", ""),
-                _ => ("405 Method Not Allowed", ""),
+                _ => (refusal, ""),
             };
             let _ = write!(
                 stream,
@@ -57,14 +60,17 @@ fn sd_44_members_are_known_without_listing() {
         ("/a/zarr.json", group.to_owned()),
         ("/b/zarr.json", group.to_owned()),
     ];
-    let url = serve_files(files.leak());
-    let options = StoreOptions::new().retries(0, Duration::from_secs(5));
-    let store = open_url(&url, &options).unwrap();
-    let group = Group::open(store.clone(), &Prefix::root()).unwrap();
-    assert_eq!(group.children().unwrap(), ["a", "b"]);
-    // Without consolidated metadata nothing is known: that is an error and not an empty group.
-    let plain = group.group("a").unwrap();
-    assert!(matches!(plain.children(), Err(ArrayError::Store(_))));
+    let files = &*files.leak();
+    for refusal in REFUSALS {
+        let url = serve_files(files, refusal);
+        let options = StoreOptions::new().retries(0, Duration::from_secs(5));
+        let store = open_url(&url, &options).unwrap();
+        let group = Group::open(store.clone(), &Prefix::root()).unwrap();
+        assert_eq!(group.children().unwrap(), ["a", "b"], "{refusal}");
+        // Without consolidated metadata nothing is known: that is an error and not an empty group.
+        let plain = group.group("a").unwrap();
+        assert!(matches!(plain.children(), Err(ArrayError::Store(_))), "{refusal}");
+    }
 }
 
 /// An array of six bytes in chunks of two, of which the middle one is not stored.
@@ -73,7 +79,7 @@ const ARRAY: &str = r#"{"zarr_format": 3, "node_type": "array", "shape": [6],
     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
     "chunk_key_encoding": {"name": "default"}}"#;
 
-fn served(consolidated: bool) -> Arc<dyn Store> {
+fn served(consolidated: bool, refusal: &'static str) -> Arc<dyn Store> {
     let group = r#"{"zarr_format": 3, "node_type": "group"}"#;
     let root = match consolidated {
         true => format!(
@@ -90,7 +96,7 @@ fn served(consolidated: bool) -> Arc<dyn Store> {
         ("/g/a/c/0", "ab".to_owned()),
         ("/g/a/c/2", "ef".to_owned()),
     ];
-    let url = serve_files(files.leak());
+    let url = serve_files(files.leak(), refusal);
     let options = StoreOptions::new().retries(0, Duration::from_secs(5));
     open_url(&url, &options).unwrap()
 }
@@ -99,9 +105,13 @@ fn served(consolidated: bool) -> Arc<dyn Store> {
 /// lists.
 #[test]
 fn what_a_server_does_not_list_is_known_from_metadata() {
+    REFUSALS.into_iter().for_each(known_from_metadata);
+}
+
+fn known_from_metadata(refusal: &'static str) {
     let told = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&told);
-    let store = UnlistedStore::new(served(true), move || {
+    let store = UnlistedStore::new(served(true, refusal), move || {
         count.fetch_add(1, Ordering::SeqCst);
     });
     let store: Arc<dyn Store> = Arc::new(store);
@@ -152,7 +162,8 @@ fn what_a_server_does_not_list_is_known_from_metadata() {
 
 #[test]
 fn without_consolidated_metadata_it_is_said_what_is_missing() {
-    let store: Arc<dyn Store> = Arc::new(UnlistedStore::new(served(false), || panic!("told")));
+    let store: Arc<dyn Store> =
+        Arc::new(UnlistedStore::new(served(false, REFUSALS[0]), || panic!("told")));
     let group = Group::open(store.clone(), &Prefix::root()).unwrap();
     let error = group.children().unwrap_err().to_string();
     assert!(error.contains("no consolidated metadata"), "{error}");
@@ -192,7 +203,7 @@ fn version_2_is_known_from_its_consolidated_metadata() {
         ("/large/.zarray", large),
         ("/large/1", "x".repeat(4000)),
     ];
-    let url = serve_files(files.leak());
+    let url = serve_files(files.leak(), REFUSALS[0]);
     let options = StoreOptions::new().retries(0, Duration::from_secs(5));
     let store = UnlistedStore::new(open_url(&url, &options).unwrap(), || {});
     let (store, root): (Arc<dyn Store>, _) = (Arc::new(store), Prefix::root());
