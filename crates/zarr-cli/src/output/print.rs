@@ -3,13 +3,13 @@
 use std::fmt::Display;
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 
 use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use serde::Serialize;
 use serde_json::Value;
-use zarr_kit::array::store::without_secrets;
+use zarr_kit::array::store::{Durability, TemporaryFile, without_secrets};
 use zarr_kit::metadata::Printable;
 use zarr_kit::report::draw::Screen;
 use zarr_kit::report::format::pretty::pretty;
@@ -24,15 +24,14 @@ use crate::error::operating_system::without_numbers;
 const BUFFER: usize = 1 << 18;
 
 /// Results: standard output, or a file. A file gets its name, and replaces one of that name, when
-/// it is complete: a failure leaves what was there, and a kill also a file with the ending
-/// `.partial`.
+/// it is complete: a failure leaves what was there, and a kill also a hidden temporary file, which the
+/// next command that writes this file removes.
 pub(crate) struct Out {
     writer: BufWriter<Box<dyn Write>>,
     /// The file, as it was named.
     file: Option<PathBuf>,
-    /// The temporary name of the file until it is complete, and its name then. Pipes, devices and
-    /// open files have none.
-    partial: Option<(PathBuf, PathBuf)>,
+    /// The file until it is complete. Pipes, devices and open files are written at once.
+    temporary: Option<TemporaryFile>,
     color: bool,
 }
 
@@ -51,7 +50,12 @@ impl Out {
         let stdout = io::stdout();
         let color = stdout_has_color();
         let writer: Box<dyn Write> = Box::new(stdout.lock());
-        Self { writer: BufWriter::with_capacity(BUFFER, writer), file: None, partial: None, color }
+        Self {
+            writer: BufWriter::with_capacity(BUFFER, writer),
+            file: None,
+            temporary: None,
+            color,
+        }
     }
 
     pub(crate) fn file(path: &Path) -> Result<Self, CliError> {
@@ -62,26 +66,34 @@ impl Out {
             Err(cause) => return Err(failed(cause)),
         };
         let is_replaced = old.as_ref().is_none_or(Metadata::is_file);
-        let partial = is_replaced.then(|| followed(path)).flatten().map(|target| {
-            let mut name = target.as_os_str().to_owned();
-            name.push(".partial");
-            (PathBuf::from(name), target)
-        });
-        let file = match (&partial, old) {
-            (None, _) => File::create(path).map_err(failed)?,
-            (Some((partial, _)), None) => File::create(partial).map_err(failed)?,
-            (Some((partial, target)), Some(old)) => {
-                // A file that may not be written to is not replaced either.
-                OpenOptions::new().write(true).open(target).map_err(failed)?;
-                let file = File::create(partial)
-                    .map_err(|cause| CliError::File { path: partial.clone(), cause })?;
-                file.set_permissions(old.permissions()).map_err(failed)?;
-                file
+        let target = is_replaced.then(|| followed(path)).flatten();
+        let temporary = match target {
+            None => None,
+            Some(target) => {
+                // Its folder has a name then.
+                let target = absolute(target).map_err(failed)?;
+                if old.is_some() {
+                    // A file that may not be written to is not replaced either.
+                    OpenOptions::new().write(true).open(&target).map_err(failed)?;
+                }
+                // The system refuses a new file in the folder, not this one.
+                let in_folder = |cause| match (old.is_some(), target.parent()) {
+                    (true, Some(folder)) => CliError::File { path: folder.to_owned(), cause },
+                    _ => failed(cause),
+                };
+                let temporary = TemporaryFile::beside(&target).map_err(in_folder)?;
+                // What killed commands have left takes space, but hinders none.
+                let _stays = TemporaryFile::clean_beside(&target, Some(&temporary), &mut |_| {});
+                Some(temporary)
             }
         };
-        let writer: Box<dyn Write> = Box::new(file);
+        let file = match &temporary {
+            None => File::create(path),
+            Some(temporary) => temporary.file().try_clone(),
+        };
+        let writer: Box<dyn Write> = Box::new(file.map_err(failed)?);
         let writer = BufWriter::with_capacity(BUFFER, writer);
-        Ok(Self { writer, file: Some(path.to_owned()), partial, color: false })
+        Ok(Self { writer, file: Some(path.to_owned()), temporary, color: false })
     }
 
     pub(crate) fn to(path: Option<&Path>) -> Result<Self, CliError> {
@@ -135,26 +147,14 @@ impl Out {
     /// Writes the rest; without this call a file does not get its name.
     pub(crate) fn finish(mut self) -> Result<(), CliError> {
         self.writer.flush().map_err(|cause| self.failed(cause))?;
-        if let Some((partial, target)) = &self.partial {
-            fs::rename(partial, target).map_err(|cause| self.failed(cause))?;
-        }
-        self.partial = None;
-        Ok(())
+        let installed = self.temporary.take().map(|file| file.install(Durability::ProcessEnd));
+        installed.unwrap_or(Ok(())).map_err(|cause| self.failed(cause))
     }
 
     pub(crate) fn failed(&self, cause: io::Error) -> CliError {
         match &self.file {
             Some(path) => CliError::File { path: path.clone(), cause },
             None => CliError::Output(cause),
-        }
-    }
-}
-
-impl Drop for Out {
-    fn drop(&mut self) {
-        // If the file cannot be removed, the error that led here is reported.
-        if let Some((partial, _)) = &self.partial {
-            let _left = fs::remove_file(partial);
         }
     }
 }

@@ -135,7 +135,34 @@ fn a_file_has_its_name_once_it_is_whole() {
     crate::support::file(folder, "cut", "old");
     succeed(folder, &read("cut"));
     assert!(fs::read(folder.join("cut")).expect("written") == whole.as_bytes());
-    assert!(!folder.join("whole.partial").exists());
+    let mut left: Vec<_> = fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    left.sort();
+    assert_eq!(left, ["a", "cut", "whole"]);
+}
+
+/// The file until it is whole has a new name: other files and links stay.
+#[cfg(unix)]
+#[test]
+fn a_read_into_a_file_takes_the_place_of_no_other() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "4", "--dtype", "uint8"]);
+    for name in ["out.partial", "precious"] {
+        crate::support::file(folder, name, "of another");
+    }
+    std::os::unix::fs::symlink("precious", folder.join("linked.partial")).expect("links");
+    for name in ["out", "linked"] {
+        succeed(folder, &["read", "a", "-f", "raw", "-o", name]);
+        assert_eq!(fs::read(folder.join(name)).expect("written"), [0; 4]);
+        assert!(!folder.join(name).is_symlink());
+    }
+    for name in ["out.partial", "precious", "linked.partial"] {
+        assert_eq!(fs::read(folder.join(name)).expect("is there"), b"of another", "{name}");
+    }
+    assert!(folder.join("linked.partial").is_symlink());
 }
 
 /// A read that fails at its last chunk leaves neither the file nor a part of it.
