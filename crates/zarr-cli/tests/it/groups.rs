@@ -204,6 +204,32 @@ fn an_interrupted_deletion_is_completed() {
     }
 }
 
+/// A file `c` below a folder that has no document is no chunk; that of a deleted array without
+/// dimensions is, and those of a group of which a document is left, or whose chunks have numbers.
+#[test]
+fn a_file_named_c_is_not_always_a_chunk() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let delete = |files: &[&str]| {
+        for name in files {
+            let path = at.join("q").join(name);
+            fs::create_dir_all(path.parent().expect("a folder")).expect("makes");
+            fs::write(path, "int main").expect("writes");
+        }
+        let deleted = run(at, &["delete", "q", "--yes"]).status.success();
+        assert_eq!(!at.join("q").exists(), deleted, "{files:?}");
+        let _removed = fs::remove_dir_all(at.join("q"));
+        deleted
+    };
+    assert!(!delete(&["src/c"]));
+    assert!(!delete(&["c", "src/c"]));
+    assert!(!delete(&["rain/c/0/1", "src/deep/c"]));
+    assert!(delete(&["c"]));
+    assert!(delete(&["c/0/1", "c/1/1"]));
+    assert!(delete(&["rain/c/0/1", "wind/c/0"]));
+    assert!(delete(&["rain/zarr.json", "scalar/c"]));
+}
+
 /// Only the name is that of a document or a marker.
 #[test]
 fn files_of_other_programs_with_such_names_stay() {

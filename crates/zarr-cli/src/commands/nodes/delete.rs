@@ -154,14 +154,17 @@ fn is_of_another_program(document: &[u8]) -> bool {
 }
 
 /// Whether there are only nodes that have lost their group, and chunks of default keys. Another
-/// object ends the listing.
+/// object ends the listing. A file named `c` may be a program's: without any document it is a chunk
+/// only where it is that of the deleted node itself.
 fn is_left_by_deletion(store: &dyn Store) -> Result<bool, ArrayError> {
     let mut nodes = BTreeSet::new();
     let mut is_empty = true;
+    let mut has_c_below = false;
     for key in store.list(&Prefix::root(), Links::AsObjects) {
         let key = key?;
         is_empty = false;
         let parent = key.parent();
+        has_c_below |= key.name() == "c" && !parent.is_root();
         let above = || parent.ancestors().filter(|above| !above.is_root());
         if is_chunk(key.as_str()) || above().any(|above| nodes.contains(&above)) {
             continue;
@@ -176,7 +179,8 @@ fn is_left_by_deletion(store: &dyn Store) -> Result<bool, ArrayError> {
         let Some(node) = node else { return Ok(false) };
         nodes.insert(node);
     }
-    Ok(!is_empty)
+    let is_told = !has_c_below || !nodes.is_empty();
+    Ok(!is_empty && is_told)
 }
 
 /// Whether the end of a key is a chunk's: `c/0/1`, `c.0.1` or `c`.
