@@ -8,7 +8,9 @@ use zarr_array::version_2;
 use zarr_array::{ArrayError, Hierarchy, parallel};
 use zarr_store::{DirEntry, Links, Prefix, Store as _};
 
-use crate::finding::{Finding, NODE_NAME, STRAY, VERSION_2, is_of_one_object, unexamined};
+use crate::finding::{
+    Finding, NODE_NAME, STRAY, VERSION_2, is_of_one_object, leads_nowhere, unexamined,
+};
 use crate::hierarchy::{Parent, Walk, unfinished};
 use crate::rearranging;
 
@@ -93,7 +95,7 @@ impl Walk<'_> {
                     } else if name == REARRANGE_MARKER {
                         let finding = rearranging::group_of(&**self.store, prefix, &key)?;
                         self.found(finding);
-                    } else if name != METADATA_KEY {
+                    } else if name != METADATA_KEY && !leads_nowhere(&**self.store, &key) {
                         self.found(
                             Finding::new(STRAY, "belongs to no node").with_key(key.as_str()),
                         );

@@ -19,7 +19,7 @@ use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
 use crate::finding::{
     CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
-    rule_of_chunk, shows_again, unexamined,
+    leads_nowhere, rule_of_chunk, shows_again, unexamined,
 };
 use crate::hierarchy::{Walk, unfinished};
 use crate::options::CheckOptions;
@@ -148,6 +148,7 @@ impl Walk<'_> {
         strays.retain(|key| {
             let name = layout.prefix().strip(key).unwrap_or_default();
             moving.is_none_or(|keys| keys.decode(name, layout.grid().rank()).is_none())
+                && !leads_nowhere(&**store, key)
         });
         of_keys.extend(strays.iter().map(|key| {
             Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str())

@@ -5,7 +5,7 @@ use zarr_codec::ChunkErrorKind;
 use zarr_grid::{GridError, GridErrorKind};
 use zarr_metadata::MetadataError;
 pub use zarr_metadata::{Finding, Rule, Severity};
-use zarr_store::{Operation, StoreError};
+use zarr_store::{Key, Linking, Operation, Store, StoreError};
 
 macro_rules! rules {
     ($($name:ident $id:literal $severity:ident $text:literal;)*) => {
@@ -82,6 +82,14 @@ pub(crate) fn unexamined(key: impl std::fmt::Display, why: impl std::fmt::Displa
 pub(crate) fn foreign(name: String) -> Finding {
     let message = "no object: no key can have this name, or it is no regular file";
     Finding::new(FOREIGN, message).with_key(name)
+}
+
+/// Whether a listed key is a link that leads nowhere: it is told as what is [no object](foreign). Only
+/// stores of files are asked.
+pub(crate) fn leads_nowhere(store: &dyn Store, key: &Key) -> bool {
+    let has_file = |linking: &dyn Linking| matches!(linking.file_path(key), Ok(Some(_)));
+    store.linking().is_some_and(has_file)
+        && matches!(store.head(key), Err(StoreError::DanglingLink { .. }))
 }
 
 /// Every rule of a check: the rules for documents, [`Rule::ALL`], and the rules for chunks and keys.
@@ -163,6 +171,7 @@ pub(crate) fn is_of_one_object(error: &StoreError) -> bool {
             | StoreError::Range { .. }
             | StoreError::TooLarge { .. }
             | StoreError::OutsideRoot { .. }
+            | StoreError::DanglingLink { .. }
             | StoreError::Reserved { .. }
             | StoreError::Unsteady { .. }
             | StoreError::Container { operation: Operation::Get, .. }

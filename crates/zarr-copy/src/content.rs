@@ -108,7 +108,7 @@ impl ContentDigest {
             let threads = parallel::requests(&**from.store);
             let metas = parallel::map(&batch, threads, |key| match from.store.head(key) {
                 // No copy reads it.
-                Err(StoreError::OutsideRoot { .. }) => Ok(None),
+                Err(StoreError::OutsideRoot { .. } | StoreError::DanglingLink { .. }) => Ok(None),
                 found => found,
             });
             for (key, meta) in batch.iter().zip(metas.map_err(source)?) {

@@ -10,7 +10,7 @@ use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
 use zarr_array::version_2;
 use zarr_array::{Array, ArrayError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
-use zarr_store::{Key, Links, ReadRange, StoreExt as _};
+use zarr_store::{Key, Links, ReadRange, StoreError, StoreExt as _};
 
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
@@ -43,6 +43,16 @@ impl Renamed {
     /// Whether an object of the source of this name is a chunk.
     fn is_chunk(&self, name: &str) -> bool {
         self.from.decode(name, self.rank).is_some()
+    }
+
+    /// Whether an object of this name, or one below it, is a chunk.
+    fn is_of_chunks(&self, name: &str) -> bool {
+        let mut name = name.to_owned();
+        (0..=self.rank).any(|_| {
+            let is_chunk = self.is_chunk(&name);
+            name.push_str("/0");
+            is_chunk
+        })
     }
 
     /// The name in the copy of the object with this name.
@@ -108,6 +118,11 @@ pub(crate) fn copy_objects(
             Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             Some(name) if !owned.contains(name) => {}
             Some(name) if renamed.is_chunk(name) => chunks.push((key, size)),
+            Some(name) if renamed.is_of_chunks(name) => {
+                // Perhaps a link in place of a folder of chunks, which leads nowhere.
+                from.store.head(&key).map_err(source)?;
+                others.push(key);
+            }
             _ => others.push(key),
         }
         if chunks.len().max(others.len()) >= BATCH {
@@ -298,7 +313,11 @@ impl Batch<'_> {
     fn size(&self, (key, size): &Listed) -> Result<Option<u64>, TransferError> {
         match size {
             Some(size) => Ok(Some(*size)),
-            None => self.from.store.size(key).map_err(source),
+            None => match self.from.store.size(key) {
+                // The summary names it among what is no object.
+                Err(StoreError::DanglingLink { .. }) if self.renamed.is_none() => Ok(None),
+                size => size.map_err(source),
+            },
         }
     }
 
@@ -346,7 +365,13 @@ impl Batch<'_> {
             Some(array) => array.get_object(key, ReadRange::All, bytes),
             None => self.from.store.get(key, ReadRange::All, bytes).map_err(ArrayError::from),
         };
-        if found.map_err(source)?.is_none() {
+        let found = match found {
+            Err(ArrayError::Store(StoreError::DanglingLink { .. })) if self.renamed.is_none() => {
+                None
+            }
+            found => found.map_err(source)?,
+        };
+        if found.is_none() {
             return Ok(None);
         }
         self.to.store.put(&target, bytes)?;

@@ -52,6 +52,49 @@ fn links_out_of_an_array_are_followed_if_asked_for() {
     assert_eq!(fs::read(folder.join("chunks/0")).expect("reads"), before);
 }
 
+/// As where a disk is not mounted: the chunks behind such a link are not missing, and none is written
+/// in their place.
+#[test]
+fn chunks_behind_links_that_lead_nowhere_do_not_read_as_fill_values() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    fs::write(folder.join("two"), [9, 9]).expect("writes");
+    for options in [&[][..], &["--outside-links"]] {
+        for link in ["a/c", "a/c/1"] {
+            succeed(folder, &ARRAY);
+            succeed(folder, &["write", "a", "--from", "two", "-r", "2:4"]);
+            let link = folder.join(link);
+            fs::rename(&link, folder.join("away")).expect("moves");
+            symlink("../gone", &link).expect("links");
+            for command in
+                [&["read", "a"][..], &["stats", "a"], &["write", "a", "--from", "two", "-r", "1:3"]]
+            {
+                let refused = run(folder, &[command, options].concat());
+                let said = String::from_utf8_lossy(&refused.stderr);
+                let named = format!("{} leads to nothing that is there", quoted(&link));
+                assert!(said.contains(&named), "{command:?} {options:?}: {said}");
+                assert_eq!(refused.status.code(), Some(2), "{command:?} {options:?}");
+            }
+            let checked = session(folder, &[&[&["check", "a"], options].concat()[..]]);
+            assert!(checked.contains("[foreign-file]"), "{checked}");
+            // The link takes its target back.
+            fs::remove_file(&link).expect("is still a link");
+            fs::rename(folder.join("away"), &link).expect("moves");
+            succeed(folder, &["read", "a"]);
+            fs::remove_dir_all(folder.join("a/c")).expect("removes");
+            symlink("../gone", folder.join("a/c")).expect("links");
+            succeed(folder, &[&["delete", "a", "--yes"], options].concat());
+            assert!(!folder.join("a").exists());
+        }
+    }
+}
+
+/// A path as messages of the stores have it.
+fn quoted(path: &Path) -> String {
+    let real = path.parent().expect("a folder").canonicalize().expect("is there");
+    format!("{:?}", real.join(path.file_name().expect("a name")))
+}
+
 /// A folder that is a link is deleted as one: what it leads to stays.
 #[test]
 fn what_links_lead_to_is_not_deleted() {

@@ -115,6 +115,18 @@ pub enum StoreError {
         /// The link.
         link: PathBuf,
     },
+    /// A symbolic link in a local store leads nowhere: what it led to, such as a disk that is not
+    /// mounted, may have the object.
+    #[error(
+        "cannot use {key:?}: the symbolic link {link:?} leads to nothing that is there; restore its \
+         target, such as by mounting a disk, or remove the link"
+    )]
+    DanglingLink {
+        /// The key.
+        key: String,
+        /// The link.
+        link: PathBuf,
+    },
     /// The key has a name that a local store reserves for its own temporary and lock files, or that
     /// is no file name on this platform.
     #[error("cannot use {key:?}: the name {segment:?} is reserved")]

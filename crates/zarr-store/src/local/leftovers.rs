@@ -46,7 +46,9 @@ impl LocalStore {
     pub fn leftovers(&self, prefix: &Prefix) -> Listing<'_, Leftover> {
         let steps = Walk::new(self, prefix, Links::AsObjects);
         Box::new(steps.filter_map(|step| match step {
-            Ok(Step::Other(path) | Step::Dangling(_, path)) => Some(Ok(leftover(path))),
+            Ok(Step::Other(path) | Step::Dangling(_, path) | Step::LinkToOther(_, path)) => {
+                Some(Ok(leftover(path)))
+            }
             Ok(Step::Object(_) | Step::FolderEnd(_)) => None,
             Err(error) => Some(Err(error)),
         }))
@@ -61,7 +63,11 @@ pub(super) fn without_key(
     found: &mut dyn FnMut(&str),
 ) -> Result<(), StoreError> {
     for step in Walk::new(store, prefix, Links::Follow) {
-        let (Step::Other(path) | Step::Dangling(_, path)) = step? else { continue };
+        let step = step?;
+        let (Step::Other(path) | Step::Dangling(_, path) | Step::LinkToOther(_, path)) = step
+        else {
+            continue;
+        };
         if kind_of(&path) == LeftoverKind::Foreign {
             found(&path.strip_prefix(&store.root).unwrap_or(&path).to_string_lossy());
         }

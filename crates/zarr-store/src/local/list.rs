@@ -14,8 +14,11 @@ use crate::{DirEntry, Key, Links, Listing, Operation, Prefix, StoreError};
 pub(super) enum Step {
     /// A file, or a link that the walk does not follow.
     Object(Key),
-    /// A link that leads to no file and no folder: nothing to read, but something to delete.
+    /// A link that leads to nothing that is there: reading it is an error.
     Dangling(Key, PathBuf),
+    /// A link that leads to no file and no folder, such as a pipe or itself: nothing to read, but
+    /// something to delete.
+    LinkToOther(Key, PathBuf),
     /// Something that is not an object.
     Other(PathBuf),
     /// A folder below the start; all its contents have been walked.
@@ -44,16 +47,25 @@ struct Folder {
 }
 
 impl Folder {
-    fn open(path: PathBuf, prefix: Prefix, linked: bool) -> Result<Option<Self>, StoreError> {
-        let entries = read_folder(&prefix, &path)?;
+    fn open(
+        store: &LocalStore,
+        path: PathBuf,
+        prefix: Prefix,
+        linked: bool,
+    ) -> Result<Option<Self>, StoreError> {
+        let entries = read_folder(store, &prefix, &path)?;
         Ok(entries.map(|entries| Self { entries, path, prefix, linked }))
     }
 }
 
 /// The kind of an entry of a folder.
 enum Kind {
-    Folder { linked: bool },
+    Folder {
+        linked: bool,
+    },
     Object,
+    /// A link that leads to nothing that is there.
+    Dangling,
     Other,
 }
 
@@ -65,7 +77,7 @@ impl<'s> Walk<'s> {
     fn step(&mut self) -> Result<Option<Step>, StoreError> {
         if let Some(prefix) = self.start.take() {
             let path = self.store.folder_of(Operation::List, &prefix)?;
-            self.folders.extend(Folder::open(path, prefix, false)?);
+            self.folders.extend(Folder::open(self.store, path, prefix, false)?);
         }
         while let Some(folder) = self.folders.last_mut() {
             let Some(entry) = folder.entries.next() else {
@@ -91,11 +103,12 @@ impl<'s> Walk<'s> {
                 None => {}
                 Some(Kind::Folder { linked }) => {
                     let linked = linked || folder.linked;
-                    self.folders.extend(Folder::open(path, Prefix::from(key), linked)?);
+                    self.folders.extend(Folder::open(self.store, path, Prefix::from(key), linked)?);
                 }
                 Some(Kind::Object) => return Ok(Some(Step::Object(key))),
+                Some(Kind::Dangling) => return Ok(Some(Step::Dangling(key, path))),
                 Some(Kind::Other) if path.is_symlink() => {
-                    return Ok(Some(Step::Dangling(key, path)));
+                    return Ok(Some(Step::LinkToOther(key, path)));
                 }
                 Some(Kind::Other) => return Ok(Some(Step::Other(path))),
             }
@@ -137,8 +150,8 @@ fn kind_of(
     }
 }
 
-/// A link that is not followed counts as an object, so that it is not overlooked; reading it
-/// reports why it is no object.
+/// A link that is not followed or leads nowhere counts as an object, so that it is not overlooked;
+/// reading it reports why it is no object.
 fn classify(store: &LocalStore, path: &Path, kind: FileType, follow: bool) -> io::Result<Kind> {
     if kind.is_dir() {
         return Ok(Kind::Folder { linked: false });
@@ -155,16 +168,24 @@ fn classify(store: &LocalStore, path: &Path, kind: FileType, follow: bool) -> io
             Ok(if enter { Kind::Folder { linked: true } } else { Kind::Object })
         }
         Ok(meta) if meta.is_file() => Ok(Kind::Object),
-        // A device or a pipe, or nothing at all.
+        Err(error) if is_absent(&error) => Ok(Kind::Dangling),
+        // A device or a pipe, or a circle.
         Ok(_) | Err(_) => Ok(Kind::Other),
     }
 }
 
 /// The entries of a folder, `None` if there is no such folder.
-fn read_folder(prefix: &Prefix, path: &Path) -> Result<Option<ReadDir>, StoreError> {
+fn read_folder(
+    store: &LocalStore,
+    prefix: &Prefix,
+    path: &Path,
+) -> Result<Option<ReadDir>, StoreError> {
     match fs::read_dir(path) {
         Ok(entries) => Ok(Some(entries)),
-        Err(error) if is_absent(&error) => Ok(None),
+        Err(error) if is_absent(&error) => {
+            store.check_unlooked(prefix.as_str(), path)?;
+            Ok(None)
+        }
         Err(error) => Err(StoreError::io(Operation::List, prefix, error)),
     }
 }
@@ -181,8 +202,8 @@ pub(super) fn list<'s>(store: &'s LocalStore, prefix: &Prefix, links: Links) -> 
         }
     }
     Box::new(Walk::new(store, prefix, links).filter_map(move |step| match step {
-        Ok(Step::Object(key)) => Some(Ok(key)),
-        Ok(Step::Dangling(key, _)) => (links == Links::AsObjects).then_some(Ok(key)),
+        Ok(Step::Object(key) | Step::Dangling(key, _)) => Some(Ok(key)),
+        Ok(Step::LinkToOther(key, _)) => (links == Links::AsObjects).then_some(Ok(key)),
         Ok(Step::Other(_) | Step::FolderEnd(_)) => None,
         Err(error) => Some(Err(error)),
     }))
@@ -191,7 +212,7 @@ pub(super) fn list<'s>(store: &'s LocalStore, prefix: &Prefix, links: Links) -> 
 pub(super) fn list_dir<'s>(store: &'s LocalStore, prefix: &Prefix) -> Listing<'s, DirEntry> {
     let folder = store.folder_of(Operation::List, prefix);
     let prefix = prefix.clone();
-    let entries = match folder.and_then(|folder| read_folder(&prefix, &folder)) {
+    let entries = match folder.and_then(|folder| read_folder(store, &prefix, &folder)) {
         Ok(entries) => entries.into_iter().flatten(),
         Err(error) => return failed_listing(error),
     };
@@ -213,7 +234,7 @@ fn child(
     let Some(key) = key_of(prefix, entry) else { return Ok(None) };
     Ok(match kind_of(store, entry, &entry.path(), follow)? {
         Some(Kind::Folder { .. }) => Some(DirEntry::Prefix(Prefix::from(key))),
-        Some(Kind::Object) => Some(DirEntry::Object(key)),
+        Some(Kind::Object | Kind::Dangling) => Some(DirEntry::Object(key)),
         Some(Kind::Other) | None => None,
     })
 }

@@ -61,6 +61,7 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     for _ in 0..ATTEMPTS {
         match fs::canonicalize(folder) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                store.check_unlooked(key.as_str(), folder)?;
                 make_folder(folder).map_err(fail)?;
             }
             result => return result.map_err(fail),

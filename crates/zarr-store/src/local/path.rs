@@ -86,6 +86,7 @@ impl LocalStore {
                     Ok(true) => {
                         return Err(StoreError::OutsideRoot { key: key.to_owned(), link: here });
                     }
+                    Err(error) if is_absent(&error) => return self.check_dangling(key, path),
                     Err(error) => return Err(StoreError::io(operation, key, error)),
                 },
                 // A missing path, or one below a file, cannot be a link; the operation itself
@@ -95,6 +96,28 @@ impl LocalStore {
             }
         }
         Ok(())
+    }
+
+    /// Refuses `path`, at which nothing is found, if that is because a link on the way leads nowhere.
+    pub(super) fn check_dangling(&self, key: &str, path: &Path) -> Result<(), StoreError> {
+        let Ok(below) = path.strip_prefix(&self.root) else { return Ok(()) };
+        let mut here = self.root.clone();
+        for segment in below {
+            here.push(segment);
+            if fs::metadata(&here).is_err_and(|error| is_absent(&error)) {
+                return match here.is_symlink() {
+                    true => Err(StoreError::DanglingLink { key: key.to_owned(), link: here }),
+                    false => Ok(()),
+                };
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`check_dangling`](Self::check_dangling), where [`check_links`](Self::check_links) has not
+    /// looked for links.
+    pub(super) fn check_unlooked(&self, key: &str, path: &Path) -> Result<(), StoreError> {
+        if self.outside_links { self.check_dangling(key, path) } else { Ok(()) }
     }
 
     /// Whether a folder of a prefix is a link.

@@ -59,7 +59,7 @@ pub(super) fn get_into(
 pub(super) fn head(store: &LocalStore, key: &Key) -> Result<Option<ObjectMeta>, StoreError> {
     let meta = match locate(store, Operation::Head, key, direct::look) {
         Ok(Located::File(file)) => file.metadata(),
-        Ok(Located::Path(path)) => std::fs::metadata(path),
+        Ok(Located::Path(_, meta)) => Ok(meta),
         Err(error) => return absent(error),
     };
     let fail = |error| StoreError::io(Operation::Head, key, error);
@@ -83,11 +83,8 @@ pub(super) fn open(
     let file = match locate(store, operation, key, direct::open) {
         Ok(Located::File(file)) => Ok(file),
         // Not opened unless it is a file: a pipe would wait for its other end.
-        Ok(Located::Path(path)) => match std::fs::metadata(&path) {
-            Ok(meta) if !meta.is_file() => return Ok(None),
-            Ok(_) => File::open(path),
-            Err(error) => Err(error),
-        },
+        Ok(Located::Path(_, meta)) if !meta.is_file() => return Ok(None),
+        Ok(Located::Path(path, _)) => File::open(path),
         Err(error) => return absent(error),
     };
     let result = file.and_then(|file| file.metadata().map(|meta| (file, meta)));
@@ -102,7 +99,7 @@ enum Located {
     /// Opened by a path that has no links.
     File(File),
     /// At this path; its links do not lead outside.
-    Path(PathBuf),
+    Path(PathBuf, Metadata),
 }
 
 /// First by one system call that refuses links; if there is a link, or no such call, folder by
@@ -119,7 +116,15 @@ fn locate(
         Some(Err(error)) => Err(StoreError::io(operation, key, error)),
         None => {
             store.check_links(operation, key.as_str(), &path)?;
-            Ok(Located::Path(path))
+            match std::fs::metadata(&path) {
+                Ok(meta) => Ok(Located::Path(path, meta)),
+                Err(error) => {
+                    if is_absent(&error) {
+                        store.check_unlooked(key.as_str(), &path)?;
+                    }
+                    Err(StoreError::io(operation, key, error))
+                }
+            }
         }
     }
 }

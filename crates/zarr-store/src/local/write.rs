@@ -45,6 +45,7 @@ pub(super) fn in_folder<T>(
             // for a leftover.
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {
                 attempt += 1;
+                store.check_unlooked(key.as_str(), folder)?;
                 make_folder(folder).map_err(fail)?;
             }
             result => return result.map_err(fail),
@@ -125,7 +126,11 @@ fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
 
 pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
     let path = store.path_of(Operation::Delete, key)?;
-    let removed = match fs::remove_file(&path) {
+    let removed = fs::remove_file(&path);
+    if removed.as_ref().is_err_and(is_absent) {
+        store.check_unlooked(key.as_str(), path.parent().unwrap_or(&store.root))?;
+    }
+    let removed = match removed {
         Ok(()) => Ok(()),
         // Another process may have removed it without flushing that yet.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -162,7 +167,7 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
         let mut removed = false;
         for step in Walk::new(store, prefix, Links::AsObjects) {
             match step? {
-                Step::Object(key) | Step::Dangling(key, _) => {
+                Step::Object(key) | Step::Dangling(key, _) | Step::LinkToOther(key, _) => {
                     delete(store, &key)?;
                     removed = true;
                 }

@@ -80,6 +80,65 @@ fn links_never_lead_outside() {
     assert_eq!(fs::read_dir(&outside).unwrap().count(), 2);
 }
 
+fn assert_dangling<T: std::fmt::Debug>(result: Result<T, StoreError>) {
+    match result {
+        Err(StoreError::DanglingLink { link, .. }) => assert!(link.is_symlink()),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// As where a disk is not mounted: an object behind such a link is not missing, and a write must not
+/// take the place of its folder. The link itself can be replaced and deleted.
+#[test]
+fn links_that_lead_nowhere_are_no_missing_objects() {
+    for allowed in [false, true] {
+        let (_folder, store, outside) = store_and_outside();
+        let store = store.with_outside_links(allowed);
+        let root = store.root().to_owned();
+        fs::create_dir_all(root.join("a")).unwrap();
+        symlink("../gone", root.join("a/c")).unwrap();
+        symlink("c/0", root.join("a/chain")).unwrap();
+        fs::write(root.join("file"), b"x").unwrap();
+        symlink("../file/0", root.join("a/below-file")).unwrap();
+        symlink(outside.join("gone"), root.join("disk")).unwrap();
+        let mut out = Vec::new();
+        for name in ["a/c", "a/c/0", "a/c/0/1", "a/chain", "a/below-file", "disk/0/1"] {
+            let object = key(name);
+            assert_dangling(store.read(&object));
+            assert_dangling(store.get(&object, ReadRange::Suffix(1), &mut out));
+            assert_dangling(store.get_into(&object, &mut [0; 6]));
+            assert_dangling(store.head(&object));
+            assert_dangling(store.list(&prefix(name), Links::Follow).next().unwrap());
+            assert_dangling(store.list_dir(&prefix(name)).next().unwrap());
+        }
+        for name in ["a/c/0", "a/c/0/1", "disk/0/1"] {
+            assert_dangling(store.put(&key(name), b"x"));
+            assert_dangling(store.lock(&key(name)));
+            assert_dangling(store.delete(&key(name)));
+            assert_dangling(store.delete_prefix(&prefix(name)));
+        }
+        let error = store.put(&key("a/c/0"), b"x").unwrap_err().to_string();
+        let said = "cannot use \"a/c/0\": the symbolic link \"";
+        assert!(error.starts_with(said) && error.contains("/store/a/c\" leads to"), "{error}");
+        let listed: Vec<_> = keys_below(&store, "").into_iter().collect();
+        assert_eq!(listed, ["a/below-file", "a/c", "a/chain", "disk", "file"]);
+        // What is missing without such a link is missing.
+        assert_eq!(store.read(&key("a/d/0")).unwrap(), None);
+        assert_eq!(store.read(&key("file/0")).unwrap(), None);
+        assert_eq!(store.list(&prefix("a/d"), Links::Follow).count(), 0);
+        store.delete(&key("a/d/0")).unwrap();
+        // The link's own name.
+        assert_eq!(without_key(&store, "a"), ["a/below-file", "a/c", "a/chain"]);
+        store.put(&key("a/chain"), b"own").unwrap();
+        assert_eq!(store.read(&key("a/chain")).unwrap().unwrap(), b"own");
+        store.delete(&key("a/c")).unwrap();
+        assert_eq!(store.read(&key("a/c/0")).unwrap(), None);
+        store.delete_prefix(&prefix("disk")).unwrap();
+        store.delete_prefix(&Prefix::root()).unwrap();
+        assert_eq!(fs::read_dir(&root).unwrap().count(), 0);
+    }
+}
+
 #[test]
 fn links_within_are_followed_and_outside_ones_if_allowed() {
     let (_folder, store, outside) = store_and_outside();
@@ -88,12 +147,12 @@ fn links_within_are_followed_and_outside_ones_if_allowed() {
     symlink("real", root.join("alias")).unwrap();
     symlink("nowhere", root.join("dangling")).unwrap();
     assert_eq!(store.read(&key("alias/c/0")).unwrap().unwrap(), b"chunk");
-    assert_eq!(store.read(&key("dangling")).unwrap(), None);
-    assert_eq!(store.read(&key("dangling/x")).unwrap(), None);
+    assert_dangling(store.read(&key("dangling")));
+    assert_dangling(store.read(&key("dangling/x")));
     store.put(&key("alias/c/1"), b"new").unwrap();
     assert_eq!(store.read(&key("real/c/1")).unwrap().unwrap(), b"new");
     assert_eq!(keys_below(&store, "alias").len(), 2);
-    assert_eq!(keys_below(&store, "").len(), 4);
+    assert_eq!(keys_below(&store, "").len(), 5);
     // One file, one lock, by whatever name.
     let guard = store.lock(&key("alias/c/0")).unwrap();
     assert!(is_lock_held(&store, "real/c/0"));
@@ -140,7 +199,7 @@ fn links_are_no_lock_files() {
     assert!(leftovers.len() == 1 && !leftovers[0].in_use, "{leftovers:?}");
 }
 
-/// What no listing has: links that lead nowhere, pipes, and names that no key can have, also in a
+/// What is no object: links that lead nowhere, pipes, and names that no key can have, also in a
 /// linked folder. Pointers and other wrappers tell of it too.
 #[test]
 fn what_is_no_object_is_told() {

@@ -199,6 +199,33 @@ fn what_no_key_can_name_is_told() {
     assert_eq!(told, expected);
 }
 
+/// As where a disk is not mounted: the copy would have fill values there.
+#[cfg(unix)]
+#[test]
+fn a_link_to_nothing_in_place_of_chunks_is_refused() {
+    for allowed in [false, true] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let root = folder.path();
+        let local = LocalStore::create(root).expect("a store").with_outside_links(allowed);
+        let from: Shared = Arc::new(local);
+        source(&from);
+        for link in ["a/c/0/0", "a/c/0", "a/c"] {
+            let link = root.join(link);
+            assert!(link.exists(), "{link:?}");
+            std::fs::rename(&link, root.join("away")).expect("moves");
+            std::os::unix::fs::symlink("nowhere", &link).expect("links");
+            for chunks in [None, Some([7, 5])] {
+                let to = Arc::new(MemoryStore::new()) as Shared;
+                let refused = copy_root(&from, &to, chunks, &CopyOptions::new());
+                let refused = refused.expect_err("a link").to_string();
+                assert!(refused.contains("leads to nothing"), "{link:?} {chunks:?}: {refused}");
+            }
+            std::fs::remove_file(&link).expect("removes");
+            std::fs::rename(root.join("away"), &link).expect("moves");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_link_out_of_the_store_is_named() {

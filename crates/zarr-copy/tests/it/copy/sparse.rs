@@ -204,4 +204,9 @@ fn chunks_that_are_not_listed_are_copied() {
     copy(&from, to.clone(), document(8), &CopyOptions::new()).expect("copies");
     let copied = Array::open(to, &Prefix::root()).expect("opens");
     assert_eq!(copied.read((5..6, 7..8, 0..1)).expect("reads"), [9]);
+    // As where the disk of some chunks is not mounted: they are not missing.
+    std::fs::rename(root.join("elsewhere"), root.join("unmounted")).expect("moves");
+    let to = Arc::new(MemoryStore::new());
+    let refused = copy(&from, to, document(8), &CopyOptions::new()).expect_err("a link");
+    assert!(refused.to_string().contains("leads to nothing that is there"), "{refused}");
 }
