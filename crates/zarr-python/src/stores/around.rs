@@ -8,47 +8,33 @@ use zarr_kit::array::store::{Place, Session, StoreOptions, UpdatePolicy};
 use zarr_kit::array::{HierarchyAround, hierarchies_around, refresh_consolidated_of};
 use zarr_kit::{Prefix, Store};
 
-use crate::conversion::error::Done;
-use crate::stores::node_store::{NodeStore, options};
+use crate::conversion::error::{Done, Raised};
 
 /// The hierarchies around a store, found at its first change: finding them costs requests.
 #[derive(Default)]
 pub(crate) struct Around(OnceLock<Vec<HierarchyAround>>);
 
 impl Around {
-    /// Brings the consolidated metadata of the groups around the store up to date, after the
-    /// documents of these nodes in it changed. The change is done: a failure is logged.
-    pub(crate) fn refresh(&self, place: &NodeStore, nodes: &BTreeSet<Prefix>) {
-        if nodes.is_empty() || place.is_memory() {
-            return;
-        }
-        if let Err(raised) = self.try_refresh(place, nodes) {
-            Python::attach(|py| {
-                let error = PyErr::from(raised);
-                let notes = py.import("zarr_kit._notes");
-                let said = notes.and_then(|notes| {
-                    notes.call_method1("note_around", (place.shown(), error.value(py).str()?))
-                });
-                // A handler of logs that fails does not undo the change.
-                drop(said);
-            });
-        }
-    }
-
-    fn try_refresh(&self, place: &NodeStore, nodes: &BTreeSet<Prefix>) -> Done<()> {
-        let (options, _) = options(&place.settings)?;
+    /// Brings the consolidated metadata of the groups around the store at `url` up to date, after
+    /// the documents of these nodes in it changed.
+    pub(crate) fn refresh(
+        &self,
+        store: &Arc<dyn Store>,
+        url: &str,
+        options: &StoreOptions,
+        nodes: &BTreeSet<Prefix>,
+    ) -> Done<()> {
         let policy = UpdatePolicy::RequireExclusion;
         // An archive cannot replace the documents of its own groups.
-        if Place::parse(&place.url, &options)?.is_in_file() {
+        if Place::parse(url, options)?.is_in_file() {
             let nodes: Vec<&Prefix> = nodes.iter().collect();
-            refresh_consolidated_of(&place.store, &nodes, policy)?;
+            refresh_consolidated_of(store, &nodes, policy)?;
         }
-        for HierarchyAround { top, prefix, .. } in self.hierarchies(&place.url, &options)? {
+        for HierarchyAround { top, prefix, .. } in self.hierarchies(url, options)? {
             let nodes = nodes.iter().map(|node| prefix.join(node.as_str()));
             let nodes: Vec<Prefix> = nodes.collect::<Result<_, _>>()?;
             let nodes: Vec<&Prefix> = nodes.iter().collect();
-            let top: Arc<dyn Store> = Place::parse(top, &options)?.open(&options)?;
-            let session = Session::begin(&top)?;
+            let session = Session::begin(&Place::parse(top, options)?.open(options)?)?;
             refresh_consolidated_of(session.store(), &nodes, policy)?;
             session.commit()?;
         }
@@ -62,4 +48,17 @@ impl Around {
         let found = hierarchies_around(url, options)?;
         Ok(self.0.get_or_init(|| found))
     }
+}
+
+/// Logs why the consolidated metadata of the groups around a place did not follow a change. The
+/// change is done.
+pub(crate) fn note(place: String, raised: Raised) {
+    Python::attach(|py| {
+        let error = PyErr::from(raised);
+        let notes = py.import("zarr_kit._notes");
+        let said = notes
+            .and_then(|notes| notes.call_method1("note_around", (place, error.value(py).str()?)));
+        // A handler of logs that fails does not undo the change.
+        drop(said);
+    });
 }

@@ -1,6 +1,6 @@
 //! The store of a node: its URL and settings, opened.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use zarr_kit::metadata::Printable;
 use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
 use zarr_kit::{Array, OPENERS, Prefix, Store};
 
-use crate::conversion::error::Done;
+use crate::conversion::error::{Done, Raised};
 use crate::process::signals::Signals;
 use crate::process::writes::Counted;
-use crate::stores::around::Around;
+use crate::stores::around::{self, Around};
 use crate::stores::block::Block;
 
 /// The setting that allows virtual joins to name members outside of their folders.
@@ -131,16 +131,29 @@ impl NodeStore {
                     self.block.fail();
                 }
                 let done = done?;
-                self.around.refresh(self, &signals.nodes());
+                self.follow(&signals.nodes());
                 Ok(done)
             }
             None => {
                 let session = Session::begin(&self.store)?;
                 let done = work(signals.guard(session.store()))?;
                 session.commit()?;
-                self.around.refresh(self, &signals.nodes());
+                self.follow(&signals.nodes());
                 Ok(done)
             }
+        }
+    }
+
+    /// Updates the consolidated metadata of the groups around the store, after the documents of
+    /// these nodes changed.
+    fn follow(&self, nodes: &BTreeSet<Prefix>) {
+        if nodes.is_empty() || self.is_memory() {
+            return;
+        }
+        let options = options(&self.settings).map_err(Raised::from);
+        let refresh = |(options, _)| self.around.refresh(&self.store, &self.url, &options, nodes);
+        if let Err(raised) = options.and_then(refresh) {
+            around::note(self.shown(), raised);
         }
     }
 

@@ -70,7 +70,12 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         }
     }
     if place.folder.as_ref().is_some_and(|folder| folder.is_dir()) {
-        note(format_args!("{}: files that are not objects stay", place.shown));
+        let is_written = place.store.list(&Prefix::root(), Links::AsObjects).next().is_some();
+        let stays = match is_written {
+            true => "objects were written to it meanwhile: delete it again",
+            false => "files that are not objects stay",
+        };
+        note(format_args!("{}: {stays}", place.shown));
     }
     done(
         args.json,
