@@ -74,7 +74,8 @@ def test_checks_find_what_is_wrong(array, tmp_path):
     ]
     assert len(report.errors) == len(report.warnings) == 1 and not report.is_clean
     assert str(report[1]) == "warning: stray: in an array, but no chunk's key [stray-object]"
-    assert told[-1][1:] == (2, 2)
+    # Two threads may tell in another order than they counted.
+    assert max(told)[1:] == (2, 2)
     # A size is found without reading.
     assert [finding.id for finding in array.check(data=False)] == ["chunk-length", "stray-object"]
 
@@ -211,7 +212,7 @@ def test_copies_say_what_they_read_before_they_do(wide, tmp_path):
 def test_copies_in_two_passes_have_their_intermediate_where_it_is_told(wide, tmp_path, caplog):
     place = tmp_path / "scratch"
     done = zarr_kit.copy(wide, tmp_path / "c.zarr", chunks=(512, 16), memory="256KiB", intermediate=place)
-    assert done.in_two_passes == 1 and not list(place.iterdir()) and not caplog.records
+    assert done.in_two_passes == 1 and not place.exists() and not caplog.records
     np.testing.assert_array_equal(zarr_kit.open(tmp_path / "c.zarr")[...], wide[...])
     text = zarr_kit.create(tmp_path / "t.zarr", shape=(256, 256), dtype=str, chunks=(1, 256))
     text[...] = "x"
