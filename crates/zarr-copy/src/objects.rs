@@ -45,16 +45,6 @@ impl Renamed {
         self.from.decode(name, self.rank).is_some()
     }
 
-    /// Whether an object of this name, or one below it, is a chunk.
-    fn is_of_chunks(&self, name: &str) -> bool {
-        let mut name = name.to_owned();
-        (0..=self.rank).any(|_| {
-            let is_chunk = self.is_chunk(&name);
-            name.push_str("/0");
-            is_chunk
-        })
-    }
-
     /// The name in the copy of the object with this name.
     fn name<'n>(&self, name: &'n str) -> Cow<'n, str> {
         match self.from.decode(name, self.rank).filter(|_| self.from != self.to) {
@@ -118,7 +108,7 @@ pub(crate) fn copy_objects(
             Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             Some(name) if !owned.contains(name) => {}
             Some(name) if renamed.is_chunk(name) => chunks.push((key, size)),
-            Some(name) if renamed.is_of_chunks(name) => {
+            Some(name) if renamed.from.is_chunk_folder(name, renamed.rank) => {
                 // Perhaps a link in place of a folder of chunks, which leads nowhere.
                 from.store.head(&key).map_err(source)?;
                 others.push(key);

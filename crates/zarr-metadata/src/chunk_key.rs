@@ -110,6 +110,17 @@ impl ChunkKeyEncoding {
         }
     }
 
+    /// Whether this is the path of a folder in which chunks of an array of `rank` dimensions lie, such as
+    /// `c/1` where `c/1/0` is the key of a chunk.
+    #[must_use]
+    pub fn is_chunk_folder(&self, path: &str, rank: usize) -> bool {
+        let mut key = path.to_owned();
+        (0..rank).any(|_| {
+            key.push_str("/0");
+            self.decode(&key, rank).is_some()
+        })
+    }
+
     /// The index of the chunk that has this key, in an array of `rank` dimensions.
     ///
     /// `None` for every other string: a key has one spelling only.

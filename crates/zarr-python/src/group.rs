@@ -151,7 +151,7 @@ impl PyGroup {
 
     /// Ends a `with` block, and commits its writes unless it `drops` them.
     fn exit(&self, py: Python<'_>, drops: bool) -> Done<()> {
-        self.place.named(self.prefix(), py.detach(|| Ok(self.place.block.exit(drops)?)))
+        self.place.named(self.prefix(), py.detach(|| Ok(self.place.exit_block(drops)?)))
     }
 
     fn described(&self) -> Described {

@@ -2,6 +2,7 @@
 
 import logging
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,21 @@ def test_folders_of_a_failed_copy_are_removed(tmp_path: Path) -> None:
                 path / "a", tmp_path / "c", chunks=(0,), intermediate=tmp_path / "i", dry_run=dry_run
             )
     assert sorted(os.listdir(tmp_path)) == ["x.zarr"]
+
+
+def test_in_a_block_of_an_archive_it_is_said_at_the_end(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    zarr_kit.copy(hierarchy(tmp_path), tmp_path / "x.zip")
+    with caplog.at_level(logging.WARNING, "zarr_kit"):
+        with zarr_kit.open(tmp_path / "x.zip/g") as group, ThreadPoolExecutor(4) as pool:
+            list(pool.map(lambda name: group.create_array(name, shape=3, dtype="i1"), "bcde"))
+            assert not caplog.text
+        assert len(caplog.records) == 1
+        assert "may be out of date" in caplog.text
+    assert set(zarr_kit.open(tmp_path / "x.zip/g")) == set("abcde")
+    zarr_kit.create_group(tmp_path / "plain.zip")
+    caplog.clear()
+    with zarr_kit.open(tmp_path / "plain.zip") as group:
+        group.create_array("a", shape=3, dtype="i1")
+    assert not caplog.text

@@ -155,3 +155,29 @@ def test_times_of_other_programs():
     with pytest.raises(ValueError, match="does not fit into datetime64"):
         to_zarr(xr.Dataset({name: ("x", times) for name, times in new.items()}), group, append_dim="x")
     assert {a.shape for a in group.values()} == {(2,)}
+
+
+def test_bounds_without_units_have_those_of_their_variable(tmp_path):
+    def months(start):
+        time = pd.date_range(start, periods=2)
+        bounds = np.stack([time, time + pd.Timedelta(days=1)], axis=1)
+        variables = {"time": ("time", time, {"bounds": "time_bnds"}), "time_bnds": (("time", "two"), bounds)}
+        return xr.Dataset(variables)
+
+    to_zarr(months("2001-01-01"), tmp_path / "t")
+    bounds = zarr_kit.open(tmp_path / "t/time_bnds")
+    for name in ("units", "calendar"):
+        bounds.attrs.pop(name, None)
+    to_zarr(months("2001-01-03"), tmp_path / "t", append_dim="time")
+    with xr.open_dataset(tmp_path / "t", engine="zarr-kit") as found:
+        expected = xr.concat([months("2001-01-01"), months("2001-01-03")], "time")
+        np.testing.assert_array_equal(found.time_bnds, expected.time_bnds)
+
+
+def test_numbers_appended_to_stored_truth_values_are_truth_values(tmp_path):
+    array = zarr_kit.create_group(tmp_path / "b").create_array("v", shape=2, dtype="i1", dimension_names=["x"])
+    array.attrs["dtype"] = "bool"
+    to_zarr(xr.Dataset({"v": ("x", [1, 0])}), tmp_path / "b", append_dim="x")
+    with pytest.raises((TypeError, OverflowError), match="bool"):
+        to_zarr(xr.Dataset({"v": ("x", [2, 3])}), tmp_path / "b", append_dim="x")
+    assert zarr_kit.open(tmp_path / "b/v")[...].tolist() == [0, 0, 1, 0]

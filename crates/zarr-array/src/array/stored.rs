@@ -3,7 +3,7 @@
 use crate::array::Array;
 use crate::error::ArrayError;
 use crate::layout::ChunkLayout;
-use crate::store::{Key, Links, Store};
+use crate::store::{Key, Links, Store, StoreError};
 
 /// A stored chunk.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,6 +47,19 @@ impl Array {
 }
 
 impl ChunkLayout {
+    /// An error if a listed object is in place of a folder of chunks and cannot be read: a symbolic
+    /// link to a disk that is not mounted hides all chunks behind it.
+    ///
+    /// # Errors
+    /// [`StoreError::DanglingLink`], or another error of the store.
+    pub fn check_chunk_folder(&self, store: &dyn Store, key: &Key) -> Result<(), StoreError> {
+        let name = self.prefix().strip(key).unwrap_or_default();
+        if self.key_encoding().is_chunk_folder(name, self.grid().rank()) {
+            store.head(key)?;
+        }
+        Ok(())
+    }
+
     /// Every chunk of the array in `store`, in unspecified order: like [`Array::stored_chunks`],
     /// but also for arrays with an unsupported data type or unsupported codecs.
     ///
@@ -61,7 +74,9 @@ impl ChunkLayout {
                 Ok(key) => key,
                 Err(error) => return Some(Err(error.into())),
             };
-            let index = self.chunk_of_key(&key)?;
+            let Some(index) = self.chunk_of_key(&key) else {
+                return self.check_chunk_folder(store, &key).err().map(|error| Err(error.into()));
+            };
             let occupied = self.is_occupied(&index);
             Some(Ok(StoredChunk { index, key, occupied }))
         })

@@ -95,8 +95,15 @@ fn around_folder(folder: &Path) -> Result<Vec<HierarchyAround>, StoreError> {
                 break;
             }
         }
-        let around = walk.end()?;
-        found.extend(around.filter(|around| !found.contains(around)));
+        let is_new = |around: &HierarchyAround| {
+            let is_same = |one: &HierarchyAround| {
+                one.prefix == around.prefix
+                    && real(Path::new(&one.top)) == real(Path::new(&around.top))
+            };
+            !found.iter().any(is_same)
+        };
+        let around = walk.end()?.filter(is_new);
+        found.extend(around);
     }
     Ok(found)
 }

@@ -63,12 +63,21 @@ fn chunks_behind_links_that_lead_nowhere_do_not_read_as_fill_values() {
         for link in ["a/c", "a/c/1"] {
             succeed(folder, &ARRAY);
             succeed(folder, &["write", "a", "--from", "two", "-r", "2:4"]);
+            let hides_all = link == "a/c";
             let link = folder.join(link);
             fs::rename(&link, folder.join("away")).expect("moves");
             symlink("../gone", &link).expect("links");
-            for command in
-                [&["read", "a"][..], &["stats", "a"], &["write", "a", "--from", "two", "-r", "1:3"]]
-            {
+            let mut commands = vec![
+                &["read", "a"][..],
+                &["stats", "a"],
+                &["write", "a", "--from", "two", "-r", "1:3"],
+                &["join", "a", "a", "--along", "0", "-o", "joined"],
+            ];
+            // One chunk is moved as the link that it is.
+            commands.extend(
+                hides_all.then_some(&["rearrange", "a", "--axis", "0", "--remove", "0:2"][..]),
+            );
+            for command in commands {
                 let refused = run(folder, &[command, options].concat());
                 let said = String::from_utf8_lossy(&refused.stderr);
                 let named = format!("{} leads to nothing that is there", quoted(&link));

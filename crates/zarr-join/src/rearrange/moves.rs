@@ -81,6 +81,7 @@ impl Rearrangement {
                     let key = key.to_string();
                     return Err(refused(self.array.prefix(), RearrangeError::InTheWay { key }));
                 }
+                layout.check_chunk_folder(&**self.array.store(), &key)?;
                 continue;
             };
             if !layout.is_occupied(&index) {

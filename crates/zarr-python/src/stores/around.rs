@@ -4,15 +4,16 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
-use zarr_kit::array::store::{Place, Session, StoreOptions, UpdatePolicy};
+use zarr_kit::array::store::{Place, Session, StoreError, StoreOptions, UpdatePolicy, open_url};
 use zarr_kit::array::{HierarchyAround, hierarchies_around, refresh_consolidated_of};
 use zarr_kit::{Prefix, Store};
 
 use crate::conversion::error::{Done, Raised};
 
-/// The hierarchies around a store, found at its first change: finding them costs requests.
+/// The hierarchies around a store, each with the place of the store in it. They are found and opened at
+/// the first change, which costs requests.
 #[derive(Default)]
-pub(crate) struct Around(OnceLock<Vec<HierarchyAround>>);
+pub(crate) struct Around(OnceLock<Vec<(Arc<dyn Store>, Prefix)>>);
 
 impl Around {
     /// Brings the consolidated metadata of the groups around the store at `url` up to date, after
@@ -30,22 +31,24 @@ impl Around {
             let nodes: Vec<&Prefix> = nodes.iter().collect();
             refresh_consolidated_of(store, &nodes, policy)?;
         }
-        for HierarchyAround { top, prefix, .. } in self.hierarchies(url, options)? {
+        for (top, prefix) in self.hierarchies(url, options)? {
             let nodes = nodes.iter().map(|node| prefix.join(node.as_str()));
             let nodes: Vec<Prefix> = nodes.collect::<Result<_, _>>()?;
             let nodes: Vec<&Prefix> = nodes.iter().collect();
-            let session = Session::begin(&Place::parse(top, options)?.open(options)?)?;
+            let session = Session::begin(top)?;
             refresh_consolidated_of(session.store(), &nodes, policy)?;
             session.commit()?;
         }
         Ok(())
     }
 
-    fn hierarchies(&self, url: &str, options: &StoreOptions) -> Done<&[HierarchyAround]> {
+    fn hierarchies(&self, url: &str, options: &StoreOptions) -> Done<&[(Arc<dyn Store>, Prefix)]> {
         if let Some(found) = self.0.get() {
             return Ok(found);
         }
-        let found = hierarchies_around(url, options)?;
+        let open = |HierarchyAround { top, prefix, .. }| Ok((open_url(&top, options)?, prefix));
+        let found = hierarchies_around(url, options)?.into_iter().map(open);
+        let found = found.collect::<Result<Vec<_>, StoreError>>()?;
         Ok(self.0.get_or_init(|| found))
     }
 }

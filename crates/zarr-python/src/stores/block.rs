@@ -1,16 +1,21 @@
 //! `with` blocks of a node's store: all writes of a block take effect together.
 
+use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use zarr_kit::Store;
 use zarr_kit::array::store::{Operation, Session, StoreError};
+use zarr_kit::{Prefix, Store};
 
 use crate::process::writes::Counted;
 
 /// The `with` block of a store, if there is one. All nodes that were opened by the same handle share
 /// it.
 #[derive(Default)]
-pub(crate) struct Block(Mutex<State>);
+pub(crate) struct Block {
+    state: Mutex<State>,
+    /// The nodes whose documents the block has put or deleted.
+    nodes: Mutex<BTreeSet<Prefix>>,
+}
 
 #[derive(Default)]
 enum State {
@@ -24,7 +29,12 @@ enum State {
 
 impl Block {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Remembers nodes whose documents the block has put or deleted.
+    pub(crate) fn changed(&self, nodes: BTreeSet<Prefix>) {
+        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).extend(nodes);
     }
 
     pub(crate) fn enter(&self) {
@@ -35,11 +45,12 @@ impl Block {
     }
 
     /// Ends the innermost block, and commits if it was the outermost. `drops` says that an exception
-    /// ends it, and nothing is to be stored.
+    /// ends it, and nothing is to be stored. Returns the nodes whose documents it has changed, once
+    /// they are committed.
     ///
     /// # Errors
     /// Unless it `drops`, why nothing is stored.
-    pub(crate) fn exit(&self, drops: bool) -> Result<(), StoreError> {
+    pub(crate) fn exit(&self, drops: bool) -> Result<BTreeSet<Prefix>, StoreError> {
         let _counted = Counted;
         let mut state = self.state();
         if drops && let State::Within(depth, Some(_)) = *state {
@@ -48,16 +59,17 @@ impl Block {
         match &mut *state {
             State::Within(depth, _) | State::Failed(depth) if *depth > 1 => {
                 *depth -= 1;
-                return Ok(());
+                return Ok(BTreeSet::new());
             }
             _ => {}
         }
         let ended = std::mem::take(&mut *state);
         drop(state);
+        let nodes = std::mem::take(&mut *self.nodes.lock().unwrap_or_else(PoisonError::into_inner));
         match ended {
-            State::Within(_, Some(session)) => session.commit(),
+            State::Within(_, Some(session)) => session.commit().map(|()| nodes),
             State::Failed(_) if !drops => Err(failed()),
-            _ => Ok(()),
+            _ => Ok(BTreeSet::new()),
         }
     }
 

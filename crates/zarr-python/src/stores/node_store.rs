@@ -131,7 +131,8 @@ impl NodeStore {
                     self.block.fail();
                 }
                 let done = done?;
-                self.follow(&signals.nodes());
+                // The end of the block follows them: until then its session keeps others out.
+                self.block.changed(signals.nodes());
                 Ok(done)
             }
             None => {
@@ -142,6 +143,13 @@ impl NodeStore {
                 Ok(done)
             }
         }
+    }
+
+    /// Ends a `with` block, and commits its writes unless it `drops` them.
+    pub(crate) fn exit_block(&self, drops: bool) -> Result<(), StoreError> {
+        let nodes = self.block.exit(drops)?;
+        self.follow(&nodes);
+        Ok(())
     }
 
     /// Updates the consolidated metadata of the groups around the store, after the documents of

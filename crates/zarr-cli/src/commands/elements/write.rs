@@ -30,10 +30,8 @@ pub(crate) fn run(args: &Write) -> Result<(), CliError> {
     place.finish()?;
     // Writes of chunks do not read the document.
     if let Err(CliError::NotFound { place, .. }) = place.node() {
-        let message = format!(
-            "{place}: the array was deleted while it was written; what was written since is left there"
-        );
-        return Err(CliError::Usage { message });
+        let hint = "; it was deleted while it was written".to_owned();
+        return Err(CliError::NotFound { place, hint });
     }
     let elements = words::counted(region.elements().unwrap_or(u64::MAX), "element");
     done(args.json, format_args!("wrote {elements} to {}", place.shown), || {

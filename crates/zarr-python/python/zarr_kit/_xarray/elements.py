@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from xarray import Dataset, Variable, apply_ufunc, conventions
 from xarray.backends.zarr import encode_zarr_variable
 
 from .._array import Array
+from .._cast import cast
 from .._dtypes import integer_limits
 from .store import variable as stored_variable
 
@@ -41,11 +43,20 @@ def encoded(name: str, variable: Variable) -> Variable:
     return found
 
 
-def decoded(name: str, given: Variable, array: Array) -> Variable:
-    """A stored variable in the form in which another is given, with its encoding."""
+def decoded(
+    name: str, given: Variable, array: Array, bounded: Mapping[str, Any] | None = None
+) -> Variable:
+    """A stored variable in the form in which another is given, with its encoding.
+
+    ``bounded`` has the units of the variable of which this one has the bounds; bounds of times may lack
+    them.
+    """
     # Xarray decodes durations that have only units if it is told so.
     durations = True if given.dtype.kind == "m" else None
-    return conventions.decode_cf_variable(name, stored_variable(name, array), decode_timedelta=durations)
+    variable = stored_variable(name, array)
+    if bounded and "since" in str(bounded.get("units")):
+        variable.attrs = {**bounded, **variable.attrs}
+    return conventions.decode_cf_variable(name, variable, decode_timedelta=durations)
 
 
 def encoded_as_stored(name: str, given: Variable, stored: Variable, array: Array) -> Variable:
@@ -96,6 +107,9 @@ def _encoding(stored: Variable, array: Array) -> dict[Any, Any]:
 
 def _check_meaning(name: str, given: Variable, found: Variable, stored: Variable) -> None:
     """Raises an error if the stored attributes give encoded elements another meaning."""
+    if stored.dtype.kind == "b" and given.dtype.kind != "b" and given.chunks is None:
+        # Numbers that another program stores as truth values, by an attribute.
+        cast(given.values, np.dtype(bool))
     units, needed = stored.encoding.get("units"), found.attrs.get("units")
     if units is None and "units" in set(found.attrs) - set(given.attrs):
         raise ValueError(f"variable {name!r} has elements of {given.dtype}, but what is stored has no units of times")

@@ -102,6 +102,18 @@ def may_refuse(codecs: list[Any]) -> bool:
     return False
 
 
+def without_compressors(codecs: list[Any]) -> list[Any]:
+    """A chain of codecs that refuses the same elements, and does not compress."""
+    kept = []
+    for codec in codecs:
+        if codec_name(codec) == "sharding_indexed":
+            inner = without_compressors(codec["configuration"]["codecs"])
+            codec = {**codec, "configuration": {**codec["configuration"], "codecs": inner}}
+        if codec_name(codec) not in COMPRESSORS:
+            kept.append(codec)
+    return kept
+
+
 def codec_name(codec: str | dict[str, Any]) -> str:
     """The name of a codec in a document."""
     return codec if isinstance(codec, str) else str(codec["name"])

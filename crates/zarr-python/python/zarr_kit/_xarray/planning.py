@@ -123,7 +123,7 @@ def planned(
             _try(addition, trial)
             plan.additions.append(addition)
         elif request.mode != "a-" or request.append_dim in (None, *variable.dims):
-            plan.updates.append(_update(name, variable, arrays[name], region, request))
+            plan.updates.append(_update(name, variable, arrays, region, request))
     _check_lengths(plan, arrays)
     return plan
 
@@ -225,11 +225,24 @@ def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
     return {k: encode_zarr_attr_value(v) for k, v in attributes.items()}  # type: ignore[no-untyped-call]
 
 
+def _units_of_bounded(name: str, arrays: Mapping[str, Array]) -> dict[str, Any]:
+    """The units of the variable of which this one has the bounds (CF conventions, section 7.1)."""
+    for array in arrays.values():
+        if array.attrs.get("bounds") == name:
+            return {key: array.attrs[key] for key in ("units", "calendar") if key in array.attrs}
+    return {}
+
+
 def _update(
-    name: str, variable: Variable, array: Array, region: Mapping[Hashable, slice], request: Request
+    name: str,
+    variable: Variable,
+    arrays: Mapping[str, Array],
+    region: Mapping[Hashable, slice],
+    request: Request,
 ) -> Update:
     """Compares a variable with the stored one, and encodes it in the same way."""
-    stored = decoded(name, variable, array)
+    array = arrays[name]
+    stored = decoded(name, variable, array, _units_of_bounded(name, arrays))
     if variable.dtype.kind in "SU" and stored.dtype.kind in "SU" and variable.dtype != stored.dtype:
         raise ValueError(
             f"Mismatched dtypes for variable {name} between Zarr store on disk and dataset to "

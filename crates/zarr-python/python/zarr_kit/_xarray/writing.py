@@ -19,7 +19,7 @@ from .._group import Group
 from .._notes import note_readers
 from .._store import Url
 from ..dask import _in_this_process
-from .encoding import COMPRESSORS, codec_name, may_refuse
+from .encoding import may_refuse, without_compressors
 from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
 from .sources import check_not_read_from
@@ -59,7 +59,8 @@ def to_zarr(
     Everything but the elements of Dask arrays is checked before anything is changed. Then the
     documents are written, so that arrays have their new shapes, and then the elements: the tasks of a
     Dask array each write their own region, and find elements that cannot be stored. No elements are
-    lost if tasks share a stored chunk.
+    lost if tasks share a stored chunk. Times of Dask arrays that are written to stored variables are
+    computed at once, also without ``compute``, because the stored units may not express them.
 
     Parameters
     ----------
@@ -91,8 +92,7 @@ def to_zarr(
         the chunks of a Dask array take precedence over chunks that its blocks would divide.
     append_dim
         The dimension along which the data is appended. If its chunk lengths are listed, the lengths
-        of the Dask array's blocks are added to the list. Times of Dask arrays are computed once more
-        before, because the stored units may not express them.
+        of the Dask array's blocks are added to the list.
     region
         The part of the stored variables to write: for each dimension a slice, or ``"auto"``, which
         finds it by the values of the coordinate.
@@ -379,8 +379,8 @@ def _like(document: dict[str, Any], variable: Variable, dtype: np.dtype[Any]) ->
 
 def _in_memory(document: dict[str, Any]) -> Array:
     # Compression takes time, and refuses nothing.
-    codecs = [codec for codec in document["codecs"] if codec_name(codec) not in COMPRESSORS]
-    return Array(_native.Array.create(IN_MEMORY, json.dumps({**document, "codecs": codecs})))
+    document = {**document, "codecs": without_compressors(document["codecs"])}
+    return Array(_native.Array.create(IN_MEMORY, json.dumps(document)))
 
 
 @contextlib.contextmanager
