@@ -115,7 +115,7 @@ impl NodeStore {
             path: "",
             folder: self.folder.as_deref(),
             is_virtual_join: self.is_virtual_join(),
-            is_in_file: store::archive_of(&self.path, &store_options()).is_some(),
+            is_in_file: is_in_file(&self.path),
         }
     }
 
@@ -130,7 +130,7 @@ impl NodeStore {
     /// a note reports it.
     pub(crate) fn changed(&self, policy: UpdatePolicy) -> Result<(), CliError> {
         self.finish()?;
-        refresh_around(&self.path, policy);
+        refresh_around(hierarchies(&self.path), policy);
         Ok(())
     }
 
@@ -320,18 +320,27 @@ pub(crate) struct Around {
     pub(crate) prefix: Prefix,
 }
 
-/// Brings the consolidated metadata of the groups around the place at `path` up to date, after a
-/// change there. If it cannot be written, a note reports it.
-pub(crate) fn refresh_around(path: &str, policy: UpdatePolicy) {
-    let refresh = |around: HierarchyAround| {
-        let top = NodeStore::to_change(&around.top)?;
-        refresh_consolidated(&top.store, &around.prefix, policy)
-            .map_err(|cause| top.failed(cause))?;
+impl Around {
+    pub(crate) fn open(found: &HierarchyAround) -> Result<Self, CliError> {
+        Ok(Self { top: NodeStore::to_change(&found.top)?, prefix: found.prefix.clone() })
+    }
+}
+
+/// The hierarchies around the place at `path`.
+pub(crate) fn hierarchies(path: &str) -> Result<Vec<HierarchyAround>, CliError> {
+    hierarchies_around(path, &store_options())
+        .map_err(|cause| CliError::Store { place: store::shown_url(path), cause })
+}
+
+/// Brings the consolidated metadata of the groups around a place up to date, after a change there.
+/// If it cannot be written, a note reports it.
+pub(crate) fn refresh_around(found: Result<Vec<HierarchyAround>, CliError>, policy: UpdatePolicy) {
+    let refresh = |found: &HierarchyAround| {
+        let Around { top, prefix } = Around::open(found)?;
+        refresh_consolidated(&top.store, &prefix, policy).map_err(|cause| top.failed(cause))?;
         top.finish()
     };
-    let refreshed = hierarchies_around(path, &store_options())
-        .map_err(|cause| CliError::Store { place: store::shown_url(path), cause })
-        .and_then(|all| all.into_iter().map(refresh).fold(Ok(()), Result::and));
+    let refreshed = found.and_then(|all| all.iter().map(refresh).fold(Ok(()), Result::and));
     if let Err(error) = refreshed {
         print::note(format_args!(
             "the consolidated metadata of the groups around it may be out of date: {error}"
@@ -351,12 +360,7 @@ pub(crate) fn refuse_name(path: &str) -> Result<(), CliError> {
 /// The hierarchy around the place at `path`: its topmost node, in a session, and where in it the place
 /// is. `None` if no node is around it.
 pub(crate) fn around(path: &str) -> Result<Option<Around>, CliError> {
-    let failed = |cause| CliError::Store { place: store::shown_url(path), cause };
-    let around = hierarchies_around(path, &store_options()).map_err(failed)?.into_iter().next();
-    let open = |HierarchyAround { top, prefix, .. }| {
-        Ok(Around { top: NodeStore::to_change(&top)?, prefix })
-    };
-    around.map(open).transpose()
+    hierarchies(path)?.first().map(Around::open).transpose()
 }
 
 /// A new store for the hierarchy of a new node at `path`, and the node's path in it. The hierarchy
@@ -399,6 +403,11 @@ fn listable(path: &str, store: Hierarchy) -> Hierarchy {
         Some("http" | "https") => store.with_store(unlisted(Arc::clone(&store))),
         _ => store,
     }
+}
+
+/// Whether a path or URL leads to or into a file that holds a store.
+pub(crate) fn is_in_file(path: &str) -> bool {
+    store::Place::parse(path, &store_options()).is_ok_and(|place| place.is_in_file())
 }
 
 /// Whether a build with the feature `remote` opens a URL.

@@ -24,7 +24,7 @@ use crate::notation::chunks::{self, chunk_counts};
 use crate::notation::codecs::{Codecs, check_order};
 use crate::notation::data_type::{self, Typed};
 use crate::output::print::{self, done, note};
-use crate::stores::node_store::{Around, NodeStore, around, around_new, refresh_around};
+use crate::stores::node_store::{Around, NodeStore, around_new, hierarchies, refresh_around};
 
 pub(crate) fn run(args: &Create) -> Result<(), CliError> {
     if args.group {
@@ -92,7 +92,8 @@ fn create_at<T>(
     create: impl FnOnce(&str, Arc<dyn Store>, &Prefix) -> Result<T, Failed>,
 ) -> Result<(String, T), CliError> {
     let shown = shown_url(&args.path);
-    let within = match around(&args.path)? {
+    let found = hierarchies(&args.path)?;
+    let within = match found.first().map(Around::open).transpose()? {
         None if args.parents => Some(around_new(&args.path)?),
         None => None,
         Some(within) => Some(within),
@@ -118,7 +119,7 @@ fn create_at<T>(
     let created =
         create(&shown, Arc::clone(&top.store), &prefix).map_err(|cause| cause.of(failed))?;
     top.finish()?;
-    refresh_around(&args.path, UpdatePolicy::default());
+    refresh_around(Ok(found), UpdatePolicy::default());
     if let Some(parent) = prefix.parent()
         && matches!(open_node(&top.store, &parent), Err(ArrayError::NotFound { .. }))
     {

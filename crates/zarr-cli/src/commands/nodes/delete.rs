@@ -18,7 +18,7 @@ use crate::args::Delete;
 use crate::error::CliError;
 use crate::output::print::{done, note};
 use crate::stores::access::store_options;
-use crate::stores::node_store::{Around, NodeStore, around, refresh_around};
+use crate::stores::node_store::{Around, NodeStore, hierarchies, refresh_around};
 
 pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     // Other commands take it for the node.
@@ -56,11 +56,12 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         note("nothing was deleted");
         return Ok(());
     }
-    match place.around()? {
+    let around = hierarchies(&args.path)?;
+    match around.first().map(Around::open).transpose()? {
         Some(Around { top, prefix }) => {
             delete_node(&top.store, &prefix).map_err(failed)?;
             top.finish()?;
-            refresh_around(&args.path, UpdatePolicy::default());
+            refresh_around(Ok(around), UpdatePolicy::default());
         }
         None => {
             delete_node(&place.store, &Prefix::root()).map_err(failed)?;
@@ -99,8 +100,8 @@ fn link_at(path: &str) -> Option<PathBuf> {
 
 /// Deletes a link that leads to a node, or that leads nowhere and is in a group.
 fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
-    let around = around(&args.path)?;
-    if around.is_none() || link.metadata().is_ok() {
+    let around = hierarchies(&args.path)?;
+    if around.is_empty() || link.metadata().is_ok() {
         let place = NodeStore::open(&args.path)?;
         if !is_node(&place)? {
             return Err(place.failed(ArrayError::NotFound { path: place.shown.clone() }));
@@ -114,7 +115,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     }
     let failed = |cause| CliError::File { path: link.to_owned(), cause };
     fs::remove_file(link).map_err(failed)?;
-    refresh_around(&args.path, UpdatePolicy::default());
+    refresh_around(Ok(around), UpdatePolicy::default());
     done(
         args.json,
         format_args!("deleted {what}"),

@@ -8,7 +8,7 @@ mod virtual_join;
 
 use serde_json::json;
 use zarr_kit::Array;
-use zarr_kit::array::store::{Place, shown_url};
+use zarr_kit::array::store::shown_url;
 use zarr_kit::join::rearrange::Rearrangement;
 use zarr_kit::join::{Member, check_insertion};
 use zarr_kit::metadata::NodeMetadata;
@@ -22,8 +22,7 @@ use crate::args::{Append, Rearrange};
 use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
 use crate::output::print::done;
-use crate::stores::access::store_options;
-use crate::stores::node_store::{Around, NodeStore};
+use crate::stores::node_store::{Around, NodeStore, is_in_file};
 
 const SAID: Said = Said {
     interrupted: "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes \
@@ -52,7 +51,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     if is_virtual_join(&args.array) {
         return virtual_join::run(args);
     }
-    if Place::parse(&args.array, &store_options()).is_ok_and(|place| place.is_in_file()) {
+    if is_in_file(&args.array) {
         let message = format!(
             "{}: chunks are not moved within a file; `zarr-kit copy` it into a folder, and repeat this \
              there",
