@@ -79,14 +79,9 @@ impl NodeStore {
         let _stays = self.made.iter().try_for_each(fs::remove_dir);
     }
 
-    /// The topmost group around the node, and where in it the node is: `None` if none is around it.
-    pub(crate) fn around(&self) -> Result<Option<Around>, CliError> {
-        around(&self.path)
-    }
-
-    /// As [`around`](Self::around), or the node itself.
+    /// The topmost group around the node, and where in it the node is; or the node itself.
     pub(crate) fn hierarchy(&self) -> Result<Around, CliError> {
-        match self.around()? {
+        match around(&self.path)? {
             Some(around) => Ok(around),
             None => Ok(Around { top: Self::to_change(&self.path)?, prefix: Prefix::root() }),
         }
