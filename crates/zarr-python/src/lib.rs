@@ -20,6 +20,8 @@ mod zarr_python;
 use std::ffi::OsString;
 
 use pyo3::prelude::*;
+use pyo3::types::PyString;
+use zarr_kit::metadata::Printable;
 
 use crate::process::writes::Counted;
 
@@ -29,6 +31,14 @@ use crate::process::writes::Counted;
 fn main_from(py: Python<'_>, args: Vec<OsString>) -> u8 {
     let _counted = Counted;
     py.detach(|| zarr_cli::main_from(args))
+}
+
+/// The text with escapes in place of characters that control a terminal or hide text. Names come from
+/// the writer of a store, who may be hostile. Backslashes stay as they are, so that text may pass
+/// twice.
+#[pyfunction]
+fn printable(text: &Bound<'_, PyString>) -> String {
+    Printable(text.to_string_lossy()).to_string()
 }
 
 #[pymodule]
@@ -53,6 +63,8 @@ mod _native {
     use super::operations::join::{join, join_virtually};
     #[pymodule_export]
     use super::operations::rearrange::{dimension_length, rearrange, rearrange_group};
+    #[pymodule_export]
+    use super::printable;
     #[pymodule_export]
     use super::process::writes::{writes, wrote};
     #[pymodule_export]

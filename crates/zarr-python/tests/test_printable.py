@@ -31,12 +31,3 @@ def test_names_are_escaped(hostile, capsys):
     for text in texts:
         assert SHOWN in text and not {"\x1b", "\u202e", "\x9b"} & set(text)
         assert "\nil" not in text
-
-
-def test_the_escapes_are_those_of_the_native_part():
-    every = "".join(chr(code) for code in range(0x110000) if not 0xD800 <= code < 0xE000)
-    for start in range(0, len(every), 1 << 14):
-        name = every[start : start + (1 << 14)]
-        array = zarr_kit.create("memory:", shape=1, dtype="u1", attributes={f"<{name}>": 1})
-        text = array.info.text
-        assert text[text.index("<") : text.rindex(">") + 1] == zarr_kit._printable.printable(f"<{name}>")

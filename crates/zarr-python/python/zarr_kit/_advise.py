@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from . import _create, _describe, _native, _store
 from ._array import Array
 from ._group import Group
-from ._printable import printable
+from ._native import printable
 
 
 def advise(

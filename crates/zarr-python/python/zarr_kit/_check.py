@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, overload
 
 from . import _native, _store
-from ._printable import printable
+from ._native import printable
 from ._progress import Progress, told
 
 MEMORY = 1 << 30

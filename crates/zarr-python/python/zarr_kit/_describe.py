@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import _indexing
-from ._printable import printable
+from ._native import printable
 
 if TYPE_CHECKING:
     from ._array import Array

@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from ._printable import printable
+from ._native import printable
 
 Told = Callable[[str, int, int | None], object]
 """A function that gets the path of an array, the amount done, and the total, or None."""

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from ._array import Array
-from ._printable import printable
+from ._native import printable
 
 if TYPE_CHECKING:
     from ._group import Group

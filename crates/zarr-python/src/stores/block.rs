@@ -13,16 +13,15 @@ use crate::process::writes::Counted;
 #[derive(Default)]
 pub(crate) struct Block {
     state: Mutex<State>,
-    /// The nodes whose documents the block has put or deleted.
-    nodes: Mutex<BTreeSet<Prefix>>,
 }
 
 #[derive(Default)]
 enum State {
     #[default]
     Outside,
-    /// Within so many nested blocks, in a session if anything has been written.
-    Within(usize, Option<Session>),
+    /// Within so many nested blocks, in a session if anything has been written. The nodes are those
+    /// whose documents the session has put or deleted.
+    Within(usize, Option<Session>, BTreeSet<Prefix>),
     /// As above, after an operation failed midway: the session was dropped.
     Failed(usize),
 }
@@ -34,13 +33,15 @@ impl Block {
 
     /// Remembers nodes whose documents the block has put or deleted.
     pub(crate) fn changed(&self, nodes: BTreeSet<Prefix>) {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).extend(nodes);
+        if let State::Within(_, _, changed) = &mut *self.state() {
+            changed.extend(nodes);
+        }
     }
 
     pub(crate) fn enter(&self) {
         match &mut *self.state() {
-            State::Within(depth, _) | State::Failed(depth) => *depth = depth.saturating_add(1),
-            outside => *outside = State::Within(1, None),
+            State::Within(depth, ..) | State::Failed(depth) => *depth = depth.saturating_add(1),
+            outside => *outside = State::Within(1, None, BTreeSet::new()),
         }
     }
 
@@ -53,11 +54,11 @@ impl Block {
     pub(crate) fn exit(&self, drops: bool) -> Result<BTreeSet<Prefix>, StoreError> {
         let _counted = Counted;
         let mut state = self.state();
-        if drops && let State::Within(depth, Some(_)) = *state {
+        if drops && let State::Within(depth, Some(_), _) = *state {
             *state = State::Failed(depth);
         }
         match &mut *state {
-            State::Within(depth, _) | State::Failed(depth) if *depth > 1 => {
+            State::Within(depth, ..) | State::Failed(depth) if *depth > 1 => {
                 *depth -= 1;
                 return Ok(BTreeSet::new());
             }
@@ -65,9 +66,8 @@ impl Block {
         }
         let ended = std::mem::take(&mut *state);
         drop(state);
-        let nodes = std::mem::take(&mut *self.nodes.lock().unwrap_or_else(PoisonError::into_inner));
         match ended {
-            State::Within(_, Some(session)) => session.commit().map(|()| nodes),
+            State::Within(_, Some(session), changed) => session.commit().map(|()| changed),
             State::Failed(_) if !drops => Err(failed()),
             _ => Ok(BTreeSet::new()),
         }
@@ -76,7 +76,7 @@ impl Block {
     /// The store of the block's session, for reads; none if the block has not written.
     pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
         match &*self.state() {
-            State::Within(_, Some(session)) => Some(Arc::clone(session.store())),
+            State::Within(_, Some(session), _) => Some(Arc::clone(session.store())),
             _ => None,
         }
     }
@@ -90,7 +90,7 @@ impl Block {
         match &mut *self.state() {
             State::Outside => Ok(None),
             State::Failed(_) => Err(failed()),
-            State::Within(_, session) => {
+            State::Within(_, session, _) => {
                 if session.is_none() {
                     *session = store.session()?;
                 }
@@ -102,7 +102,7 @@ impl Block {
     /// Drops the session.
     pub(crate) fn fail(&self) {
         let mut state = self.state();
-        if let State::Within(depth, Some(_)) = *state {
+        if let State::Within(depth, Some(_), _) = *state {
             *state = State::Failed(depth);
         }
     }
