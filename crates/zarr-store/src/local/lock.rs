@@ -45,7 +45,7 @@ fn lock_at(key: &Key, path: PathBuf) -> Result<LockGuard, StoreError> {
         leftovers::sweep(folder);
     }
     // Fields are dropped in order: the file's lock is released first.
-    Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file: Some(file), path }, held)))
+    Ok(LockGuard::new(LockScope::AllProcesses, (LockFile { file, path }, held)))
 }
 
 /// The folder of an object as a path without links, created if missing: the lock belongs to the
@@ -107,7 +107,7 @@ fn lock_file(key: &Key, path: &Path) -> Result<Option<(File, bool)>, StoreError>
 /// A locked file; removed and released when dropped.
 #[derive(Debug)]
 struct LockFile {
-    file: Option<File>,
+    file: File,
     path: PathBuf,
 }
 
@@ -118,10 +118,30 @@ impl Drop for LockFile {
         //
         // Another file at the path is the lock of others: this one's was removed by hand, or by a host
         // that does not see locks. Without it a third writer would not wait for them.
-        let is_own = |file| is_at(file, &self.path).is_ok_and(|is_at| is_at);
-        if cfg!(unix) && self.file.as_ref().is_some_and(is_own) {
+        if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_at| is_at) {
             let _ = fs::remove_file(&self.path);
         }
-        drop(self.file.take());
+        // A process that was forked meanwhile has the file open too. Closing it here would not release
+        // the lock until that process ends.
+        let _ = self.file.unlock();
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_forked_process_does_not_prolong_a_lock() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lock");
+        let key = Key::new("x").expect("a key");
+        let (file, _) = lock_file(&key, &path).expect("locks").expect("has locks");
+        // As a fork copies it.
+        let copy = file.try_clone().expect("copies");
+        let waiting = File::open(&path).expect("opens");
+        drop(LockFile { file, path });
+        waiting.try_lock().expect("is free");
+        drop(copy);
     }
 }
