@@ -1,9 +1,14 @@
 """Chunks and members removed, reordered and inserted, against numpy's concatenate."""
 
+import ctypes
 import json
+import os
+import struct
+import sys
 
 import numpy as np
 import pytest
+import zarr
 import zarr_kit
 
 RAW = [{"name": "bytes", "configuration": {"endian": "little"}}]
@@ -179,3 +184,59 @@ def test_a_group_that_was_left_half_rearranged_is_not_a_dataset(tmp_path):
     assert [finding.id for finding in report] == ["half-rearranged-group"]
     marker.write_text('{"unfinished_rearrangement_of_arrays": {\n  "version": 1,\n  "step": "returning"\n}}\n')
     assert xarray.open_dataset(tmp_path / "a.zarr", engine="zarr-kit").sizes == {"day": 4}
+
+
+def changed_names(watched):
+    """Watches folders, and then gives the names that were moved into them or deleted, in order."""
+    libc = ctypes.CDLL(None)
+    watch = libc.inotify_init1(os.O_NONBLOCK)
+    moved_to, deleted = 0x80, 0x200
+    for folder in watched:
+        assert libc.inotify_add_watch(watch, os.fsencode(folder), moved_to | deleted) > 0
+
+    def names():
+        events, at = os.read(watch, 1 << 16), 0
+        os.close(watch)
+        while at < len(events):
+            _, _, _, length = struct.unpack_from("iIII", events, at)
+            yield events[at + 16 : at + 16 + length].rstrip(b"\0").decode()
+            at += 16 + length
+
+    return names
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs inotify")
+@pytest.mark.parametrize("opened", ["", "inner", "inner/a"])
+def test_groups_above_follow_before_old_chunks_are_removed(opened, tmp_path):
+    top = zarr_kit.create_group(tmp_path / "g.zarr")
+    array = top.create_group("inner").create_array(
+        "a", shape=6, dtype="u1", chunks=2, codecs=RAW, dimension_names=["t"]
+    )
+    array[:] = range(1, 7)
+    zarr.consolidate_metadata(tmp_path / "g.zarr")
+    chunks = tmp_path / "g.zarr/inner/a/c"
+    names = changed_names([tmp_path / "g.zarr", chunks])
+    node = zarr_kit.open(tmp_path / "g.zarr" / opened)
+    axis = {} if opened == "inner/a" else {"dim": "t"}
+    node.rearrange([slice(2, 6)], **axis)
+    names = [name for name in names() if not name.startswith(".")]
+    assert names[0] == "zarr.json" and set(names[1:]) >= {"0", "1", "2"}
+    assert zarr_kit.open_group(tmp_path / "g.zarr", consolidated=True)["inner/a"][:].tolist() == [3, 4, 5, 6]
+    assert top.check().is_clean
+
+
+@pytest.mark.parametrize("follows", [True, False])
+def test_a_group_that_leads_there_by_a_link_follows_where_links_may(follows, tmp_path):
+    for name in ["g.zarr", "h.zarr"]:
+        top = zarr_kit.create_group(tmp_path / name)
+        if name == "g.zarr":
+            inner = top.create_group("inner")
+            inner.create_array("a", shape=6, dtype="u1", chunks=2, dimension_names=["t"])[:] = range(1, 7)
+        else:
+            (tmp_path / "h.zarr/inner").symlink_to("../g.zarr/inner")
+        zarr.consolidate_metadata(tmp_path / name)
+    options = {"outside_links": follows}
+    zarr_kit.open(tmp_path / "h.zarr/inner", storage_options=options).rearrange([slice(2, 6)], dim="t")
+    for name, shape in [("g.zarr", [4]), ("h.zarr", [4] if follows else [6])]:
+        documents = json.loads((tmp_path / name / "zarr.json").read_text())["consolidated_metadata"]
+        assert documents["metadata"]["inner/a"]["shape"] == shape

@@ -1,7 +1,10 @@
 //! Chunks of arrays, or members of a virtual join, in another order.
 
+use std::sync::Arc;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
+use zarr_kit::Group;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::join::rearrange::{
     GroupRearrangement, Rearrangement, Span, dimension_length as length_of_dimension,
@@ -53,7 +56,17 @@ pub(crate) fn rearrange(
     };
     let whole = named(array);
     let spans = spans(parts, |other| Ok(check_insertion(&whole, &named(&other), axis)?))?;
-    py.detach(|| array.changed(|own| Rearrangement::plan(own, axis, spans)?.execute(&|_| {})))
+    let (place, prefix) = (&array.place, array.array().prefix());
+    let done = py.detach(|| {
+        Signals::during(|signals| {
+            place.change_from_top(signals, prefix, |store, prefix| {
+                let whole = array.array().at(store, &prefix);
+                Rearrangement::plan(&whole, axis, spans)?.execute(&|_| {})
+            })
+        })
+    });
+    let rearranged = place.named(prefix, done)?.at(Arc::clone(&place.store), prefix);
+    Ok(PyArray::new(rearranged, place.clone()))
 }
 
 /// As [`rearrange`], in the document of a virtual join.
@@ -147,8 +160,8 @@ pub(crate) fn rearrange_group(
     let shown = group.place.shown_node(group.prefix());
     py.detach(|| {
         Signals::during(|signals| {
-            group.place.change(signals, |store| {
-                let whole = group.group().clone().with_store(store);
+            group.place.change_from_top(signals, group.prefix(), |store, prefix| {
+                let whole = Group::open(store, &prefix)?;
                 let plan = GroupRearrangement::plan(&whole, dimension, spans)?;
                 check_group_insertion(&plan, &shown, &inserted)?;
                 Ok::<_, Raised>(plan.execute(&|_| {})?)

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use pyo3::prelude::*;
+use zarr_kit::array::node::METADATA_KEY;
 use zarr_kit::array::store::{Place, Session, StoreError, StoreOptions, UpdatePolicy, open_url};
 use zarr_kit::array::{HierarchyAround, hierarchies_around, refresh_consolidated_of};
 use zarr_kit::{Prefix, Store};
@@ -40,6 +41,22 @@ impl Around {
             session.commit()?;
         }
         Ok(())
+    }
+
+    /// The hierarchy around the store that is there without links if one is, and the place of the store
+    /// in it. `None` if no hierarchy is around it from which it can be read, and for a store in a file.
+    pub(crate) fn top(
+        &self,
+        url: &str,
+        options: &StoreOptions,
+    ) -> Done<Option<&(Arc<dyn Store>, Prefix)>> {
+        if Place::parse(url, options)?.is_in_file() {
+            return Ok(None);
+        }
+        let is_read = |(store, place): &&(Arc<dyn Store>, Prefix)| {
+            place.key(METADATA_KEY).is_ok_and(|key| store.head(&key).is_ok())
+        };
+        Ok(self.hierarchies(url, options)?.iter().rev().find(is_read))
     }
 
     fn hierarchies(&self, url: &str, options: &StoreOptions) -> Done<&[(Arc<dyn Store>, Prefix)]> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::array::node::DOCUMENTS;
+use zarr_kit::array::node::{DOCUMENTS, METADATA_KEY};
 use zarr_kit::array::store::{
     Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions, place_below,
     place_beside, scheme, shown_url,
@@ -143,6 +143,33 @@ impl NodeStore {
                 Ok(done)
             }
         }
+    }
+
+    /// As [`change`](Self::change) of the node at `prefix`, in the store at the top of the hierarchy:
+    /// the consolidated metadata of all groups above the node is within reach of `work`.
+    pub(crate) fn change_from_top<T, E: From<StoreError> + Into<Raised>>(
+        &self,
+        signals: &Arc<Signals>,
+        prefix: &Prefix,
+        work: impl FnOnce(Arc<dyn Store>, Prefix) -> Result<T, E>,
+    ) -> Done<T> {
+        let (options, _) = options(&self.settings)?;
+        let top = if self.is_memory() { None } else { self.around.top(&self.url, &options)? };
+        let Some((top, place)) = top else {
+            let done = self.change(signals, |store| work(store, prefix.clone()));
+            return done.map_err(Into::into);
+        };
+        self.check_writable()?;
+        let _counted = Counted;
+        let done = work(signals.guard(top), place.join(prefix.as_str())?).map_err(Into::into)?;
+        // A second hierarchy may be around the same folder, through links.
+        let below = |node: &Prefix| {
+            let key = node.key(METADATA_KEY).ok()?;
+            let folder = place.strip(&key)?.strip_suffix(METADATA_KEY)?;
+            Prefix::new(folder.trim_end_matches('/')).ok()
+        };
+        self.follow(&signals.nodes().iter().filter_map(below).collect());
+        Ok(done)
     }
 
     /// Ends a `with` block, and commits its writes unless it `drops` them.

@@ -7,6 +7,7 @@
 //! - `chunks`: the million chunks of an array of tiny ones, nothing stored
 //! - `tiny FOLDER`: tiny chunks that are stored, in memory and in files
 //! - `zarr-benchmarks FOLDER [ARRAY...]`: the three arrays of LDeakin's zarr_benchmarks
+//! - `list|tree|delete FOLDER` and `copy FOLDER FOLDER`: by zarrs alone, for `many_objects.py`
 //! - `memory FOLDER [CASE...]`: the peak of memory beside what is promised, each in a new process
 //!
 //! Prints medians, with their ratio to the floor. FOLDER should be in memory or warm.
@@ -15,6 +16,7 @@ mod cases;
 mod chunks;
 mod floor;
 mod memory;
+mod objects;
 mod ours;
 mod regions;
 mod shards;
@@ -40,9 +42,13 @@ fn main() -> ExitCode {
         ["tiny", folder] => tiny::run(Path::new(folder)),
         ["zarr-benchmarks", folder, rest @ ..] => zarr_benchmarks::run(Path::new(folder), rest),
         ["memory", folder, rest @ ..] => memory::run(Path::new(folder), rest),
+        ["list", folder] => objects::list(Path::new(folder)),
+        ["tree", folder] => objects::tree(Path::new(folder)),
+        ["copy", from, to] => objects::copy(Path::new(from), Path::new(to)),
+        ["delete", folder] => objects::delete(Path::new(folder)),
         ["memory-of", folder, rest @ ..] => memory::child(Path::new(folder), rest),
         _ => Err(
-            "usage: array-bench whole|regions|shards|chunks|tiny|zarr-benchmarks|memory [FOLDER] [OPTION...] [CASE...]"
+            "usage: array-bench whole|regions|shards|chunks|tiny|zarr-benchmarks|list|tree|copy|delete|memory [FOLDER] [OPTION...] [CASE...]"
                 .into(),
         ),
     };
