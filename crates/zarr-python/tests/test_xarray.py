@@ -180,6 +180,10 @@ def test_groups_and_dropped_variables(tmp_path):
     assert not open_kit(tmp_path / "a.zarr", drop_variables="bare").variables
     with pytest.raises(ValueError, match="not a group"):
         open_kit(zarr_kit.open_group(tmp_path / "a.zarr"), group=array.path)
+    # Groups that have the name stay.
+    tree = xr.open_datatree(tmp_path / "a.zarr", engine="zarr-kit", drop_variables=["bare", "inner", "count"])
+    assert tree.groups == ("/", "/inner", "/inner/one") and not tree.variables
+    assert "count" not in tree["inner/one"]
 
 
 def test_trees(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
@@ -277,6 +278,12 @@ def _walk(
 ) -> Iterator[tuple[str, Group, dict[str, Array]]]:
     """A group and all below it, parents first, with their arrays."""
     children = nodes(group, without)
+    for name in {*without}.intersection(group) if without else ():
+        # A dropped array need not be one that can be opened.
+        with contextlib.suppress(ValueError, OSError, NotImplementedError):
+            node = group[name]
+            if isinstance(node, Group):
+                children[name] = node
     yield path, group, {n: node for n, node in children.items() if isinstance(node, Array)}
     for name, node in children.items():
         if isinstance(node, Group):
