@@ -5,8 +5,17 @@ import pytest
 import zarr_kit
 
 xr = pytest.importorskip("xarray")
-pytest.importorskip("dask.array")
+dask = pytest.importorskip("dask")
+zarr = pytest.importorskip("zarr")
+obstore = pytest.importorskip("obstore")
 
+import dask.array  # noqa: E402
+import obstore.store  # noqa: E402
+from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper  # noqa: E402
+from fsspec.implementations.dirfs import DirFileSystem  # noqa: E402
+from fsspec.implementations.local import LocalFileSystem  # noqa: E402
+from zarr.experimental.cache_store import CacheStore  # noqa: E402
+from zarr_kit.store import ZarrKitStore  # noqa: E402
 from zarr_kit.xarray import to_zarr  # noqa: E402
 
 OLD = xr.Dataset({"z": ("w", [1, 2])})
@@ -124,3 +133,52 @@ def test_an_array_in_the_place_of_the_group(tmp_path):
         with pytest.raises(ValueError, match="is an array, not a group"):
             to_zarr(OLD, tmp_path / "a.zarr", mode=mode)
         assert files(tmp_path / "a.zarr") == before
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [
+        lambda path: path.as_uri(),
+        lambda path: path.as_uri().replace("://", "://localhost"),
+        zarr.storage.LocalStore,
+        lambda path: zarr.storage.FsspecStore.from_url(path.as_uri()),
+        lambda path: zarr.storage.ObjectStore(obstore.store.LocalStore(path)),
+        lambda path: CacheStore(zarr.storage.LocalStore(path), cache_store=zarr.storage.MemoryStore()),
+        ZarrKitStore,
+    ],
+)
+def test_the_read_store_is_found_in_every_spelling(tmp_path, spelling):
+    to_zarr(OLD, tmp_path / "a.zarr")
+    store = spelling(tmp_path / "a.zarr")
+    if isinstance(store, str):
+        read = [xr.open_dataset(store, engine="zarr-kit", chunks={})]
+    else:
+        array = dask.array.from_zarr(zarr.open_array(store, path="z", mode="r"))
+        read = [xr.open_dataset(store, engine="zarr", chunks={}, consolidated=False), xr.Dataset({"z": ("w", array)})]
+    for dataset in read:
+        with pytest.raises(ValueError, match="variable 'z' is read from .*a.zarr.*mode 'w' deletes first: load"):
+            to_zarr(dataset * 2, tmp_path / "a.zarr", mode="w")
+        to_zarr(dataset * 2, tmp_path / "b.zarr", mode="w")
+    np.testing.assert_array_equal(open_kit(tmp_path / "b.zarr").z, [2, 4])
+    np.testing.assert_array_equal(open_kit(tmp_path / "a.zarr").z, [1, 2])
+
+
+def test_a_link_within_the_read_store_is_followed(tmp_path):
+    to_zarr(OLD, tmp_path / "a.zarr")
+    zarr_kit.create_group(tmp_path / "b.zarr")
+    (tmp_path / "b.zarr/in").symlink_to("../a.zarr")
+    options = {"outside_links": True}
+    found = xr.open_dataset(tmp_path / "b.zarr", group="in", engine="zarr-kit", chunks={}, storage_options=options)
+    with pytest.raises(ValueError, match="variable 'z' is read from"):
+        to_zarr(found, tmp_path / "a.zarr", mode="w")
+
+
+def test_a_store_whose_place_is_not_known_may_be_the_same(tmp_path):
+    to_zarr(OLD, tmp_path / "a.zarr")
+    folder = DirFileSystem(str(tmp_path), LocalFileSystem())
+    store = zarr.storage.FsspecStore(AsyncFileSystemWrapper(folder), path="a.zarr", read_only=True)
+    found = xr.open_dataset(store, engine="zarr", chunks={}, consolidated=False)
+    with pytest.raises(ValueError, match="'z' is read from a FsspecStore, whose place is not known, .*: load"):
+        to_zarr(found, tmp_path / "a.zarr", mode="w")
+    to_zarr(found, tmp_path / "b.zarr", mode="w")
+    np.testing.assert_array_equal(open_kit(tmp_path / "b.zarr").z, [1, 2])

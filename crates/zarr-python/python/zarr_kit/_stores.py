@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from zarr.storage import FsspecStore, LocalStore, ObjectStore
+from zarr.storage import FsspecStore, LocalStore, MemoryStore, ObjectStore, WrapperStore, ZipStore
 
 from ._store import encoded
 
@@ -35,6 +35,54 @@ def url_of(store: Store) -> StoreUrl | None:
     if type(store) is FsspecStore:
         return _of_fsspec(store)
     return None
+
+
+def place_of(store: Store) -> str | None:
+    """The URL or path of any store of zarr-python, without its settings.
+
+    Empty for stores in memory. None if it is not known, as for classes of other packages.
+    """
+    from .store import ZarrKitStore
+
+    while isinstance(store, WrapperStore):
+        store = store._store
+    if isinstance(store, LocalStore):
+        return str(store.root.absolute())
+    if isinstance(store, ZipStore):
+        return str(store.path)
+    if isinstance(store, MemoryStore):
+        return ""
+    if isinstance(store, ZarrKitStore):
+        return store._objects.state()[0]
+    if isinstance(store, FsspecStore):
+        return _of_protocol(store.fs.protocol, store.path)
+    if isinstance(store, ObjectStore):
+        below: Any = store.store
+        name, prefix = type(below).__name__.removesuffix("Store"), getattr(below, "prefix", None) or ""
+        if name in ("Local", "Memory"):
+            return str(prefix)
+        if name == "HTTP":
+            return str(below.url)
+        config = dict(below.config)
+        bucket = next((config[key] for key in ("bucket", "container_name") if key in config), None)
+        scheme = {"S3": "s3", "GCS": "gs", "Azure": "az"}.get(name)
+        return _url(bucket, str(prefix), scheme) if bucket and scheme else None
+    return None
+
+
+def _of_protocol(protocols: str | tuple[str, ...], path: str) -> str | None:
+    """The URL of a path in a file system of fsspec."""
+    protocol = protocols if isinstance(protocols, str) else protocols[0]
+    if protocol in ("file", "local"):
+        return path
+    if protocol == "memory":
+        return ""
+    if protocol in ("http", "https"):
+        return path
+    if protocol not in ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss"):
+        return None
+    bucket, _, prefix = path.removeprefix(f"{protocol}://").strip("/").partition("/")
+    return _url(bucket, prefix, protocol)
 
 
 _OBSTORE_SETTINGS = frozenset(
@@ -94,5 +142,5 @@ def _text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _url(bucket: str, prefix: str) -> str:
-    return f"s3://{bucket}/{encoded(prefix.strip('/'))}".rstrip("/")
+def _url(bucket: str, prefix: str, scheme: str = "s3") -> str:
+    return f"{scheme}://{bucket}/{encoded(prefix.strip('/'))}".rstrip("/")

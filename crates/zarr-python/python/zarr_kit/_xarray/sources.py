@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
@@ -11,6 +12,7 @@ from xarray import Variable
 
 from .._array import Array
 from .._group import Group
+from .._native import printable
 from .lazy import LazyArray
 
 WRAPPERS = 100
@@ -28,16 +30,23 @@ def check_not_read_from(group: Group, name: str, variable: Variable) -> None:
     if variable._in_memory:
         return
     gone = _url(group)
+    if gone is None:
+        return
     for source, shown in _sources(variable._data):
-        if gone is not None and f"{source}/".startswith(f"{gone}/"):
-            raise ValueError(
-                f"variable {name!r} is read from {shown}, which mode 'w' deletes first: load() the "
-                "data, or write it to another place"
-            )
+        if source is None:
+            how = f"read from {shown}, whose place is not known, and may be what mode 'w' deletes first"
+        elif f"{source}/".startswith(f"{gone}/"):
+            how = f"read from {shown}, which mode 'w' deletes first"
+        else:
+            continue
+        raise ValueError(f"variable {name!r} is {how}: load() the data, or write it to another place")
 
 
-def _sources(data: Any) -> Iterator[tuple[str, str]]:
-    """The arrays below Xarray's wrappers, or in the graph of a Dask array: URLs, with and without secrets."""
+def _sources(data: Any) -> Iterator[tuple[str | None, str]]:
+    """The arrays below Xarray's wrappers, or in the graph of a Dask array: places, and texts to show.
+
+    A place is None if it is not known.
+    """
     graph = getattr(data, "dask", None)
     if graph is None:
         yield from _innermost(data)
@@ -51,7 +60,7 @@ def _sources(data: Any) -> Iterator[tuple[str, str]]:
             yield from _of_task(value)
 
 
-def _of_task(value: Any) -> Iterator[tuple[str, str]]:
+def _of_task(value: Any) -> Iterator[tuple[str | None, str]]:
     if isinstance(value, (list, tuple)):
         parts = list(value)
     else:
@@ -65,7 +74,7 @@ def _of_task(value: Any) -> Iterator[tuple[str, str]]:
         yield from _innermost(value)
 
 
-def _innermost(value: Any) -> Iterator[tuple[str, str]]:
+def _innermost(value: Any) -> Iterator[tuple[str | None, str]]:
     for _ in range(WRAPPERS):
         if isinstance(value, Array) or not hasattr(value, "array"):
             break
@@ -73,15 +82,18 @@ def _innermost(value: Any) -> Iterator[tuple[str, str]]:
     wrapped = isinstance(value, LazyArray) or type(value).__name__ == "ZarrArrayWrapper"
     found = value._array if wrapped else value
     if isinstance(found, Array):
-        yield _joined(found._native.identity, found.path), found._where
+        yield _joined(found._native.identity, found.path), printable(found._where)
     elif type(found).__module__.startswith("zarr.") and hasattr(found, "store"):
         # Of Xarray's own engine, or of Dask.
-        from .._stores import url_of
+        from .._stores import place_of
 
-        known = url_of(found.store)
-        if known is not None:
-            url = _joined(known.url, found.path)
-            yield url, url
+        place = place_of(found.store)
+        if place is None:
+            yield None, f"a {type(found.store).__name__}"
+        elif place:
+            joined = _joined(place, found.path)
+            # Without passwords and signatures.
+            yield joined, printable(re.sub(r"(?<=://)[^/@]*@|\?.*", "", joined))
 
 
 def _url(group: Group) -> str | None:
@@ -105,9 +117,19 @@ def _nodes(group: Group) -> Iterator[Array | Group]:
 
 
 def _joined(url: str, path: str) -> str:
+    """The place of a node: a real path, or a URL in one spelling."""
     scheme, separator, rest = url.partition("://")
-    if separator:
-        url = unquote(rest if scheme == "file" else url)
+    if url.startswith("memory:"):
+        return f"{url}/{path}".rstrip("/")
     if not separator or scheme == "file":
-        url = url if url.startswith("memory:") else os.path.realpath(url)
-    return f"{url.rstrip('/')}/{path}".rstrip("/")
+        folder = unquote(rest.removeprefix("localhost")) if separator else url
+        return os.path.realpath(os.path.join(folder, path)).rstrip("/")
+    container, _, prefix = unquote(rest).partition("/")
+    # Azure's account, which other URLs lack, is not compared.
+    container = container.partition("@")[0] if scheme in ("abfs", "abfss") else container
+    parts = [container, *f"{prefix}/{path}".split("/")]
+    return f"{_SCHEMES.get(scheme, scheme)}://{'/'.join(filter(None, parts))}"
+
+
+_SCHEMES = {"s3a": "s3", "gcs": "gs", "adl": "az", "azure": "az", "abfs": "az", "abfss": "az"}
+"""The schemes of the same places."""
