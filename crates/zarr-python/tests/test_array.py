@@ -1,5 +1,6 @@
 """Arrays: types, documents, changes, errors and pickles."""
 
+import copy
 import json
 import pickle
 import shutil
@@ -261,6 +262,12 @@ def test_pickles_are_small_and_read_nothing(tmp_path):
     for memory in ("memory:", "Memory://"):
         with pytest.raises(ValueError, match="memory"):
             pickle.dumps(zarr_kit.create(memory, shape=1, dtype="i1"))
+    # A shallow copy is sent nowhere.
+    group = zarr_kit.create_group("memory:")
+    array = group.create_array("a", shape=3, dtype="i1", fill_value=7)
+    copied = copy.copy(array)
+    copied.resize(4)
+    assert (copied.shape, array.shape) == ((4,), (3,)) and copy.copy(group)["a"][:].tolist() == [7] * 4
 
 
 @pytest.mark.parametrize(

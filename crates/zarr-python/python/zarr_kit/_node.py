@@ -96,6 +96,10 @@ class Node(Generic[_Native]):
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         self._native.exit(kind is not None)
 
+    def __copy__(self) -> Self:
+        """Another handle of the same node. Nothing is sent, so the node may be in memory."""
+        return type(self)(self._native)
+
     @property
     def _where(self) -> str:
         return f"{self._url.rstrip('/')}/{self._path}" if self._path else self._url
