@@ -61,11 +61,11 @@ impl<'a> Endpoint<'a> {
     }
 
     /// Refuses ends that share objects: such a copy would remove its own source, or never end.
-    /// Compares the locations that the stores report. Two stores that report none are the same if
-    /// they are the same object in memory.
+    /// Asks the source whether it reads from the location of the target. Without these, two stores
+    /// are the same if they are the same object in memory.
     pub(crate) fn apart(self, to: Self) -> Result<(), TransferError> {
-        let overlap = match (self.store.location(self.prefix), to.store.location(to.prefix)) {
-            (Some(from), Some(to)) => from.overlaps(&to),
+        let overlap = match (self.store.linking(), to.store.location(to.prefix)) {
+            (Some(from), Some(to)) => from.reads_from(self.prefix, &to).map_err(source)?,
             _ => {
                 let same = std::ptr::addr_eq(Arc::as_ptr(self.store), Arc::as_ptr(to.store));
                 let within = |a: &Prefix, b: &Prefix| {

@@ -22,8 +22,9 @@ pub enum TransferError {
     /// The target could not be written.
     #[error("target: {0}")]
     Target(ArrayError),
-    /// Source and target share objects: the target is the source, or one lies in the other.
-    #[error("{}: source and target lie in each other", Node("target", path))]
+    /// Source and target share objects: the target is the source or holds a part of it, or one lies
+    /// in the other.
+    #[error("{}: source and target share objects", Node("target", path))]
     Overlap {
         /// The target's path.
         path: String,

@@ -207,7 +207,7 @@ def test_what_does_not_fit_is_named(months, tmp_path):
             work(paths, "memory:", along="day")
     with pytest.raises(FileExistsError, match="overwrite=True removes it first, resume=True"):
         zarr_kit.join(paths, tmp_path / "other.zarr", along="day")
-    with pytest.raises(ValueError, match="source and target lie in each other"):
+    with pytest.raises(ValueError, match="source and target share objects"):
         zarr_kit.join(paths, paths[0], along="day", overwrite=True)
     with pytest.raises(TypeError, match="settings that it was opened with"):
         zarr_kit.join([zarr_kit.open(paths[0])], target, along="day", source_options={"region": "x"})

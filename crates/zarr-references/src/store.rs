@@ -1,6 +1,6 @@
 //! A store of references to parts of other files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::io::IoSlice;
 use std::ops::Range;
 use std::path::Path;
@@ -67,6 +67,8 @@ pub struct ReferenceStore(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
+    /// The document, or the folder of tables, in the store of the folder around it.
+    place: Prefix,
     index: Index,
     /// When the document of references was modified.
     modified: Option<SystemTime>,
@@ -110,6 +112,7 @@ impl ReferenceStore {
             reason,
         };
         let targets = Targets::new(home, options);
+        let place = Prefix::from(key.clone());
         #[cfg(not(feature = "parquet"))]
         if is_table(key.name()) {
             let what = "tables of references: this build is without them; the feature `parquet`";
@@ -119,21 +122,20 @@ impl ReferenceStore {
         let mut read = |key: &Key| targets.home().get(key, ReadRange::All, &mut json);
         #[cfg(feature = "parquet")]
         if is_table(key.name()) {
-            let folder = Prefix::new(key.as_str())?;
-            let meta = read(&folder.key(DOCUMENT)?)?;
+            let meta = read(&place.key(DOCUMENT)?)?;
             let meta = meta.ok_or_else(|| fail(format!("it has no {}", DOCUMENT)))?;
-            let index = Index::Table(Table::parse(folder, &json).map_err(fail)?);
-            return Ok(Self::of(index, meta, targets));
+            let index = Index::Table(Table::parse(place.clone(), &json).map_err(fail)?);
+            return Ok(Self::of(place, index, meta, targets));
         }
         let meta = read(key)?;
         let meta = meta.ok_or_else(|| fail("there is no such reference file".to_owned()))?;
         let found = file::parse(&json, &mut |url| targets.number(url)).map_err(fail)?;
-        Ok(Self::of(Index::File(found.0, found.1), meta, targets))
+        Ok(Self::of(place, Index::File(found.0, found.1), meta, targets))
     }
 
-    fn of(index: Index, document: ObjectMeta, targets: Targets) -> Self {
+    fn of(place: Prefix, index: Index, document: ObjectMeta, targets: Targets) -> Self {
         let (modified, locks) = (document.modified, ProcessLocks::new());
-        Self(Arc::new(Inner { index, modified, targets, locks }))
+        Self(Arc::new(Inner { place, index, modified, targets, locks }))
     }
 
     /// The reference of a key, without a look at anything but its target. The references may have
@@ -305,6 +307,28 @@ impl Linking for ReferenceStore {
     /// Its objects are in many files.
     fn location(&self, _: &Prefix) -> Option<Location> {
         None
+    }
+
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
+        let targets = &self.0.targets;
+        let own = targets.home().location(&self.0.place);
+        if own.is_some_and(|own| own.overlaps(place)) {
+            return Ok(true);
+        }
+        let mut known = HashSet::new();
+        for key in self.list(prefix, Links::Follow) {
+            let number = match key.and_then(|key| self.find(&key)) {
+                Ok(Some(Reference::Whole(target) | Reference::Part { target, .. })) => target,
+                Ok(Some(Reference::Inline(_)) | None) => continue,
+                // Where tables cannot be listed, it is not known which there are.
+                Err(error) if error.cannot_list() => break,
+                Err(error) => return Err(error),
+            };
+            if known.insert(number) && targets.lies_in(number, place)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use zarr_store::{
-    DocumentLimit, Key, LocalStore, ObjectMeta, Operation, Place, PlaceKind, Store, StoreError,
-    StoreOptions, names_in, open_url, shown_url,
+    DocumentLimit, Key, LocalStore, Location, ObjectMeta, Operation, Place, PlaceKind, Store,
+    StoreError, StoreExt as _, StoreOptions, names_in, open_url, shown_url,
 };
 
 /// Opens the objects to which references lead.
@@ -109,6 +109,13 @@ impl Targets {
             .ok_or_else(|| refused(&target.url, "a reference leads to it, and it is not there"))?;
         let object = Arc::new(TargetObject { store, key, meta });
         Ok(Arc::clone(target.object.get_or_init(|| object)))
+    }
+
+    /// Whether a target is an object at this place.
+    pub(super) fn lies_in(&self, number: usize, place: &Location) -> Result<bool, StoreError> {
+        let Some(target) = self.target(number) else { return Ok(false) };
+        let (store, key) = self.locate(&target.url)?;
+        Ok(store.location(&key.into()).is_some_and(|own| own.overlaps(place)))
     }
 
     /// The store and key of a path or URL.

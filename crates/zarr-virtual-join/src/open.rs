@@ -37,8 +37,8 @@ fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Hierarchy, 
     if depth > DEPTH {
         return Err(VirtualJoinError::Depth { place: shown, limit: DEPTH });
     }
-    let store = open_url(&place.parent, &options.store)?;
-    let Some(bytes) = store.read(&place.key()?)? else {
+    let (store, key) = (open_url(&place.parent, &options.store)?, place.key()?);
+    let Some(bytes) = store.read(&key)? else {
         zarr_array::store::reached!("virtual join: no document");
         return Err(VirtualJoinError::NotFound { place: shown });
     };
@@ -46,7 +46,7 @@ fn open_at(url: &str, options: &OpenOptions, depth: usize) -> Result<Hierarchy, 
     let base =
         DocumentFolder::new(place.parent, store, options.clone(), Opener { open: open_at, depth });
     let inner = Prefix::new(place.inner).map_err(zarr_array::store::StoreError::from)?;
-    let store = Arc::new(JoinStore::new(shown, document, Arc::new(base), &inner)?);
+    let store = Arc::new(JoinStore::new(shown, document, Arc::new(base), key, &inner)?);
     Ok(Hierarchy::joined(store.clone(), store))
 }
 

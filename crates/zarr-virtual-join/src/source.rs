@@ -3,13 +3,13 @@
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use zarr_array::store::{Key, ObjectMeta, Prefix, ReadRange, Store, shown_url};
+use zarr_array::store::{Key, Location, ObjectMeta, Prefix, ReadRange, Store, shown_url};
 use zarr_array::{Array, ArrayError, MemberSource};
 use zarr_grid::Grid;
 use zarr_metadata::NodeMetadata;
 
 use crate::document::{Latest, MemberReference, Missing};
-use crate::document_folder::DocumentFolder;
+use crate::document_folder::{DocumentFolder, MemberStore};
 use crate::document_version::DocumentVersion;
 use crate::error::VirtualJoinError;
 use crate::watched::{Joined, Watch, Watched};
@@ -44,7 +44,8 @@ impl Source {
         self.alike.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn open_reference(&self, member: &MemberReference) -> Result<Option<Array>, ArrayError> {
+    /// The store that a member is in, and its place there.
+    fn resolve(&self, member: &MemberReference) -> Result<(MemberStore, Prefix), ArrayError> {
         let found =
             self.base.resolve(&member.location).map_err(VirtualJoinError::into_array_error)?;
         let prefix = match found.prefix.is_root() {
@@ -52,6 +53,24 @@ impl Source {
             false if member.path.is_root() => found.prefix.clone(),
             false => found.prefix.join(member.path.as_str())?,
         };
+        Ok((found, prefix))
+    }
+
+    /// Whether a member is read from objects at `place`. Members are not opened.
+    pub(crate) fn reads_from(&self, place: &Location) -> Result<bool, ArrayError> {
+        for member in self.members.iter().flatten() {
+            let (found, prefix) = self.resolve(member)?;
+            if let Some(linking) = found.store.linking()
+                && linking.reads_from(&prefix, place)?
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn open_reference(&self, member: &MemberReference) -> Result<Option<Array>, ArrayError> {
+        let (found, prefix) = self.resolve(member)?;
         let folder = found.file.as_ref().map(|file| match file.is_file() {
             true => file.clone(),
             false => member.path.segments().fold(file.clone(), |path, name| path.join(name)),

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
     Capabilities, DirEntry, Key, Linking, Links, Listing, Location, LockGuard, ObjectMeta,
-    ObjectSource, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    ObjectSource, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt,
     until_error,
 };
 use zarr_array::{Array, ArrayError, ChunkLayout, JoinedNodes, Members, Selection};
@@ -28,6 +28,9 @@ const STEP: u64 = 1024;
 #[derive(Debug)]
 pub(crate) struct JoinStore {
     shown: String,
+    base: Arc<DocumentFolder>,
+    /// The document in the store of its folder.
+    key: Key,
     nodes: BTreeMap<String, Entry>,
     capabilities: Capabilities,
 }
@@ -44,6 +47,7 @@ struct Joined {
     metadata: ArrayMetadata,
     layout: ChunkLayout,
     new_axis: Option<usize>,
+    source: Arc<Source>,
     members: Arc<Members>,
 }
 
@@ -60,6 +64,7 @@ impl JoinStore {
         shown: String,
         document: Document,
         base: Arc<DocumentFolder>,
+        key: Key,
         root: &Prefix,
     ) -> Result<Self, VirtualJoinError> {
         // Members elsewhere are as far away, or no further.
@@ -90,7 +95,7 @@ impl JoinStore {
             };
             nodes.insert(own.to_owned(), Entry { prefix, document: json.into_bytes(), array });
         }
-        Ok(Self { shown, nodes, capabilities })
+        Ok(Self { shown, base, key, nodes, capabilities })
     }
 
     fn document(&self, key: &Key) -> Option<&[u8]> {
@@ -197,13 +202,13 @@ impl Joined {
         let JoinedArray { metadata, grid, new_axis, missing, members } = array;
         let layout = ChunkLayout::new(prefix, &metadata)?;
         let (base, alike) = (base.clone(), Mutex::default());
-        let source = Source { base, grid: grid.clone(), missing, members, alike };
-        let members = Members::new(grid, metadata.data_type().clone(), Arc::new(source));
+        let source = Arc::new(Source { base, grid: grid.clone(), missing, members, alike });
+        let members = Members::new(grid, metadata.data_type().clone(), source.clone());
         let members = match new_axis {
             Some(axis) => members.new_axis(axis),
             None => members,
         };
-        Ok(Self { metadata, layout, new_axis, members: Arc::new(members) })
+        Ok(Self { metadata, layout, new_axis, source, members: Arc::new(members) })
     }
 
     /// The stored chunks of the member in the place of a chunk.
@@ -409,6 +414,23 @@ impl Linking for JoinStore {
     /// Its objects are in the stores of the members.
     fn location(&self, _: &Prefix) -> Option<Location> {
         None
+    }
+
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
+        let document = StoreExt::location(&self.base.store, &self.key.clone().into());
+        if document.is_some_and(|document| document.overlaps(place)) {
+            return Ok(true);
+        }
+        for entry in self.nodes.values().filter(|entry| meets(&entry.prefix, prefix)) {
+            let Some(array) = &entry.array else { continue };
+            if array.source.reads_from(place).map_err(|cause| match cause {
+                ArrayError::Store(cause) => cause,
+                cause => self.failed(Operation::Open, entry.prefix.as_str(), cause),
+            })? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {

@@ -204,6 +204,10 @@ impl Linking for Watched {
         self.inner.linking()?.location(prefix)
     }
 
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
+        self.inner.linking().map_or(Ok(false), |linking| linking.reads_from(prefix, place))
+    }
+
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
         // The object is the joined one.
         let Some(linking) = self.inner.linking() else { return Ok(None) };

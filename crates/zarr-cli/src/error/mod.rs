@@ -314,7 +314,8 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
              without --part, or `delete` it to start again"
         ),
         TransferError::Overlap { .. } => format!(
-            "{place}: this is the source, or one of the two lies in the other; choose another place"
+            "{place}: this is the source or holds a part of it, or one of the two lies in the other; \
+             choose another place"
         ),
         TransferError::UnfinishedSource { path } => {
             format!(

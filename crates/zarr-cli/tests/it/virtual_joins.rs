@@ -118,3 +118,71 @@ fn members_with_another_fill_value_are_not_exported() {
         std::fs::remove_file(folder.join("both.zjoin")).expect("removes");
     }
 }
+
+/// The member was cleared, and then could not be read.
+#[test]
+fn nothing_is_copied_over_members_of_its_source() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    for group in ["g", "h"] {
+        succeed(at, &["create", group, "--group"]);
+    }
+    for (name, elements) in [
+        ("m1.zarr", [1, 2]),
+        ("m2.zarr", [3, 4]),
+        ("m3.zarr", [5, 6]),
+        ("g/a", [1, 2]),
+        ("g/b", [3, 4]),
+        ("h/a", [5, 6]),
+        ("h/b", [7, 8]),
+    ] {
+        let create = ["create", name, "--shape", "2", "--dtype", "uint8", "--dims", "t"];
+        succeed(at, &create);
+        file(at, "elements", elements);
+        succeed(at, &["write", name, "--from", "elements"]);
+    }
+    succeed(at, &["copy", "m3.zarr", "m3.zip"]);
+    let join = ["--along", "t", "--virtual", "-o"];
+    for members in [
+        &["m1.zarr", "m2.zarr", "j.zjoin"][..],
+        &["g/a", "g/b", "g.zjoin"],
+        &["g", "h", "groups.zjoin"],
+        &["j.zjoin", "m3.zarr", "nested.zjoin"],
+        &["m1.zarr", "m3.zip", "zip.zjoin"],
+    ] {
+        let (document, members) = members.split_last().expect("is named");
+        succeed(at, &[&["join"], members, &join, &[document]].concat());
+    }
+    succeed(at, &["export", "j.zjoin", "r.json"]);
+    for args in [
+        &["copy", "j.zjoin", "m1.zarr"][..],
+        &["copy", "j.zjoin", "m2.zarr", "--chunks", "4"],
+        &["copy", "r.json", "m1.zarr"],
+        &["copy", "nested.zjoin", "m2.zarr"],
+        &["copy", "nested.zjoin", "m3.zarr"],
+        &["copy", "g.zjoin", "g"],
+        &["copy", "groups.zjoin", "h"],
+        &["copy", "groups.zjoin/a", "h/a"],
+        &["copy", "zip.zjoin", "m3.zip"],
+        &["join", "j.zjoin", "m3.zarr", "--along", "t", "-o", "m1.zarr"],
+    ] {
+        let refused = run(at, &[args, &["--overwrite"]].concat());
+        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(!refused.status.success() && said.contains("a part of it"), "{args:?}: {said}");
+    }
+    for (name, elements) in [
+        ("nested.zjoin", &[1, 2, 3, 4, 5, 6][..]),
+        ("r.json", &[1, 2, 3, 4]),
+        ("g.zjoin", &[1, 2, 3, 4]),
+        ("groups.zjoin/a", &[1, 2, 5, 6]),
+        ("zip.zjoin", &[1, 2, 5, 6]),
+    ] {
+        assert_eq!(read(at, name), elements, "{name}");
+    }
+    // Beside the members.
+    for args in [["copy", "r.json", "m3.zarr"], ["copy", "g.zjoin", "h/a"]] {
+        succeed(at, &[&args[..], &["--overwrite"]].concat());
+        assert_eq!(read(at, args[2]), [1, 2, 3, 4]);
+    }
+    succeed(at, &["copy", "g.zjoin", "g/c"]);
+}

@@ -10,7 +10,7 @@ use zarr_array::node;
 use zarr_array::parallel;
 use zarr_array::version_2;
 use zarr_metadata::{ArrayMetadata, GroupMetadata, NodeMetadata};
-use zarr_store::{Key, Prefix};
+use zarr_store::{Key, Prefix, StoreExt as _};
 
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
@@ -106,7 +106,8 @@ impl<'a> Walk<'a> {
             return Ok(());
         }
         let here = Endpoint::new(self.from.store, prefix);
-        if let Some(to) = self.to {
+        // A store without its own location was asked about everything below the first.
+        if let Some(to) = self.to.filter(|_| self.from.store.location(prefix).is_some()) {
             here.apart(to)?;
         }
         here.refuse_unfinished()

@@ -78,7 +78,7 @@ fn a_target_within_a_member_or_in_use_is_refused() {
         plan.execute(&store, &to, &JoinOptions::new(), &|_| {}).map(drop)
     };
     let refused = execute("b").expect_err("is a member");
-    assert_eq!(refused.to_string(), "target b: source and target lie in each other");
+    assert_eq!(refused.to_string(), "target b: source and target share objects");
     assert!(execute("b/below").is_err());
     execute("to").expect("joins");
     let refused = execute("to").expect_err("is there");

@@ -3,4 +3,5 @@
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as the tests do")]
 
 mod modified;
+mod places;
 mod references;

@@ -132,6 +132,11 @@ impl Linking for Below {
         self.store.linking()?.location(&self.prefix(prefix).ok()?)
     }
 
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
+        let Some(linking) = self.store.linking() else { return Ok(false) };
+        linking.reads_from(&self.prefix(prefix)?, place)
+    }
+
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {
         let Some(linking) = self.store.linking() else { return Ok(None) };
         linking.source(&self.key(key)?)

@@ -274,6 +274,11 @@ impl<L: Layer> Linking for L {
         self.inner().location(prefix)
     }
 
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool> {
+        let Some(linking) = self.inner().linking() else { return Ok(false) };
+        linking.reads_from(prefix, place)
+    }
+
     fn put_from(
         &self,
         key: &Key,

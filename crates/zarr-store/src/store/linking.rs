@@ -16,6 +16,16 @@ pub trait Linking {
     /// Links are followed, except dangling links.
     fn location(&self, prefix: &Prefix) -> Option<Location>;
 
+    /// Whether objects below `prefix` are read from objects at `place`, below it or around it: who
+    /// removes the objects there removes them too. By default, those at the
+    /// [location](Linking::location) are. A store whose objects are parts of others looks at these.
+    ///
+    /// # Errors
+    /// As for [`list`](Store::list), if the store cannot tell where its objects are.
+    fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
+        Ok(self.location(prefix).is_some_and(|own| own.overlaps(place)))
+    }
+
     /// Puts the bytes of the object `from_key` of the store `from` at `key`, without reading them
     /// into this process: by a hard link, a reflink, or a copy within the system or the server.
     /// `expected` is the source's size and version, as [`head`](Store::head) gave it.

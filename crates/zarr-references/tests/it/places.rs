@@ -1,0 +1,63 @@
+//! The places that references read from.
+
+use std::fs;
+use std::path::Path;
+
+use zarr_references::{ReferenceOpener, ReferenceStore};
+use zarr_store::{LocalStore, Prefix, Store, StoreExt as _, StoreOptions, open_url};
+
+fn prefix(path: &str) -> Prefix {
+    Prefix::new(path).unwrap()
+}
+
+/// Whether the objects of a store below `path` are read from a file or folder.
+fn reads_from(store: &dyn Store, path: &str, folder: &Path, name: &str) -> bool {
+    let place = LocalStore::open(folder).unwrap().location(&prefix(name)).unwrap();
+    store.linking().unwrap().reads_from(&prefix(path), &place).unwrap()
+}
+
+#[test]
+fn references_are_read_from_their_targets_and_the_document() {
+    let folder = tempfile::tempdir().unwrap();
+    let home = folder.path().canonicalize().unwrap();
+    fs::create_dir_all(home.join("data/m.zarr")).unwrap();
+    fs::write(home.join("data/m.zarr/0"), b"0123").unwrap();
+    fs::write(home.join("data/other"), b"0123").unwrap();
+    let absolute = home.join("data/other").display().to_string();
+    let json = format!(r#"{{"a/0": ["data/m.zarr/0", 1, 2], "b/0": ["{absolute}"], "b/1": "x"}}"#);
+    fs::write(home.join("refs.json"), json).unwrap();
+    let store = ReferenceStore::open(home.join("refs.json"), &StoreOptions::new()).unwrap();
+    for (path, place, expected) in [
+        ("", "data/m.zarr", true),
+        ("", "data/m.zarr/0/below", true),
+        ("", "data/other", true),
+        ("", "data", true),
+        ("", "data/m.zarr/1", false),
+        ("", "data/m", false),
+        ("", "refs.json", true),
+        ("a", "data/m.zarr", true),
+        ("a", "data/other", false),
+        ("b", "data/m.zarr", false),
+        ("b", "data/other", true),
+    ] {
+        assert_eq!(reads_from(&store, path, &home, place), expected, "{path:?} {place}");
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_are_read_from_their_targets_and_their_folder() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/references");
+    let path = fixture.join("pyarrow.parq").display().to_string();
+    let store = open_url(&path, &StoreOptions::new().openers(&[&ReferenceOpener])).unwrap();
+    for (place, expected) in [
+        ("january.nc", true),
+        ("february.nc", true),
+        ("pyarrow.parq", true),
+        ("", true),
+        ("fastparquet.parq", false),
+        ("v3.json", false),
+    ] {
+        assert_eq!(reads_from(&*store, "rain", &fixture, place), expected, "{place}");
+    }
+}
