@@ -182,3 +182,17 @@ def test_a_store_whose_place_is_not_known_may_be_the_same(tmp_path):
         to_zarr(found, tmp_path / "a.zarr", mode="w")
     to_zarr(found, tmp_path / "b.zarr", mode="w")
     np.testing.assert_array_equal(open_kit(tmp_path / "b.zarr").z, [1, 2])
+
+
+def test_members_and_targets_of_references_are_read_too(tmp_path):
+    for name in "ab":
+        to_zarr(OLD, tmp_path / f"{name}.zarr")
+    zarr_kit.join([tmp_path / "a.zarr", tmp_path / "b.zarr"], tmp_path / "j.zjoin", along="w", virtual=True)
+    zarr_kit.export(tmp_path / "j.zjoin", tmp_path / "r.json")
+    for where in ("j.zjoin", "r.json"):
+        found = open_kit(tmp_path / where).chunk()
+        for name in "ab":
+            with pytest.raises(ValueError, match=f"'z' is read from .*{where}/z, which mode 'w' deletes first"):
+                to_zarr(found, tmp_path / f"{name}.zarr", mode="w")
+        to_zarr(found, tmp_path / "c.zarr", mode="w")
+        np.testing.assert_array_equal(open_kit(tmp_path / "c.zarr").z, [1, 2, 1, 2])

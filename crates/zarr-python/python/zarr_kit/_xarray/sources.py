@@ -33,19 +33,31 @@ def check_not_read_from(group: Group, name: str, variable: Variable) -> None:
     if gone is None:
         return
     for source, shown in _sources(variable._data):
+        if isinstance(source, Array):
+            is_gone = source._native.reads_from(group._native) or _is_below(_place(source), gone)
+        else:
+            is_gone = source is not None and _is_below(source, gone)
         if source is None:
             how = f"read from {shown}, whose place is not known, and may be what mode 'w' deletes first"
-        elif f"{source}/".startswith(f"{gone}/"):
+        elif is_gone:
             how = f"read from {shown}, which mode 'w' deletes first"
         else:
             continue
         raise ValueError(f"variable {name!r} is {how}: load() the data, or write it to another place")
 
 
-def _sources(data: Any) -> Iterator[tuple[str | None, str]]:
-    """The arrays below Xarray's wrappers, or in the graph of a Dask array: places, and texts to show.
+def _is_below(place: str, gone: str) -> bool:
+    return f"{place}/".startswith(f"{gone}/")
 
-    A place is None if it is not known.
+
+def _place(array: Array) -> str:
+    return _joined(array._native.identity, array.path)
+
+
+def _sources(data: Any) -> Iterator[tuple[Array | str | None, str]]:
+    """The arrays below Xarray's wrappers, or in the graph of a Dask array, and texts that show them.
+
+    Arrays of zarr-python are given as places, or None if the place is not known.
     """
     graph = getattr(data, "dask", None)
     if graph is None:
@@ -60,7 +72,7 @@ def _sources(data: Any) -> Iterator[tuple[str | None, str]]:
             yield from _of_task(value)
 
 
-def _of_task(value: Any) -> Iterator[tuple[str | None, str]]:
+def _of_task(value: Any) -> Iterator[tuple[Array | str | None, str]]:
     if isinstance(value, (list, tuple)):
         parts = list(value)
     else:
@@ -74,7 +86,7 @@ def _of_task(value: Any) -> Iterator[tuple[str | None, str]]:
         yield from _innermost(value)
 
 
-def _innermost(value: Any) -> Iterator[tuple[str | None, str]]:
+def _innermost(value: Any) -> Iterator[tuple[Array | str | None, str]]:
     for _ in range(WRAPPERS):
         if isinstance(value, Array) or not hasattr(value, "array"):
             break
@@ -82,7 +94,7 @@ def _innermost(value: Any) -> Iterator[tuple[str | None, str]]:
     wrapped = isinstance(value, LazyArray) or type(value).__name__ == "ZarrArrayWrapper"
     found = value._array if wrapped else value
     if isinstance(found, Array):
-        yield _joined(found._native.identity, found.path), printable(found._where)
+        yield found, printable(found._where)
     elif type(found).__module__.startswith("zarr.") and hasattr(found, "store"):
         # Of Xarray's own engine, or of Dask.
         from .._stores import place_of
