@@ -2,7 +2,10 @@
 
 import json
 import os
+import signal
+import threading
 import warnings
+from concurrent.futures import Future
 
 import numpy as np
 import pytest
@@ -224,6 +227,71 @@ def test_another_process_has_appended_meanwhile(tmp_path, monkeypatch):
     monkeypatch.setattr(writing, "planned", overtaken)
     with pytest.raises(zarr_kit.ConflictError):
         to_zarr(months(rain())[1], tmp_path / "a.zarr", append_dim="time")
+
+
+def two_days(*days):
+    """Variables whose order is not that of their names."""
+    values = np.array(days, "f8")
+    return xr.Dataset({"b": ("time", values), "a": ("time", values)}, {"time": pd.to_datetime(days, unit="D")})
+
+
+def test_an_append_that_is_killed_can_be_completed(tmp_path, monkeypatch):
+    to_zarr(two_days(1, 2), tmp_path / "a.zarr")
+    write = zarr_kit.Array.__setitem__
+
+    def killed(array, key, value):
+        if array.dtype == "f8":
+            raise KeyboardInterrupt
+        write(array, key, value)
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(zarr_kit.Array, "__setitem__", killed)
+        to_zarr(two_days(3, 4), tmp_path / "a.zarr", append_dim="time")
+    found = both(tmp_path / "a.zarr")
+    np.testing.assert_array_equal(found.a, [1, 2, np.nan, np.nan])
+    np.testing.assert_array_equal(found.b, found.a)
+    to_zarr(two_days(3, 4), tmp_path / "a.zarr", region="auto")
+    xr.testing.assert_equal(both(tmp_path / "a.zarr"), two_days(1, 2, 3, 4))
+
+
+def test_arrays_grow_together_after_ctrl_c(tmp_path, monkeypatch):
+    to_zarr(two_days(1, 2), tmp_path / "a.zarr")
+    resize, result, waits = zarr_kit.Array.resize, Future.result, threading.Event()
+
+    def interrupted(array, *arguments, **settings):
+        resize(array, *arguments, **settings)
+        if array.path == "a" and waits.wait(60):
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(zarr_kit.Array, "resize", interrupted)
+    monkeypatch.setattr(Future, "result", lambda future: (waits.set(), result(future))[1])
+    with pytest.raises(KeyboardInterrupt):
+        to_zarr(two_days(3, 4), tmp_path / "a.zarr", append_dim="time")
+    assert both(tmp_path / "a.zarr").sizes == {"time": 4}
+
+
+def test_an_append_that_begins_during_another_stores_nothing(tmp_path, monkeypatch):
+    from zarr_kit._xarray import writing
+
+    to_zarr(two_days(1, 2), tmp_path / "a.zarr")
+    resize, execute, later = zarr_kit.Array.resize, writing._execute, []
+
+    def planned_only(*arguments):
+        later.append(arguments)
+
+    def overtaken(array, *arguments, **settings):
+        resize(array, *arguments, **settings)
+        if later:
+            with pytest.raises(zarr_kit.ConflictError):
+                execute(*later.pop())
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing, "_execute", planned_only)
+        to_zarr(two_days(5, 6)[["a", "b"]], tmp_path / "a.zarr", append_dim="time")
+    monkeypatch.setattr(zarr_kit.Array, "resize", overtaken)
+    to_zarr(two_days(3, 4), tmp_path / "a.zarr", append_dim="time")
+    assert not later
+    xr.testing.assert_equal(both(tmp_path / "a.zarr"), two_days(1, 2, 3, 4))
 
 
 def test_regions(tmp_path):

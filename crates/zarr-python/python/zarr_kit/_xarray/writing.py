@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -361,7 +362,8 @@ def _rehearse(plan: Plan) -> None:
         document, variable = update.array.metadata, update.variable
         if variable.chunks is None and variable.size and may_refuse(document["codecs"]):
             with _noted(update.name):
-                _apply(how, replace(update, array=_like(document, variable, update.array.dtype)))
+                like = replace(update, array=_like(document, variable, update.array.dtype))
+                _write(how, _grown([like], how)[update.name], variable, update.region)
 
 
 def _like(document: dict[str, Any], variable: Variable, dtype: np.dtype[Any]) -> Array:
@@ -393,6 +395,11 @@ def _noted(name: str) -> Iterator[None]:
 
 
 def _execute(plan: Plan, group: Group, how: _How) -> None:
+    # All arrays grow before elements are written: an append that is killed then leaves one length of
+    # the dimension. All writers begin with the same array, which refuses the second of two. Ctrl-C ends
+    # this thread, and would leave arrays of two lengths here.
+    with ThreadPoolExecutor(1) as uninterrupted:
+        grown = uninterrupted.submit(_grown, plan.updates, how).result()
     if plan.attributes is not None:
         gone = dict.fromkeys(set(group.attrs) - set(plan.attributes))
         old = {name: repr(value) for name, value in group.attrs.items()}
@@ -403,23 +410,22 @@ def _execute(plan: Plan, group: Group, how: _How) -> None:
     for addition in plan.additions:
         array = Array(group._native.create_array(addition.name, addition.document))
         _write(how, array.with_write_empty_chunks(how.empty), addition.variable, ())
-    for update in plan.updates:
-        _apply(how, update)
+    # By the values of an index, a later write with region="auto" finds its place.
+    for update in sorted(plan.updates, key=lambda update: update.variable.dims != (update.name,)):
+        _write(how, grown[update.name], update.variable, update.region)
 
 
-def _apply(how: _How, update: Update) -> None:
-    variable, array = update.variable, update.array.with_write_empty_chunks(how.empty)
-    if update.axis is None:
-        _write(how, array, variable, update.region)
-        return
-    if variable.chunks is None:
-        array.append(variable.values, update.axis, chunks=update.edges)
-        return
-    shape = list(array.shape)
-    shape[update.axis] += variable.shape[update.axis]
-    edges = [update.edges if axis == update.axis else () for axis in range(array.ndim)]
-    array.resize(shape, chunks=edges, discard=False)
-    _write(how, array, variable, update.region)
+def _grown(updates: list[Update], how: _How) -> dict[str, Array]:
+    """The arrays of updates with their new shapes, by name."""
+    found = {}
+    for update in sorted(updates, key=lambda update: update.name):
+        array = found[update.name] = update.array.with_write_empty_chunks(how.empty)
+        if update.axis is not None:
+            shape = list(array.shape)
+            shape[update.axis] += update.variable.shape[update.axis]
+            edges = [update.edges if axis == update.axis else () for axis in range(array.ndim)]
+            array.resize(shape, chunks=edges, discard=False)
+    return found
 
 
 def _write(how: _How, array: Array, variable: Any, region: tuple[slice, ...]) -> None:
