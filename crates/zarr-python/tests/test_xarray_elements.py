@@ -123,6 +123,54 @@ def test_elements_that_the_stored_type_cannot_express(old, encoding, new, error,
         assert group["v"][: len(before)].tolist() == before and len(group["v"]) in (len(before), len(before) + grown)
 
 
+@pytest.mark.parametrize(
+    ("new", "encoding", "error"),
+    [
+        ([1, 300], {"dtype": "int8"}, "300 does not fit into int8"),
+        ([-1], {"dtype": "uint64"}, "-1 does not fit into uint64"),
+        ([1, np.nan], {"dtype": "int16"}, "nan does not fit into int16, which has integers from -32768 to 32767"),
+        ([1e4], {"dtype": "int16", "scale_factor": 0.1}, "does not fit into int16"),
+        ([1e4, np.nan], {"dtype": "int16", "scale_factor": 0.1, "_FillValue": -1}, "does not fit into int16"),
+        ([2.0**63], {"dtype": "int64"}, "does not fit into int64"),
+        (np.array([-np.inf], "f2"), {"dtype": "int32"}, "-inf does not fit into int32"),
+        (np.array([2.0**64], "f4"), {"dtype": "uint64"}, "does not fit into uint64"),
+        (np.array(["NaT"], "M8[ns]"), {"dtype": "int32", "units": "days since 2001-01-01"}, "int32"),
+    ],
+)
+def test_elements_that_the_type_of_a_new_variable_cannot_express(new, encoding, error):
+    group, ds = zarr_kit.create_group("memory:"), dataset(new)
+    with pytest.raises((ValueError, TypeError, OverflowError), match=error) as raised:
+        to_zarr(ds, group, mode="a", encoding={"v": encoding})
+    assert "variable 'v'" in "".join(raised.value.__notes__) and not list(group)
+    # The tasks of Dask arrays look at their elements.
+    with pytest.raises((ValueError, TypeError, OverflowError), match=error):
+        to_zarr(ds.chunk(x=1), group, mode="a", encoding={"v": encoding})
+    # What was read keeps its encoding.
+    changed = stored(np.zeros_like(new), **encoding)
+    ds = xr.open_dataset(changed, engine="zarr-kit").load()
+    ds["v"] = ds.v.copy(data=np.resize(new, ds.v.shape))
+    for arguments in ({"mode": "w"}, {"region": {"x": slice(0, len(new))}}):
+        with pytest.raises((ValueError, TypeError, OverflowError), match=error):
+            to_zarr(ds, changed, **arguments)
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+@pytest.mark.parametrize(
+    ("new", "encoding", "expected"),
+    [
+        ([1.4, -2.6], {"dtype": "int16"}, [1, -3]),
+        ([1.0, np.nan], {"dtype": "uint8", "scale_factor": 0.1, "_FillValue": 255}, [10, 255]),
+        (np.array([200, 3], "u1"), {"dtype": "int8", "_Unsigned": "true", "_FillValue": -1}, [-56, 3]),
+        (np.array([2**64 - 1], "u8"), {"dtype": "uint64"}, [2**64 - 1]),
+        ([True, False], {"dtype": "int8"}, [1, 0]),
+    ],
+)
+def test_elements_that_the_type_of_a_new_variable_expresses(new, encoding, expected, chunked):
+    group, ds = zarr_kit.create_group("memory:"), dataset(new)
+    to_zarr(ds.chunk(x=1) if chunked else ds, group, mode="a", encoding={"v": encoding})
+    assert group["v"].dtype == encoding["dtype"] and group["v"][:].tolist() == expected
+
+
 def test_missing_strings_are_empty_as_in_new_variables():
     new = np.array(["d", None], object)
     group = stored(new)

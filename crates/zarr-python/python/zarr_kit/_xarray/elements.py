@@ -12,6 +12,8 @@ import pandas as pd  # type: ignore[import-untyped]
 from numpy.typing import NDArray
 from xarray import Dataset, Variable, apply_ufunc, conventions
 from xarray.backends.zarr import encode_zarr_variable
+from xarray.coders import CFDatetimeCoder, CFTimedeltaCoder
+from xarray.coding.variables import CFMaskCoder, CFScaleOffsetCoder
 
 from .._array import Array
 from .._cast import cast
@@ -20,6 +22,9 @@ from .store import variable as stored_variable
 
 _FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signature(encode_zarr_variable).parameters else {}
 """The arguments that Xarray's encoder requires since version 2026.9."""
+
+BEFORE_TYPE = (CFDatetimeCoder(), CFTimedeltaCoder(), CFScaleOffsetCoder(), CFMaskCoder())
+"""What Xarray does before it converts elements to the type of the encoding."""
 
 PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
 """The attributes without which stored numbers have another meaning."""
@@ -30,17 +35,34 @@ def encoded(name: str, variable: Variable) -> Variable:
 
     Raises
     ------
-    ValueError, TypeError
-        If Xarray cannot; a note names the variable.
+    ValueError, TypeError, OverflowError
+        If Xarray cannot, or an element does not fit into the type; a note names the variable. Tasks of
+        Dask arrays raise this when they are computed.
     """
     try:
-        found: Variable = encode_zarr_variable(variable, name=name, **_FORMAT)
+        found: Variable = encode_zarr_variable(_with_integers(name, variable), name=name, **_FORMAT)
     except Exception as error:
         error.add_note(f"while variable {name!r} was encoded")
         raise
     if found.encoding.get("_FillValue") is not None:
         raise ValueError(f"variable {name!r}: _FillValue is left in its encoding")
     return found
+
+
+def _with_integers(name: str, variable: Variable) -> Variable:
+    """Converts elements to the integers of the encoding: Xarray would wrap those that do not fit."""
+    dtype = np.dtype(variable.encoding.get("dtype"))
+    # Elements with _Unsigned wrap on purpose.
+    if integer_limits(dtype) is None or "_Unsigned" in variable.encoding:
+        return variable
+    for coder in BEFORE_TYPE:
+        variable = coder.encode(variable, name=name)
+    if variable.dtype == dtype or variable.dtype.kind not in "biufc":
+        return variable
+    rounded = functools.partial(_rounded, dtype=dtype)
+    found = apply_ufunc(rounded, variable, dask="parallelized", output_dtypes=[dtype])
+    encoding = {key: value for key, value in variable.encoding.items() if key != "dtype"}
+    return Variable(variable.dims, found.data, variable.attrs, encoding)
 
 
 def decoded(
@@ -74,9 +96,8 @@ def encoded_as_stored(name: str, given: Variable, stored: Variable, array: Array
         variable = encoded(name, variable)
     try:
         _check_meaning(name, given, variable, stored)
-        limits = integer_limits(array.dtype)
-        if variable.dtype.kind == "f" and limits is not None:
-            whole = functools.partial(_whole, limits=limits, dtype=array.dtype)
+        if variable.dtype.kind == "f" and integer_limits(array.dtype) is not None:
+            whole = functools.partial(_whole, dtype=array.dtype)
             variable = apply_ufunc(whole, variable, dask="parallelized", output_dtypes=[array.dtype])
         _check_fits(given, variable, array)
     except Exception as error:
@@ -99,9 +120,6 @@ def _encoding(stored: Variable, array: Array) -> dict[Any, Any]:
         encoding.setdefault("calendar", "standard")
     if array.dtype.kind not in "iufc" or not {"units", *PACKING} & set(encoding):
         encoding.pop("dtype", None)
-    elif array.dtype.kind in "iu" and array.dtype.itemsize < 8 and "_Unsigned" not in encoding:
-        # The coders need to know that integers are stored.
-        encoding["dtype"] = np.dtype(np.int64)
     return encoding
 
 
@@ -153,12 +171,19 @@ def _check_fits(given: Variable, variable: Variable, array: Array) -> None:
         array._elements.checked(np.array([ends.low, ends.high]))
 
 
-def _whole(values: NDArray[Any], limits: tuple[int, int], dtype: np.dtype[Any]) -> NDArray[Any]:
+def _rounded(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Numbers as integers; floats are rounded, as Xarray does."""
+    return _whole(np.rint(values), dtype) if values.dtype.kind == "f" else cast(values, dtype)
+
+
+def _whole(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     """Floats as integers, as Xarray makes them of integers that it masks or moves."""
-    floats = values.astype(np.float64)
-    fits = (floats == np.rint(floats)) & (floats >= limits[0]) & (floats < limits[1] + 1)
+    low, high = integer_limits(dtype) or (0, 0)
+    # Half floats have no number for the limits.
+    floats = values.astype(np.promote_types(values.dtype, np.float32), copy=False)
+    fits = (floats == np.rint(floats)) & (floats >= low) & (floats < high + 1)
     if not fits.all():
-        raise ValueError(f"{floats[~fits].flat[0]} does not fit into {dtype}: round it, or choose another value")
+        raise ValueError(f"{floats[~fits].flat[0]} does not fit into {dtype}, which has integers from {low} to {high}")
     return values.astype(dtype)
 
 

@@ -126,8 +126,8 @@ def to_zarr(
     FileExistsError
         If there is a group and ``mode`` is ``"w-"``.
     ValueError, TypeError, OverflowError
-        If the data does not fit the stored variables, their types and their units; or is read from
-        the group that mode ``"w"`` deletes.
+        If the data does not fit its encoding, or the stored variables, their types and their units; or
+        is read from the group that mode ``"w"`` deletes.
 
     Examples
     --------
