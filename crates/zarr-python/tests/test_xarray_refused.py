@@ -5,11 +5,10 @@ import pytest
 import zarr_kit
 
 xr = pytest.importorskip("xarray")
-dask = pytest.importorskip("dask")
+da = pytest.importorskip("dask.array")
 zarr = pytest.importorskip("zarr")
 obstore = pytest.importorskip("obstore")
 
-import dask.array  # noqa: E402
 import obstore.store  # noqa: E402
 from fsspec.implementations.asyn_wrapper import AsyncFileSystemWrapper  # noqa: E402
 from fsspec.implementations.dirfs import DirFileSystem  # noqa: E402
@@ -153,7 +152,7 @@ def test_the_read_store_is_found_in_every_spelling(tmp_path, spelling):
     if isinstance(store, str):
         read = [xr.open_dataset(store, engine="zarr-kit", chunks={})]
     else:
-        array = dask.array.from_zarr(zarr.open_array(store, path="z", mode="r"))
+        array = da.from_zarr(zarr.open_array(store, path="z", mode="r"))
         read = [xr.open_dataset(store, engine="zarr", chunks={}, consolidated=False), xr.Dataset({"z": ("w", array)})]
     for dataset in read:
         with pytest.raises(ValueError, match="variable 'z' is read from .*a.zarr.*mode 'w' deletes first: load"):
@@ -196,3 +195,13 @@ def test_members_and_targets_of_references_are_read_too(tmp_path):
                 to_zarr(found, tmp_path / f"{name}.zarr", mode="w")
         to_zarr(found, tmp_path / "c.zarr", mode="w")
         np.testing.assert_array_equal(open_kit(tmp_path / "c.zarr").z, [1, 2, 1, 2])
+
+
+def test_dask_arrays_of_unknown_length(tmp_path):
+    values = da.arange(6, chunks=3)
+    ds = xr.Dataset({"v": ("x", values[values > 1])})
+    to_zarr(OLD, tmp_path / "a.zarr")
+    before = files(tmp_path / "a.zarr")
+    with pytest.raises(ValueError, match="variable 'v' has chunks of unknown length: call compute_chunk_sizes first"):
+        to_zarr(ds, tmp_path / "a.zarr", mode="a")
+    assert files(tmp_path / "a.zarr") == before

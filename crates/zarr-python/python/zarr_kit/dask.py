@@ -182,8 +182,7 @@ def to_zarr(
 
     if not isinstance(darray, dask.array.Array):
         raise TypeError(f"a Dask array is stored, not {type(darray).__name__}: dask.array.from_array makes one")
-    if any(np.isnan(length) for length in darray.shape):
-        raise ValueError("the Dask array has chunks of unknown length: call compute_chunk_sizes first")
+    _check_known("the Dask array", darray.shape)
     if isinstance(url, Array):
         target = url
     else:
@@ -221,6 +220,11 @@ def to_zarr(
     # Workers of other processes have written.
     _native.wrote()
     return stored
+
+
+def _check_known(what: str, shape: tuple[float, ...]) -> None:
+    if any(np.isnan(length) for length in shape):
+        raise ValueError(f"{what} has chunks of unknown length: call compute_chunk_sizes first")
 
 
 def _places(region: Sequence[slice] | None, shape: tuple[int, ...]) -> tuple[slice, ...]:

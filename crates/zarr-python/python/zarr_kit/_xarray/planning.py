@@ -12,6 +12,7 @@ from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value
 from .._array import Array
 from .._attributes import _json
 from .._group import Group
+from ..dask import _check_known
 from .elements import decoded, encoded, encoded_as_stored
 from .layout import document
 from .region import Region, resolved
@@ -106,6 +107,8 @@ def planned(
     """
     arrays = {name: node for name, node in nodes.items() if isinstance(node, Array)}
     _check_names(dataset, nodes)
+    for name, variable in dataset.variables.items():
+        _check_known(f"variable {name!r}", variable.shape)
     region: dict[Hashable, slice] = {}
     if request.region is not None:
         dataset, region = resolved(dataset, request.region, arrays, request.append_dim)
