@@ -205,3 +205,11 @@ def test_dask_arrays_of_unknown_length(tmp_path):
     with pytest.raises(ValueError, match="variable 'v' has chunks of unknown length: call compute_chunk_sizes first"):
         to_zarr(ds, tmp_path / "a.zarr", mode="a")
     assert files(tmp_path / "a.zarr") == before
+
+
+def test_a_fill_value_that_is_a_string_is_no_attribute(tmp_path):
+    to_zarr(xr.Dataset({"s": ("x", np.array(["a", ""], object))}), tmp_path / "a.zarr")
+    ds = xr.open_dataset(tmp_path / "a.zarr", engine="zarr-kit", use_zarr_fill_value_as_mask=True)
+    with pytest.raises(ValueError, match="Unsupported dtype StringDType") as raised:
+        to_zarr(ds, tmp_path / "b.zarr")
+    assert raised.value.__notes__ == ["while variable 's' was encoded"]

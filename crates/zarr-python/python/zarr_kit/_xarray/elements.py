@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,16 @@ PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsign
 """The attributes without which stored numbers have another meaning."""
 
 
+@contextlib.contextmanager
+def noted(note: str) -> Iterator[None]:
+    """Adds a note to an error."""
+    try:
+        yield
+    except Exception as error:
+        error.add_note(note)
+        raise
+
+
 def encoded(name: str, variable: Variable) -> Variable:
     """Encodes a variable as its encoding says.
 
@@ -39,11 +50,8 @@ def encoded(name: str, variable: Variable) -> Variable:
         If Xarray cannot, or an element does not fit into the type; a note names the variable. Tasks of
         Dask arrays raise this when they are computed.
     """
-    try:
+    with noted(f"while variable {name!r} was encoded"):
         found: Variable = encode_zarr_variable(_with_integers(name, variable), name=name, **_FORMAT)
-    except Exception as error:
-        error.add_note(f"while variable {name!r} was encoded")
-        raise
     if found.encoding.get("_FillValue") is not None:
         raise ValueError(f"variable {name!r}: _FillValue is left in its encoding")
     return found
@@ -94,15 +102,12 @@ def encoded_as_stored(name: str, given: Variable, stored: Variable, array: Array
         # Other arrays have times as numbers.
         variable.encoding = _encoding(stored, array)
         variable = encoded(name, variable)
-    try:
+    with noted(f"while variable {name!r} was encoded as the stored one, of {array.dtype}"):
         _check_meaning(name, given, variable, stored)
         if variable.dtype.kind == "f" and integer_limits(array.dtype) is not None:
             whole = functools.partial(_whole, dtype=array.dtype)
             variable = apply_ufunc(whole, variable, dask="parallelized", output_dtypes=[array.dtype])
         _check_fits(given, variable, array)
-    except Exception as error:
-        error.add_note(f"while variable {name!r} was encoded as the stored one, of {array.dtype}")
-        raise
     return variable
 
 

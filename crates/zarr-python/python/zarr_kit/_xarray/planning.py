@@ -13,7 +13,7 @@ from .._array import Array
 from .._attributes import _json
 from .._group import Group
 from ..dask import _check_known
-from .elements import decoded, encoded, encoded_as_stored
+from .elements import decoded, encoded, encoded_as_stored, noted
 from .layout import document
 from .region import Region, resolved
 from .store import variable as stored_variable
@@ -205,7 +205,8 @@ def _addition(
     attributes = _plain(variable.attrs)
     missing = attributes.pop("_FillValue", None)
     if missing is not None:
-        attributes["_FillValue"] = FillValueCoder.encode(variable.attrs["_FillValue"], variable.dtype)
+        with noted(f"while variable {name!r} was encoded"):
+            attributes["_FillValue"] = FillValueCoder.encode(variable.attrs["_FillValue"], variable.dtype)
     variable = variable.copy(deep=False)
     variable.attrs = attributes
     text = document(
@@ -216,11 +217,8 @@ def _addition(
 
 def _try(addition: Addition, trial: Group) -> None:
     """Creates the array of a new variable in memory, and takes it as a variable again."""
-    try:
+    with noted(f"while the array of variable {addition.name!r} was planned"):
         stored_variable(addition.name, Array(trial._native.create_array(addition.name, addition.document)))
-    except ValueError as error:
-        error.add_note(f"while the array of variable {addition.name!r} was planned")
-        raise
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:

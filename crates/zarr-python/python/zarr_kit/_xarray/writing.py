@@ -20,6 +20,7 @@ from .._group import Group
 from .._notes import note_readers
 from .._store import Url
 from ..dask import _in_this_process
+from .elements import noted
 from .encoding import may_refuse, without_compressors
 from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
@@ -356,12 +357,12 @@ def _rehearse(plan: Plan) -> None:
     for addition in plan.additions:
         document = json.loads(addition.document)
         if addition.variable.chunks is None and may_refuse(document["codecs"]):
-            with _noted(addition.name):
+            with noted(f"while variable {addition.name!r} was encoded, before anything was stored"):
                 _write(how, _in_memory(document), addition.variable, ())
     for update in plan.updates:
         document, variable = update.array.metadata, update.variable
         if variable.chunks is None and variable.size and may_refuse(document["codecs"]):
-            with _noted(update.name):
+            with noted(f"while variable {update.name!r} was encoded, before anything was stored"):
                 like = replace(update, array=_like(document, variable, update.array.dtype))
                 _write(how, _grown([like], how)[update.name], variable, update.region)
 
@@ -383,15 +384,6 @@ def _in_memory(document: dict[str, Any]) -> Array:
     # Compression takes time, and refuses nothing.
     document = {**document, "codecs": without_compressors(document["codecs"])}
     return Array(_native.Array.create(IN_MEMORY, json.dumps(document)))
-
-
-@contextlib.contextmanager
-def _noted(name: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        error.add_note(f"while variable {name!r} was encoded, before anything was stored")
-        raise
 
 
 def _execute(plan: Plan, group: Group, how: _How) -> None:
