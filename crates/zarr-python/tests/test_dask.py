@@ -181,6 +181,29 @@ def test_a_worker_that_is_killed_while_storing_loses_nothing(tmp_path, cluster):
     assert array.check().errors == []
 
 
+@pytest.mark.parametrize("length", [0, 1, 2])
+def test_blocks_that_are_shorter_than_dask_declares(length):
+    """numpy would repeat one element, and Dask leaves out empty blocks."""
+    xr, to_zarr = pytest.importorskip("xarray"), pytest.importorskip("zarr_kit.xarray").to_zarr
+    short = da.arange(10, chunks=5).map_blocks(lambda block: block[:length], dtype="i8", meta=np.zeros(0, "i8"))
+    group, ds = zarr_kit.create_group("memory:"), xr.Dataset({"v": ("x", short)})
+    for store in (
+        lambda: zarr_kit.dask.to_zarr(short, group.create_array("v", shape=10, dtype="i8")),
+        lambda: to_zarr(ds, group, mode="w"),
+        lambda: to_zarr(ds, group, mode="a", align_chunks=True),
+    ):
+        message = rf"written to memory:.*/v has the shape \({length},\), and its Dask array declares \(5,\)"
+        with pytest.raises(ValueError, match=message):
+            store()
+        assert not group["v"][:].any()
+
+
+def test_chunks_of_unknown_length():
+    values = da.arange(10, chunks=5)
+    with pytest.raises(ValueError, match="the Dask array has chunks of unknown length: call compute_chunk_sizes first"):
+        zarr_kit.dask.to_zarr(values[values > 1], "memory:")
+
+
 def test_a_group_is_no_dask_array(tmp_path):
     zarr_kit.create_group(tmp_path / "g.zarr")
     with pytest.raises(ValueError, match="group, not an array"):

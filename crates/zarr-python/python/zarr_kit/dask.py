@@ -14,6 +14,7 @@ processes, and tasks that are computed later, each store a new copy of it, one a
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -166,8 +167,8 @@ def to_zarr(
     Raises
     ------
     ValueError
-        If the Dask array has chunks of unknown length, or its shape differs from the region's, or a
-        slice of the region has a step below 1.
+        If the Dask array has chunks of unknown length, or blocks of other lengths than it declares, or
+        its shape differs from the region's, or a slice of the region has a step below 1.
 
     Examples
     --------
@@ -210,7 +211,7 @@ def to_zarr(
         block = target
     with block:
         stored = dask.array.store(
-            darray,
+            _of_declared_shape(darray, target),
             target.with_threads(1),
             regions=places if region is not None else None,
             lock=False,
@@ -225,6 +226,28 @@ def to_zarr(
 def _check_known(what: str, shape: tuple[float, ...]) -> None:
     if any(np.isnan(length) for length in shape):
         raise ValueError(f"{what} has chunks of unknown length: call compute_chunk_sizes first")
+
+
+def _of_declared_shape(darray: dask.array.Array, target: Array) -> dask.array.Array:
+    """A Dask array whose tasks refuse blocks of another shape than Dask declares.
+
+    One element would be written to the whole region of its block, and Dask leaves out empty blocks.
+    """
+    import dask.array
+
+    # Zeros need no memory in Dask, and tell each task the shape of its block.
+    declared = dask.array.zeros(darray.shape, chunks=darray.chunks, dtype="u1")
+    check = functools.partial(_checked, where=target._where)
+    return dask.array.map_blocks(check, darray, declared, dtype=darray.dtype, meta=darray._meta)  # type: ignore[no-any-return, no-untyped-call]
+
+
+def _checked(block: Any, declared: Any, where: str) -> Any:
+    if np.shape(block) != declared.shape:
+        raise ValueError(
+            f"a block that is written to {where} has the shape {np.shape(block)}, and its Dask array "
+            f"declares {declared.shape}: give map_blocks and the like the chunks that they return"
+        )
+    return block
 
 
 def _places(region: Sequence[slice] | None, shape: tuple[int, ...]) -> tuple[slice, ...]:

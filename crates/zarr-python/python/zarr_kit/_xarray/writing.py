@@ -19,7 +19,7 @@ from .._create import fill, group_document
 from .._group import Group
 from .._notes import note_readers
 from .._store import Url
-from ..dask import _in_this_process
+from ..dask import _in_this_process, _of_declared_shape
 from .elements import noted
 from .encoding import may_refuse, without_compressors
 from .planning import Addition, Plan, Request, Update, planned
@@ -422,7 +422,9 @@ def _grown(updates: list[Update], how: _How) -> dict[str, Array]:
 
 def _write(how: _How, array: Array, variable: Any, region: tuple[slice, ...]) -> None:
     region = region or (slice(None),) * array.ndim
-    if how.aligned and variable.chunks is not None:
-        variable = variable.chunk(aligned_blocks(variable, array, region))
+    if variable.chunks is not None:
+        variable = variable.copy(data=_of_declared_shape(variable.data, array))
+        if how.aligned:
+            variable = variable.chunk(aligned_blocks(variable, array, region))
     target = array if variable.chunks is None else array.with_threads(1)
     how.writer.add(variable.data, target, region)  # type: ignore[no-untyped-call]
