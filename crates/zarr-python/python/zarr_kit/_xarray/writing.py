@@ -388,8 +388,8 @@ def _in_memory(document: dict[str, Any]) -> Array:
 
 def _execute(plan: Plan, group: Group, how: _How) -> None:
     # All arrays grow before elements are written: an append that is killed then leaves one length of
-    # the dimension. All writers begin with the same array, which refuses the second of two. Ctrl-C ends
-    # this thread, and would leave arrays of two lengths here.
+    # the dimension. All writers begin with the same array, which refuses the second of two. Arrays grow
+    # in another thread, because Ctrl-C interrupts this one, also between two arrays.
     with ThreadPoolExecutor(1) as uninterrupted:
         grown = uninterrupted.submit(_grown, plan.updates, how).result()
     if plan.attributes is not None:
