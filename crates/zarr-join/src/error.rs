@@ -205,7 +205,7 @@ pub enum JoinError {
         "{}: the coordinates of {} begin with {}, but {} ends with {}: they overlap or go \
          backwards",
         Printable(member),
-        Printable(dimension),
+        Printable(coordinates),
         Printable(found),
         Printable(previous),
         Printable(other)
@@ -213,13 +213,13 @@ pub enum JoinError {
     Coordinates {
         /// The member's name.
         member: Box<str>,
-        /// The dimension.
-        dimension: Box<str>,
-        /// Its first value there.
+        /// The path of the array with them.
+        coordinates: Box<str>,
+        /// Their first value there.
         found: Box<str>,
         /// The name of the member before.
         previous: Box<str>,
-        /// Its last value there.
+        /// Their last value there.
         other: Box<str>,
     },
     /// A member has no coordinates that would give it a place among the tiles.

@@ -67,16 +67,16 @@ impl Number {
     }
 }
 
-/// The first and last value of the coordinate of a dimension: of the array of that name, if it has
-/// only that dimension. `None` if there is none, or its values have no order. Times are in the units
-/// of the first member.
+/// The first and last value of the coordinates at a path. `None` if there are none, or if their values
+/// have no order. Times are in the units of the first member.
 fn ends(
     tree: &GroupTree,
     first: &GroupTree,
-    dimension: &str,
+    path: &str,
 ) -> Result<Option<(Number, Number)>, JoinError> {
-    let Some(array) = coordinate(tree, dimension) else { return Ok(None) };
-    let members = tree.member(dimension).zip(first.member(dimension));
+    let array = tree.arrays.get(path).filter(|array| is_coordinate(path, array));
+    let Some(array) = array else { return Ok(None) };
+    let members = tree.member(path).zip(first.member(path));
     let conversion = members.and_then(|(member, first)| Conversion::between(&member, &first));
     let Some(last) = array.shape().first().and_then(|length| length.checked_sub(1)) else {
         return Ok(None);
@@ -100,19 +100,29 @@ fn ends(
     Ok(read(0)?.zip(read(last)?))
 }
 
-fn coordinate<'a>(tree: &'a GroupTree, dimension: &str) -> Option<&'a Array> {
-    let array = tree.arrays.get(dimension)?;
-    is_coordinate(dimension, array).then_some(array)
+/// The paths of the arrays with coordinates of a dimension: each group can have its own, as in
+/// Xarray's `DataTree`. Those nearest the root come first, and then it is the order of the paths.
+fn coordinates<'a>(tree: &'a GroupTree, dimension: &str) -> Vec<&'a str> {
+    let all = tree.arrays.iter().filter(|(path, array)| is_coordinate(path, array));
+    let mut paths: Vec<&str> = all.map(|(path, _)| path.as_str()).collect();
+    paths.retain(|path| name_of(path) == dimension);
+    paths.sort_by_key(|path| path.matches('/').count());
+    paths
 }
 
 /// Whether the array at this path holds the coordinates of the dimension of its name.
 pub(super) fn is_coordinate(path: &str, array: &Array) -> bool {
     let Some([Some(only)]) = array.metadata().dimension_names() else { return false };
-    only == path
+    only == name_of(path)
+}
+
+fn name_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or(path, |(_, name)| name)
 }
 
 /// Refuses groups with coordinates that overlap or go back and forth in the groups' order along a
-/// dimension, such as a month that is to be appended again. Only the ends of each are read. Times are
+/// dimension, such as a month that is to be appended again. Coordinates are arrays with the name of
+/// their only dimension, in the groups or in groups below. Only the ends of each are read. Times are
 /// compared in the units of the first.
 ///
 /// # Errors
@@ -125,17 +135,27 @@ pub fn check_order(members: &[GroupMember], dimension: &str) -> Result<(), JoinE
 
 /// As [`check_order`], of groups that were looked at.
 pub(super) fn check_order_of(trees: &[&GroupTree], dimension: &str) -> Result<(), JoinError> {
-    let Some(first_tree) = trees.first() else { return Ok(()) };
+    let Some(first) = trees.first() else { return Ok(()) };
+    let mut paths = coordinates(first, dimension).into_iter();
+    paths.try_for_each(|path| check_order_at(trees, first, path))
+}
+
+/// As [`check_order_of`], of the coordinates at one path.
+fn check_order_at(
+    trees: &[&GroupTree],
+    first_tree: &GroupTree,
+    path: &str,
+) -> Result<(), JoinError> {
     // Numbers of different units have no order.
-    let members: Vec<Member> = trees.iter().filter_map(|tree| tree.member(dimension)).collect();
+    let members: Vec<Member> = trees.iter().filter_map(|tree| tree.member(path)).collect();
     attributes::check_values(&values_in_common_units(&members))?;
     let mut before: Option<(&GroupTree, Number)> = None;
     let mut direction: Option<Ordering> = None;
     for tree in trees {
-        let Some((first, last)) = ends(tree, first_tree, dimension)? else { continue };
+        let Some((first, last)) = ends(tree, first_tree, path)? else { continue };
         let error = |found: Number, previous: &GroupTree, other: Number| JoinError::Coordinates {
             member: tree.name.as_ref().into(),
-            dimension: dimension.into(),
+            coordinates: path.into(),
             found: found.words(),
             previous: previous.name.as_ref().into(),
             other: other.words(),
@@ -163,7 +183,7 @@ pub(super) fn check_order_of(trees: &[&GroupTree], dimension: &str) -> Result<()
 }
 
 /// The number of tiles on each dimension and the place of each member, by the first values of the
-/// members' coordinates, in increasing order.
+/// members' coordinates nearest the root, in increasing order.
 pub(super) fn places(
     trees: &[GroupTree],
     dimensions: &[String],
@@ -172,9 +192,10 @@ pub(super) fn places(
     let mut counts = Vec::new();
     let mut places = vec![Vec::new(); trees.len()];
     for dimension in dimensions {
+        let path = coordinates(first, dimension).first().copied().unwrap_or(dimension);
         let mut firsts = Vec::with_capacity(trees.len());
         for tree in trees {
-            let ends = ends(tree, first, dimension)?;
+            let ends = ends(tree, first, path)?;
             let (first, _) = ends.ok_or_else(|| JoinError::NoCoordinate {
                 member: tree.name.as_ref().into(),
                 dimension: dimension.as_str().into(),

@@ -25,15 +25,17 @@ pub enum GroupArrangement {
     /// As tiles, this many along each of these dimensions, members in C order.
     Tiles(Vec<(String, usize)>),
     /// As tiles along these dimensions, in increasing order of the first values of their
-    /// coordinates.
+    /// coordinates. Of coordinates in several groups, those nearest the root give the places, and then
+    /// the first by path.
     ByCoordinates(Vec<String>),
 }
 
 /// A join of groups, which is planned and then executed. Arrays are matched by their paths.
 ///
 /// An array that has a joined dimension is joined along it. Other arrays must be equal in all
-/// members, and are copied from the first member. Coordinates of a joined dimension (the values of
-/// the array with its name) must continue in one direction from member to member.
+/// members, and are copied from the first member. Coordinates of a joined dimension must continue in
+/// one direction from member to member. They are the values of an array with its name and no other
+/// dimension, in any group of a member.
 #[derive(Clone, Debug)]
 #[must_use]
 pub struct JoinGroups {

@@ -198,9 +198,12 @@ pub(crate) fn case(name: &'static str, time: impl IntoIterator<Item = i32>) -> C
 }
 
 pub(crate) fn group(case: &Case) -> GroupMember {
-    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    GroupMember::new(case.name, group_in(Arc::new(MemoryStore::new()), &Prefix::root(), case))
+}
+
+pub(crate) fn group_in(store: Arc<dyn Store>, at: &Prefix, case: &Case) -> Group {
     let root = GroupMetadata::new().with_attributes(r#"{"title": "t"}"#).expect("valid");
-    let root = Group::create(store, &Prefix::root(), root).expect("creates");
+    let root = Group::create(store, at, root).expect("creates");
     let (days, width) = (case.time.len() as u64, case.x.len() as u64);
     let make = |path: &str, builder: ArrayBuilder, names: &[&str]| {
         let builder = builder.dimension_names(names.iter().copied());
@@ -218,5 +221,5 @@ pub(crate) fn group(case: &Case) -> GroupMember {
         case.x.iter().flat_map(|x| case.time.iter().map(move |t| f64::from(*t) + x)).collect();
     rain.write_as::<f64>([0..width, 0..days], &values).expect("writes");
     make("crs", ArrayBuilder::new([], DataType::Int8).attributes(r#"{"epsg": 1}"#), &[]);
-    GroupMember::new(case.name, root)
+    root
 }

@@ -4,6 +4,7 @@ mod arrangement;
 mod attributes;
 mod cases;
 mod changes;
+mod coordinates;
 mod groups;
 mod kills;
 #[cfg(unix)]

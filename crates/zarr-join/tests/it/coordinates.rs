@@ -1,0 +1,100 @@
+//! Coordinates in any group of a tree: the order and the places that they give.
+
+use std::sync::Arc;
+
+use zarr_array::Group;
+use zarr_array::store::{MemoryStore, Prefix, Store};
+use zarr_join::{
+    GroupArrangement, GroupJoinPlan, GroupMember, JoinError, JoinGroups, JoinOptions, check_order,
+};
+use zarr_metadata::GroupMetadata;
+
+use crate::cases::{Case, case, group_in};
+
+/// A tree with the arrays of each case in a group of its own.
+fn tree(name: &str, cases: &[(&str, Case)]) -> GroupMember {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let root = Group::create(store.clone(), &Prefix::root(), GroupMetadata::new());
+    for (path, case) in cases {
+        group_in(store.clone(), &Prefix::new(path).expect("a prefix"), case);
+    }
+    GroupMember::new(name, root.expect("creates"))
+}
+
+fn nested(case: Case) -> GroupMember {
+    tree(case.name, &[("obs", case)])
+}
+
+fn joined(plan: Result<GroupJoinPlan, JoinError>) -> Group {
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let joined = plan.expect("fits").execute(&store, &Prefix::root(), &JoinOptions::new(), &|_| {});
+    joined.expect("joins").0
+}
+
+fn times(group: &Group, path: &str) -> Vec<i32> {
+    let time = group.array(path).expect("opens");
+    time.read_as::<i32>(0..time.shape()[0]).expect("reads")
+}
+
+fn along(members: Vec<GroupMember>) -> JoinGroups {
+    JoinGroups::new(members, GroupArrangement::Along("time".into()))
+}
+
+#[test]
+fn the_order_is_that_of_the_coordinates_of_each_group() {
+    let (a, b) = (|| case("a", 0..3), || case("b", 3..6));
+    let wrong = along(vec![nested(b()), nested(a())]);
+    let error = |plan: Result<_, JoinError>| plan.map(drop).expect_err("is refused").to_string();
+    let two = |name, far: Case, near: Case| tree(name, &[("obs", near), ("obs/inner", far)]);
+    let errors = [
+        error(wrong.clone().plan()),
+        error(check_order(&[nested(a()), nested(a())], "time").map(|()| unreachable!())),
+        error(along(vec![two("a", a(), a()), two("b", a(), b())]).plan()),
+    ];
+    insta::assert_snapshot!(errors.join("\n"), @r"
+    a: the coordinates of obs/time begin with 0, but b ends with 5: they overlap or go backwards
+    a: the coordinates of obs/time begin with 0, but a ends with 2: they overlap or go backwards
+    b: the coordinates of obs/inner/time begin with 0, but a ends with 2: they overlap or go backwards
+    ");
+    assert_eq!(
+        times(&joined(wrong.check_coordinates(false).plan()), "obs/time"),
+        [3, 4, 5, 0, 1, 2]
+    );
+    assert_eq!(times(&joined(along(vec![nested(a()), nested(b())]).plan()), "obs/time")[4], 4);
+}
+
+#[test]
+fn coordinates_of_no_group_are_stacked() {
+    let stacked = |x: [f64; 2]| {
+        let members =
+            vec![nested(case("a", 0..3)), nested(Case { x: x.into(), ..case("b", 0..3) })];
+        JoinGroups::new(members, GroupArrangement::NewDimension("run".into())).plan()
+    };
+    let group = joined(stacked([0.5, 1.5]));
+    let shape = |path: &str| group.array(path).expect("opens").shape().to_vec();
+    assert_eq!((shape("obs/time"), shape("obs/x")), (vec![3], vec![2]));
+    assert_eq!(shape("obs/surface/rain"), [2, 2, 3]);
+    let error = stacked([0.5, 2.5]).map(drop).expect_err("differs").to_string();
+    assert_eq!(error, "b/obs/x: differs from a/obs/x, and has no axis along which to join them");
+}
+
+/// Those nearest the root do. The others must have the same order.
+#[test]
+fn coordinates_of_one_group_give_the_places() {
+    let by_coordinates = |times: &[[i32; 2]]| {
+        let names = ["first", "second", "third"].into_iter().zip(times);
+        let members = names.map(|(name, [near, far])| {
+            tree(name, &[("obs", case("", [*near])), ("obs/inner", case("", [*far]))])
+        });
+        let dimensions = vec!["time".into()];
+        JoinGroups::new(members.collect(), GroupArrangement::ByCoordinates(dimensions)).plan()
+    };
+    let group = joined(by_coordinates(&[[5, 7], [4, 6]]));
+    assert_eq!(
+        (times(&group, "obs/time"), times(&group, "obs/inner/time")),
+        (vec![4, 5], vec![6, 7])
+    );
+    let error = by_coordinates(&[[5, 7], [4, 6], [6, 5]]).map(drop).expect_err("is refused");
+    let begin = "third: the coordinates of obs/inner/time begin with 5, but first ends with 7";
+    assert!(error.to_string().starts_with(begin), "{error}");
+}
