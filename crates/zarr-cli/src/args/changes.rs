@@ -38,8 +38,8 @@ pub(crate) struct Resize {
 ///
 /// The arrays or groups MORE are inserted at the end without decoding their chunks, as by `rearrange
 /// --insert MORE --at end`: codecs and fill values must be equal, and times are converted to the units
-/// of the group. Groups with coordinates that overlap or descend are refused, such as a month that the
-/// group has already.
+/// of the group. Groups whose coordinates overlap or change direction are refused, such as a month
+/// that the group has already.
 ///
 /// Appended elements become visible all at once: after an interruption the array is unchanged, and the
 /// same command completes the append. A rectilinear axis takes new edges from --edges, or repeats its

@@ -59,7 +59,7 @@ pub(crate) struct Join {
     /// and missing_value must always be equal.
     #[arg(long, value_enum, value_name = "RULE", default_value = "override")]
     pub(crate) combine_attrs: Combine,
-    /// Also join groups with coordinates that overlap or descend.
+    /// Also join groups with coordinates that overlap or change direction.
     #[arg(long)]
     pub(crate) any_order: bool,
     /// Make hard links to the members' chunks instead of copies. A program that later writes into such a

@@ -183,7 +183,8 @@ fn check_order_at(
 }
 
 /// The number of tiles on each dimension and the place of each member, by the first values of the
-/// members' coordinates nearest the root, in increasing order.
+/// members' coordinates nearest the root: in decreasing order if the coordinates of members decrease
+/// and those of none increase, otherwise in increasing order.
 pub(super) fn places(
     trees: &[GroupTree],
     dimensions: &[String],
@@ -194,17 +195,24 @@ pub(super) fn places(
     for dimension in dimensions {
         let path = coordinates(first, dimension).first().copied().unwrap_or(dimension);
         let mut firsts = Vec::with_capacity(trees.len());
+        let (mut increase, mut decrease) = (false, false);
         for tree in trees {
             let ends = ends(tree, first, path)?;
-            let (first, _) = ends.ok_or_else(|| JoinError::NoCoordinate {
+            let (first, last) = ends.ok_or_else(|| JoinError::NoCoordinate {
                 member: tree.name.as_ref().into(),
                 dimension: dimension.as_str().into(),
             })?;
+            let step = first.order(last);
+            increase |= step == Some(Ordering::Less);
+            decrease |= step == Some(Ordering::Greater);
             firsts.push(first);
         }
         let mut sorted = firsts.clone();
         sorted.sort_by(|a, b| a.order(*b).unwrap_or(Ordering::Equal));
         sorted.dedup();
+        if decrease && !increase {
+            sorted.reverse();
+        }
         counts.push(sorted.len());
         for (place, first) in places.iter_mut().zip(&firsts) {
             place.push(sorted.iter().position(|value| value == first).unwrap_or(0));

@@ -24,9 +24,9 @@ pub enum GroupArrangement {
     NewDimension(String),
     /// As tiles, this many along each of these dimensions, members in C order.
     Tiles(Vec<(String, usize)>),
-    /// As tiles along these dimensions, in increasing order of the first values of their
-    /// coordinates. Of coordinates in several groups, those nearest the root give the places, and then
-    /// the first by path.
+    /// As tiles along these dimensions, in the order of the first values of their coordinates:
+    /// decreasing if the coordinates of members decrease and those of none increase. Of coordinates in
+    /// several groups, those nearest the root give the places, and then the first by path.
     ByCoordinates(Vec<String>),
 }
 

@@ -98,3 +98,16 @@ fn coordinates_of_one_group_give_the_places() {
     let begin = "third: the coordinates of obs/inner/time begin with 5, but first ends with 7";
     assert!(error.to_string().starts_with(begin), "{error}");
 }
+
+#[test]
+fn coordinates_that_all_descend_give_places_in_their_order() {
+    let by_coordinates = |times: &[&[i32]]| {
+        let members = times.iter().map(|time| nested(case("", time.to_vec()))).collect();
+        let dimensions = vec!["time".into()];
+        JoinGroups::new(members, GroupArrangement::ByCoordinates(dimensions)).plan()
+    };
+    let found = |times: &[&[i32]]| self::times(&joined(by_coordinates(times)), "obs/time");
+    assert_eq!(found(&[&[60], &[90, 80], &[50, 40]]), [90, 80, 60, 50, 40]);
+    assert_eq!(found(&[&[60], &[90], &[50]]), [50, 60, 90]);
+    assert!(by_coordinates(&[&[60, 70], &[90, 80]]).is_err());
+}
