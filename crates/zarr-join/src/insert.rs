@@ -6,9 +6,9 @@ use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::members::{Arrangement, Members, same_kind};
 use crate::rearrange::GroupRearrangement;
-use crate::values::attributes::{self, Attributes};
+use crate::values::attributes;
 use crate::values::equal::check_equal;
-use crate::values::times::in_units_of;
+use crate::values::times::{Conversion, in_units_of, values_in_common_units};
 
 /// Checks that an array may be put between the chunks of another along an axis. Rank, data type,
 /// dimension names and lengths on the other axes must be equal. So must the attributes that give
@@ -80,10 +80,8 @@ pub fn check_unjoined(array: &Member, other: &Member) -> Result<(), JoinError> {
     check_equal(other, array)
 }
 
+/// Units of the same times may be in other words: nothing is converted here.
 fn check_values(array: &Member, other: &Member) -> Result<(), JoinError> {
-    let each = [array, other].map(|member| Attributes {
-        member: member.name(),
-        values: member.array().metadata().attribute_texts(),
-    });
-    attributes::check_values(&each)
+    let both = [array.clone(), other.clone()];
+    attributes::check_values(&values_in_common_units(&both, Conversion::is_identity))
 }

@@ -148,7 +148,7 @@ fn check_order_at(
 ) -> Result<(), JoinError> {
     // Numbers of different units have no order.
     let members: Vec<Member> = trees.iter().filter_map(|tree| tree.member(path)).collect();
-    attributes::check_values(&values_in_common_units(&members))?;
+    attributes::check_values(&values_in_common_units(&members, |_| true))?;
     let mut before: Option<(&GroupTree, Number)> = None;
     let mut direction: Option<Ordering> = None;
     for tree in trees {

@@ -162,7 +162,7 @@ fn metadata_of(
         None => first.with_shape_and_grid(&shape, grid).map_err(JoinError::Metadata)?,
         Some(axis) => with_new_axis(first, axis, &shape, grid)?,
     };
-    let each = values_in_common_units(all);
+    let each = values_in_common_units(all, |_| true);
     attributes::check_values(&each)?;
     let combined = attributes::combine(&each, combine)?;
     if combined == metadata.attribute_texts() {

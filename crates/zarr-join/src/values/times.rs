@@ -218,13 +218,18 @@ impl Conversion {
     }
 }
 
-/// The attributes of members; where times can be converted to the units of the first, with its units
-/// and its calendar.
-pub(crate) fn values_in_common_units(members: &[Member]) -> Vec<Attributes<'_>> {
+/// The attributes of members; where times can be converted to the units of the first, in a way that
+/// is `allowed`, with its units and its calendar.
+pub(crate) fn values_in_common_units(
+    members: &[Member],
+    allowed: impl Fn(&Conversion) -> bool,
+) -> Vec<Attributes<'_>> {
     let of = |(number, member)| {
         let mut found = Member::array(member).metadata().attribute_texts();
         let first = members.first().filter(|_| number > 0);
-        let first = first.filter(|first| Conversion::between(member, first).is_some());
+        let first = first.filter(|first| {
+            Conversion::between(member, first).is_some_and(|found| allowed(&found))
+        });
         if let Some(first) = first {
             let is_of_time = |name: &str| TIME_ATTRIBUTES.contains(&name);
             found.retain(|(name, _)| !is_of_time(name));
@@ -269,7 +274,7 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
     };
     let failed = |cause: ArrayError| JoinError::member(member.name(), cause);
     let both = [first.clone(), member.clone()];
-    let values = values_in_common_units(&both).pop();
+    let values = values_in_common_units(&both, |_| true).pop();
     let json = attributes::to_json(&values.map(|found| found.values).unwrap_or_default());
     let metadata = array.metadata().with_attributes(&json).map_err(JoinError::Metadata)?;
     let store = Arc::new(MemoryStore::new());

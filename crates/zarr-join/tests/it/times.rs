@@ -6,7 +6,7 @@ use zarr_array::store::{MemoryStore, Prefix, Store};
 use zarr_array::{Array, Group, Selection};
 use zarr_join::{
     Arrangement, CombineAttributes, GroupArrangement, GroupMember, Join, JoinGroups, JoinOptions,
-    Member, Reason,
+    Member, Reason, check_insertion, check_member, check_unjoined,
 };
 use zarr_metadata::{ArrayBuilder, DataType, GroupMetadata};
 
@@ -325,4 +325,21 @@ fn the_same_units_in_other_words_move_chunks() {
         assert_eq!((plan.moved_chunks(), plan.written_chunks()), (2, 0));
         assert_eq!(plan.metadata().attributes(), attributes);
     }
+}
+
+#[test]
+fn the_same_units_in_other_words_fit_an_insertion() {
+    let [jan, feb] = ["standard", "gregorian"].map(|calendar| {
+        let since = if calendar == "standard" { "2012-01-01" } else { "2012-1-1T00:00:00" };
+        let attributes = units(&format!("days since {since}"), calendar);
+        member(calendar, &DataType::Int32, &attributes, &int32(&[1]))
+    });
+    let inserted = check_insertion(&jan, &feb, 0).expect("fits");
+    assert!(Arc::ptr_eq(inserted.store(), feb.array().store()), "chunks move");
+    check_member(&jan, &feb, Arrangement::Along(0)).expect("fits");
+    check_unjoined(&jan, &feb).expect("is equal");
+    let hours = units("hours since 2012-01-01", "standard");
+    let hours = member("hours", &DataType::Int32, &hours, &int32(&[1]));
+    let error = check_unjoined(&jan, &hours).expect_err("is another time").to_string();
+    assert!(error.starts_with("hours: the attribute units is"), "{error}");
 }
