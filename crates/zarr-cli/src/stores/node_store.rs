@@ -343,10 +343,13 @@ pub(crate) fn refresh_around(found: Result<Vec<HierarchyAround>, CliError>, poli
     }
 }
 
-/// Refuses a new node whose name in the hierarchy around it no node can have.
-pub(crate) fn refuse_name(path: &str) -> Result<(), CliError> {
+/// Refuses a new node in an array, or with a name in the hierarchy around it that no node can have.
+pub(crate) fn refuse_place(path: &str) -> Result<(), CliError> {
     let Some(Around { top, prefix }) = around(path)? else { return Ok(()) };
     match node::refuse_place(&top.store, &prefix) {
+        Err(ArrayError::NotGroup { .. }) => {
+            Err(CliError::InArray { place: store::shown_url(path) })
+        }
         Err(cause @ ArrayError::NodeName { .. }) => Err(top.failed(cause)),
         _ => Ok(()),
     }

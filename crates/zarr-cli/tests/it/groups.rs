@@ -284,3 +284,20 @@ fn names_that_no_node_can_have_are_refused_by_all_commands() {
         }
     }
 }
+
+#[test]
+fn copies_and_joins_make_no_node_in_an_array() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    hierarchy(at);
+    succeed(at, &["copy", "w.zarr/rain", "alone.zarr"]);
+    for target in ["w.zarr/rain/x", "w.zarr/rain/c/0/x", "alone.zarr/x"] {
+        let join = ["join", "w.zarr/rain", "--along", "time", "-o", target];
+        for command in [&["copy", "w.zarr/rain", target][..], &join] {
+            let said = String::from_utf8(run(at, command).stderr).expect("text");
+            let expected = format!("error: {target}: this is in an array, where no node can be\n");
+            assert_eq!(said, expected);
+            assert!(!at.join(target).exists());
+        }
+    }
+}

@@ -26,7 +26,7 @@ use crate::interrupt::Interrupt;
 use crate::output::print::{self, done, note};
 use crate::output::progress::Bar;
 use crate::stores::access::store_options;
-use crate::stores::node_store::{NodeStore, refuse_name};
+use crate::stores::node_store::{NodeStore, refuse_place};
 
 /// How many of the files are named that are not in the copy.
 const SHOWN: usize = 10;
@@ -61,7 +61,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
                        to copy parts, give the --codecs that were said, or that `advise` prints";
         return Err(CliError::Usage { message: message.to_owned() });
     }
-    refuse_name(&args.target)?;
+    refuse_place(&args.target)?;
     let target = NodeStore::create(&args.target)?;
     let options = CopyOptions::new()
         .memory(memory_for_chunks(args.memory))

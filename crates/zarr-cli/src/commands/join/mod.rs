@@ -22,7 +22,7 @@ use crate::interrupt::Interrupt;
 use crate::notation::chunks;
 use crate::output::print::{self, Out, done, note};
 use crate::output::progress::Bar;
-use crate::stores::node_store::{NodeStore, refuse_name};
+use crate::stores::node_store::{NodeStore, refuse_place};
 
 const INTERRUPTED: &str = "interrupted; repeat the command with --resume to continue the join";
 const INTERRUPTED_OVERWRITE: &str =
@@ -55,7 +55,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
         return Ok(());
     }
     let output = args.output.as_deref().unwrap_or_default();
-    refuse_name(output)?;
+    refuse_place(output)?;
     let target = NodeStore::create(output)?;
     if !args.json {
         note(in_words(&plan));
