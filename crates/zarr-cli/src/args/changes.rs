@@ -42,8 +42,8 @@ pub(crate) struct Resize {
 /// that the group has already.
 ///
 /// Appended elements become visible all at once: after an interruption the array is unchanged, and the
-/// same command completes the append. A rectilinear axis takes new edges from --edges, or repeats its
-/// last edge.
+/// same command completes the append; of groups, `check --repair` undoes or completes it. A rectilinear
+/// axis takes new edges from --edges, or repeats its last edge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Elements come from a .npy file, with the array's shape on all other axes, or from raw elements in

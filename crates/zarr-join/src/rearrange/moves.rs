@@ -2,10 +2,11 @@
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
-use zarr_array::store::{Key, Links};
+use zarr_array::parallel;
+use zarr_array::store::{Key, Links, StoreExt as _};
 
 use super::array_marker::away;
-use super::{RearrangeCounts, Rearrangement};
+use super::{Placed, RearrangeCounts, Rearrangement};
 use crate::rearrange::error::{RearrangeError, refused};
 
 /// A stored chunk that the rearranged array has.
@@ -57,16 +58,22 @@ impl Rearrangement {
     /// Lists the stored chunks of the array and of inserted arrays, in time and memory proportional
     /// to their number.
     pub(super) fn moves(&self) -> Result<Moves, ArrayError> {
-        self.listed(OtherKeys::InTheWay)
+        self.listed(OtherKeys::InTheWay, false)
+    }
+
+    /// As [`moves`](Self::moves) for an array that is rearranged on its own. In place, chunks may be
+    /// past the end that an interruption of the same change left.
+    pub(super) fn moves_alone(&self) -> Result<Moves, ArrayError> {
+        self.listed(OtherKeys::InTheWay, self.is_in_place())
     }
 
     /// As [`moves`](Self::moves) while chunks of inserted arrays are at keys of the other encoding.
     pub(super) fn moves_again(&self) -> Result<Moves, ArrayError> {
-        self.listed(OtherKeys::Inserted)
+        self.listed(OtherKeys::Inserted, false)
     }
 
-    fn listed(&self, others: OtherKeys) -> Result<Moves, ArrayError> {
-        let mut moves = Moves::default();
+    fn listed(&self, others: OtherKeys, in_place: bool) -> Result<Moves, ArrayError> {
+        let (mut moves, mut past_end) = (Moves::default(), Vec::new());
         let mut own: Vec<_> = self.placed.iter().filter(|placed| placed.is_own()).collect();
         own.sort_by_key(|placed| placed.chunks.start);
         let layout = self.array.layout();
@@ -85,8 +92,8 @@ impl Rearrangement {
                 continue;
             };
             if !layout.is_occupied(&index) {
-                let key = key.to_string();
-                return Err(refused(self.array.prefix(), RearrangeError::PastEnd { key }));
+                past_end.push((key, index));
+                continue;
             }
             let number = index.get(self.axis).copied().unwrap_or(0);
             let after = own.partition_point(|placed| placed.chunks.start <= number);
@@ -99,6 +106,15 @@ impl Rearrangement {
                 None => moves.removed.push(key),
             }
         }
+        parallel::each(&past_end, parallel::objects(&self.array), |(key, index)| {
+            match in_place && self.is_inserted(key, index)? {
+                true => Ok(()),
+                false => {
+                    let key = key.to_string();
+                    Err(refused(self.array.prefix(), RearrangeError::PastEnd { key }))
+                }
+            }
+        })?;
         for (number, placed) in self.placed.iter().enumerate() {
             let Some(other) = &placed.inserted else { continue };
             for chunk in other.stored_chunks() {
@@ -110,6 +126,20 @@ impl Rearrangement {
             }
         }
         Ok(moves)
+    }
+
+    /// Whether a chunk past the end has the bytes of the inserted chunk that comes to its place.
+    fn is_inserted(&self, key: &Key, index: &[u64]) -> Result<bool, ArrayError> {
+        if !self.rearranged.layout().is_occupied(index) {
+            return Ok(false);
+        }
+        let mut index = index.to_vec();
+        let Some(number) = index.get_mut(self.axis) else { return Ok(false) };
+        let before = self.placed.iter().rev().find(|placed| placed.at <= *number);
+        let Some(Placed { inserted: Some(other), at, .. }) = before else { return Ok(false) };
+        *number = number.saturating_sub(*at);
+        let put = self.array.store().read(key)?;
+        Ok(put.is_some() && put == other.store().read(&other.layout().key(&index)?)?)
     }
 
     /// The numbers of a chunk of a span that moves from `start` to `at` on the axis.

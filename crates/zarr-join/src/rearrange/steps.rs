@@ -55,7 +55,8 @@ impl Rearrangement {
     ///
     /// If it is [in place](Rearrangement::is_in_place), it takes the steps of an append and a resize:
     /// inserted chunks are put after the last chunk, the document is put, and chunks past the new
-    /// end are removed.
+    /// end are removed. There is no marker. If it was interrupted and the array is the old one, the
+    /// same rearrangement completes it.
     ///
     /// # Errors
     /// [`ArrayError::Stale`] if others have changed the array since it was opened;
@@ -70,7 +71,7 @@ impl Rearrangement {
         let document = LockedDocument::lock(&array, Extent::Chunks)?;
         self.refuse_unfinished()?;
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
-        let moves = self.moves()?;
+        let moves = self.moves_alone()?;
         let in_place = self.is_in_place();
         let counter = CopyCounter::new(moves.counts(in_place).copies, progress);
         if in_place {

@@ -31,6 +31,13 @@ const SAID: Said = Said {
                  this",
 };
 
+/// Nothing marks an array at whose end chunks only come or go.
+const IN_PLACE: Said = Said {
+    interrupted: "interrupted; the array is whole; if `zarr-kit info` shows the old length, repeat the \
+                  command",
+    ..SAID
+};
+
 /// `zarr-kit append` of arrays or groups: they are inserted at the end.
 pub(super) fn append(args: &Append) -> Result<(), CliError> {
     run(&Rearrange {
@@ -80,7 +87,8 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     })?;
     let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {
-        execute(&place, &top, array.prefix(), &SAID, |report| plan.execute(report).map(drop))?;
+        let said = if plan.is_in_place() { &IN_PLACE } else { &SAID };
+        execute(&place, &top, array.prefix(), said, |report| plan.execute(report).map(drop))?;
         place.changed(policy(args.sole_writer))?;
     }
     report(args, &place, &array, axis, &plan)

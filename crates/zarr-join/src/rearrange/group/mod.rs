@@ -141,8 +141,9 @@ impl GroupRearrangement {
             }
         }
         let arrays = own.iter().zip(of_arrays);
-        let arrays =
-            arrays.map(|(found, spans)| Rearrangement::planned(&found.array, found.axis, spans));
+        let arrays = arrays.map(|(found, spans)| {
+            Rearrangement::planned(&found.array, found.axis, spans, Rearrangement::moves)
+        });
         let arrays = arrays.collect::<Result<_, _>>()?;
         let prefixes = own.iter().map(|found| found.array.prefix());
         node::refuse_unfinished_above(group.store(), prefixes)?;

@@ -4,7 +4,9 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Fault, FaultStore, LocalStore, MemoryStore, Prefix, Store, UpdatePolicy};
+use zarr_array::store::{
+    Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _, UpdatePolicy,
+};
 use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_join::rearrange::{Rearrangement, Repair, Span, repair};
 use zarr_metadata::GroupMetadata;
@@ -223,6 +225,59 @@ fn in_local_files_it_ends_old_or_new_with_a_repair() {
 #[test]
 fn on_object_storage_it_ends_old_or_new_with_a_repair() {
     ends(&super::remote, false);
+}
+
+/// Only chunks past the end are there of an append in place that ended, and nothing marks it.
+#[test]
+fn an_append_that_ended_is_completed_by_the_same_append() {
+    let months = document(&[9], &rectilinear("[[2, 3, 4]]"), SLASH, BYTES);
+    let other = document(&[4], &rectilinear("[[1, 1, 2]]"), SLASH, BYTES);
+    let other = filled(Arc::new(MemoryStore::new()), &Prefix::root(), &other, 100);
+    let begun = |ends: Option<u64>| {
+        let folder = folder_in_memory();
+        let store: Arc<dyn Store> = Arc::new(LocalStore::create(folder.path()).expect("a store"));
+        hierarchy(&store, &months);
+        let dying = FaultStore::new(store.clone());
+        let dying = match ends {
+            Some(number) => dying.at(number, Fault::DieBefore),
+            None => dying,
+        };
+        let dying = Arc::new(dying);
+        let _ended = run(&(dying.clone() as Arc<dyn Store>), &append(&other));
+        (folder, store, dying.operations())
+    };
+    fn append(other: &Array) -> [Span; 2] {
+        [Span::Kept(0..9), Span::Inserted(other.clone())]
+    }
+    let (_folder, whole, operations) = begun(None);
+    let whole = objects(&*whole);
+    let (mut left, mut refused) = (0, 0);
+    for number in 0..operations {
+        let (_folder, store, _) = begun(Some(number));
+        if open(&store).expect("opens").shape() != [9] {
+            continue;
+        }
+        let past_end = found(&store).contains(&"chunk-outside-grid");
+        left += u32::from(past_end);
+        if past_end {
+            // It would be lost, or appear where the other array has no chunk.
+            for (chunk, object) in [("a/c/3", &[7][..]), ("a/c/5", &[7, 7]), ("a/c/6", &[7])] {
+                let key = Key::new(chunk).expect("a key");
+                let before = store.read(&key).expect("reads");
+                store.put(&key, object).expect("puts");
+                let error = run(&store, &append(&other)).expect_err("is refused").to_string();
+                assert!(error.contains("is past the array's end"), "{error}");
+                refused += 1;
+                match before {
+                    Some(object) => store.put(&key, &object).expect("puts"),
+                    None => store.delete(&key).expect("deletes"),
+                }
+            }
+        }
+        run(&store, &append(&other)).expect("appends");
+        assert!(objects(&*store) == whole, "operation {number}");
+    }
+    assert!(left > 0 && refused > 0, "{operations}");
 }
 
 /// What is appended or written to an array that was left half-way stays when that is repaired.
