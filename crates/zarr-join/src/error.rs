@@ -6,6 +6,8 @@ use zarr_copy::TransferError;
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
+use crate::join::plan::Reason;
+
 /// The reason why arrays cannot be joined.
 ///
 /// Messages are complete and name the member; `source` returns `None`.
@@ -233,6 +235,23 @@ pub enum JoinError {
         member: Box<str>,
         /// The dimension.
         dimension: Box<str>,
+    },
+    /// A member whose chunks must all be written has too many that are not stored.
+    #[error(
+        "{}: {}: {absent} chunks that are not stored would be written, and {allowed} are allowed: give \
+         the joined array larger chunks",
+        Printable(member),
+        reason.words()
+    )]
+    TooManyChunks {
+        /// The member's name.
+        member: Box<str>,
+        /// Why they are written.
+        reason: Reason,
+        /// The number of the chunks.
+        absent: u64,
+        /// The number that is allowed.
+        allowed: u64,
     },
     /// Two members have the same place among the tiles.
     #[error("{}: it starts at the same coordinates as {}", Printable(member), Printable(other))]

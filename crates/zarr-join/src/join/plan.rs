@@ -15,6 +15,9 @@ use crate::join::chain::encode_alike;
 use crate::members::Members;
 use crate::members::member::Member;
 
+/// The most chunks of a member that are not stored and are written: a plan lists each.
+const ABSENT: u64 = 1 << 24;
+
 /// The reason why a chunk of the joined array is written from decoded elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
@@ -145,6 +148,12 @@ impl JoinPlan {
         self.stored.push(Stored { count: stored.len(), content });
         if let Some(reason @ (Reason::FillValue | Reason::Units)) = whole {
             // Chunks that are not stored differ too.
+            let chunks = region.count(&region.ranges);
+            let absent = chunks.saturating_sub(u64::try_from(stored.len()).unwrap_or(u64::MAX));
+            if absent > ABSENT {
+                let (member, allowed) = (member.name().into(), ABSENT);
+                return Err(JoinError::TooManyChunks { member, reason, absent, allowed });
+            }
             for to in region.chunks_in(&region.ranges) {
                 written.entry(to.clone()).or_insert_with(|| region.write(to, reason));
             }
@@ -339,10 +348,18 @@ impl<'a> MemberRegion<'a> {
 
     /// The chunks of the joined array that have elements of a region.
     fn chunks_in(&self, region: &[Range<u64>]) -> Vec<Vec<u64>> {
+        product(&self.ranges_in(region))
+    }
+
+    /// The number of [`chunks_in`](Self::chunks_in) a region.
+    fn count(&self, region: &[Range<u64>]) -> u64 {
+        let ranges = self.ranges_in(region).into_iter();
+        ranges.map(|range| range.end.saturating_sub(range.start)).fold(1, u64::saturating_mul)
+    }
+
+    fn ranges_in(&self, region: &[Range<u64>]) -> Vec<Range<u64>> {
         let axes = self.target.grid().axes().iter().zip(region);
-        let ranges: Vec<Range<u64>> =
-            axes.map(|(axis, range)| axis.chunks_in(range.clone()).unwrap_or(0..0)).collect();
-        product(&ranges)
+        axes.map(|(axis, range)| axis.chunks_in(range.clone()).unwrap_or(0..0)).collect()
     }
 
     /// A chunk to be written, without sources yet.

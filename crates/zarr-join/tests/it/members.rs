@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::store::{MemoryStore, Prefix};
-use zarr_join::{Arrangement, JoinError, Member, Members};
+use zarr_join::{Arrangement, Join, JoinError, Member, Members};
 use zarr_metadata::{ArrayBuilder, DataType};
 
 fn array(shape: &[u64], data_type: DataType, names: &[&str]) -> Array {
@@ -85,4 +85,24 @@ fn what_does_not_fit_is_refused_by_name() {
     b: axis 0 of the joined array would exceed 18446744073709551615
     d: axis 1 has length 5, but 3 in b
     ");
+}
+
+/// A plan lists the chunks that are written. Absent chunks of another fill value are some.
+#[test]
+fn more_absent_chunks_than_can_be_listed_are_refused() {
+    let member = |name: &str, length: u64, fill: u8| {
+        let metadata = ArrayBuilder::new([length, 3], DataType::Uint8).chunk_shape([1, 2]);
+        let metadata = metadata.fill_value(fill).build().expect("valid");
+        let store = Arc::new(MemoryStore::new());
+        Member::new(name, Array::create(store, &Prefix::root(), metadata).expect("creates"))
+    };
+    let plan = |fill| {
+        let members = vec![member("a", 1, 0), member("b", 1_000_000_000_000, fill)];
+        Join::new(members, Arrangement::Along(0)).plan()
+    };
+    assert_eq!(plan(0).expect("fits").written_chunks(), 0);
+    let error = plan(1).expect_err("is refused").to_string();
+    let expected = "b: another fill value: 2000000000000 chunks that are not stored would be written, \
+                    and 16777216 are allowed: give the joined array larger chunks";
+    assert_eq!(error, expected);
 }
