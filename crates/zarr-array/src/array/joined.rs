@@ -1,5 +1,6 @@
 //! Reads chunks of an array that consists of others, from the member that holds them.
 
+use std::iter;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 
@@ -98,7 +99,7 @@ impl Members {
         out: &mut Output<'_>,
         work: impl FnOnce(Output<'_>) -> Result<T, ArrayError>,
     ) -> Result<T, ArrayError> {
-        if !self.has_new_axis() {
+        if self.new_axis.is_none() {
             return work(out.lend());
         }
         let shape = self.without_new_axis(out.view().shape().to_vec());
@@ -203,7 +204,11 @@ impl Array {
             let alone = member.clone().with_threads(NonZeroUsize::MIN);
             alone.read_variable(&selection.into())
         };
-        place.with(axes, read).map(Some)
+        let Some(read) = place.with(axes, read)? else { return Ok(Some(None)) };
+        let from_new = place.members.new_axis.and_then(|axis| part.axes().get(axis..));
+        let Some([new, inner @ ..]) = from_new else { return Ok(Some(Some(read))) };
+        let inner = inner.iter().fold(1_u64, |count, axis| count.saturating_mul(axis.len()));
+        Ok(Some(Some(repeated(read, narrow(inner), narrow(new.len())))))
     }
 
     /// As [`read_variable_of_member`](Self::read_variable_of_member), at points of a chunk; their
@@ -214,13 +219,18 @@ impl Array {
         points: impl FnOnce() -> Vec<Vec<u64>>,
     ) -> Result<Option<Option<ByteStrings>>, ArrayError> {
         let Some(place) = self.in_member(chunk)? else { return Ok(None) };
-        let axes = points().into_iter().map(AxisSelection::Indices);
+        let points = points();
+        let count = points.first().map_or(1, Vec::len);
+        let axes = points.into_iter().map(AxisSelection::Indices);
         let read = |member: &Self, selection: Selection| {
             let listed =
                 |axis: &AxisSelection| (0..axis.len()).filter_map(|at| axis.get(at)).collect();
             let points: Vec<Vec<u64>> = selection.axes().iter().map(listed).collect();
             let points = Points::new(points);
-            member.clone().with_threads(NonZeroUsize::MIN).read_variable_points(&points)
+            let read =
+                member.clone().with_threads(NonZeroUsize::MIN).read_variable_points(&points)?;
+            // Points of an array without axes are one.
+            Ok(if points.axes().is_empty() { repeated(read, 1, count) } else { read })
         };
         place.with(axes, read).map(Some)
     }
@@ -246,6 +256,17 @@ impl Array {
         })?;
         Ok(Some(reads.flatten()))
     }
+}
+
+/// The elements with each block of `length` repeated: a member has them once, and the indices of a new
+/// axis may repeat.
+fn repeated(elements: ByteStrings, length: usize, times: usize) -> ByteStrings {
+    if times == 1 {
+        return elements;
+    }
+    let elements: Vec<&[u8]> = elements.iter().collect();
+    let blocks = elements.chunks(length.max(1));
+    blocks.flat_map(|block| iter::repeat_n(block, times).flatten()).collect()
 }
 
 /// The indices of a slice.

@@ -73,7 +73,8 @@ pub trait MemberSource: fmt::Debug + Send + Sync {
 pub struct Members {
     grid: Grid,
     data_type: DataType,
-    new_axis: Option<usize>,
+    /// The axis of the array that members do not have.
+    pub(crate) new_axis: Option<usize>,
     source: Arc<dyn MemberSource>,
     /// By their numbers in C order.
     opened: Mutex<HashMap<u64, Option<Array>>>,
@@ -100,11 +101,6 @@ impl Members {
     pub fn new_axis(mut self, axis: usize) -> Self {
         self.new_axis = Some(axis);
         self
-    }
-
-    /// Whether the array has an axis that members do not have.
-    pub(crate) fn has_new_axis(&self) -> bool {
-        self.new_axis.is_some()
     }
 
     /// A list with one entry per axis of the array, without the entry of the new axis.

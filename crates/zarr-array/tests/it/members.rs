@@ -2,6 +2,7 @@
 
 #[cfg(feature = "async")]
 mod faces;
+mod stacked;
 
 use std::fmt;
 use std::num::NonZeroUsize;

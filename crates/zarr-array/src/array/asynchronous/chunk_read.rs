@@ -37,7 +37,7 @@ impl ChunkRead {
         let key = array.layout().key(&part.chunk)?;
         let view = part.gather.as_ref().map_or(place.view(), Gather::view);
         let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
-        let reshaped = match members.filter(|members| members.has_new_axis()) {
+        let reshaped = match members.filter(|members| members.new_axis.is_some()) {
             Some(members) => {
                 let shape = members.without_new_axis(view.shape().to_vec());
                 view.reshape(&shape).map_err(CopyError::from)?

@@ -233,8 +233,7 @@ impl Array {
         let Some(decoded) = decoded else { return Ok(0) };
         let mut collected = collected.lock().unwrap_or_else(PoisonError::into_inner);
         if let Collected::Slots(slots) = &mut *collected {
-            let moved = in_selection.iter().zip(decoded.iter());
-            moved.for_each(|(slot, element)| slots.set(*slot, element));
+            set_all(slots, &in_selection, &decoded)?;
         }
         Ok(wide(decoded.bytes().len()))
     }
@@ -348,7 +347,11 @@ impl Collected {
         fill: &[u8],
     ) -> Result<ByteStrings, ArrayError> {
         match collected.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Self::Alone(Some(all)) => Ok(all),
+            Self::Alone(Some(all)) if Some(all.len()) == count(shape) => Ok(all),
+            Self::Alone(Some(all)) => {
+                let (found, expected) = (wide(all.len()), shape.to_vec());
+                Err(ArrayError::ElementCount { found, expected })
+            }
             Self::Alone(None) => finish_variable_read(filled(shape, fill)?.into(), shape),
             Self::Slots(slots) => finish_variable_read(slots.into(), shape),
         }
@@ -364,6 +367,20 @@ fn alone(part: &ChunkPart<'_>, shape: &[u64]) -> Option<Vec<Slice>> {
         PartIndices::Step { .. } | PartIndices::List { .. } => None,
     });
     axes.collect()
+}
+
+/// Sets the slots of elements that were read together.
+pub(in crate::array) fn set_all(
+    slots: &mut Slots,
+    places: &[usize],
+    elements: &ByteStrings,
+) -> Result<(), ArrayError> {
+    if elements.len() != places.len() {
+        let (found, expected) = (wide(elements.len()), vec![wide(places.len())]);
+        return Err(ArrayError::ElementCount { found, expected });
+    }
+    places.iter().zip(elements.iter()).for_each(|(slot, element)| slots.set(*slot, element));
+    Ok(())
 }
 
 /// Slots for elements of this shape.

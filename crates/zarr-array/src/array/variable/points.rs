@@ -6,7 +6,7 @@ use zarr_codec::{ByteStrings, Slots};
 
 use crate::array::Array;
 use crate::array::points::PointChunk;
-use crate::array::variable::{TYPICAL, Worker, finish_variable_read};
+use crate::array::variable::{TYPICAL, Worker, finish_variable_read, set_all};
 use crate::array::write::log::Log;
 use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
@@ -34,8 +34,7 @@ impl Array {
                     continue;
                 };
                 let mut slots = slots.lock().unwrap_or_else(PoisonError::into_inner);
-                let moved = group.iter().zip(decoded.iter());
-                moved.for_each(|(slot, element)| slots.set(*slot, element));
+                set_all(&mut slots, group, &decoded)?;
             }
             Ok::<(), ArrayError>(())
         };
