@@ -1,9 +1,10 @@
 //! Errors of virtual joins and their documents.
 
 use std::io;
+use std::path::Path;
 
 use zarr_array::ArrayError;
-use zarr_array::store::{Operation, StoreError};
+use zarr_array::store::{Operation, StoreError, shown_url};
 use zarr_join::JoinError;
 use zarr_metadata::Printable;
 
@@ -191,21 +192,26 @@ impl From<JoinError> for VirtualJoinError {
 }
 
 impl VirtualJoinError {
-    /// The error of an operation on an array.
-    pub(crate) fn into_array_error(self) -> ArrayError {
+    /// Whether there is nothing at the path or URL of a store: no link to a folder that is not there
+    /// either, which may be on a disk that is not mounted.
+    pub(crate) fn is_not_found(&self) -> bool {
         match self {
-            Self::Reference { location, reason } => {
-                StoreError::io(Operation::Open, location, io::Error::other(reason)).into()
+            Self::NotFound { .. } => true,
+            Self::Store(StoreError::Io { key, cause, .. }) => {
+                let dangles = |path: &Path| path.is_symlink() && !path.exists();
+                cause.kind() == io::ErrorKind::NotFound && !Path::new(key).ancestors().any(dangles)
             }
-            error => error.into_store_error("the virtual join").into(),
+            _ => false,
         }
     }
 
-    /// The error of an operation on the object `key`.
-    pub(crate) fn into_store_error(self, key: &str) -> StoreError {
-        match self {
-            Self::Store(error) => error,
-            error => StoreError::io(Operation::Open, key, io::Error::other(error)),
-        }
+    /// The error of opening the store of a member at this location.
+    pub(crate) fn into_array_error(self, location: &str) -> ArrayError {
+        let (location, cause) = match self {
+            Self::Store(error) => return error.into(),
+            Self::Reference { location, reason } => (location, io::Error::other(reason)),
+            error => (shown_url(location), io::Error::other(error)),
+        };
+        StoreError::io(Operation::Open, location, cause).into()
     }
 }

@@ -11,7 +11,6 @@ use zarr_metadata::NodeMetadata;
 use crate::document::{Latest, MemberReference, Missing};
 use crate::document_folder::{DocumentFolder, MemberStore};
 use crate::document_version::DocumentVersion;
-use crate::error::VirtualJoinError;
 use crate::watched::{Joined, Watch, Watched};
 
 /// The members of one array of a document.
@@ -44,22 +43,29 @@ impl Source {
         self.alike.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The store that a member is in, and its place there.
-    fn resolve(&self, member: &MemberReference) -> Result<(MemberStore, Prefix), ArrayError> {
-        let found =
-            self.base.resolve(&member.location).map_err(VirtualJoinError::into_array_error)?;
+    /// The store that a member is in, and its place there. `None` if there is no such store, and the
+    /// member may be missing.
+    fn resolve(
+        &self,
+        member: &MemberReference,
+    ) -> Result<Option<(MemberStore, Prefix)>, ArrayError> {
+        let found = match self.base.resolve(&member.location) {
+            Ok(found) => found,
+            Err(error) if self.missing == Missing::Fill && error.is_not_found() => return Ok(None),
+            Err(error) => return Err(error.into_array_error(&member.location)),
+        };
         let prefix = match found.prefix.is_root() {
             true => member.path.clone(),
             false if member.path.is_root() => found.prefix.clone(),
             false => found.prefix.join(member.path.as_str())?,
         };
-        Ok((found, prefix))
+        Ok(Some((found, prefix)))
     }
 
     /// Whether a member is read from objects at `place`. Members are not opened.
     pub(crate) fn reads_from(&self, place: &Location) -> Result<bool, ArrayError> {
         for member in self.members.iter().flatten() {
-            let (found, prefix) = self.resolve(member)?;
+            let Some((found, prefix)) = self.resolve(member)? else { continue };
             if let Some(linking) = found.store.linking()
                 && linking.reads_from(&prefix, place)?
             {
@@ -70,7 +76,7 @@ impl Source {
     }
 
     fn open_reference(&self, member: &MemberReference) -> Result<Option<Array>, ArrayError> {
-        let (found, prefix) = self.resolve(member)?;
+        let Some((found, prefix)) = self.resolve(member)? else { return Ok(None) };
         let folder = found.file.as_ref().map(|file| match file.is_file() {
             true => file.clone(),
             false => member.path.segments().fold(file.clone(), |path, name| path.join(name)),

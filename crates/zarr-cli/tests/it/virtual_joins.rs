@@ -186,3 +186,46 @@ fn nothing_is_copied_over_members_of_its_source() {
     }
     succeed(at, &["copy", "g.zjoin", "g/c"]);
 }
+
+/// Members with stores of their own, which could not be opened.
+#[test]
+fn members_that_are_missing_everywhere_read_as_the_fill_value() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    for (name, elements) in [("m1.zarr", [1, 2]), ("m2.zarr", [3, 4])] {
+        succeed(at, &["create", name, "--shape", "2", "--dtype", "uint8", "--fill", "7"]);
+        file(at, "elements", elements);
+        succeed(at, &["write", name, "--from", "elements"]);
+    }
+    std::fs::create_dir(at.join("d")).expect("creates");
+    succeed(at, &["copy", "m2.zarr", "m2.zip"]);
+    succeed(at, &["join", "m2.zarr", "--along", "0", "--virtual", "-o", "one.zjoin"]);
+    let members = [("m2.zip", "zip.zjoin"), ("m2.zarr", "d/other.zjoin"), ("one.zjoin", "n.zjoin")];
+    for (member, document) in members {
+        let join = ["--along", "0", "--virtual", "--outside-members", "-o", document];
+        succeed(at, &[&["join", "m1.zarr", member], &join[..]].concat());
+        let again = at.join(document).with_extension("fill.zjoin").display().to_string();
+        let join = ["--along", "0", "--virtual", "--outside-members", "--fill-missing", "-o"];
+        succeed(at, &[&["join", "m1.zarr", member], &join[..], &[&again]].concat());
+        assert_eq!(read(at, &again), [1, 2, 3, 4]);
+    }
+    let mut messages = String::new();
+    for (member, document) in members {
+        let away = at.join("away");
+        std::fs::rename(at.join(member), &away).expect("moves");
+        let filled = document.replace(".zjoin", ".fill.zjoin");
+        assert_eq!(read(at, &filled), [1, 2, 7, 7], "{filled}");
+        succeed(at, &["copy", &filled, "copy.zarr", "--outside-members", "--overwrite"]);
+        messages += &session(at, &[&["read", document, "--outside-members"]]);
+        // What is there and is something else is no missing member.
+        file(at, member, b"else");
+        messages += &session(at, &[&["read", &filled, "--outside-members"]]);
+        std::fs::remove_file(at.join(member)).expect("removes");
+        symlink("unmounted", at.join(member)).expect("links");
+        let refused = run(at, &["read", &filled, "--outside-members"]);
+        assert!(!refused.status.success(), "{filled}");
+        std::fs::remove_file(at.join(member)).expect("removes");
+        std::fs::rename(&away, at.join(member)).expect("moves");
+    }
+    insta::assert_snapshot!(messages);
+}
