@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::io::IoSlice;
+#[cfg(feature = "parquet")]
+use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::Path;
 use std::slice::from_ref;
@@ -124,8 +126,11 @@ impl ReferenceStore {
         if is_table(key.name()) {
             let meta = read(&place.key(DOCUMENT)?)?;
             let meta = meta.ok_or_else(|| fail(format!("it has no {}", DOCUMENT)))?;
-            let index = Index::Table(Table::parse(place.clone(), &json).map_err(fail)?);
-            return Ok(Self::of(place, index, meta, targets));
+            let table = Table::parse(place.clone(), &json).map_err(fail)?;
+            if targets.home().capabilities().requests_in_flight == NonZeroUsize::MIN {
+                table.find_targets(&targets);
+            }
+            return Ok(Self::of(place, Index::Table(table), meta, targets));
         }
         let meta = read(key)?;
         let meta = meta.ok_or_else(|| fail("there is no such reference file".to_owned()))?;
@@ -290,7 +295,9 @@ impl Store for ReferenceStore {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let requests = self.0.targets.home().capabilities().requests_in_flight;
+        // Targets may be further away than the references.
+        let home = self.0.targets.home().capabilities().requests_in_flight;
+        let requests = self.0.targets.requests().map_or(home, |requests| requests.max(home));
         Capabilities::new().requests_in_flight(requests)
     }
 

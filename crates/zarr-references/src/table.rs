@@ -204,6 +204,17 @@ impl Table {
         })
     }
 
+    /// Reads the first file of arrays up to one with a target, which tells how far away targets are.
+    /// A read reports the errors.
+    pub(super) fn find_targets(&self, targets: &Targets) {
+        for (path, chunks) in &self.arrays {
+            if targets.requests().is_some() {
+                return;
+            }
+            let _reported_later = self.chunks(path, chunks, targets).next();
+        }
+    }
+
     /// The numbers of an array's files, in ascending order, then the errors of their listing.
     fn records(
         &self,

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
@@ -25,6 +26,8 @@ pub(super) struct Targets {
 #[derive(Debug, Default)]
 struct Known {
     targets: Vec<Arc<TargetUrl>>,
+    /// The most requests that one of them takes at once.
+    requests: Option<NonZeroUsize>,
     numbers: HashMap<String, usize>,
 }
 
@@ -71,9 +74,15 @@ impl Targets {
             return *number;
         }
         let number = known.targets.len();
+        known.requests = known.requests.max(Some(self.options.requests_at(url)));
         known.targets.push(Arc::new(TargetUrl { url: url.to_owned(), object: OnceLock::new() }));
         known.numbers.insert(url.to_owned(), number);
         number
+    }
+
+    /// The most requests that a known target takes at once; `None` if none is known.
+    pub(super) fn requests(&self) -> Option<NonZeroUsize> {
+        self.targets.read().unwrap_or_else(PoisonError::into_inner).requests
     }
 
     fn target(&self, number: usize) -> Option<Arc<TargetUrl>> {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, IoSlice};
 use std::iter;
+use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};
 
 use zarr_array::store::{
@@ -67,8 +68,11 @@ impl JoinStore {
         key: Key,
         root: &Prefix,
     ) -> Result<Self, VirtualJoinError> {
-        // Members elsewhere are as far away, or no further.
-        let requests = base.store.capabilities().requests_in_flight;
+        // Members may be further away than the document.
+        let members = document.members();
+        let members = members.map(|member| base.options.store.requests_at(&member.location));
+        let requests =
+            members.fold(base.store.capabilities().requests_in_flight, NonZeroUsize::max);
         let capabilities = Capabilities::new().requests_in_flight(requests);
         let mut nodes = BTreeMap::new();
         for (path, node) in document.nodes {

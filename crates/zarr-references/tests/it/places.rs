@@ -44,6 +44,43 @@ fn references_are_read_from_their_targets_and_the_document() {
     }
 }
 
+/// A local file of references to a server was read by one thread per core.
+#[test]
+fn references_to_a_server_take_many_requests_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    for (target, expected) in [("s3://bucket/x", 16), ("x", 1), ("file:///x", 1)] {
+        let path = folder.path().join("refs.json");
+        fs::write(&path, format!(r#"{{"0": "text", "1": ["x", 0, 1], "2": ["{target}", 1, 2]}}"#))
+            .unwrap();
+        let store =
+            ReferenceStore::open(&path, &StoreOptions::new().requests_in_flight(16)).unwrap();
+        assert_eq!(store.capabilities().requests_in_flight.get(), expected, "{target}");
+    }
+}
+
+/// The first table with targets is read for that, and only if it is near.
+#[cfg(feature = "parquet")]
+#[test]
+fn tables_that_lead_to_a_server_take_many_requests_at_once() {
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/references");
+    let fixture = fixture.join("pyarrow.parq");
+    let folder = tempfile::tempdir().unwrap();
+    let (path, table) = (folder.path().join("refs.parq"), "plain/refs.0.parq");
+    fs::create_dir_all(path.join("plain")).unwrap();
+    fs::copy(fixture.join(".zmetadata"), path.join(".zmetadata")).unwrap();
+    let near = fs::read(fixture.join(table)).unwrap();
+    let far: Vec<u8> = {
+        let at = near.windows(10).position(|bytes| bytes == b"january.nc").unwrap();
+        [&near[..at], b"s3://b/jan", &near[at + 10..]].concat()
+    };
+    for (bytes, expected) in [(near, 1), (far, 16)] {
+        fs::write(path.join(table), bytes).unwrap();
+        let store =
+            ReferenceStore::open(&path, &StoreOptions::new().requests_in_flight(16)).unwrap();
+        assert_eq!(store.capabilities().requests_in_flight.get(), expected);
+    }
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn tables_are_read_from_their_targets_and_their_folder() {

@@ -208,7 +208,7 @@ pub fn archive_of<'u>(url: &'u str, options: &StoreOptions) -> Option<&'u str> {
     starts.get(starts.partition_point(|start| !leads_in(start))).copied()
 }
 
-fn kind_of(url: &str) -> Result<PlaceKind, String> {
+pub(super) fn kind_of(url: &str) -> Result<PlaceKind, String> {
     match scheme_of(url) {
         Some((scheme, rest)) => match scheme.to_ascii_lowercase().as_str() {
             "file" => file_path(rest).map(PlaceKind::Local),

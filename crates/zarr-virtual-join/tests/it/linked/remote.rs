@@ -287,3 +287,23 @@ fn an_object_of_an_unknown_kind_is_no_missing_member() {
         assert_eq!(read(location, ""), Ok(vec![7, 7]), "{location}");
     }
 }
+
+/// A local document with members on a server was read by one thread per core, and its asynchronous
+/// reads waited where those of local arrays wait.
+#[test]
+fn members_on_a_server_take_many_requests_at_once() {
+    let server = Server::start();
+    let members = in_bucket(&year(&fixture("temp_max")), &server);
+    let folder = tempfile::tempdir().expect("a folder");
+    let place = folder.path().join("year.zjoin").display().to_string();
+    let document =
+        Document::of_join(Join::new(members, Arrangement::Along(0)), &place, Missing::Error);
+    document.expect("links").write(&place, &StoreOptions::new()).expect("writes");
+    let options = OpenOptions::new().store(options(&server).requests_in_flight(16));
+    let store = open_store(&place, &options.allowed_members(AllowedMembers::Anywhere));
+    let store = store.expect("opens");
+    assert_eq!(store.capabilities().requests_in_flight.get(), 16);
+    let array = Array::open(store, &Prefix::root()).expect("opens");
+    let expected = fixture("temp_max").read(0..366).expect("reads");
+    assert_eq!(block_on(array.asynchronous().read(0..366)).expect("reads"), expected);
+}
