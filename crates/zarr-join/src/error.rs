@@ -6,8 +6,6 @@ use zarr_copy::TransferError;
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
-use crate::join::plan::Reason;
-
 /// The reason why arrays cannot be joined.
 ///
 /// Messages are complete and name the member; `source` returns `None`.
@@ -241,13 +239,13 @@ pub enum JoinError {
         "{}: {}: {absent} chunks that are not stored would be written, and {allowed} are allowed: give \
          the joined array larger chunks",
         Printable(member),
-        reason.words()
+        reason
     )]
     TooManyChunks {
         /// The member's name.
         member: Box<str>,
         /// Why they are written.
-        reason: Reason,
+        reason: &'static str,
         /// The number of the chunks.
         absent: u64,
         /// The number that is allowed.

@@ -7,7 +7,6 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyTuple};
-use zarr_kit::StoreExt as _;
 use zarr_kit::array::{PlannedChunk, Truncation};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
@@ -24,7 +23,6 @@ use crate::conversion::memory::Memory;
 use crate::conversion::report::{decoded, reported};
 use crate::conversion::selection::{AxisIndices, AxisKey, found, points, runs, selection};
 use crate::conversion::variable_length::{self, PyElements};
-use crate::group::PyGroup;
 use crate::process::signals::Signals;
 use crate::stores::node_store::{
     Changes, Described, Handling, NodeStore, Settings, State, borrowed, threads,
@@ -207,18 +205,6 @@ impl PyArray {
     #[getter]
     fn identity(&self) -> String {
         self.place.identity()
-    }
-
-    /// Whether elements are read from the group, which would remove them with it.
-    fn reads_from(&self, py: Python<'_>, group: PyRef<'_, PyGroup>) -> Done<bool> {
-        let group: &PyGroup = &group;
-        py.detach(|| {
-            let location = group.place.store.location(group.prefix());
-            let (Some(linking), Some(location)) = (self.place.store.linking(), location) else {
-                return Ok(false);
-            };
-            Ok(linking.reads_from(self.array.prefix(), &location)?)
-        })
     }
 
     fn version(&self, py: Python<'_>) -> Option<String> {

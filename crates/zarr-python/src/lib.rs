@@ -58,7 +58,7 @@ mod _native {
     #[pymodule_export]
     use super::operations::diff::diff;
     #[pymodule_export]
-    use super::operations::hierarchy::{array_document, check, check_portable};
+    use super::operations::hierarchy::{array_document, check, check_portable, reads_from};
     #[pymodule_export]
     use super::operations::join::{join, join_virtually};
     #[pymodule_export]

@@ -151,8 +151,8 @@ impl JoinPlan {
             let chunks = region.count(&region.ranges);
             let absent = chunks.saturating_sub(u64::try_from(stored.len()).unwrap_or(u64::MAX));
             if absent > ABSENT {
-                let (member, allowed) = (member.name().into(), ABSENT);
-                return Err(JoinError::TooManyChunks { member, reason, absent, allowed });
+                let (member, reason) = (member.name().into(), reason.words());
+                return Err(JoinError::TooManyChunks { member, reason, absent, allowed: ABSENT });
             }
             for to in region.chunks_in(&region.ranges) {
                 written.entry(to.clone()).or_insert_with(|| region.write(to, reason));

@@ -10,7 +10,6 @@ use zarr_grid::{Axis, AxisKind, GridErrorKind};
 use zarr_metadata::{ArrayMetadata, ChunkEdges, ChunkGrid, MetadataError};
 
 use super::error::{RearrangeError, refused};
-use super::moves::Moves;
 use super::{Placed, RearrangeCounts, Rearrangement, Span};
 
 impl Rearrangement {
@@ -59,7 +58,7 @@ impl Rearrangement {
         axis: usize,
         spans: impl IntoIterator<Item = Span>,
     ) -> Result<Self, ArrayError> {
-        let plan = Self::planned(array, axis, spans, Self::moves_alone)?;
+        let plan = Self::planned(array, axis, spans, true)?;
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
         Ok(plan)
     }
@@ -69,7 +68,7 @@ impl Rearrangement {
         array: &Array,
         axis: usize,
         spans: impl IntoIterator<Item = Span>,
-        moves: fn(&Self) -> Result<Moves, ArrayError>,
+        alone: bool,
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(array.metadata().is_version_2(), array.prefix())?;
         if array.members().is_some() {
@@ -87,7 +86,8 @@ impl Rearrangement {
         let counts = RearrangeCounts::default();
         let mut plan = Self { array: array.clone(), axis, placed, rearranged, counts };
         plan.refuse_unfinished()?;
-        plan.counts = moves(&plan)?.counts(plan.is_in_place());
+        let moves = if alone { plan.moves_alone()? } else { plan.moves()? };
+        plan.counts = moves.counts(plan.is_in_place());
         Ok(plan)
     }
 }

@@ -11,9 +11,13 @@ use zarr_kit::metadata::{ChunkGrid, FillValue};
 use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::virtual_join::is_virtual_join;
-use zarr_kit::{Array, ArrayBuilder, ArrayMetadata, Codec, DataType, OPENERS, Prefix};
+use zarr_kit::{
+    Array, ArrayBuilder, ArrayMetadata, Codec, DataType, OPENERS, Prefix, StoreExt as _,
+};
 
+use crate::array::PyArray;
 use crate::conversion::error::{Done, Raised};
+use crate::group::PyGroup;
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
 use crate::stores::node::At;
@@ -38,6 +42,23 @@ type FindingTuple = (
 
 /// Groups, arrays, chunks, bytes.
 type Checked = (u64, u64, u64, u64);
+
+/// Whether elements of the array are read from the group, so that who deletes it deletes them.
+#[pyfunction]
+pub(crate) fn reads_from(
+    py: Python<'_>,
+    array: PyRef<'_, PyArray>,
+    group: PyRef<'_, PyGroup>,
+) -> Done<bool> {
+    let (array, group): (&PyArray, &PyGroup) = (&array, &group);
+    py.detach(|| {
+        let location = group.place.store.location(group.prefix());
+        let (Some(linking), Some(location)) = (array.place.store.linking(), location) else {
+            return Ok(false);
+        };
+        Ok(linking.reads_from(array.array().prefix(), &location)?)
+    })
+}
 
 /// Checks a node and everything below it.
 #[pyfunction]

@@ -5,7 +5,6 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 use std::time::Duration;
 
-use super::place::{PlaceKind, kind_of};
 use crate::waiting::{OnWait, Waiting};
 use crate::{DocumentLimit, Durability, LocalStore, Opener, StoreError};
 
@@ -118,25 +117,6 @@ impl StoreOptions {
     pub fn requests_in_flight(mut self, requests: usize) -> Self {
         self.in_flight = NonZeroUsize::new(requests).unwrap_or(NonZeroUsize::MIN);
         self
-    }
-
-    /// The [requests in flight](crate::Capabilities::requests_in_flight) of the store at a path or URL,
-    /// which is not opened: those of these options for a place on a server, otherwise one.
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_store::StoreOptions;
-    ///
-    /// let options = StoreOptions::new().requests_in_flight(16);
-    /// let requests = ["s3://bucket/data.zarr", "data.zarr"].map(|url| options.requests_at(url));
-    /// assert_eq!(requests.map(|requests| requests.get()), [16, 1]);
-    /// ```
-    #[must_use]
-    pub fn requests_at(&self, url: &str) -> NonZeroUsize {
-        match kind_of(url) {
-            Ok(PlaceKind::Remote) => self.in_flight,
-            _ => NonZeroUsize::MIN,
-        }
     }
 
     /// The number of retries of a request to a remote store, and the time after its start until

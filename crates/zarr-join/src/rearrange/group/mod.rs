@@ -141,9 +141,8 @@ impl GroupRearrangement {
             }
         }
         let arrays = own.iter().zip(of_arrays);
-        let arrays = arrays.map(|(found, spans)| {
-            Rearrangement::planned(&found.array, found.axis, spans, Rearrangement::moves)
-        });
+        let arrays = arrays
+            .map(|(found, spans)| Rearrangement::planned(&found.array, found.axis, spans, false));
         let arrays = arrays.collect::<Result<_, _>>()?;
         let prefixes = own.iter().map(|found| found.array.prefix());
         node::refuse_unfinished_above(group.store(), prefixes)?;

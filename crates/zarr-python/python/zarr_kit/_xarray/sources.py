@@ -12,7 +12,7 @@ from xarray import Variable
 
 from .._array import Array
 from .._group import Group
-from .._native import printable
+from .._native import printable, reads_from
 from .lazy import LazyArray
 
 WRAPPERS = 100
@@ -34,7 +34,7 @@ def check_not_read_from(group: Group, name: str, variable: Variable) -> None:
         return
     for source, shown in _sources(variable._data):
         if isinstance(source, Array):
-            is_gone = source._native.reads_from(group._native) or _is_below(_place(source), gone)
+            is_gone = reads_from(source._native, group._native) or _is_below(_place(source), gone)
         else:
             is_gone = source is not None and _is_below(source, gone)
         if source is None:
