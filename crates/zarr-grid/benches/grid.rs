@@ -71,6 +71,9 @@ fn main() -> Result<(), GridError> {
             chunks.iter().map(|chunk| chunk + 1).sum()
         });
         assert_eq!(found, searched);
+        if *name == "explicit" {
+            two_loads(&indices, &starts, extent);
+        }
         // Each look-up waits for the one before: its chunk decides which index is next.
         let waits = |last: u64, index: u64| index ^ (last & 1);
         let searched = time(&format!("dependent/{name}/binary-search"), LOOK_UPS, || {
@@ -122,4 +125,21 @@ fn main() -> Result<(), GridError> {
         assert_eq!(walked, selected.shape().iter().product());
     }
     Ok(())
+}
+
+/// The least that a table of buckets can do: a load of the bucket, and of the boundary that it leads to.
+fn two_loads(indices: &[u64], starts: &[u64], extent: u64) {
+    let shift = (extent / (CHUNKS / 4)).ilog2() + 1;
+    let first = |bucket: u64| starts.partition_point(|start| *start <= bucket << shift) - 1;
+    let table: Vec<u32> = (0..=extent >> shift).map(|bucket| first(bucket) as u32).collect();
+    let starts: Vec<u32> = starts.iter().map(|start| *start as u32).collect();
+    let [mut chunks, mut locals] = [vec![0; LOOK_UPS], vec![0; LOOK_UPS]];
+    time("chunks_of/explicit/two-loads", LOOK_UPS, || {
+        let loads = indices.iter().zip(chunks.iter_mut().zip(&mut locals));
+        loads.for_each(|(index, (chunk, local))| {
+            *chunk = u64::from(table[(index >> shift) as usize]);
+            *local = index - u64::from(starts[*chunk as usize]);
+        });
+        chunks.iter().map(|chunk| chunk + 1).sum()
+    });
 }

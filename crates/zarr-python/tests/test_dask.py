@@ -185,7 +185,7 @@ def test_a_worker_that_is_killed_while_storing_loses_nothing(tmp_path, cluster):
 def test_blocks_that_are_shorter_than_dask_declares(length):
     """numpy would repeat one element, and Dask leaves out empty blocks."""
     xr, to_zarr = pytest.importorskip("xarray"), pytest.importorskip("zarr_kit.xarray").to_zarr
-    short = da.arange(10, chunks=5).map_blocks(lambda block: block[:length], dtype="i8", meta=np.zeros(0, "i8"))
+    short = da.arange(1, 11, chunks=5).map_blocks(lambda block: block[:length], dtype="i8", meta=np.zeros(0, "i8"))
     group, ds = zarr_kit.create_group("memory:"), xr.Dataset({"v": ("x", short)})
     for store in (
         lambda: zarr_kit.dask.to_zarr(short, group.create_array("v", shape=10, dtype="i8")),

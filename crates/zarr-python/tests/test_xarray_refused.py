@@ -190,9 +190,12 @@ def test_members_and_targets_of_references_are_read_too(tmp_path):
     zarr_kit.export(tmp_path / "j.zjoin", tmp_path / "r.json")
     for where in ("j.zjoin", "r.json"):
         found = open_kit(tmp_path / where).chunk()
-        for name in "ab":
+        store = ZarrKitStore(tmp_path / where)
+        with zarr.config.set({"array.rectilinear_chunks": True}):
+            theirs = xr.open_dataset(store, engine="zarr", chunks={}, consolidated=False)
+        for read, name in [(found, "a"), (found, "b"), (theirs, "a"), (theirs, "b")]:
             with pytest.raises(ValueError, match=f"'z' is read from .*{where}/z, which mode 'w' deletes first"):
-                to_zarr(found, tmp_path / f"{name}.zarr", mode="w")
+                to_zarr(read, tmp_path / f"{name}.zarr", mode="w")
         to_zarr(found, tmp_path / "c.zarr", mode="w")
         np.testing.assert_array_equal(open_kit(tmp_path / "c.zarr").z, [1, 2, 1, 2])
 

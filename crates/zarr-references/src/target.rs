@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::io;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
@@ -123,7 +124,13 @@ impl Targets {
     /// Whether a target is an object at this place.
     pub(super) fn lies_in(&self, number: usize, place: &Location) -> Result<bool, StoreError> {
         let Some(target) = self.target(number) else { return Ok(false) };
-        let (store, key) = self.locate(&target.url)?;
+        let (store, key) = match self.locate(&target.url) {
+            // A file that is not there is nowhere.
+            Err(StoreError::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {
+                return Ok(false);
+            }
+            found => found?,
+        };
         Ok(store.location(&key.into()).is_some_and(|own| own.overlaps(place)))
     }
 

@@ -42,8 +42,6 @@ def place_of(store: Store) -> str | None:
 
     Empty for stores in memory. None if it is not known, as for classes of other packages.
     """
-    from .store import ZarrKitStore
-
     while isinstance(store, WrapperStore):
         store = store._store
     if isinstance(store, LocalStore):
@@ -52,15 +50,15 @@ def place_of(store: Store) -> str | None:
         return str(store.path)
     if isinstance(store, MemoryStore):
         return ""
-    if isinstance(store, ZarrKitStore):
-        return store._objects.state()[0]
     if isinstance(store, FsspecStore):
         return _of_protocol(store.fs.protocol, store.path)
     if isinstance(store, ObjectStore):
         below: Any = store.store
         name, prefix = type(below).__name__.removesuffix("Store"), getattr(below, "prefix", None) or ""
-        if name in ("Local", "Memory"):
-            return str(prefix)
+        if name == "Memory":
+            return ""
+        if name == "Local":
+            return str(prefix or "/")
         if name == "HTTP":
             return str(below.url)
         config = dict(below.config)

@@ -24,7 +24,11 @@ fn references_are_read_from_their_targets_and_the_document() {
     fs::write(home.join("data/m.zarr/0"), b"0123").unwrap();
     fs::write(home.join("data/other"), b"0123").unwrap();
     let absolute = home.join("data/other").display().to_string();
-    let json = format!(r#"{{"a/0": ["data/m.zarr/0", 1, 2], "b/0": ["{absolute}"], "b/1": "x"}}"#);
+    // A target that is not there is in no place.
+    let json = format!(
+        r#"{{"a/0": ["data/m.zarr/0", 1, 2], "b/0": ["{absolute}"], "b/1": "x",
+        "c/0": ["{absolute}.gone"]}}"#
+    );
     fs::write(home.join("refs.json"), json).unwrap();
     let store = ReferenceStore::open(home.join("refs.json"), &StoreOptions::new()).unwrap();
     for (path, place, expected) in [
@@ -39,6 +43,7 @@ fn references_are_read_from_their_targets_and_the_document() {
         ("a", "data/other", false),
         ("b", "data/m.zarr", false),
         ("b", "data/other", true),
+        ("c", "data", false),
     ] {
         assert_eq!(reads_from(&store, path, &home, place), expected, "{path:?} {place}");
     }

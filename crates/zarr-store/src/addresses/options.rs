@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::waiting::{OnWait, Waiting};
-use crate::{DocumentLimit, Durability, LocalStore, Opener, StoreError};
+use crate::{DocumentLimit, Durability, LocalStore, Opener, StoreError, scheme};
 
 /// Options for opening a store by URL.
 ///
@@ -117,6 +117,25 @@ impl StoreOptions {
     pub fn requests_in_flight(mut self, requests: usize) -> Self {
         self.in_flight = NonZeroUsize::new(requests).unwrap_or(NonZeroUsize::MIN);
         self
+    }
+
+    /// The [requests in flight](crate::Capabilities::requests_in_flight) of the store at a path or URL,
+    /// which is not opened: those of these options for a place on a server, otherwise one.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_store::StoreOptions;
+    ///
+    /// let options = StoreOptions::new().requests_in_flight(16);
+    /// let requests = ["s3://bucket/data.zarr", "data.zarr"].map(|url| options.requests_at(url));
+    /// assert_eq!(requests.map(|requests| requests.get()), [16, 1]);
+    /// ```
+    #[must_use]
+    pub fn requests_at(&self, url: &str) -> NonZeroUsize {
+        match scheme(url).as_deref() {
+            None | Some("file" | "memory") => NonZeroUsize::MIN,
+            Some(_) => self.in_flight,
+        }
     }
 
     /// The number of retries of a request to a remote store, and the time after its start until

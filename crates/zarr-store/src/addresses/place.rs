@@ -1,7 +1,6 @@
 //! Paths and URLs of stores: parsing them, and opening the stores there.
 
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
@@ -207,27 +206,6 @@ pub fn archive_of<'u>(url: &'u str, options: &StoreOptions) -> Option<&'u str> {
     let leads_in =
         |start: &&str| Place::parse(start, options).is_ok_and(|place| place.is_in_file());
     starts.get(starts.partition_point(|start| !leads_in(start))).copied()
-}
-
-impl StoreOptions {
-    /// The [requests in flight](crate::Capabilities::requests_in_flight) of the store at a path or URL,
-    /// which is not opened: those of these options for a place on a server, otherwise one.
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_store::StoreOptions;
-    ///
-    /// let options = StoreOptions::new().requests_in_flight(16);
-    /// let requests = ["s3://bucket/data.zarr", "data.zarr"].map(|url| options.requests_at(url));
-    /// assert_eq!(requests.map(|requests| requests.get()), [16, 1]);
-    /// ```
-    #[must_use]
-    pub fn requests_at(&self, url: &str) -> NonZeroUsize {
-        match kind_of(url) {
-            Ok(PlaceKind::Remote) => self.in_flight(),
-            _ => NonZeroUsize::MIN,
-        }
-    }
 }
 
 fn kind_of(url: &str) -> Result<PlaceKind, String> {

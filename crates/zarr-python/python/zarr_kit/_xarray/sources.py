@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from xarray import Variable
 
+from .. import _native
 from .._array import Array
 from .._group import Group
 from .._native import printable, reads_from
@@ -98,7 +99,14 @@ def _innermost(value: Any) -> Iterator[tuple[Array | str | None, str]]:
     elif type(found).__module__.startswith("zarr.") and hasattr(found, "store"):
         # Of Xarray's own engine, or of Dask.
         from .._stores import place_of
+        from ..store import ZarrKitStore
 
+        if isinstance(found.store, ZarrKitStore):
+            url, path, settings, threads, stores_empty = found.store._objects.state()
+            state = (url, f"{path}/{found.path}".strip("/"), settings, threads, stores_empty)
+            own = Array(_native.Array.open(state))
+            yield own, printable(own._where)
+            return
         place = place_of(found.store)
         if place is None:
             yield None, f"a {type(found.store).__name__}"
