@@ -181,7 +181,8 @@ def measure(kind, count, ours, zarrs, folder, late):
         for who in ["zarr-kit", "rclone", "zarr-python", "zarrs"]:
             if late and who == "zarrs":
                 continue
-            place = folder / "bucket" if late else folder
+            # Removed with all that is in it, so not the given folder.
+            place = folder / ("bucket" if late else "many-objects")
             shutil.rmtree(place, ignore_errors=True)
             make(kind, count, place / "x")
             x, y = ("s3://bucket/x", "s3://bucket/y") if late else (str(place / "x"), str(place / "y"))
