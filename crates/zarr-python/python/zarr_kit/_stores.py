@@ -71,12 +71,10 @@ def place_of(store: Store) -> str | None:
 def _of_protocol(protocols: str | tuple[str, ...], path: str) -> str | None:
     """The URL of a path in a file system of fsspec."""
     protocol = protocols if isinstance(protocols, str) else protocols[0]
-    if protocol in ("file", "local"):
+    if protocol in ("file", "local", "http", "https"):
         return path
     if protocol == "memory":
         return ""
-    if protocol in ("http", "https"):
-        return path
     if protocol not in ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss"):
         return None
     bucket, _, prefix = path.removeprefix(f"{protocol}://").strip("/").partition("/")
