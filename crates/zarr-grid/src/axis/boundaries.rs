@@ -13,9 +13,13 @@
 //!
 //! A value's interval lies between its bucket's entry and the next one's. If edges are similar, few
 //! candidates remain. All are compared, without a branch that depends on the value. So a look-up
-//! costs two loads that may miss the cache, and consecutive look-ups overlap. Many look-ups at once
-//! load the table for a block of values, then the boundaries for the block. More loads overlap then
-//! than the processor finds by itself.
+//! costs two loads that may miss the cache, and consecutive look-ups overlap.
+//!
+//! Many look-ups at once load the table for a block of values, then the boundaries for the block.
+//! More loads overlap then than the processor finds by itself, and the comparisons take most of the
+//! time. Four halvings of sixteen candidates are less work than eight comparisons, and need no second
+//! entry of the table: an entry is marked where sixteen are too few. A single look-up compares eight,
+//! because sixteen are in two cache lines.
 //!
 //! Where edges differ wildly, many candidates fall into one bucket. A static B-tree finds the
 //! interval there: its lowest level has every 16th boundary, the next one every 256th, and so on. A
@@ -37,6 +41,9 @@ const WINDOW: usize = 8;
 /// Entries of a node of the B-tree. As many sentinels follow the last boundary, so that a window or
 /// a node is compared whole.
 const FANOUT: usize = 16;
+
+/// Marks the entry of a bucket with more than [`FANOUT`] candidates.
+const CROWDED: u32 = 1 << 31;
 
 /// Values with overlapping loads in [`Sorted::find_each`].
 const BLOCK: usize = 32;
@@ -207,8 +214,8 @@ pub(crate) struct Sorted<T> {
     /// `intervals + 1` boundaries, then [`FANOUT`] sentinels.
     bounds: Vec<T>,
     intervals: usize,
-    /// Interval of the first value of each bucket, then the last interval. Empty for a window of
-    /// intervals, and for more than a `u32` counts.
+    /// The interval of the first value of each bucket, marked where the bucket is [`CROWDED`], then the
+    /// last interval. Empty for at most [`WINDOW`] intervals, and for [`CROWDED`] intervals or more.
     table: Vec<u32>,
     /// Buckets are `1 << shift` wide.
     shift: u32,
@@ -223,7 +230,7 @@ impl<T: Bound> Sorted<T> {
         debug_assert!(bounds.is_sorted_by(|a, b| a < b));
         let intervals = bounds.len().saturating_sub(1);
         let (table, shift) = table(&bounds);
-        let crowded = |pair: &[u32]| to_usize((pair[1] - pair[0]).into()) > WINDOW;
+        let crowded = |pair: &[u32]| interval(pair[1]) - interval(pair[0]) > WINDOW;
         let search =
             if table.is_empty() { intervals > WINDOW } else { table.windows(2).any(crowded) };
         let levels = if search { levels(&bounds) } else { Vec::new() };
@@ -243,48 +250,51 @@ impl<T: Bound> Sorted<T> {
     #[inline]
     fn find(&self, value: u64) -> (usize, u64) {
         let (low, high) = self.candidates(value);
-        let found = self.find_between(low, high, T::narrow(value));
+        let found = if high - low <= WINDOW {
+            low + not_behind(&self.bounds[low + 1..low + 1 + WINDOW], T::narrow(value))
+        } else {
+            self.descend(T::narrow(value))
+        };
         (found, self.bound(found))
     }
 
     fn find_each(&self, values: &[u64], found: &mut [u64], behind: &mut [u64]) {
         let out = found.chunks_mut(BLOCK).zip(behind.chunks_mut(BLOCK));
         for (values, (found, behind)) in values.chunks(BLOCK).zip(out) {
-            let mut candidates = [(0, 0); BLOCK];
-            for (between, &value) in candidates.iter_mut().zip(values) {
-                *between = self.candidates(value);
+            let mut entries = [CROWDED; BLOCK];
+            for (entry, &value) in entries.iter_mut().zip(values) {
+                *entry = *self.table.get(self.bucket(value)).unwrap_or(&CROWDED);
             }
             // Loads the boundaries of the whole block before the first comparison waits for them.
             let mut first = [T::SENTINEL; BLOCK];
-            for (first, &(low, _)) in first.iter_mut().zip(&candidates) {
-                *first = self.bounds[low + 1];
+            for (first, &entry) in first.iter_mut().zip(&entries) {
+                *first = self.bounds[interval(entry)];
             }
             core::hint::black_box(&first);
             let out = found.iter_mut().zip(behind);
-            for ((&value, &(low, high)), (found, behind)) in values.iter().zip(&candidates).zip(out)
-            {
-                let at = self.find_between(low, high, T::narrow(value));
+            for ((&value, &entry), (found, behind)) in values.iter().zip(&entries).zip(out) {
+                let (low, narrow) = (interval(entry), T::narrow(value));
+                let at = match entry & CROWDED {
+                    0 => low + last_not_behind(&self.bounds[low..], narrow),
+                    _ => self.descend(narrow),
+                };
                 (*found, *behind) = (to_u64(at), value - self.bound(at));
             }
         }
     }
 
+    /// The place of the bucket of `value` in the table, if there is a table.
+    #[inline]
+    fn bucket(&self, value: u64) -> usize {
+        to_usize(value >> self.shift)
+    }
+
     /// The first and the last interval that may hold `value`.
     #[inline]
     fn candidates(&self, value: u64) -> (usize, usize) {
-        let bucket = to_usize(value >> self.shift);
-        match self.table.get(bucket..) {
-            Some(&[low, high, ..]) => (to_usize(low.into()), to_usize(high.into())),
+        match self.table.get(self.bucket(value)..) {
+            Some(&[low, high, ..]) => (interval(low), interval(high)),
             _ => (0, self.intervals - 1),
-        }
-    }
-
-    #[inline]
-    fn find_between(&self, low: usize, high: usize, value: T) -> usize {
-        if high - low <= WINDOW {
-            low + not_behind(&self.bounds[low + 1..low + 1 + WINDOW], value)
-        } else {
-            self.descend(value)
         }
     }
 
@@ -292,20 +302,28 @@ impl<T: Bound> Sorted<T> {
     fn descend(&self, value: T) -> usize {
         let mut at = 0;
         for level in self.levels.iter().rev().chain([&self.bounds]) {
-            let node: Option<&[T; FANOUT]> = level[at * FANOUT..].first_chunk();
-            at = at * FANOUT + node.map_or(0, |node| last_not_behind(node, value));
+            at = at * FANOUT + last_not_behind(&level[at * FANOUT..], value);
         }
         at
     }
 }
 
-/// The last entry of `node` that is at `value` or before it, or the first: four halvings without a
-/// branch, so that look-ups overlap.
+/// The interval in a table's entry.
 #[inline]
-fn last_not_behind<T: Bound>(node: &[T; FANOUT], value: T) -> usize {
-    [8, 4, 2, 1]
-        .iter()
-        .fold(0, |at, half| at + half * usize::from(node[(at + half) % FANOUT] <= value))
+fn interval(entry: u32) -> usize {
+    to_usize((entry & !CROWDED).into())
+}
+
+/// The last of the first [`FANOUT`] entries of `bounds` that is at `value` or before it, or the first:
+/// four halvings without a branch, so that look-ups overlap.
+#[inline]
+fn last_not_behind<T: Bound>(bounds: &[T], value: T) -> usize {
+    let node: Option<&[T; FANOUT]> = bounds.first_chunk();
+    node.map_or(0, |node| {
+        [8, 4, 2, 1]
+            .iter()
+            .fold(0, |at, half| at + half * usize::from(node[(at + half) % FANOUT] <= value))
+    })
 }
 
 /// How many of `bounds` are at `value` or before it.
@@ -318,7 +336,7 @@ fn not_behind<T: Bound>(bounds: &[T], value: T) -> usize {
 fn levels<T: Bound>(bounds: &[T]) -> Vec<Vec<T>> {
     let mut levels: Vec<Vec<T>> = Vec::new();
     let mut below = bounds;
-    while below.len() > FANOUT {
+    while below.len() >= FANOUT {
         let mut level: Vec<T> = below.iter().step_by(FANOUT).copied().collect();
         let len = level.len();
         level.extend([T::SENTINEL; FANOUT]);
@@ -334,7 +352,7 @@ fn table<T: Bound>(bounds: &[T]) -> (Vec<u32>, u32) {
     let (Ok(count), Some(&last)) = (u32::try_from(intervals), bounds.last()) else {
         return (Vec::new(), 0);
     };
-    if intervals <= WINDOW {
+    if intervals <= WINDOW || count >= CROWDED {
         return (Vec::new(), 0);
     }
     let end: u64 = last.into();
@@ -362,6 +380,11 @@ fn table<T: Bound>(bounds: &[T]) -> (Vec<u32>, u32) {
     }
     if let Some(sentinel) = table.last_mut() {
         *sentinel = count - 1;
+    }
+    for bucket in 1..table.len() {
+        if interval(table[bucket]) - interval(table[bucket - 1]) >= FANOUT {
+            table[bucket - 1] |= CROWDED;
+        }
     }
     (table, shift)
 }
@@ -412,6 +435,17 @@ mod tests {
             check((0..=5000).chain([end]).collect());
             check([0].into_iter().chain(end - 1000..=end).collect());
             check((0..=500).chain(end - 500..=end).collect());
+        }
+        // Buckets with about as many candidates as a window or a node has.
+        for dwarfs in (5..20).chain([40]) {
+            let edges = |giant| (0..20).flat_map(move |_| (0..dwarfs).map(|_| 1).chain([giant]));
+            for giant in [1000, 1 << 40] {
+                let ends = edges(giant).scan(0, |end, edge| {
+                    *end += edge;
+                    Some(*end)
+                });
+                check([0].into_iter().chain(ends).collect());
+            }
         }
         // Edges double: a bucket's worth of them, and then buckets without any.
         check([0].into_iter().chain((0..64).map(|bit| 1 << bit)).collect());
