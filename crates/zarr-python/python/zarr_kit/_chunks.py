@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _dtypes, _native
+from ._elements import has_whole_strides, memory
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
@@ -51,16 +52,11 @@ def _chain(codecs: str, dtype: ZDType[Any, Any], rank: int, place: str | None) -
     return _native.Chain(codecs, json.dumps(data_type(dtype)), [[]] * rank, place)
 
 
-def memory(array: NDArray[Any]) -> NDArray[Any]:
-    """An array with a dtype that every buffer can have, and at least one axis."""
-    array = array.view(np.dtype(f"V{array.dtype.itemsize}"))
-    return array if array.ndim else array.reshape(1)
-
-
 def elements(array: NDArray[Any], spec: ArraySpec) -> NDArray[Any]:
-    """A chunk's elements in the machine's byte order, with the bytes that Zarr defines."""
-    if not array.dtype.isnative:
-        array = array.astype(array.dtype.newbyteorder("="))
+    """Values of a chunk as its elements in the machine's byte order, with the bytes that Zarr defines."""
+    native = spec.dtype.to_native_dtype().newbyteorder("=")
+    if array.dtype != native or not has_whole_strides(array):
+        array = array.astype(native)
     return memory(_dtypes.to_stored(array, data_type(spec.dtype)))
 
 

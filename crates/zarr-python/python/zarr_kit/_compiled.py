@@ -13,6 +13,7 @@ from zarr.abc.store import RangeByteRequest, SuffixByteRequest
 from zarr.storage import StorePath
 
 from . import _chunks, _native
+from ._elements import memory
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
@@ -51,7 +52,7 @@ class CompiledCodec(ArrayBytesCodecPartialDecodeMixin, ArrayBytesCodec):
         chain, shape = self._chain(chunk_spec), chunk_spec.shape
         out, region = _chunks.empty(shape, chunk_spec), _chunks.whole(shape)
         encoded, fill = chunk_data.as_numpy_array(), self._fill(chunk_spec)
-        chain.decode(shape, encoded, region, _chunks.memory(out), fill)
+        chain.decode(shape, encoded, region, memory(out), fill)
         return chunk_spec.prototype.nd_buffer.from_numpy_array(_chunks.decoded(out, chunk_spec))
 
     async def _decode_single(self, chunk_data: Buffer, chunk_spec: ArraySpec) -> NDBuffer:
@@ -126,7 +127,7 @@ class _Part:
         if len(found) < len(stored):
             return False
         joined = found[0] if len(found) == 1 else np.concatenate(found)
-        self._reader.supply(joined, _chunks.memory(self._out), self._fill)
+        self._reader.supply(joined, memory(self._out), self._fill)
         return True
 
     def result(self) -> NDBuffer:

@@ -98,7 +98,7 @@ class Fixed:
 
     def read(self, axes: tuple[Axis, ...], counts: tuple[int, ...]) -> NDArray[Any]:
         found = np.empty(counts, self._plain)
-        self._native.read(axes, _bytes(found))
+        self._native.read(axes, memory(found))
         return self._numpys(found)
 
     def read_into(
@@ -109,7 +109,7 @@ class Fixed:
         if target is None:
             out[...] = self.read(axes, counts).reshape(out.shape)
             return
-        self._native.read(axes, _bytes(target))
+        self._native.read(axes, memory(target))
         _dtypes.from_stored(out, self._data_type)
 
     def checked(self, value: Any) -> NDArray[Any]:
@@ -122,7 +122,7 @@ class Fixed:
         source = _same_memory(value, counts)
         if source is None:
             source = np.ascontiguousarray(value).reshape(counts)
-        self._native.write(axes, _bytes(source))
+        self._native.write(axes, memory(source))
 
     def read_points(self, lists: Lists) -> NDArray[Any]:
         found = np.empty(_count(lists), self._plain)
@@ -130,12 +130,12 @@ class Fixed:
         return self._numpys(found)
 
     def write_points(self, lists: Lists, value: NDArray[Any]) -> None:
-        self._native.write_points(lists, _bytes(np.ascontiguousarray(value)))
+        self._native.write_points(lists, memory(np.ascontiguousarray(value)))
 
     def append(
         self, axis: int, count: int, value: NDArray[Any], edges: list[tuple[int, int]]
     ) -> _native.Array:
-        return self._native.append(axis, count, _bytes(np.ascontiguousarray(value)), edges)
+        return self._native.append(axis, count, memory(np.ascontiguousarray(value)), edges)
 
     def _numpys(self, found: NDArray[Any]) -> NDArray[Any]:
         elements = found.view(self.dtype)
@@ -201,7 +201,7 @@ def _count(lists: Lists) -> int:
 
 def _same_memory(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | None:
     """The same elements in another shape that differs in axes of length 1, or None."""
-    if array.dtype.itemsize == 0 or any(s % array.dtype.itemsize for s in array.strides):
+    if not has_whole_strides(array):
         return None
     places = [axis for axis, length in enumerate(shape) if length != 1]
     lengths = [axis for axis, length in enumerate(array.shape) if length != 1]
@@ -215,7 +215,16 @@ def _same_memory(array: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any] | 
     )
 
 
-def _bytes(array: NDArray[Any]) -> NDArray[Any]:
+def has_whole_strides(array: NDArray[Any]) -> bool:
+    """Whether all strides are multiples of an element, as the native part needs them.
+
+    Those of a field of packed records are not.
+    """
+    size = array.dtype.itemsize
+    return size > 0 and not any(stride % size for stride in array.strides)
+
+
+def memory(array: NDArray[Any]) -> NDArray[Any]:
     """The array with a dtype that every buffer can have, and at least one axis."""
     array = array.view(np.dtype(f"V{array.dtype.itemsize}"))
     return array if array.ndim else array.reshape(1)

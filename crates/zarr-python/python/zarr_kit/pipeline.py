@@ -41,6 +41,7 @@ from zarr.registry import register_pipeline
 
 from . import _chunks, _dtypes, _native, _stores
 from ._compiled import CompiledCodec
+from ._elements import has_whole_strides, memory
 
 if TYPE_CHECKING:
     from zarr.abc.codec import GetResult
@@ -361,7 +362,7 @@ class ZarrKitCodecPipeline(CodecPipeline):
         if found := self._selected(batch, out, drop_axes):
             opened, axes, elements = found
             present: GetResult = {"status": "present"}
-            await asyncio.to_thread(opened.read, axes, _chunks.memory(elements))
+            await asyncio.to_thread(opened.read, axes, memory(elements))
             _dtypes.from_stored(elements, _chunks.data_type(batch[0][1].dtype))
             return (present,) * len(batch)
         pipeline = self._of_memory(spec for _, spec, *_ in batch)
@@ -423,10 +424,14 @@ class ZarrKitCodecPipeline(CodecPipeline):
         if writes and not self.writes:
             return None
         spec, array = batch[0][1], _numpy(buffer)
-        dtype = spec.dtype.to_native_dtype()
-        reports_missing = not getattr(spec.config, "read_missing_chunks", True) and not writes
-        if array is None or array.dtype != dtype or not dtype.isnative or reports_missing:
+        if array is None:
             return None
+        if not writes:
+            dtype = spec.dtype.to_native_dtype()
+            reports_missing = not getattr(spec.config, "read_missing_chunks", True)
+            is_same = array.dtype == dtype and dtype.isnative and has_whole_strides(array)
+            if reports_missing or not is_same:
+                return None
         opened = self._open(batch[0][0], spec)
         selected = opened.selected(batch) if opened is not None else None
         if opened is None or selected is None:
