@@ -50,6 +50,22 @@ def test_changes_by_a_nodes_own_path_reach_the_groups_around(tmp_path: Path) -> 
     assert names == {"a", "g", "h", "m"}
 
 
+@pytest.mark.parametrize("in_block", [False, True])
+def test_groups_that_appear_after_a_handles_first_change_follow(tmp_path: Path, in_block: bool) -> None:
+    path = tmp_path / "x.zarr"
+    array = zarr_kit.create(path / "g/a", shape=4, dtype="i2", chunks=2)
+    group = zarr_kit.create_group(path / "h")
+    if in_block:
+        with array, group:
+            array.attrs["x"] = group.attrs["x"] = 1
+    zarr_kit.create_group(path)
+    zarr.consolidate_metadata(str(path))
+    array.append([1, 2])
+    array.attrs["units"] = "mm"
+    group.create_array("a", shape=3, dtype="i1")
+    assert not stale(path)
+
+
 @pytest.mark.skipif(os.name == "nt", reason="links need rights")
 def test_links_and_dots_are_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = hierarchy(tmp_path)

@@ -31,6 +31,10 @@ impl Block {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub(crate) fn is_within(&self) -> bool {
+        !matches!(*self.state(), State::Outside)
+    }
+
     /// Remembers nodes whose documents the block has put or deleted.
     pub(crate) fn changed(&self, nodes: BTreeSet<Prefix>) {
         if let State::Within(_, _, changed) = &mut *self.state() {

@@ -154,14 +154,14 @@ impl NodeStore {
         work: impl FnOnce(Arc<dyn Store>, Prefix) -> Result<T, E>,
     ) -> Done<T> {
         let (options, _) = options(&self.settings)?;
-        let top = if self.is_memory() { None } else { self.around.top(&self.url, &options)? };
+        let top = if self.is_memory() { None } else { around::top(&self.url, &options)? };
         let Some((top, place)) = top else {
             let done = self.change(signals, |store| work(store, prefix.clone()));
             return done.map_err(Into::into);
         };
         self.check_writable()?;
         let _counted = Counted;
-        let done = work(signals.guard(top), place.join(prefix.as_str())?).map_err(Into::into)?;
+        let done = work(signals.guard(&top), place.join(prefix.as_str())?).map_err(Into::into)?;
         // A second hierarchy may be around the same folder, through links.
         let below = |node: &Prefix| {
             let key = node.key(METADATA_KEY).ok()?;
@@ -176,6 +176,9 @@ impl NodeStore {
     pub(crate) fn exit_block(&self, drops: bool) -> Result<(), StoreError> {
         let nodes = self.block.exit(drops)?;
         self.follow(&nodes);
+        if !self.block.is_within() {
+            self.around.forget();
+        }
         Ok(())
     }
 
@@ -186,7 +189,9 @@ impl NodeStore {
             return;
         }
         let options = options(&self.settings).map_err(Raised::from);
-        let refresh = |(options, _)| self.around.refresh(&self.store, &self.url, &options, nodes);
+        let in_block = self.block.is_within();
+        let refresh =
+            |(options, _)| self.around.refresh(&self.store, &self.url, &options, nodes, in_block);
         if let Err(raised) = options.and_then(refresh) {
             around::note(self.shown(), raised);
         }
