@@ -7,7 +7,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyTuple};
-use zarr_kit::array::{PlannedChunk, Truncation};
+use zarr_kit::array::{PlannedChunk, Truncation, create_parents};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
@@ -107,7 +107,10 @@ impl PyArray {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let (place, prefix) = NodeStore::open(py, state, true)?;
         let create = |signals: &Arc<Signals>| {
-            place.change(signals, |store| Array::create(store, &prefix, metadata))
+            place.change(signals, |store| {
+                create_parents(&store, &prefix)?;
+                Array::create(store, &prefix, metadata)
+            })
         };
         let array = py.detach(|| Signals::during(create))?;
         Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use zarr_kit::array::store::LockScope;
-use zarr_kit::array::{delete_node, open_node};
+use zarr_kit::array::{create_parents, delete_node, open_node};
 use zarr_kit::codec::Options;
 use zarr_kit::join::rearrange::refuse_half_rearranged;
 use zarr_kit::metadata::NodeMetadata;
@@ -89,6 +89,14 @@ impl PyGroup {
     }
 }
 
+/// Creates the missing groups between a group and a new node at a path below it.
+fn create_between(group: &Group, path: &str) -> Result<(), ArrayError> {
+    if !path.contains('/') {
+        return Ok(());
+    }
+    create_parents(group.store(), &group.prefix().join(path)?)
+}
+
 #[pymethods]
 impl PyGroup {
     /// With the path `trusted` of this group or a group around it, the nodes below come from that
@@ -133,7 +141,10 @@ impl PyGroup {
             place.block.enter();
         }
         let create = |signals: &Arc<Signals>| {
-            place.change(signals, |store| Group::create(store, &prefix, metadata))
+            place.change(signals, |store| {
+                create_parents(&store, &prefix)?;
+                Group::create(store, &prefix, metadata)
+            })
         };
         let group = py.detach(|| Signals::during(create))?;
         let group = group.with_store(Arc::clone(&place.store));
@@ -220,14 +231,20 @@ impl PyGroup {
 
     fn create_array(&self, py: Python<'_>, name: &str, document: &str) -> Done<PyArray> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        let array = self.change(py, |group| group.create_array(name, metadata))?;
+        let array = self.change(py, |group| {
+            create_between(group, name)?;
+            group.create_array(name, metadata)
+        })?;
         let array = array.with_store(Arc::clone(&self.place.store));
         Ok(PyArray::new(array, self.place.clone()))
     }
 
     fn create_group(&self, py: Python<'_>, name: &str, document: &str) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
-        Ok(self.with(self.change(py, |group| group.create_group(name, metadata))?))
+        Ok(self.with(self.change(py, |group| {
+            create_between(group, name)?;
+            group.create_group(name, metadata)
+        })?))
     }
 
     /// Writes copies of all documents below the group into its own.

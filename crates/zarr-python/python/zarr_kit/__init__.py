@@ -149,7 +149,8 @@ def create(
     Parameters
     ----------
     url, path, storage_options, threads, write_empty_chunks
-        As for `open`. A missing folder is created.
+        As for `open`. A missing folder is created, and a group in each place from the URL to the node
+        that has none.
     shape
         The number of elements on each axis.
     dtype
@@ -271,7 +272,8 @@ def create_group(
     Parameters
     ----------
     url, path, storage_options, threads, write_empty_chunks
-        As for `open`. A missing folder is created.
+        As for `open`. A missing folder is created, and a group in each place from the URL to the node
+        that has none.
     attributes
         JSON values.
 

@@ -115,7 +115,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         Parameters
         ----------
         name
-            The name, or the path below this group.
+            The name, or the path below this group. Missing groups between are created.
         shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes, portable
             As for `zarr_kit.create`.
 
@@ -155,7 +155,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         Parameters
         ----------
         name
-            The name, or the path below this group.
+            The name, or the path below this group. Missing groups between are created.
         attributes
             JSON values.
 
