@@ -304,3 +304,45 @@ def test_points_of_more_chunks_than_integers_can_count():
     array[5, length - 1, 0] = 8
     points = [length - 1, 5, 0, length - 1], [5, length - 1, 0, 5], [length - 1, 0, 0, length - 1]
     assert array.vindex[points].tolist() == [7, 8, 0, 7]
+
+
+@pytest.mark.parametrize("dtype", ["i2", "string", "bytes", "S2", "M8[s]", [("a", "i1"), ("b", "f4")]])
+@pytest.mark.parametrize("shape", [(0,), (7,), (7, 2), (7, 0), (3, 2, 2)])
+@pytest.mark.parametrize("limit", [1, 100, 1 << 28])
+def test_iterating_gives_what_single_indices_give(monkeypatch, dtype, shape, limit):
+    monkeypatch.setattr("zarr_kit._array.BLOCK", limit)
+    array = zarr_kit.create("memory:", shape=shape, dtype=dtype, chunks=3)
+    rows, expected = list(array), [array[index] for index in range(len(array))]
+    assert [type(row) for row in rows] == [type(row) for row in expected]
+    for row, single in zip(rows, expected, strict=True):
+        assert np.asarray(row).tolist() == np.asarray(single).tolist()
+        assert np.asarray(row).dtype == np.asarray(single).dtype
+
+
+def test_iterating_reads_each_chunk_once(monkeypatch):
+    reads = []
+    read = zarr_kit._elements.Fixed.read
+    monkeypatch.setattr(
+        "zarr_kit._elements.Fixed.read", lambda *arguments: reads.append(1) or read(*arguments)
+    )
+    array = zarr_kit.create("memory:", shape=(12, 4), dtype="i2", chunks=[(3, 4, 5), 2])
+    array[...] = np.arange(48).reshape(12, 4)
+    rows = [row.tolist() for row in array]
+    assert rows == np.arange(48).reshape(12, 4).tolist()
+    assert len(reads) == 3
+    # Rows of 8 bytes: 2 at a time.
+    reads.clear()
+    monkeypatch.setattr("zarr_kit._array.BLOCK", 16)
+    assert [row.tolist() for row in array] == rows
+    assert len(reads) == 2 + 2 + 3
+
+
+def test_arrays_without_axes_have_the_truth_of_their_element():
+    array = zarr_kit.create("memory:", shape=(), dtype="i2")
+    assert not array
+    array[...] = 3
+    assert array
+    with pytest.raises(TypeError, match="without axes"):
+        iter(array)
+    assert zarr_kit.create("memory:", shape=2, dtype="i2")
+    assert not zarr_kit.create("memory:", shape=0, dtype="i2")

@@ -18,6 +18,9 @@ from ._progress import Progress
 
 __all__ = ["Array"]
 
+BLOCK = 1 << 28
+"""The bytes that iterating may read at a time; less if a chunk has fewer."""
+
 
 class Array(Node[_native.Array]):
     """A Zarr array in a store.
@@ -123,8 +126,26 @@ class Array(Node[_native.Array]):
             raise TypeError("len() of an array without axes")
         return self.shape[0]
 
+    def __bool__(self) -> bool:
+        # Python's, by the length, which an array without axes does not have: numpy's.
+        return len(self) > 0 if self.shape else bool(self[()])
+
     def __iter__(self) -> Iterator[Any]:
-        return (self[index] for index in range(len(self)))
+        if not self.shape:
+            raise TypeError("iteration over an array without axes")
+        return self._rows()
+
+    def _rows(self) -> Iterator[Any]:
+        """The elements along the first axis. No chunk is read again for each of them."""
+        row = int(np.prod(self.shape[1:], dtype=object)) * self.dtype.itemsize
+        most, start = max(BLOCK // max(row, 1), 1), 0
+        for edge in map(int, self._edges(0)):
+            end = start + edge
+            for begin in range(start, end, most):
+                block = self[begin : min(begin + most, end)]
+                # Copies: a row that is kept must not keep its block.
+                yield from block if self.ndim == 1 else map(np.copy, block)
+            start = end
 
     def __repr__(self) -> str:
         return f"<zarr_kit.Array {self._where!r} shape={self.shape} dtype={self._type_name()}>"
