@@ -18,6 +18,7 @@ def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     errors here. Floats are rounded to the type's precision, and become infinity beyond its range, or
     what the type has in its place, as numpy and ml_dtypes do.
     """
+    _refuse_masked(value)
     if dtype.kind in "US":
         return _unchanged(texts(value, str if dtype.kind == "U" else bytes), dtype)
     if dtype.fields is not None:
@@ -31,6 +32,18 @@ def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
         return _raw(value, dtype)
     limits = _dtypes.integer_limits(dtype)
     return _floats(found, dtype) if limits is None else _integers(value, found, dtype, limits)
+
+
+def _refuse_masked(value: Any) -> None:
+    """Refuses masked elements: Zarr has none, and what is under the mask means nothing."""
+    if not isinstance(value, np.ma.MaskedArray):
+        return
+    # Records have a mask for each field.
+    mask = np.ma.getmaskarray(value)
+    places = np.argwhere(mask if mask.dtype.names is None else mask != np.zeros((), mask.dtype))
+    if len(places):
+        what = f"the element at {tuple(map(int, places[0]))}" if value.ndim else "the value"
+        raise ValueError(f"{what} is masked, and Zarr has no masked elements: write value.filled(..)")
 
 
 def broadcast(value: NDArray[Any], shape: tuple[int, ...]) -> NDArray[Any]:
@@ -221,6 +234,7 @@ def _unchanged(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 def texts(value: Any, kind: type[str] | type[bytes]) -> NDArray[Any]:
     """A value as an array of only strings, or only byte strings."""
+    _refuse_masked(value)
     # Without an explicit type, numpy would convert numbers and missing values to text.
     found = np.asarray(value) if hasattr(value, "dtype") else np.asarray(value, object)
     if found.dtype.kind == ("U" if kind is str else "S"):
