@@ -149,8 +149,8 @@ def create(
     Parameters
     ----------
     url, path, storage_options, threads, write_empty_chunks
-        As for `open`. A missing folder is created, and a group in each place from the URL to the node
-        that has none.
+        As for `open`. A missing folder is created, but not around a new archive; so is a group in each
+        place from the URL to the node that has none.
     shape
         The number of elements on each axis.
     dtype
@@ -159,10 +159,11 @@ def create(
         order of a numpy dtype is the order in memory: stored elements are little-endian unless
         ``codecs`` say otherwise.
     chunks
-        For each axis the length of every chunk, or a list of all lengths (``[(31, 28, 31), 100]``),
-        which makes the grid ``rectilinear`` unless they are equal. An int applies to all axes;
-        None makes chunks of 1 to 4 MiB of elements, or one of a smaller array. To read a
-        rectilinear grid with zarr-python, set its configuration ``array.rectilinear_chunks``.
+        For each axis the length of every chunk, or a list of all lengths (``[(31, 28, 31), 100]``).
+        A list makes the grid ``rectilinear``, also if its lengths are equal: chunks of other lengths
+        may be appended. An int applies to all axes; None makes chunks of 1 to 4 MiB of elements, or
+        one of a smaller array. To read a rectilinear grid with zarr-python, set its configuration
+        ``array.rectilinear_chunks``.
     shards
         The lengths of shards, which hold many ``chunks`` each; None for no shards.
     codecs
@@ -272,8 +273,8 @@ def create_group(
     Parameters
     ----------
     url, path, storage_options, threads, write_empty_chunks
-        As for `open`. A missing folder is created, and a group in each place from the URL to the node
-        that has none.
+        As for `open`. A missing folder is created, but not around a new archive; so is a group in each
+        place from the URL to the node that has none.
     attributes
         JSON values.
 

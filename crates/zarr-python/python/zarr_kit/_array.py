@@ -328,13 +328,13 @@ class Array(Node[_native.Array]):
         >>> a.chunks
         ((31, 28, 31),)
         """
-        added = None if chunks is None else [_grid.runs(list(axis or ())) for axis in chunks]
+        added = None if chunks is None else _grid.added_per_axis(chunks)
         lengths = list(_grid.checked_shape(shape))
         if len(lengths) != self.ndim:
             raise ValueError(f"the shape has {len(lengths)} axes, the array {self.ndim}")
         self._set(self._native.resize(lengths, added, discard))
 
-    def append(self, value: Any, axis: int = 0, *, chunks: Sequence[int] | None = None) -> None:
+    def append(self, value: Any, axis: int | str = 0, *, chunks: Sequence[int] | None = None) -> None:
         """Adds elements at the end of an axis.
 
         They become visible all at once. On object storage, which has no locks, the array grows first,
@@ -346,7 +346,7 @@ class Array(Node[_native.Array]):
         value
             The elements to add. Their shape may differ from the array's only on this axis.
         axis
-            The axis that grows.
+            The axis that grows, by number or name.
         chunks
             For a rectilinear grid, the lengths of the chunks to add; None repeats the last one.
 
@@ -365,11 +365,11 @@ class Array(Node[_native.Array]):
         >>> a[:].tolist(), a.chunks
         ([0, 0, 0, 8, 9], ((1, 2, 2),))
         """
-        axis, added = _rearrange.axis_of(axis, None, self.ndim), self._elements.checked(value)
+        axis, added = _rearrange.axis_of(axis, self.dims, self.ndim), self._elements.checked(value)
         shape = added.shape
         if len(shape) != self.ndim or shape != (*self.shape[:axis], shape[axis], *self.shape[axis + 1 :]):
             raise ValueError(f"axis {axis} of {self.shape} cannot grow by shape {shape}")
-        edges = _grid.runs(list(chunks or ()))
+        edges = _grid.added(chunks, "chunks")
         self._set(self._elements.append(axis, shape[axis], added, edges))
 
     def rearrange(self, parts: Iterable[slice | Array], axis: int | str = 0) -> None:

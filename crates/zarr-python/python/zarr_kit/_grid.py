@@ -21,10 +21,10 @@ def checked_shape(shape: Any) -> tuple[int, ...]:
         If a length is negative.
     """
     try:
-        lengths: tuple[int, ...] = (operator.index(shape),)
+        lengths: tuple[int, ...] = (_integer(shape),)
     except TypeError:
         try:
-            lengths = tuple(map(operator.index, shape))
+            lengths = tuple(map(_integer, shape))
         except TypeError:
             raise TypeError(f"a shape is an integer or a sequence of integers, not {shape!r}") from None
     if any(length < 0 for length in lengths):
@@ -73,18 +73,52 @@ def _of_entries(entries: list[Any]) -> dict[str, Any]:
     return {"name": "rectilinear", "configuration": {"kind": "inline", "chunk_shapes": entries}}
 
 
+def added_per_axis(chunks: Any) -> list[list[tuple[int, int]]]:
+    """The chunks to add on each axis; see `added`."""
+    try:
+        entries = list(chunks)
+    except TypeError:
+        raise TypeError(f"chunks: for each axis a sequence of lengths or None, not {chunks!r}") from None
+    return [added(entry, f"chunks: axis {axis}") for axis, entry in enumerate(entries)]
+
+
+def added(lengths: Any, place: str) -> list[tuple[int, int]]:
+    """The runs of chunks to add on an axis; none for None.
+
+    Raises
+    ------
+    TypeError
+        If it is no sequence of integers; the message names the place.
+    """
+    try:
+        return runs([_integer(edge) for edge in (() if lengths is None else lengths)])
+    except TypeError:
+        message = f"{place}: a sequence of lengths, such as [31, 28], or None, not {lengths!r}"
+        raise TypeError(message) from None
+
+
 def runs(edges: Sequence[int]) -> list[tuple[int, int]]:
     """Each run of equal edges as (edge, count)."""
     return [(edge, sum(1 for _ in run)) for edge, run in groupby(edges)]
 
 
+def _integer(value: Any) -> int:
+    """The integer; a TypeError for truth values, which are integers for Python."""
+    if isinstance(value, (bool, np.bool_)):
+        raise TypeError
+    return operator.index(value)
+
+
 def _per_axis(chunks: Any, shape: tuple[int, ...]) -> list[int | list[int]]:
     if chunks is None:
         return [max(length, 1) for length in shape]
+    if isinstance(chunks, str | float | bool | np.bool_):
+        raise TypeError(
+            "chunks are an integer for all axes (-1 for one chunk), a sequence with an entry per axis, "
+            f"or None (the default), not {chunks!r}"
+        )
     if isinstance(chunks, (int, np.integer)):
         chunks = (chunks,) * len(shape)
-    if isinstance(chunks, str | float):
-        raise TypeError(f"chunks are integers, or a sequence with an entry per axis, not {chunks!r}")
     chunks = list(chunks)
     if len(chunks) != len(shape):
         raise ValueError(f"chunks have {len(chunks)} axes, the shape has {len(shape)}")
@@ -96,12 +130,12 @@ def _edges(axis: int | str, entry: Any, length: int) -> int | list[int]:
     """The length of every chunk of an axis, or all lengths."""
     if entry is None or (isinstance(entry, int) and entry == -1):
         return max(length, 1)
-    if isinstance(entry, (int, np.integer)):
+    if isinstance(entry, (int, np.integer)) and not isinstance(entry, bool):
         if entry <= 0:
             raise ValueError(f"axis {axis}: a chunk has at least 1 element, not {entry}")
         return int(entry)
     try:
-        edges = [operator.index(edge) for edge in entry]
+        edges = [_integer(edge) for edge in entry]
     except TypeError:
         message = f"axis {axis}: chunks are an integer or a sequence of integers, not {entry!r}"
         raise TypeError(message) from None
