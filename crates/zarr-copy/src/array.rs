@@ -74,18 +74,19 @@ pub fn copy_array(
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
     let marker = marker.with_content(ContentDigest::of(here)?);
-    let marker = marker.with_intermediates(options.place_of_intermediates());
+    let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
     if let Some(part) = options.checked_part()? {
         let work = |found, share: &Share<'_>| run(&prepared, from, found, share, options, progress);
         let summary = copy_part_of_array(marker, part, here, metadata, options, work)?;
         return Ok((prepared.to, summary));
     }
     let found = begin(&marker, &[here], Some(metadata), options, &mut || Ok(()))?;
-    let all = Share::all(prefix);
-    let result = marker.finish(found, || run(&prepared, from, found, &all, options, progress));
+    let all = Share::all(&marker);
+    let result =
+        marker.finish(found, &all, || run(&prepared, from, found, &all, options, progress));
     let summary = result.inspect_err(|error| {
         if found == TargetState::Fresh {
-            withdraw(there, error);
+            withdraw(&marker, error);
         }
     })?;
     there.refresh_above();
@@ -109,12 +110,13 @@ pub(crate) fn run(
         (&plan.passes, Intermediate::of(&plan, &prepared.to, options)?)
     else {
         if share.is_all() {
-            remove_left(&prepared.to, found, options)?;
+            share.removing(|| remove_left(&prepared.to, found, options))?;
         }
         let is_sparse = route == Route::Sparse;
         return prepared.copy(from, found, share, options, is_sparse, progress);
     };
-    let first = intermediate.fill(from, found, options, &mut |at| progress(at.of_pass(0)))?;
+    let first =
+        intermediate.fill(from, found, share, options, &mut |at| progress(at.of_pass(0)))?;
     let second = Prepared::new(
         intermediate.array(),
         prepared.to.store().clone(),
@@ -127,7 +129,7 @@ pub(crate) fn run(
     let from = intermediate.array();
     let summary = second.copy(from, found, share, options, false, progress)?;
     // Before the document is put: a node has nothing beside its chunks.
-    intermediate.remove()?;
+    share.removing(|| intermediate.remove())?;
     let tasks = summary.tasks.saturating_add(first.tasks);
     let skipped = summary.skipped.saturating_add(first.skipped);
     Ok(CopySummary { tasks, skipped, intermediates: 1, ..summary })

@@ -4,7 +4,7 @@ use zarr_array::ArrayError;
 use zarr_array::node::{self, METADATA_KEY, ROOT};
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_marker, is_of_copy};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
-use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreError, StoreExt as _, remove};
+use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreExt as _, remove};
 
 use crate::CopyOptions;
 use crate::endpoint::Endpoint;
@@ -69,6 +69,7 @@ pub(crate) fn begin(
         _ if !options.resume => return Err(TransferError::Exists { path: to.path() }),
         (Some(Some(Step::Copying)), _) => {
             to.clean()?;
+            marker.take_over()?;
             zarr_store::reached!("copy: resumed");
             return Ok(match marker.is_finished()? {
                 true => marker.with_document(),
@@ -102,6 +103,7 @@ pub(crate) fn begin(
     }
     look()?;
     if occupied {
+        let _held = marker.lock()?;
         marker.put(Step::Clearing)?;
     } else if marker.put_first()? == PutOutcome::Changed {
         // Another copy has begun since.
@@ -123,6 +125,8 @@ pub(crate) fn begin(
         zarr_store::reached!("copy: the target is cleared");
         let array = document.map(|document| NodeMetadata::from_json(&document));
         clear(to, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
+        let _held = marker.lock()?;
+        marker.check(Step::Clearing)?;
         marker.put(Step::Copying)?;
     }
     Ok(TargetState::Fresh)
@@ -131,17 +135,21 @@ pub(crate) fn begin(
 /// Undoes the start of a failed copy, if its target has nothing except markers: then there is
 /// nothing to resume. Chunks stay, together with the markers. After a failure of a store,
 /// everything stays.
-pub(crate) fn withdraw(to: Endpoint<'_>, cause: &TransferError) {
+pub(crate) fn withdraw(marker: &Marker<'_>, cause: &TransferError) {
     if matches!(cause, TransferError::Source(cause) | TransferError::Target(cause) if is_of_store(cause))
     {
         return;
     }
     // Anything that cannot be removed stays, as if the copy had been killed.
-    let _stays = remove_markers(to);
+    let _stays = remove_markers(marker);
 }
 
 /// Removes the markers at a target if it has nothing else; the marker of the whole copy goes last.
-pub(crate) fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
+/// Those of another process stay.
+pub(crate) fn remove_markers(marker: &Marker<'_>) -> Result<(), TransferError> {
+    let to = marker.to;
+    let _held = marker.lock()?;
+    marker.check(Step::Copying)?;
     for key in to.store.list(to.prefix, Links::AsObjects) {
         if key?.name() != MARKER {
             return Ok(());
@@ -154,10 +162,7 @@ pub(crate) fn remove_markers(to: Endpoint<'_>) -> Result<(), StoreError> {
         }
     }
     prefixes.iter().try_for_each(|prefix| to.store.delete_prefix(prefix))?;
-    match to.prefix.key(MARKER) {
-        Ok(marker) => to.store.delete(&marker),
-        Err(_) => Ok(()),
-    }
+    marker.remove()
 }
 
 /// Whether a store failed, which may work again later.

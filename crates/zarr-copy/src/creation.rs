@@ -14,6 +14,7 @@ use crate::begin::begin;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, target};
 use crate::marker::Marker;
+use crate::parts::Share;
 use crate::{CopyOptions, CopySummary};
 
 /// Creates an array with this metadata at `prefix`, in place of the array that is there: its
@@ -78,8 +79,9 @@ pub fn create_over(
     let to = Endpoint::new(store, prefix);
     let marker = Marker::of_creation(to, array.metadata().json().to_owned())?;
     let options = CopyOptions::new().overwrite(true);
+    let marker = marker.of_this_run();
     let found = begin(&marker, &[], Some(array.metadata()), &options, &mut || Ok(()))?;
-    marker.finish(found, || Ok(CopySummary::default()))?;
+    marker.finish(found, &Share::all(&marker), || Ok(CopySummary::default()))?;
     to.refresh_above();
     Ok(array)
 }

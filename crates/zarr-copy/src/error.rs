@@ -138,8 +138,11 @@ pub enum TransferError {
         /// The number of its parts; `None` if one process makes it.
         of: Option<u32>,
     },
-    /// The target of a copy in parts is gone, or belongs to another copy now.
-    #[error("{}: the unfinished copy was removed while a part was copied", Node("target", path))]
+    /// The marker of the copy is gone, or belongs to another process now.
+    #[error(
+        "{}: another process has finished, resumed, restarted or removed this copy",
+        Node("target", path)
+    )]
     Removed {
         /// The target's path.
         path: String,

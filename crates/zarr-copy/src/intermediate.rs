@@ -71,6 +71,7 @@ impl<'p> Intermediate<'p> {
         &self,
         from: &Array,
         found: TargetState,
+        share: &Share<'_>,
         options: &CopyOptions,
         progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
@@ -85,29 +86,29 @@ impl<'p> Intermediate<'p> {
             document.to_owned(),
         )?;
         let found = match found {
-            TargetState::Interrupted => self.resumed(&marker, options)?,
-            TargetState::Fresh | TargetState::Finished => self.anew(&marker, options)?,
+            TargetState::Interrupted => self.resumed(&marker, share, options)?,
+            TargetState::Fresh | TargetState::Finished => self.anew(&marker, share, options)?,
         };
         let store = self.array.store().clone();
         let metadata = self.array.metadata().clone();
         let first = Prepared::new(from, store, self.array.prefix(), metadata, options)?;
         let first = first.with_tasks(self.passes.first.clone());
-        let all = Share::all(self.array.prefix());
         let tasks = count(&self.passes.first);
         if found == TargetState::Finished {
             marker.remove()?;
             return Ok(CopySummary { skipped: tasks, ..CopySummary::default() });
         }
-        marker.finish(found, || first.copy(from, found, &all, options, false, progress))
+        marker.finish(found, share, || first.copy(from, found, share, options, false, progress))
     }
 
     /// Removes the intermediate, and begins.
     fn anew(
         &self,
         marker: &Marker<'_>,
+        share: &Share<'_>,
         options: &CopyOptions,
     ) -> Result<TargetState, TransferError> {
-        self.remove()?;
+        share.removing(|| self.remove())?;
         let options = options.clone().resume(false).overwrite(false);
         begin(marker, &[], Some(self.array.metadata()), &options, &mut || Ok(()))
     }
@@ -116,6 +117,7 @@ impl<'p> Intermediate<'p> {
     fn resumed(
         &self,
         marker: &Marker<'_>,
+        share: &Share<'_>,
         options: &CopyOptions,
     ) -> Result<TargetState, TransferError> {
         let is_marked = marker.find()?;
@@ -128,7 +130,7 @@ impl<'p> Intermediate<'p> {
                 let options = options.clone().overwrite(false).resume(true);
                 begin(marker, &[], Some(self.array.metadata()), &options, &mut || Ok(()))
             }
-            _ => self.anew(marker, options),
+            _ => self.anew(marker, share, options),
         }
     }
 

@@ -1,6 +1,6 @@
 //! The object that marks an unfinished copy: writing and finding it.
 
-use std::hash::Hasher as _;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use fnv::FnvHasher;
 use serde_json::Value;
@@ -10,12 +10,13 @@ use zarr_array::unfinished::{
     read_marker,
 };
 use zarr_metadata::NodeMetadata;
-use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
+use zarr_store::{Key, LockGuard, Prefix, PutOutcome, StoreExt as _};
 
 use crate::CopySummary;
 use crate::content::ContentDigest;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
+use crate::parts::Share;
 
 /// The progress of an unfinished copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,6 +56,9 @@ pub(crate) struct Marker<'a> {
     parts: Option<u32>,
     /// Where intermediates are, if not beside the chunks: a copy that is resumed uses or removes them.
     intermediates: Option<String>,
+    /// A random number of this run, by which it finds that another has taken the copy over. Parts
+    /// have none, since they share the marker; nor have older markers.
+    run: Option<String>,
 }
 
 impl<'a> Marker<'a> {
@@ -133,6 +137,7 @@ impl<'a> Marker<'a> {
             content: None,
             parts: None,
             intermediates: None,
+            run: None,
         })
     }
 
@@ -140,6 +145,12 @@ impl<'a> Marker<'a> {
     /// resumed.
     pub(crate) fn with_content(self, content: Option<ContentDigest>) -> Self {
         Self { content, ..self }
+    }
+
+    /// The same marker with a number of this run, for the root of a copy.
+    pub(crate) fn of_this_run(self) -> Self {
+        let run = RandomState::new().hash_one(self.key.as_str());
+        Self { run: Some(format!("{run:016x}")), ..self }
     }
 
     /// The same marker for a copy with intermediates in this place.
@@ -163,6 +174,7 @@ impl<'a> Marker<'a> {
         }
         self.identity = [place, sources.finish(), targets.finish()];
         self.parts = Some(of);
+        self.run = None;
         self
     }
 
@@ -227,7 +239,7 @@ impl<'a> Marker<'a> {
             return Ok(TransferError::MarkerVersion { path, found, allowed: MARKER_VERSION });
         }
         let found = Unfinished::read(&text);
-        let place = intermediates(&text);
+        let place = member(&text, "intermediates");
         if place != self.intermediates {
             return Ok(TransferError::OtherIntermediates { path, place });
         }
@@ -272,7 +284,54 @@ impl<'a> Marker<'a> {
     /// The step that this text of a marker says, or `None` for another copy's marker.
     pub(crate) fn step_of(&self, text: &[u8]) -> Option<Step> {
         let steps = [Step::Clearing, Step::Copying];
-        steps.into_iter().find(|step| self.text(*step).as_bytes() == text)
+        // Another run of the same copy has another number.
+        let run = member(text, "run");
+        steps.into_iter().find(|step| self.text_of(*step, run.as_deref()).as_bytes() == text)
+    }
+
+    /// Refuses to go on if the marker is gone, or another process has put its own.
+    pub(crate) fn check(&self, step: Step) -> Result<(), TransferError> {
+        match self.stored()?.as_deref() == Some(self.text(step).as_bytes()) {
+            true => Ok(()),
+            false => Err(TransferError::Removed { path: self.to.path() }),
+        }
+    }
+
+    /// Excludes other processes from marker and document, as far as the store can.
+    pub(crate) fn lock(&self) -> Result<LockGuard, TransferError> {
+        Ok(self.to.store.lock_all(&[self.key.clone(), self.to.document()?])?)
+    }
+
+    /// Makes an interrupted run's marker this run's.
+    pub(crate) fn take_over(&self) -> Result<(), TransferError> {
+        let _held = self.lock()?;
+        match self.find()? {
+            Some(Some(Step::Copying)) => self.put(Step::Copying),
+            _ => Err(TransferError::Removed { path: self.to.path() }),
+        }
+    }
+
+    /// As [`put_document`](Self::put_document) and [`remove`](Self::remove), unless another process
+    /// has taken over.
+    pub(crate) fn end(&self, found: TargetState) -> Result<(), TransferError> {
+        let _held = self.lock()?;
+        self.check(Step::Copying)?;
+        if found != TargetState::Finished {
+            let (store, key) = (&**self.to.store, self.to.document()?);
+            let bytes = self.document.as_bytes();
+            // Without a conditional put, the lock excludes others.
+            if store.capabilities().conditional_put {
+                let _other = store.put_if(&key, bytes, None)?;
+            } else if store.head(&key)?.is_none() {
+                store.put(&key, bytes)?;
+            }
+            match store.read(&key)? {
+                Some(document) if document == bytes => {}
+                Some(_) => return Err(TransferError::OtherDocument { path: self.to.path() }),
+                None => return Err(TransferError::VerifyObject { key: key.to_string() }),
+            }
+        }
+        self.remove()
     }
 
     /// Prepares a node within a tree that was found in the state `tree`. The copy of the tree has
@@ -307,21 +366,30 @@ impl<'a> Marker<'a> {
     pub(crate) fn finish(
         &self,
         found: TargetState,
+        share: &Share<'_>,
         work: impl FnOnce() -> Result<CopySummary, TransferError>,
     ) -> Result<CopySummary, TransferError> {
         let summary = match found {
             TargetState::Finished => CopySummary { arrays: 1, ..CopySummary::default() },
-            TargetState::Fresh | TargetState::Interrupted => {
-                let summary = work()?;
-                self.put_document()?;
-                summary
-            }
+            TargetState::Fresh | TargetState::Interrupted => work()?,
         };
+        if share.is_of(self) {
+            self.end(found)?;
+            return Ok(summary);
+        }
+        share.check()?;
+        if found != TargetState::Finished {
+            self.put_document()?;
+        }
         self.remove()?;
         Ok(summary)
     }
 
     fn text(&self, step: Step) -> String {
+        self.text_of(step, self.run.as_deref())
+    }
+
+    fn text_of(&self, step: Step, run: Option<&str>) -> String {
         let kind = match self.kind {
             Kind::Array => "array",
             Kind::Group => "group",
@@ -341,6 +409,7 @@ impl<'a> Marker<'a> {
             ("parts", self.parts.map(|parts| quoted(&parts.to_string()))),
             ("intermediates", self.intermediates.as_deref().map(quoted)),
             ("content", self.content.map(|content| hash(content.number()))),
+            ("run", run.map(quoted)),
             ("step", Some(quoted(step))),
             ("source_place", Some(place)),
             ("source", Some(source)),
@@ -351,17 +420,18 @@ impl<'a> Marker<'a> {
     }
 }
 
-/// Where the intermediates of the copy with this marker are.
-fn intermediates(text: &[u8]) -> Option<String> {
+/// A text of the marker: `intermediates`, where they are, or `run`.
+fn member(text: &[u8], name: &str) -> Option<String> {
     let json: Value = serde_json::from_slice(text).unwrap_or_default();
-    Some(json.get("unfinished_copy")?.get("intermediates")?.as_str()?.to_owned())
+    Some(json.get("unfinished_copy")?.get(name)?.as_str()?.to_owned())
 }
 
-/// The identity of a copy in its marker, without the objects of the source.
+/// The identity of a copy in its marker, without the run and the objects of the source.
 fn without_content(text: &[u8]) -> Value {
     let mut json: Value = serde_json::from_slice(text).unwrap_or_default();
     if let Some(members) = json.get_mut("unfinished_copy").and_then(Value::as_object_mut) {
         members.remove("content");
+        members.remove("run");
     }
     json
 }

@@ -41,7 +41,7 @@ impl<'a> NewNode<'a> {
         options: &CopyOptions,
     ) -> Result<Self, TransferError> {
         let marker = Marker::of_many(from, to, kind(document), document.json().to_owned())?;
-        let marker = marker.with_content(Some(content));
+        let marker = marker.with_content(Some(content)).of_this_run();
         let sources: Vec<Endpoint<'_>> = from.iter().map(|(from, _)| *from).collect();
         let state = begin(&marker, &sources, array(document), options, &mut || Ok(()))?;
         Ok(Self { marker, state, is_within: false })
@@ -81,21 +81,22 @@ impl<'a> NewNode<'a> {
     /// # Errors
     /// Errors of the store; the node can then be resumed.
     pub fn finish(self) -> Result<(), TransferError> {
+        if !self.is_within {
+            self.marker.end(self.state)?;
+            self.marker.to.refresh_above();
+            return Ok(());
+        }
         if !self.is_finished() {
             self.marker.put_document()?;
         }
-        self.marker.remove()?;
-        if !self.is_within {
-            self.marker.to.refresh_above();
-        }
-        Ok(())
+        self.marker.remove()
     }
 
     /// Undoes [`begin`](NewNode::begin), if only markers have been put. Use it if the work failed
     /// for a reason that would recur. Markers that cannot be removed stay, as after a kill.
     pub fn withdraw(self) {
         if self.state == TargetState::Fresh {
-            let _stays = remove_markers(self.marker.to);
+            let _stays = remove_markers(&self.marker);
         }
     }
 }

@@ -18,7 +18,7 @@
 //!
 //! # Latecomers
 //! A part may run twice at the same time, and the second may still run when the copy is complete.
-//! It looks for the marker before each task, and writes no more once it is gone. It removes a
+//! It looks for the marker before it writes each task, and writes no more once it is gone. It removes a
 //! record that it puts too late. A part that puts a record looks for the document of the root
 //! afterwards, and a part that puts this document removes all records afterwards. So one of the two
 //! sees the other.
@@ -153,7 +153,7 @@ impl<'a> PartRun<'a> {
         if found == TargetState::Fresh && !self.record(Record::Begun)? {
             return self.gone();
         }
-        let share = Share { of: Some((self.part, self.marker)), root: self.marker.to.prefix };
+        let share = Share { part: Some(self.part), marker: self.marker };
         let summary = match work(found, &share) {
             Err(TransferError::Removed { .. }) => return self.gone(),
             done => done?,
@@ -306,32 +306,47 @@ pub(crate) fn copy_part_of_array(
 
 /// The share of a copy that this process does: all of it, or one part.
 pub(crate) struct Share<'a> {
-    of: Option<(Part, &'a Marker<'a>)>,
-    /// The root of the target: names are those below it, for every part the same.
-    root: &'a Prefix,
+    part: Option<Part>,
+    /// The marker of the root of the target. Names are those below it, for every part the same.
+    marker: &'a Marker<'a>,
 }
 
 impl<'a> Share<'a> {
-    /// All of a copy to this place.
-    pub(crate) fn all(root: &'a Prefix) -> Self {
-        Self { of: None, root }
+    /// All of the copy with this marker.
+    pub(crate) fn all(marker: &'a Marker<'a>) -> Self {
+        Self { part: None, marker }
+    }
+
+    /// Whether this is the marker of the root.
+    pub(crate) fn is_of(&self, marker: &Marker<'_>) -> bool {
+        std::ptr::eq(
+            std::ptr::from_ref(self.marker).cast::<()>(),
+            std::ptr::from_ref(marker).cast(),
+        )
     }
 
     pub(crate) fn is_all(&self) -> bool {
-        self.of.is_none()
+        self.part.is_none()
     }
 
-    /// Before each task of a part: whether the copy is still in progress.
+    /// After each task was read, and before it is written: whether the copy is still in progress.
+    /// Another process that ends it removes the intermediate, whose chunks then read as fill values.
     pub(crate) fn check(&self) -> Result<(), TransferError> {
-        let Some((_, marker)) = self.of else { return Ok(()) };
-        match marker.find()? {
-            Some(Some(Step::Copying)) => Ok(()),
-            _ => Err(TransferError::Removed { path: marker.to.path() }),
-        }
+        self.marker.check(Step::Copying)
+    }
+
+    /// Removes something that other processes of the copy may need, unless one has taken over.
+    pub(crate) fn removing(
+        &self,
+        remove: impl FnOnce() -> Result<(), TransferError>,
+    ) -> Result<(), TransferError> {
+        let _held = self.marker.lock()?;
+        self.check()?;
+        remove()
     }
 
     fn chunks(&self, grid: &Grid, node: &Prefix) -> Result<Option<OwnedChunks>, GridError> {
-        self.of.map(|(part, _)| part.chunks(grid, below(self.root, node))).transpose()
+        self.part.map(|part| part.chunks(grid, below(self.marker.to.prefix, node))).transpose()
     }
 
     /// The regions of the target that are to be copied.
@@ -372,9 +387,8 @@ impl<'a> Share<'a> {
     /// Which objects in the folder of a node or in another folder are to be copied, if none of
     /// them is a chunk.
     pub(crate) fn objects(&self, folder: &Prefix) -> OwnedObjects<'_> {
-        let part = self.of.map(|(part, _)| part);
-        let folder = below(self.root, folder).to_owned();
-        OwnedObjects { part, folder, chunks: None, share: self }
+        let folder = below(self.marker.to.prefix, folder).to_owned();
+        OwnedObjects { part: self.part, folder, chunks: None, share: self }
     }
 }
 

@@ -201,7 +201,6 @@ impl Copy<'_> {
 
     /// Does the task of these ranges, unless it is done.
     fn step(&self, ranges: &[Range<u64>], running: &mut Running<'_>) -> Result<(), TransferError> {
-        self.share.check()?;
         let Running { summary, total, progress, elements, again } = running;
         if self.is_done(ranges)? {
             summary.skipped = summary.skipped.saturating_add(1);
@@ -252,6 +251,7 @@ impl Copy<'_> {
         room(elements).map_err(TransferError::Target)?;
         let bytes = elements.get_mut(..length).unwrap_or_default();
         self.read(&selection, bytes)?;
+        self.share.check()?;
         self.to.write(&selection, &*bytes).map_err(TransferError::Target)?;
         if self.verify {
             room(again).map_err(TransferError::Target)?;
@@ -279,6 +279,7 @@ impl Copy<'_> {
                 return self.chunk_by_chunk(ranges)?.ok_or(TransferError::Memory { needed, limit });
             }
         };
+        self.share.check()?;
         let elements: Vec<&[u8]> = read.iter().collect();
         self.to.write_as(ranges, &elements).map_err(TransferError::Target)?;
         if self.verify && self.to.read_as::<Vec<u8>>(ranges).map_err(TransferError::Target)? != read

@@ -96,7 +96,7 @@ fn copy_node(
             let job = ArrayCopy::new(from, to, metadata, change, options)?;
             let part = options.checked_part()?;
             let marker = job.marker()?.with_content(ContentDigest::of(from)?);
-            let marker = marker.with_intermediates(options.place_of_intermediates());
+            let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
             let progress = &mut |done| progress(from.prefix, done);
             if let Some(part) = part {
                 let target = job.changed.clone();
@@ -105,11 +105,11 @@ fn copy_node(
             }
             let target = Some(&job.changed);
             let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
-            let all = Share::all(to.prefix);
-            let result = marker.finish(found, || job.run(found, &all, options, progress));
+            let all = Share::all(&marker);
+            let result = marker.finish(found, &all, || job.run(found, &all, options, progress));
             result.inspect(|_| to.refresh_above()).inspect_err(|error| {
                 if found == TargetState::Fresh {
-                    withdraw(to, error);
+                    withdraw(&marker, error);
                 }
             })
         }
@@ -122,14 +122,14 @@ fn copy_node(
             if let Some(part) = options.checked_part()? {
                 return copy_group_in_parts(&mut first, &group, part, change, progress);
             }
-            let all = Share::all(to.prefix);
             let marker = first.group_marker(from, to, &group, change)?;
             let marker = marker.with_content(ContentDigest::of(from)?);
-            let marker = marker.with_intermediates(options.place_of_intermediates());
+            let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
             let tree =
                 begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
             let mut summary = CopySummary::default();
-            let together = Together { from, to, tree, options };
+            let all = Share::all(&marker);
+            let together = Together { from, to, tree, share: &all, options };
             let mut waiting = Vec::new();
             // None wait at the end: the last step is the end of this group.
             let walked = Walk::new(from, to).try_for_each(|step| {
@@ -143,12 +143,17 @@ fn copy_node(
                     // The document of the root exists.
                     Visit::Group(_) if here.prefix == from.prefix => {}
                     Visit::Group(group) => {
+                        all.check()?;
                         first.group_marker(here, there, &group, change)?.begin_within(tree)?;
+                    }
+                    Visit::GroupEnd(_) if here.prefix == from.prefix => {
+                        let one = CopySummary { groups: 1, ..CopySummary::default() };
+                        summary.add(marker.finish(tree, &all, || Ok(one))?);
                     }
                     Visit::GroupEnd(group) => {
                         let marker = first.group_marker(here, there, &group, change)?;
                         let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        summary.add(marker.finish(tree, || Ok(one))?);
+                        summary.add(marker.finish(tree, &all, || Ok(one))?);
                     }
                     Visit::Array(metadata) => {
                         waiting.push(Waiting { prefix, new, metadata: *metadata });
@@ -177,7 +182,7 @@ fn copy_node(
                 Ok(())
             });
             if let (Err(error), TargetState::Fresh) = (&walked, tree) {
-                withdraw(to, error);
+                withdraw(&marker, error);
             }
             walked.map(|()| {
                 to.refresh_above();

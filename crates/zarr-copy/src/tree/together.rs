@@ -32,6 +32,7 @@ pub(crate) struct Together<'a> {
     pub(crate) from: Endpoint<'a>,
     pub(crate) to: Endpoint<'a>,
     pub(crate) tree: TargetState,
+    pub(crate) share: &'a Share<'a>,
     pub(crate) options: &'a CopyOptions,
 }
 
@@ -96,8 +97,8 @@ impl Together<'_> {
         progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
         let marker = job.marker()?;
+        self.share.check()?;
         let found = marker.begin_within(self.tree)?;
-        let all = Share::all(self.to.prefix);
-        marker.finish(found, || job.run(found, &all, options, progress))
+        marker.finish(found, self.share, || job.run(found, self.share, options, progress))
     }
 }

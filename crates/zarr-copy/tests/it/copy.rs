@@ -4,6 +4,7 @@ mod creation;
 mod ends;
 mod everything;
 mod keys;
+mod living;
 mod overwrites;
 mod parts;
 mod passes;

@@ -20,7 +20,7 @@ const SHAPE: [u64; 2] = [1024, 2048];
 
 /// Counts the reads of each object.
 #[derive(Debug)]
-struct Counting {
+pub(crate) struct Counting {
     inner: Arc<dyn Store>,
     gets: Arc<Mutex<BTreeMap<String, u64>>>,
 }
@@ -73,7 +73,7 @@ fn elements() -> Vec<u8> {
 }
 
 /// Compressed rows, with the reads of each.
-fn rows() -> (Array, Arc<Counting>) {
+pub(crate) fn rows() -> (Array, Arc<Counting>) {
     let store = Arc::new(Counting {
         inner: Arc::new(MemoryStore::new()),
         gets: Arc::new(Mutex::default()),
@@ -85,12 +85,12 @@ fn rows() -> (Array, Arc<Counting>) {
     (array, store)
 }
 
-fn columns() -> ArrayMetadata {
+pub(crate) fn columns() -> ArrayMetadata {
     metadata([1024, 32], [Codec::bytes(), Codec::zstd(1)])
 }
 
 /// What a plain write of the target stores.
-fn direct() -> Objects {
+pub(crate) fn direct() -> Objects {
     let store = Arc::new(MemoryStore::new());
     Array::create(store.clone(), &Prefix::root(), columns())
         .and_then(|array| array.write(Selection::whole(&SHAPE), &elements()))

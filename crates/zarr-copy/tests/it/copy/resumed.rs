@@ -40,7 +40,7 @@ fn another_source_with_the_same_document_is_another_source() {
     let options = CopyOptions::new().memory(1000);
     let resume = options.clone().resume(true);
     for chunks in [None, Some([7, 5])] {
-        let to = killed(&monday, chunks, 12, &options);
+        let to = killed(&monday, chunks, 18, &options);
         let before = objects(&to);
         assert!(before.contains_key(MARKER) && before.len() > 2, "{:?}", before.keys());
         let others = [
@@ -66,7 +66,7 @@ fn another_source_with_the_same_document_is_another_source() {
     }
 
     // The same place with another document.
-    let to = killed(&monday, Some([7, 5]), 12, &options);
+    let to = killed(&monday, Some([7, 5]), 18, &options);
     let opened = Array::open(monday.clone(), &prefix("a")).expect("opens");
     opened.update_attributes(&[("title", Some("\"new\""))]).expect("updates");
     let refused = copy((&monday, "a"), (&to, ""), Some([7, 5]), &resume);
@@ -224,11 +224,17 @@ fn a_group_is_not_resumed_into_other_chunks() {
     let dying = FaultStore::new(inner.clone()).at(whole.operations() - 2, Fault::DieBefore);
     let dying: Shared = Arc::new(dying);
     copy((&from, ""), (&dying, ""), Some([7, 5]), &options).expect_err("dies");
-    let before = objects(&inner);
+    // The marker has a number of the run.
+    let but_the_marker = || {
+        let mut found = objects(&inner);
+        found.remove(MARKER).expect("is there");
+        found
+    };
+    let before = but_the_marker();
     let to: Shared = Arc::new(inner.clone());
     let refused = copy((&from, ""), (&to, ""), Some([5, 7]), &options.resume(true));
     assert!(matches!(refused, Err(TransferError::OtherCopy { .. })), "{refused:?}");
-    assert_eq!(objects(&inner), before);
+    assert_eq!(but_the_marker(), before);
 }
 
 /// A copy visits its source before it writes anything. One that is resumed was checked when it

@@ -1,0 +1,163 @@
+//! Copies that another process takes over while they run.
+
+use std::sync::{Arc, Mutex};
+
+use zarr_array::Array;
+use zarr_array::store::{
+    AsyncStore, Fault, FaultStore, Key, Layer, Listing, MemoryStore, Operation, Prefix, Store,
+    StoreError, StoreExt as _,
+};
+use zarr_copy::{CopyOptions, MARKER, TransferError};
+use zarr_store_tests::objects;
+
+use super::copy;
+use super::ends::{self, array, group, prefix};
+use super::passes::{columns, direct, rows};
+
+fn key(text: &str) -> Key {
+    Key::new(text).expect("a key")
+}
+
+type Shared = Arc<dyn Store>;
+type Meanwhile = Box<dyn FnOnce() + Send>;
+
+/// Does something else before the read of a chunk.
+struct Hooked {
+    inner: Shared,
+    chunk: &'static str,
+    left: Arc<Mutex<(usize, Option<Meanwhile>)>>,
+}
+
+impl Hooked {
+    fn new(inner: &Shared, chunk: &'static str, puts: usize, then: Meanwhile) -> Arc<Self> {
+        let left = Arc::new(Mutex::new((puts, Some(then))));
+        Arc::new(Self { inner: inner.clone(), chunk, left })
+    }
+}
+
+impl std::fmt::Debug for Hooked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Hooked")
+    }
+}
+
+impl Layer for Hooked {
+    type Inner = dyn Store;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn pass<T>(
+        &self,
+        operation: Operation,
+        key: &str,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if operation == Operation::Get && key.starts_with(self.chunk) {
+            let then = {
+                let mut left = self.left.lock().unwrap();
+                left.0 = left.0.saturating_sub(1);
+                if left.0 == 0 { left.1.take() } else { None }
+            };
+            if let Some(then) = then {
+                then();
+            }
+        }
+        work()
+    }
+
+    fn pass_listing<'s, T: Send + 's>(
+        &'s self,
+        _: &Prefix,
+        list: impl FnOnce() -> Listing<'s, T>,
+    ) -> Listing<'s, T> {
+        list()
+    }
+
+    fn around(&self, inner: Shared) -> Option<Shared> {
+        Some(Arc::new(Self { inner, chunk: self.chunk, left: Arc::clone(&self.left) }))
+    }
+
+    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        None
+    }
+}
+
+/// The other removes the intermediate, whose chunks then read as the fill value.
+#[test]
+fn a_copy_in_two_passes_stops_where_another_has_resumed_and_finished_it() {
+    let (from, _) = rows();
+    let options = CopyOptions::new().memory(500 << 10);
+    for reads in [1, 60] {
+        let inner: Shared = Arc::new(MemoryStore::new());
+        let (source, to, resume) = (from.clone(), inner.clone(), options.clone().resume(true));
+        let other = move || drop(copy(&source, to, columns(), &resume).expect("resumes"));
+        let to = Hooked::new(&inner, "zarr-kit-intermediate/c", reads, Box::new(other));
+        let stopped = copy(&from, to, columns(), &options);
+        assert!(matches!(stopped, Err(TransferError::Removed { .. })), "{reads} {stopped:?}");
+        assert!(objects(&*inner) == direct(), "{reads}");
+    }
+}
+
+/// The first copy would put the document, where the other has removed its chunks.
+#[test]
+fn a_copy_stops_where_another_has_begun_anew() {
+    let (from, _) = rows();
+    let options = CopyOptions::new().memory(64 << 20);
+    let memory = MemoryStore::new();
+    let inner: Shared = Arc::new(memory.clone());
+    let (source, over) = (from.clone(), options.clone().overwrite(true));
+    let other = move || {
+        let dying = FaultStore::new(memory).at(40, Fault::DieBefore);
+        copy(&source, Arc::new(dying), columns(), &over).expect_err("dies");
+    };
+    let store = Hooked::new(from.store(), "c/", 50, Box::new(other));
+    let hooked = Array::open(store, &Prefix::root()).expect("opens");
+    let stopped = copy(&hooked, inner.clone(), columns(), &options);
+    assert!(matches!(stopped, Err(TransferError::Removed { .. })), "{stopped:?}");
+    let found = objects(&*inner);
+    assert!(!found.contains_key("zarr.json") && found.contains_key(MARKER), "{:?}", found.keys());
+    copy(&from, inner.clone(), columns(), &options.resume(true)).expect("resumes");
+    assert!(objects(&*inner) == direct());
+}
+
+#[test]
+fn a_copy_of_a_group_stops_where_another_has_resumed_and_finished_it() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    group(&from, "");
+    array(&from, "a");
+    array(&from, "b");
+    let options = CopyOptions::new().memory(1000);
+    for chunks in [None, Some([7, 5])] {
+        let inner: Shared = Arc::new(MemoryStore::new());
+        let (source, to, resume) = (from.clone(), inner.clone(), options.clone().resume(true));
+        let other = move || {
+            ends::copy((&source, ""), (&to, ""), chunks, &resume).expect("resumes");
+        };
+        let hooked: Shared = Hooked::new(&from, "a/c", 2, Box::new(other));
+        let stopped = ends::copy((&hooked, ""), (&inner, ""), chunks, &options);
+        assert!(matches!(stopped, Err(TransferError::Removed { .. })), "{stopped:?}");
+        Array::open(inner.clone(), &prefix("b")).expect("is there");
+        assert!(!objects(&inner).keys().any(|key| key.contains(MARKER)));
+    }
+}
+
+/// Markers of releases without a number of the run.
+#[test]
+fn an_older_marker_is_resumed() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    array(&from, "a");
+    let options = CopyOptions::new().memory(1000);
+    let inner = MemoryStore::new();
+    let dying: Shared = Arc::new(FaultStore::new(inner.clone()).at(14, Fault::DieBefore));
+    ends::copy((&from, "a"), (&dying, ""), Some([7, 5]), &options).expect_err("dies");
+    let marker = inner.read(&key(MARKER)).expect("reads").expect("is there");
+    let marker = String::from_utf8(marker).expect("text");
+    let older: Vec<&str> = marker.lines().filter(|line| !line.contains("\"run\"")).collect();
+    assert_eq!(older.len() + 1, marker.lines().count(), "{marker}");
+    let older = older.join("\n") + "\n";
+    inner.put(&key(MARKER), older.as_bytes()).expect("puts");
+    let to: Shared = Arc::new(inner);
+    ends::copy((&from, "a"), (&to, ""), Some([7, 5]), &options.resume(true)).expect("resumes");
+}
