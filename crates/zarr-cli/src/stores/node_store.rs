@@ -343,13 +343,14 @@ pub(crate) fn refresh_around(found: Result<Vec<HierarchyAround>, CliError>, poli
     }
 }
 
-/// Refuses a new node in an array, or with a name in the hierarchy around it that no node can have.
+/// Refuses a new node in an array or in a group of version 2, or with a name in the hierarchy around it that
+/// no node can have.
 pub(crate) fn refuse_place(path: &str) -> Result<(), CliError> {
     let Some(Around { top, prefix }) = around(path)? else { return Ok(()) };
+    let place = store::shown_url(path);
     match node::refuse_place(&top.store, &prefix) {
-        Err(ArrayError::NotGroup { .. }) => {
-            Err(CliError::InArray { place: store::shown_url(path) })
-        }
+        Err(ArrayError::NotGroup { .. }) => Err(CliError::InArray { place }),
+        Err(cause @ ArrayError::Version2 { .. }) => Err(CliError::Node { place, cause }),
         Err(cause @ ArrayError::NodeName { .. }) => Err(top.failed(cause)),
         _ => Ok(()),
     }

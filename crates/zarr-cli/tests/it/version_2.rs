@@ -24,6 +24,7 @@ fn what_reads_works_and_what_writes_is_refused() {
     let at = folder.path();
     store(at);
     file(at, "values.json", "[[7]]");
+    succeed(at, &["create", "plain.zarr", "--shape", "3", "--dtype", "int8"]);
     insta::assert_snapshot!(session(
         at,
         &[
@@ -53,6 +54,8 @@ fn what_reads_works_and_what_writes_is_refused() {
             &["delete", "old.zarr/rain", "--yes"],
             &["delete", "old.zarr", "--yes"],
             &["copy", "pickled.zarr", "new.zarr"],
+            &["copy", "plain.zarr", "old.zarr/new"],
+            &["join", "plain.zarr", "plain.zarr", "--new-axis", "n", "-o", "old.zarr/new"],
         ]
     ));
 }
