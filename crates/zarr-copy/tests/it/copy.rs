@@ -10,6 +10,7 @@ mod parts;
 mod passes;
 mod processes;
 mod resumed;
+mod runs;
 mod sparse;
 mod together;
 mod unfit;

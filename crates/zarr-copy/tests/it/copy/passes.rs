@@ -110,7 +110,7 @@ fn reads(store: &Counting) -> (u64, u64) {
     (gets.values().sum(), gets.values().max().copied().unwrap_or(0))
 }
 
-const LITTLE_MEMORY: u64 = 400 << 10;
+pub(super) const LITTLE_MEMORY: u64 = 400 << 10;
 
 #[test]
 fn each_chunk_of_the_source_is_read_once_in_little_memory_and_in_much() {
