@@ -150,7 +150,8 @@ impl CopyOptions {
         self
     }
 
-    /// Whether all written objects are read back and compared.
+    /// Whether all written objects are read back and compared. Those that an interrupted run wrote
+    /// are written again if they differ.
     pub fn verify(mut self, verify: bool) -> Self {
         self.verify = verify;
         self

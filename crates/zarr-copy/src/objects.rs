@@ -77,7 +77,8 @@ fn is_document(name: &str) -> bool {
 
 /// Copies every object in the folder of an array that is to be copied, except its documents. An
 /// object of an interrupted copy is complete if it has the length of the source's object: a put
-/// stores all of an object or nothing, and the target has only objects of the copy.
+/// stores all of an object or nothing, and the target has only objects of the copy. A verification
+/// compares its bytes.
 pub(crate) fn copy_objects(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -346,6 +347,7 @@ impl Batch<'_> {
         let target = self.to.prefix.key(&renamed)?;
         let ObjectBuffers { bytes, again } = buffers;
         if self.interrupted
+            && !self.options.verify
             && let Some(size) = self.size(listed)?
             && self.to.store.size(&target)? == Some(size)
         {
@@ -364,11 +366,19 @@ impl Batch<'_> {
         if found.is_none() {
             return Ok(None);
         }
+        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        // An interrupted run may have failed its verification.
+        if self.interrupted
+            && self.options.verify
+            && self.to.store.read_into(&target, again)?
+            && again == bytes
+        {
+            return Ok(Some(CopySummary { bytes: length, skipped: 1, ..CopySummary::default() }));
+        }
         self.to.store.put(&target, bytes)?;
         if self.options.verify && !(self.to.store.read_into(&target, again)? && again == bytes) {
             return Err(TransferError::VerifyObject { key: target.to_string() });
         }
-        let bytes = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
-        Ok(Some(CopySummary { bytes, tasks: 1, ..CopySummary::default() }))
+        Ok(Some(CopySummary { bytes: length, tasks: 1, ..CopySummary::default() }))
     }
 }

@@ -202,15 +202,17 @@ impl Copy<'_> {
     /// Does the task of these ranges, unless it is done.
     fn step(&self, ranges: &[Range<u64>], running: &mut Running<'_>) -> Result<(), TransferError> {
         let Running { summary, total, progress, elements, again } = running;
-        if self.is_done(ranges)? {
-            summary.skipped = summary.skipped.saturating_add(1);
+        let is_done = self.is_done(ranges)?;
+        let is_skipped = if is_done && !self.verify {
+            true
         } else if self.to.data_type().is_variable_length() {
             summary.bytes = summary.bytes.saturating_add(self.variable_task(ranges)?);
-            summary.tasks = summary.tasks.saturating_add(1);
+            false
         } else {
-            self.task(ranges, elements, again)?;
-            summary.tasks = summary.tasks.saturating_add(1);
-        }
+            self.task(ranges, is_done, elements, again)?
+        };
+        let count = if is_skipped { &mut summary.skipped } else { &mut summary.tasks };
+        *count = count.saturating_add(1);
         summary.bytes = summary.bytes.saturating_add(self.bytes_of(ranges));
         progress(CopyProgress { done: summary.bytes, total: *total, ..CopyProgress::default() });
         Ok(())
@@ -232,12 +234,15 @@ impl Copy<'_> {
         Ok(true)
     }
 
+    /// Writes the elements, unless an interrupted run has, and a verification finds them equal:
+    /// then returns true. That run may have failed its verification.
     fn task(
         &self,
         ranges: &[Range<u64>],
+        is_done: bool,
         elements: &mut Vec<u8>,
         again: &mut Vec<u8>,
-    ) -> Result<(), TransferError> {
+    ) -> Result<bool, TransferError> {
         let selection = Selection::from(ranges);
         let length = usize::try_from(self.bytes_of(ranges)).unwrap_or(usize::MAX);
         let room = |buffer: &mut Vec<u8>| {
@@ -251,17 +256,25 @@ impl Copy<'_> {
         room(elements).map_err(TransferError::Target)?;
         let bytes = elements.get_mut(..length).unwrap_or_default();
         self.read(&selection, bytes)?;
+        if self.verify {
+            room(again).map_err(TransferError::Target)?;
+        }
+        let read = again.get_mut(..length).unwrap_or_default();
+        if is_done
+            && self.to.read_into(&selection, &mut *read).is_ok()
+            && self.is_as_written(bytes, read)?
+        {
+            return Ok(true);
+        }
         self.share.check()?;
         self.to.write(&selection, &*bytes).map_err(TransferError::Target)?;
         if self.verify {
-            room(again).map_err(TransferError::Target)?;
-            let read = again.get_mut(..length).unwrap_or_default();
             self.to.read_into(&selection, &mut *read).map_err(TransferError::Target)?;
             if !self.is_as_written(bytes, read)? {
                 return Err(self.differs(ranges));
             }
         }
-        Ok(())
+        Ok(false)
     }
 
     /// As [`task`](Self::task), for elements of variable length; returns their size in bytes.

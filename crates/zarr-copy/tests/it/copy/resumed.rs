@@ -376,3 +376,24 @@ fn a_part_that_begins_after_a_change_is_refused() {
         assert_eq!(objects(&to), before);
     }
 }
+
+/// The run that wrote the chunk may have failed its verification.
+#[test]
+fn a_verification_includes_what_an_interrupted_run_wrote() {
+    let from: Shared = Arc::new(MemoryStore::new());
+    array(&from, "a");
+    let options = CopyOptions::new().memory(1000);
+    for chunks in [None, Some([7, 5])] {
+        let whole: Shared = Arc::new(MemoryStore::new());
+        copy((&from, "a"), (&whole, ""), chunks, &options).expect("copies");
+        let to = killed(&from, chunks, 18, &options);
+        let stored = objects(&to);
+        let (name, bytes) =
+            stored.iter().find(|(name, _)| name.starts_with("c/")).expect("is there");
+        to.put(&key(name), &vec![9; bytes.len()]).expect("puts");
+        let options = options.clone().resume(true).verify(true);
+        copy((&from, "a"), (&to, ""), chunks, &options).expect("resumes");
+        let (found, expected) = (objects(&to), objects(&whole));
+        assert!(found == expected, "{chunks:?} {name}");
+    }
+}
