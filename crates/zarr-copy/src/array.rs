@@ -83,7 +83,7 @@ pub fn copy_array(
     let found = begin(&marker, &[here], Some(metadata), options, &mut || Ok(()))?;
     let all = Share::all(&marker);
     let result =
-        marker.finish(found, &all, || run(&prepared, from, found, &all, options, progress));
+        marker.finish(found, &marker, || run(&prepared, from, found, &all, options, progress));
     let summary = result.inspect_err(|error| {
         if found == TargetState::Fresh {
             withdraw(&marker, error);

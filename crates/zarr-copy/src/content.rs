@@ -129,6 +129,16 @@ fn mixed(hash: u64) -> u64 {
     hash ^ (hash >> 31)
 }
 
+/// The hash of all parts and their lengths: FNV-1a, identical in every process and version.
+pub(crate) fn hash_of(parts: &[&[u8]]) -> u64 {
+    let mut hasher = FnvHasher::default();
+    for part in parts {
+        hasher.write(part);
+        hasher.write(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
+    }
+    hasher.finish()
+}
+
 /// A store that cannot be listed may be readable all the same.
 fn unlisted(error: StoreError) -> Result<Option<ContentDigest>, TransferError> {
     if error.cannot_list() { Ok(None) } else { Err(source(error)) }

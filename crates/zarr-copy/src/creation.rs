@@ -14,7 +14,6 @@ use crate::begin::begin;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, target};
 use crate::marker::Marker;
-use crate::parts::Share;
 use crate::{CopyOptions, CopySummary};
 
 /// Creates an array with this metadata at `prefix`, in place of the array that is there: its
@@ -81,7 +80,7 @@ pub fn create_over(
     let options = CopyOptions::new().overwrite(true);
     let marker = marker.of_this_run();
     let found = begin(&marker, &[], Some(array.metadata()), &options, &mut || Ok(()))?;
-    marker.finish(found, &Share::all(&marker), || Ok(CopySummary::default()))?;
+    marker.finish(found, &marker, || Ok(CopySummary::default()))?;
     to.refresh_above();
     Ok(array)
 }

@@ -156,3 +156,9 @@ impl<'a> Endpoint<'a> {
         Ok(())
     }
 }
+
+/// The path of a node below the root of a copy.
+pub(crate) fn below<'n>(root: &Prefix, node: &'n Prefix) -> &'n str {
+    let path = node.as_str();
+    path.strip_prefix(root.as_str()).unwrap_or(path).trim_start_matches('/')
+}

@@ -98,7 +98,9 @@ impl<'p> Intermediate<'p> {
             marker.remove()?;
             return Ok(CopySummary { skipped: tasks, ..CopySummary::default() });
         }
-        marker.finish(found, share, || first.copy(from, found, share, options, false, progress))
+        marker.finish(found, share.marker, || {
+            first.copy(from, found, share, options, false, progress)
+        })
     }
 
     /// Removes the intermediate, and begins.

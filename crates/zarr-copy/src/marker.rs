@@ -13,10 +13,9 @@ use zarr_metadata::NodeMetadata;
 use zarr_store::{Key, LockGuard, Prefix, PutOutcome, StoreExt as _};
 
 use crate::CopySummary;
-use crate::content::ContentDigest;
-use crate::endpoint::Endpoint;
+use crate::content::{ContentDigest, hash_of};
+use crate::endpoint::{Endpoint, below};
 use crate::error::{TransferError, source};
-use crate::parts::Share;
 
 /// The progress of an unfinished copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -362,22 +361,22 @@ impl<'a> Marker<'a> {
     }
 
     /// Does the work of a copy that was found in the state `found`, unless it is finished:
-    /// document and marker are the last two steps.
+    /// document and marker are the last two steps. `root` is the marker of the whole copy.
     pub(crate) fn finish(
         &self,
         found: TargetState,
-        share: &Share<'_>,
+        root: &Self,
         work: impl FnOnce() -> Result<CopySummary, TransferError>,
     ) -> Result<CopySummary, TransferError> {
         let summary = match found {
             TargetState::Finished => CopySummary { arrays: 1, ..CopySummary::default() },
             TargetState::Fresh | TargetState::Interrupted => work()?,
         };
-        if share.is_of(self) {
+        if std::ptr::eq(self, root) {
             self.end(found)?;
             return Ok(summary);
         }
-        share.check()?;
+        root.check(Step::Copying)?;
         if found != TargetState::Finished {
             self.put_document()?;
         }
@@ -449,22 +448,6 @@ pub(crate) fn put_verified(
         (false, PutOutcome::Changed) => Err(TransferError::OtherDocument { path: to.path() }),
         (false, _) => Err(TransferError::VerifyObject { key: key.to_string() }),
     }
-}
-
-/// The path of a node below the root of a copy.
-pub(crate) fn below<'n>(root: &Prefix, node: &'n Prefix) -> &'n str {
-    let path = node.as_str();
-    path.strip_prefix(root.as_str()).unwrap_or(path).trim_start_matches('/')
-}
-
-/// The hash of all parts and their lengths: FNV-1a, identical in every process and version.
-pub(crate) fn hash_of(parts: &[&[u8]]) -> u64 {
-    let mut hasher = FnvHasher::default();
-    for part in parts {
-        hasher.write(part);
-        hasher.write(&u64::try_from(part.len()).unwrap_or(u64::MAX).to_le_bytes());
-    }
-    hasher.finish()
 }
 
 #[cfg(test)]

@@ -37,9 +37,9 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
 
 use crate::begin::{TargetContent, content_of_target};
-use crate::endpoint::Endpoint;
+use crate::endpoint::{Endpoint, below};
 use crate::error::{TransferError, grid_error, target};
-use crate::marker::{Marker, Step, TargetState, below, put_verified};
+use crate::marker::{Marker, Step, TargetState, put_verified};
 use crate::{CopyOptions, CopySummary, PartStatus};
 
 /// The number of times that a part looks again at a target while others begin or end.
@@ -308,21 +308,13 @@ pub(crate) fn copy_part_of_array(
 pub(crate) struct Share<'a> {
     part: Option<Part>,
     /// The marker of the root of the target. Names are those below it, for every part the same.
-    marker: &'a Marker<'a>,
+    pub(crate) marker: &'a Marker<'a>,
 }
 
 impl<'a> Share<'a> {
     /// All of the copy with this marker.
     pub(crate) fn all(marker: &'a Marker<'a>) -> Self {
         Self { part: None, marker }
-    }
-
-    /// Whether this is the marker of the root.
-    pub(crate) fn is_of(&self, marker: &Marker<'_>) -> bool {
-        std::ptr::eq(
-            std::ptr::from_ref(self.marker).cast::<()>(),
-            std::ptr::from_ref(marker).cast(),
-        )
     }
 
     pub(crate) fn is_all(&self) -> bool {

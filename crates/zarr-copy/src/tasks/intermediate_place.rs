@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_store::{Prefix, Store};
 
-use crate::marker::hash_of;
+use crate::content::hash_of;
 use crate::{CopyOptions, Place};
 
 /// The folder of an intermediate, beside the chunks of the target.

@@ -106,7 +106,7 @@ fn copy_node(
             let target = Some(&job.changed);
             let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
             let all = Share::all(&marker);
-            let result = marker.finish(found, &all, || job.run(found, &all, options, progress));
+            let result = marker.finish(found, &marker, || job.run(found, &all, options, progress));
             result.inspect(|_| to.refresh_above()).inspect_err(|error| {
                 if found == TargetState::Fresh {
                     withdraw(&marker, error);
@@ -148,12 +148,12 @@ fn copy_node(
                     }
                     Visit::GroupEnd(_) if here.prefix == from.prefix => {
                         let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        summary.add(marker.finish(tree, &all, || Ok(one))?);
+                        summary.add(marker.finish(tree, &marker, || Ok(one))?);
                     }
                     Visit::GroupEnd(group) => {
                         let marker = first.group_marker(here, there, &group, change)?;
                         let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        summary.add(marker.finish(tree, &all, || Ok(one))?);
+                        summary.add(marker.finish(tree, all.marker, || Ok(one))?);
                     }
                     Visit::Array(metadata) => {
                         waiting.push(Waiting { prefix, new, metadata: *metadata });

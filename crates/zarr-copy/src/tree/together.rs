@@ -99,6 +99,6 @@ impl Together<'_> {
         let marker = job.marker()?;
         self.share.check()?;
         let found = marker.begin_within(self.tree)?;
-        marker.finish(found, self.share, || job.run(found, self.share, options, progress))
+        marker.finish(found, self.share.marker, || job.run(found, self.share, options, progress))
     }
 }
