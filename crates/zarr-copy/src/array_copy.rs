@@ -126,6 +126,11 @@ impl<'a> ArrayCopy<'a> {
         Marker::new(self.from, self.metadata.json(), self.to, Kind::Array, document)
     }
 
+    /// Refuses what is known before the target is cleared.
+    pub(crate) fn check(&self) -> Result<(), TransferError> {
+        Renamed::new(&self.metadata, &self.changed).check_others(self.from)
+    }
+
     pub(crate) fn run(
         &self,
         found: TargetState,

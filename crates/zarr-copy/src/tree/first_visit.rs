@@ -53,6 +53,7 @@ impl<'a> FirstVisit<'a> {
                 Visit::Array(metadata) => {
                     let (here, there) = (self.from.at(&prefix), self.to.at(&new));
                     let job = ArrayCopy::within(here, there, *metadata, change, self.options)?;
+                    job.check()?;
                     is_taken |= job.is_re_encoded();
                     if job.metadata.json() != job.changed.json() {
                         changed.insert(prefix.as_str().to_owned(), job.changed.json().to_owned());

@@ -104,7 +104,7 @@ fn copy_node(
                 return copy_part_of_array(marker, part, from, &target, options, work);
             }
             let target = Some(&job.changed);
-            let found = begin(&marker, &[from], target, options, &mut || Ok(()))?;
+            let found = begin(&marker, &[from], target, options, &mut || job.check())?;
             let all = Share::all(&marker);
             let result = marker.finish(found, &marker, || job.run(found, &all, options, progress));
             result.inspect(|_| to.refresh_above()).inspect_err(|error| {

@@ -95,3 +95,14 @@ fn other_objects_go_with_chunks_that_get_other_keys() {
         assert_eq!(array.read(Selection::whole(&SHAPE)).expect("reads"), elements());
     }
 }
+
+#[test]
+fn an_overwrite_that_is_refused_for_a_key_leaves_the_old_array() {
+    let from = source(SLASH, "c.1.1");
+    let to = source(SLASH, "c.x");
+    to.delete(&Key::new("c.x").expect("a key")).expect("deletes");
+    let before = objects(&*to);
+    let refused = copy(&from, &to, DOT, None, &CopyOptions::new().overwrite(true));
+    assert!(matches!(refused, Err(TransferError::ChunkKey { .. })), "{refused:?}");
+    assert!(objects(&*to) == before);
+}
