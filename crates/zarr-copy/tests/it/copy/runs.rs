@@ -6,7 +6,7 @@ use std::sync::Arc;
 use zarr_array::Array;
 use zarr_array::store::{MemoryStore, Prefix, Store};
 use zarr_copy::{
-    ContentDigest, CopyOptions, MARKER, NewNode, TransferError, copy_array, copy_tree,
+    ContentDigest, CopyOptions, Endpoint, NewNode, TransferError, copy_array, copy_tree,
 };
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store_tests::objects;
