@@ -290,7 +290,7 @@ impl<'a> Marker<'a> {
 
     /// Refuses to go on if the marker is gone, or another process has put its own.
     pub(crate) fn check(&self, step: Step) -> Result<(), TransferError> {
-        match self.stored()?.as_deref() == Some(self.text(step).as_bytes()) {
+        match self.to.store.read(&self.key)?.as_deref() == Some(self.text(step).as_bytes()) {
             true => Ok(()),
             false => Err(TransferError::Removed { path: self.to.path() }),
         }

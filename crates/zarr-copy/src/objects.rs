@@ -92,8 +92,12 @@ pub(crate) fn copy_objects(
     let interrupted = found == TargetState::Interrupted;
     let batch = Batch { from, to, renamed: Some(renamed), array, interrupted, options };
     let (mut chunks, mut others) = (Vec::new(), Vec::new());
+    let mut is_first = true;
     let mut copy = |chunks: &mut Vec<Listed>, others: &mut Vec<Key>| {
-        owned.check()?;
+        // A whole copy has just put the marker of this array, and looks again before the document.
+        if !std::mem::take(&mut is_first) || owned.is_of_part() {
+            owned.check()?;
+        }
         summary.add(batch.copy(chunks)?);
         summary.add(copy_others((from, to), others, owned, found, options)?);
         chunks.clear();
