@@ -319,16 +319,15 @@ impl<'a> Marker<'a> {
             let (store, key) = (&**self.to.store, self.to.document()?);
             let bytes = self.document.as_bytes();
             // Without a conditional put, the lock excludes others.
-            if store.capabilities().conditional_put {
-                let _other = store.put_if(&key, bytes, None)?;
+            let put = if store.capabilities().conditional_put {
+                store.put_if(&key, bytes, None)?
             } else if store.head(&key)?.is_none() {
                 store.put(&key, bytes)?;
-            }
-            match store.read(&key)? {
-                Some(document) if document == bytes => {}
-                Some(_) => return Err(TransferError::OtherDocument { path: self.to.path() }),
-                None => return Err(TransferError::VerifyObject { key: key.to_string() }),
-            }
+                PutOutcome::Written
+            } else {
+                PutOutcome::Changed
+            };
+            verify(self.to, &key, bytes, put)?;
         }
         self.remove()
     }
@@ -442,7 +441,16 @@ pub(crate) fn put_verified(
     key: &Key,
     document: &[u8],
 ) -> Result<(), TransferError> {
-    let put = put_new(&**to.store, key, document)?;
+    verify(to, key, document, put_new(&**to.store, key, document)?)
+}
+
+/// Reads the document that was put.
+fn verify(
+    to: Endpoint<'_>,
+    key: &Key,
+    document: &[u8],
+    put: PutOutcome,
+) -> Result<(), TransferError> {
     match (to.store.read(key)?.as_deref() == Some(document), put) {
         (true, _) => Ok(()),
         (false, PutOutcome::Changed) => Err(TransferError::OtherDocument { path: to.path() }),
