@@ -336,7 +336,7 @@ fn not_behind<T: Bound>(bounds: &[T], value: T) -> usize {
 fn levels<T: Bound>(bounds: &[T]) -> Vec<Vec<T>> {
     let mut levels: Vec<Vec<T>> = Vec::new();
     let mut below = bounds;
-    while below.len() >= FANOUT {
+    while below.len() > FANOUT {
         let mut level: Vec<T> = below.iter().step_by(FANOUT).copied().collect();
         let len = level.len();
         level.extend([T::SENTINEL; FANOUT]);
