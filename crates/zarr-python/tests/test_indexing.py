@@ -317,6 +317,8 @@ def test_iterating_gives_what_single_indices_give(monkeypatch, dtype, shape, lim
     for row, single in zip(rows, expected, strict=True):
         assert np.asarray(row).tolist() == np.asarray(single).tolist()
         assert np.asarray(row).dtype == np.asarray(single).dtype
+    bases = [base for row in rows if (base := getattr(row, "base", None)) is not None]
+    assert all(base.size == 1 for base in bases)
 
 
 def test_iterating_reads_each_chunk_once(monkeypatch):

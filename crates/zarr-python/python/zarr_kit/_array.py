@@ -143,8 +143,9 @@ class Array(Node[_native.Array]):
             end = start + edge
             for begin in range(start, end, most):
                 block = self[begin : min(begin + most, end)]
-                # Copies: a row that is kept must not keep its block.
-                yield from block if self.ndim == 1 else map(np.copy, block)
+                # Copies: a row, or a record, that is kept must not keep its block.
+                is_view = self.ndim > 1 or self.dtype.names is not None
+                yield from (row.copy() for row in block) if is_view else block
             start = end
 
     def __repr__(self) -> str:
