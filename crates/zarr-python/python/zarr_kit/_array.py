@@ -139,12 +139,12 @@ class Array(Node[_native.Array]):
         """The elements along the first axis. No chunk is read again for each of them."""
         row = int(np.prod(self.shape[1:], dtype=object)) * self.dtype.itemsize
         most, start = max(BLOCK // max(row, 1), 1), 0
+        is_view = self.ndim > 1 or self.dtype.names is not None
         for edge in map(int, self._edges(0)):
             end = start + edge
             for begin in range(start, end, most):
                 block = self[begin : min(begin + most, end)]
                 # Copies: a row, or a record, that is kept must not keep its block.
-                is_view = self.ndim > 1 or self.dtype.names is not None
                 yield from (row.copy() for row in block) if is_view else block
             start = end
 

@@ -18,9 +18,9 @@ def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
     errors here. Floats are rounded to the type's precision, and become infinity beyond its range, or
     what the type has in its place, as numpy and ml_dtypes do.
     """
-    _refuse_masked(value)
     if dtype.kind in "US":
         return _unchanged(texts(value, str if dtype.kind == "U" else bytes), dtype)
+    _refuse_masked(value)
     if dtype.fields is not None:
         return _records(value, dtype)
     found = np.asarray(value)
