@@ -146,14 +146,14 @@ fn copy_node(
                         all.check()?;
                         first.group_marker(here, there, &group, change)?.begin_within(tree)?;
                     }
-                    Visit::GroupEnd(_) if here.prefix == from.prefix => {
-                        let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        summary.add(marker.finish(tree, &marker, || Ok(one))?);
-                    }
                     Visit::GroupEnd(group) => {
-                        let marker = first.group_marker(here, there, &group, change)?;
+                        let below = match here.prefix == from.prefix {
+                            true => None,
+                            false => Some(first.group_marker(here, there, &group, change)?),
+                        };
+                        let ended = below.as_ref().unwrap_or(&marker);
                         let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        summary.add(marker.finish(tree, all.marker, || Ok(one))?);
+                        summary.add(ended.finish(tree, &marker, || Ok(one))?);
                     }
                     Visit::Array(metadata) => {
                         waiting.push(Waiting { prefix, new, metadata: *metadata });
