@@ -4,7 +4,7 @@ use zarr_array::ArrayError;
 use zarr_array::node::{self, METADATA_KEY, ROOT};
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_marker, is_of_copy};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
-use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreExt as _, remove};
+use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreExt as _};
 
 use crate::CopyOptions;
 use crate::endpoint::Endpoint;
@@ -104,6 +104,10 @@ pub(crate) fn begin(
     look()?;
     if occupied {
         let _held = marker.lock()?;
+        if marker.stored()? != before {
+            // Another copy has begun since, or has ended.
+            return Err(TransferError::Unfinished { path: to.path() });
+        }
         marker.put(Step::Clearing)?;
     } else if marker.put_first()? == PutOutcome::Changed {
         // Another copy has begun since.
@@ -124,7 +128,7 @@ pub(crate) fn begin(
     if occupied {
         zarr_store::reached!("copy: the target is cleared");
         let array = document.map(|document| NodeMetadata::from_json(&document));
-        clear(to, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
+        clear(marker, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
         let _held = marker.lock()?;
         marker.check(Step::Clearing)?;
         marker.put(Step::Copying)?;
@@ -277,14 +281,18 @@ fn is_of_node(name: &str) -> bool {
 }
 
 /// Removes everything except the marker, documents first; links are removed, not their targets.
-fn clear(to: Endpoint<'_>, is_array: bool) -> Result<(), TransferError> {
+/// Stops where another copy has taken over, which may have put chunks already.
+fn clear(marker: &Marker<'_>, is_array: bool) -> Result<(), TransferError> {
+    let to = marker.to;
     let store = &**to.store;
     let documents = match is_array {
         true => vec![to.document()?],
         false => node::documents(store, to.prefix).map_err(target)?,
     };
     for document in documents {
-        remove(store, &document)?;
+        let _held = store.lock_all(&[marker.key.clone(), document.clone()])?;
+        marker.check(Step::Clearing)?;
+        store.delete(&document)?;
     }
     // Some file systems skip entries of a folder that shrinks while it is read.
     loop {
@@ -300,6 +308,7 @@ fn clear(to: Endpoint<'_>, is_array: bool) -> Result<(), TransferError> {
             }
         }
         for prefix in prefixes {
+            marker.check(Step::Clearing)?;
             store.delete_prefix(&prefix)?;
         }
         if !removed {

@@ -40,7 +40,7 @@ pub(crate) enum TargetState {
 /// A copy's marker at its target.
 pub(crate) struct Marker<'a> {
     pub(crate) to: Endpoint<'a>,
-    key: Key,
+    pub(crate) key: Key,
     kind: Kind,
     /// The document that the target will have.
     document: String,

@@ -21,17 +21,28 @@ fn key(text: &str) -> Key {
 type Shared = Arc<dyn Store>;
 type Meanwhile = Box<dyn FnOnce() + Send>;
 
-/// Does something else before the read of a chunk.
+/// Does something else before an operation on a key.
 struct Hooked {
     inner: Shared,
-    chunk: &'static str,
+    operation: Operation,
+    key: &'static str,
     left: Arc<Mutex<(usize, Option<Meanwhile>)>>,
 }
 
 impl Hooked {
-    fn new(inner: &Shared, chunk: &'static str, puts: usize, then: Meanwhile) -> Arc<Self> {
-        let left = Arc::new(Mutex::new((puts, Some(then))));
-        Arc::new(Self { inner: inner.clone(), chunk, left })
+    /// Before the read of a chunk.
+    fn new(inner: &Shared, chunk: &'static str, reads: usize, then: Meanwhile) -> Arc<Self> {
+        Self::before(inner, (Operation::Get, chunk), reads, then)
+    }
+
+    fn before(
+        inner: &Shared,
+        (operation, key): (Operation, &'static str),
+        count: usize,
+        then: Meanwhile,
+    ) -> Arc<Self> {
+        let left = Arc::new(Mutex::new((count, Some(then))));
+        Arc::new(Self { inner: inner.clone(), operation, key, left })
     }
 }
 
@@ -54,7 +65,7 @@ impl Layer for Hooked {
         key: &str,
         work: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        if operation == Operation::Get && key.starts_with(self.chunk) {
+        if operation == self.operation && key.starts_with(self.key) {
             let then = {
                 let mut left = self.left.lock().unwrap();
                 left.0 = left.0.saturating_sub(1);
@@ -76,7 +87,8 @@ impl Layer for Hooked {
     }
 
     fn around(&self, inner: Shared) -> Option<Shared> {
-        Some(Arc::new(Self { inner, chunk: self.chunk, left: Arc::clone(&self.left) }))
+        let (operation, key, left) = (self.operation, self.key, Arc::clone(&self.left));
+        Some(Arc::new(Self { inner, operation, key, left }))
     }
 
     fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
@@ -120,6 +132,50 @@ fn a_copy_stops_where_another_has_begun_anew() {
     assert!(!found.contains_key("zarr.json") && found.contains_key(MARKER), "{:?}", found.keys());
     copy(&from, inner.clone(), columns(), &options.resume(true)).expect("resumes");
     assert!(objects(&*inner) == direct());
+}
+
+/// Each run clears the target. The later one's document and chunks stay, and so does its marker.
+#[test]
+fn a_run_stops_clearing_where_another_has_begun() {
+    let (from, _) = rows();
+    let over = CopyOptions::new().memory(64 << 20).overwrite(true);
+    let document = (Operation::Lock, "zarr.json");
+    // Before the run looks, when it is about to mark, and when it is about to remove the document
+    // and the chunks.
+    let places = [(document, 1), (document, 2), ((Operation::Get, MARKER), 2)];
+    for (place, count) in places {
+        for dies_at in [None, Some(40)] {
+            let memory = MemoryStore::new();
+            let inner: Shared = Arc::new(memory.clone());
+            copy(&from, inner.clone(), columns(), &CopyOptions::new()).expect("copies");
+            let (source, options) = (from.clone(), over.clone());
+            let other = move || match dies_at {
+                None => drop(copy(&source, Arc::new(memory), columns(), &options).expect("copies")),
+                Some(at) => {
+                    let dying = FaultStore::new(memory).at(at, Fault::DieBefore);
+                    copy(&source, Arc::new(dying), columns(), &options).expect_err("dies");
+                }
+            };
+            let hooked = Hooked::before(&inner, place, count, Box::new(other));
+            let first = copy(&from, hooked.clone(), columns(), &over);
+            assert!(hooked.left.lock().unwrap().1.is_none(), "{place:?} {count}");
+            let found = objects(&*inner);
+            match (count, dies_at) {
+                (1, None) => drop(first.expect("the other has ended")),
+                (1, Some(_)) => {
+                    assert!(matches!(first, Err(TransferError::Unfinished { .. })), "{first:?}");
+                }
+                _ => assert!(matches!(first, Err(TransferError::Removed { .. })), "{first:?}"),
+            }
+            match dies_at {
+                None => assert!(found == direct(), "{place:?} {count}"),
+                Some(_) => {
+                    let chunks = found.keys().filter(|key| key.starts_with("c/")).count();
+                    assert!(chunks > 5 && found.contains_key(MARKER), "{place:?} {count}");
+                }
+            }
+        }
+    }
 }
 
 #[test]
