@@ -87,6 +87,8 @@ impl CopyPlan {
         }
         if let Some(free) = place.free_space()
             && free < bytes
+            // An interrupted copy's intermediate is used, or its room is.
+            && free.saturating_add(place.stored()?) < bytes
         {
             return because(Why::Room { needed: bytes, free });
         }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_store::{Prefix, Store};
+use zarr_store::{Prefix, Store, StoreError, StoreExt as _};
 
 use crate::content::hash_of;
 use crate::{CopyOptions, Place};
@@ -37,5 +37,16 @@ impl IntermediatePlace {
     /// Bytes that are free there, if the system tells.
     pub(crate) fn free_space(&self) -> Option<u64> {
         self.store.linking()?.location(&self.prefix)?.free_space()
+    }
+
+    /// Bytes of the objects there, of an interrupted copy.
+    pub(crate) fn stored(&self) -> Result<u64, StoreError> {
+        let mut bytes = 0_u64;
+        for listed in self.store.list_sized(&self.prefix) {
+            let (key, size) = listed?;
+            let size = size.map_or_else(|| self.store.size(&key), |size| Ok(Some(size)))?;
+            bytes = bytes.saturating_add(size.unwrap_or(0));
+        }
+        Ok(bytes)
     }
 }

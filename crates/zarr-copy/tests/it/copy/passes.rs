@@ -196,6 +196,44 @@ fn an_intermediate_that_has_no_room_is_not_begun() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
+/// The room that an interrupted copy's intermediate takes counts as free: the copy uses it again.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_intermediate_that_is_there_needs_no_further_room() {
+    const TERA: u64 = 1 << 40;
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let to: Arc<dyn Store> = Arc::new(LocalStore::create(folder.path()).expect("a store"));
+    let root = Prefix::root();
+    let location = to.linking().and_then(|linking| linking.location(&root)).expect("a folder");
+    let free = location.free_space().expect("known on Linux");
+    let (rows, columns) = ((free + 8 * TERA) >> 22, 1_u64 << 22);
+    let builder = ArrayBuilder::new([rows, columns], DataType::Uint8);
+    let zstd = [Codec::bytes(), Codec::zstd(1)];
+    let of_rows = builder.clone().chunk_shape([rows / 256, columns]).codecs(zstd.clone());
+    let from: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    Array::create(from.clone(), &root, of_rows.build().expect("valid")).expect("creates");
+    let of_columns = builder.chunk_shape([rows, columns / 256]).codecs(zstd).build();
+    let of_columns = of_columns.expect("valid");
+    let options = CopyOptions::new().memory((rows / 16) << 22);
+    let route = || {
+        let change = &mut |_: &_, _: &_| Ok(of_columns.clone());
+        let ends = (Endpoint::new(&from, &root), Endpoint::new(&to, &root));
+        let plans = plan_tree(ends.0, ends.1, change, &options).expect("plans");
+        plans.first().and_then(|(_, plan)| plan.as_ref()).expect("a plan").route
+    };
+    let without = route();
+    assert!(matches!(without, Route::Repeated(Why::Room { .. })), "{without:?}");
+    // Files of holes, which take no room.
+    let chunks = folder.path().join(INTERMEDIATE).join("c");
+    std::fs::create_dir_all(&chunks).expect("makes folders");
+    for name in 0..10 {
+        let file = std::fs::File::create(chunks.join(name.to_string())).expect("makes a file");
+        file.set_len(TERA).expect("makes a hole");
+    }
+    let with = route();
+    assert!(matches!(with, Route::Intermediate { .. }), "{with:?}");
+}
+
 /// Killed anywhere, the copy is resumed to the same objects; from the second pass on, nothing of the
 /// source is read again.
 #[test]
