@@ -25,7 +25,7 @@ use crate::{CopyOptions, CopyProgress, CopySummary};
 /// the document may differ.
 ///
 /// # Errors
-/// [`TransferError::Memory`] if one chunk of the target does not fit in [`CopyOptions::memory`];
+/// [`TransferError::Memory`] if the copy of one chunk does not fit in [`CopyOptions::memory`];
 /// [`TransferError::Overlap`] if the target lies in the source or the source in the target;
 /// [`TransferError::UnfinishedSource`] if the source is an unfinished copy itself;
 /// [`TransferError::Exists`] if there is a node at the target and neither `resume` nor `overwrite`

@@ -174,12 +174,16 @@ pub enum TransferError {
         /// Its data type.
         target_type: String,
     },
-    /// A single chunk of the target does not fit in the given memory.
+    /// The copy of a single chunk does not fit in the given memory.
     #[error(
-        "one chunk of the target needs {needed} bytes of memory (its elements, and the buffers to \
-         decode and encode them), more than the {limit} bytes allowed"
+        "{path}: the copy of one chunk needs {needed} bytes of memory (its elements, and the buffers to \
+         decode and encode chunks), more than the {limit} bytes allowed"
     )]
     Memory {
+        /// The path of the array in the target.
+        path: String,
+        /// Whether chunks of the source need the most, so that no chunks of the target help.
+        by_source: bool,
         /// Bytes for the smallest possible task.
         needed: u64,
         /// Bytes allowed.

@@ -8,7 +8,7 @@ use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::{Array, ArrayError, LimitedStrings, Selection, StoredTasks};
 use zarr_grid::{AxisPart, Grid};
 use zarr_metadata::ArrayMetadata;
-use zarr_store::{Prefix, Store};
+use zarr_store::{MemoryStore, Prefix, Store};
 
 use crate::error::{TransferError, grid_error, source, target};
 use crate::marker::TargetState;
@@ -80,7 +80,7 @@ impl Prepared {
             TargetState::Interrupted => share.stored(to)?,
             TargetState::Fresh | TargetState::Finished => HashSet::new(),
         };
-        let copy = Copy { from, to, done, share, budget: self.budget, verify: options.verify };
+        let copy = Copy { from, to, done, share, budget: self.budget, options };
         match is_sparse {
             true => copy.run_stored(progress),
             false => copy.run(&self.tasks, progress),
@@ -94,9 +94,6 @@ const BYTES_PER_TASK: u64 = 1 << 13;
 
 /// So many are remembered in any case.
 const FEWEST_TASKS: usize = 1 << 10;
-
-/// Bytes of elements that are compared at a time if codecs may have lost bits.
-const PIECE: usize = 64 << 10;
 
 /// The elements of a part of a region, as ranges of the array.
 fn absolute(region: &[Range<u64>], part: &[AxisPart<'_>]) -> Vec<Range<u64>> {
@@ -116,7 +113,7 @@ struct Copy<'a> {
     /// The share of the copy.
     share: &'a Share<'a>,
     budget: Budget,
-    verify: bool,
+    options: &'a CopyOptions,
 }
 
 /// The counts of a copy of elements, and the buffers that it keeps from task to task.
@@ -203,7 +200,7 @@ impl Copy<'_> {
     fn step(&self, ranges: &[Range<u64>], running: &mut Running<'_>) -> Result<(), TransferError> {
         let Running { summary, total, progress, elements, again } = running;
         let is_done = self.is_done(ranges)?;
-        let is_skipped = if is_done && !self.verify {
+        let is_skipped = if is_done && !self.options.verify {
             true
         } else if self.to.data_type().is_variable_length() {
             summary.bytes = summary.bytes.saturating_add(self.variable_task(ranges)?);
@@ -256,21 +253,21 @@ impl Copy<'_> {
         room(elements).map_err(TransferError::Target)?;
         let bytes = elements.get_mut(..length).unwrap_or_default();
         self.read(&selection, bytes)?;
-        if self.verify {
+        if self.options.verify {
             room(again).map_err(TransferError::Target)?;
         }
         let read = again.get_mut(..length).unwrap_or_default();
         if is_done
             && self.to.read_into(&selection, &mut *read).is_ok()
-            && self.is_as_written(bytes, read)?
+            && (bytes == read || self.is_as_encoded(ranges)?)
         {
             return Ok(true);
         }
         self.share.check()?;
         self.to.write(&selection, &*bytes).map_err(TransferError::Target)?;
-        if self.verify {
+        if self.options.verify {
             self.to.read_into(&selection, &mut *read).map_err(TransferError::Target)?;
-            if !self.is_as_written(bytes, read)? {
+            if bytes != read && !self.is_as_encoded(ranges)? {
                 return Err(self.differs(ranges));
             }
         }
@@ -282,20 +279,25 @@ impl Copy<'_> {
     /// A task has as many elements as fit if they have the usual length. If they are longer, each
     /// chunk is copied separately.
     fn variable_task(&self, ranges: &[Range<u64>]) -> Result<u64, TransferError> {
-        let limit = self.budget.bytes;
         let selection = Selection::from(ranges);
-        let mut read = LimitedStrings::new(limit);
+        let mut read = LimitedStrings::new(self.budget.bytes);
         self.from.read_into(&selection, &mut read).map_err(source)?;
         let read = match read.take() {
             Ok(read) => read,
             Err(needed) => {
-                return self.chunk_by_chunk(ranges)?.ok_or(TransferError::Memory { needed, limit });
+                return self.chunk_by_chunk(ranges)?.ok_or_else(|| TransferError::Memory {
+                    path: node::display(self.to.prefix()),
+                    by_source: false,
+                    needed: self.budget.memory_of(needed),
+                    limit: self.options.memory,
+                });
             }
         };
         self.share.check()?;
         let elements: Vec<&[u8]> = read.iter().collect();
         self.to.write_as(ranges, &elements).map_err(TransferError::Target)?;
-        if self.verify && self.to.read_as::<Vec<u8>>(ranges).map_err(TransferError::Target)? != read
+        if self.options.verify
+            && self.to.read_as::<Vec<u8>>(ranges).map_err(TransferError::Target)? != read
         {
             return Err(self.differs(ranges));
         }
@@ -323,28 +325,27 @@ impl Copy<'_> {
         TransferError::Verify { path, start: ranges.iter().map(|range| range.start).collect() }
     }
 
-    /// Whether these elements equal the written elements, or the elements that the target's codecs
-    /// make of them. If the codecs lose bits, this was allowed: otherwise the write would have
-    /// failed.
-    fn is_as_written(&self, written: &[u8], read: &[u8]) -> Result<bool, TransferError> {
-        if written == read {
-            return Ok(true);
+    /// Whether each chunk of the target in these ranges reads back as the source's elements do after
+    /// encoding: codecs that may lose bits do so with the elements of a whole chunk. One chunk at a
+    /// time, since a task takes the memory.
+    fn is_as_encoded(&self, ranges: &[Range<u64>]) -> Result<bool, TransferError> {
+        if !self.options.allow_loss {
+            return Ok(false);
         }
-        // Any chunk's codec tells it.
-        let first = self.to.grid().axes().iter().map(|axis| axis.edge(0).unwrap_or(0));
-        let codec = self.to.chunk_codec(&first.collect::<Vec<u64>>());
-        let codec = codec.map_err(TransferError::Target)?;
-        let chain = codec.fixed().map(|codec| codec.chain());
-        let count = PIECE.checked_div(self.to.element_size()).unwrap_or(0).max(1);
-        let piece = count.saturating_mul(self.to.element_size());
-        for (written, read) in written.chunks(piece).zip(read.chunks(piece)) {
-            let Some(chain) = &chain else { return Ok(false) };
-            let expected = chain.read_back(written).map_err(|cause| {
-                target(ArrayError::Chunk { key: node::metadata_key(self.to.prefix()), cause })
-            })?;
-            if expected != read {
+        let to = self.to;
+        let (metadata, codecs) = (to.metadata().clone(), to.options().clone());
+        let store = MemoryStore::new();
+        let encoded = Array::with_metadata(Arc::new(store.clone()), to.prefix(), metadata, codecs);
+        let encoded = encoded.map_err(target)?;
+        let mut parts = to.grid().chunks(ranges).map_err(|error| grid_error(to, error))?;
+        while let Some(part) = parts.next_part() {
+            let one = absolute(ranges, part.axes());
+            let elements = self.from.read(&*one).map_err(source)?;
+            encoded.write(&*one, &*elements).map_err(target)?;
+            if encoded.read(&*one).map_err(target)? != to.read(&*one).map_err(target)? {
                 return Ok(false);
             }
+            store.delete_prefix(to.prefix())?;
         }
         Ok(true)
     }

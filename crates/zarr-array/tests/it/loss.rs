@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use zarr_array::store::{Links, MemoryStore, Prefix, Store, StoreExt as _};
+use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store, StoreExt as _};
 use zarr_array::{Array, ArrayError, AxisSelection, Group, Loss, Selection, Truncation};
 use zarr_codec::Options;
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_array, copy_tree};
@@ -247,6 +247,53 @@ fn sd_49_a_copy_loses_nothing_unless_that_is_allowed() {
     let (to, _) = copy(options).expect("copies");
     elements[7] = 9;
     assert_eq!(to.read_as::<i16>(&region).expect("reads"), elements);
+}
+
+/// What codecs lose depends on the whole chunk, which the shape does not fill.
+#[cfg(feature = "zfp")]
+#[test]
+fn sd_49_a_copy_to_a_codec_that_rounds_by_blocks_is_verified() {
+    let from = create(&[50, 30], &[10, 30], LITTLE);
+    let region = Selection::whole(&[50, 30]);
+    let elements: Vec<i16> = (0..1500).map(|n| n % 37 * (n % 53)).collect();
+    from.write_as(&region, &elements).expect("writes");
+    let rate = r#"[{"name": "zfp", "configuration": {"mode": "fixed_rate", "rate": 6}}]"#;
+    let root = Prefix::root();
+    let metadata = metadata(&[50, 30], &[16, 7], rate, 0);
+    // One task for all chunks, and one for each.
+    for memory in [1 << 20, 3000] {
+        let options = CopyOptions::new().memory(memory).allow_loss(true).verify(true);
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+        let (to, _) = copy_array(&from, store, &root, metadata.clone(), &options, &mut |_| {})
+            .expect("verified");
+        assert_ne!(to.read_as::<i16>(&region).expect("reads"), elements);
+    }
+}
+
+/// A chunk that an interrupted run stored, and that is damaged, is no allowed loss.
+#[test]
+fn sd_49_a_verification_finds_damage_where_loss_is_allowed() {
+    let from = create(&[5, 3], &[2, 3], LITTLE);
+    from.write_as(Selection::whole(&[5, 3]), &[3000_i16; 15]).expect("writes");
+    let codecs = Codec::list_from_json(TWELVE.as_bytes()).expect("valid");
+    let metadata = from.metadata().with_codecs(&codecs).expect("valid");
+    let options = CopyOptions::new().memory(90).allow_loss(true).verify(true);
+    let copy = |store: Arc<dyn Store>, options: &CopyOptions| {
+        let (root, metadata) = (Prefix::root(), metadata.clone());
+        copy_array(&from, store, &root, metadata, options, &mut |_| {}).map(|(array, _)| array)
+    };
+    let whole = copy(Arc::new(MemoryStore::new()), &options).expect("copies");
+    let whole = whole.read(Selection::whole(&[5, 3])).expect("reads");
+    let inner = MemoryStore::new();
+    let second = Prefix::root().key("c/1/0").expect("a key");
+    let dying = FaultStore::new(inner.clone()).on(second, Fault::DieBefore);
+    copy(Arc::new(dying), &options).expect_err("dies");
+    let first = Prefix::root().key("c/0/0").expect("a key");
+    let mut chunk = inner.read(&first).expect("reads").expect("is there");
+    chunk[1] ^= 1;
+    inner.put(&first, &chunk).expect("memory");
+    let array = copy(Arc::new(inner), &options.resume(true)).expect("continues");
+    assert_eq!(array.read(Selection::whole(&[5, 3])).expect("reads"), whole);
 }
 
 fn keys(store: &Arc<dyn Store>) -> Vec<String> {

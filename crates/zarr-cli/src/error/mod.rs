@@ -365,12 +365,14 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: the source has changed since the unfinished copy or join here began, which would \
              have parts of both; --overwrite starts again"
         ),
-        TransferError::Memory { needed, .. } => format!(
-            "one chunk of the target needs {} of memory (its elements, the buffers to decode and \
-             encode them, and what the program itself takes), more than the {} of --memory; give \
-             more, or choose smaller --chunks",
+        TransferError::Memory { path, by_source, needed, .. } => format!(
+            "{}: the copy of one chunk needs {} of memory (its elements, the buffers to decode and \
+             encode chunks, and what the program itself takes), more than the {} of --memory; give \
+             more{}",
+            node(path),
             size(memory_to_give(*needed)),
-            size(memory)
+            size(memory),
+            if *by_source { "" } else { ", or choose smaller --chunks" }
         ),
         TransferError::Object { key, size: bytes, .. } => format!(
             "object {key} needs {} of memory, more than the {} of --memory; give more",

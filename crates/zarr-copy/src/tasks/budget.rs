@@ -2,7 +2,7 @@
 
 use std::num::NonZeroUsize;
 
-use zarr_array::{Array, parallel};
+use zarr_array::{Array, node, parallel};
 use zarr_grid::{Grid, GridError};
 
 use crate::CopyOptions;
@@ -28,8 +28,10 @@ pub(crate) struct Budget {
     pub(crate) bytes: u64,
     /// Bytes that the buffers of all threads may take.
     buffers: u64,
-    /// Bytes that an element of a task takes: twice its size if it is read back.
-    per_element: u64,
+    /// How often elements are in memory: twice if they are read back.
+    copies: u64,
+    /// Bytes of an element.
+    size: u64,
 }
 
 impl Budget {
@@ -43,7 +45,7 @@ impl Budget {
     ) -> Result<Self, TransferError> {
         let size = size_of_elements(to);
         let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
-        let (from, one) = (chunk(from), chunk(to));
+        let (path, from, one) = (to.prefix(), chunk(from), chunk(to));
         // A chunk as stored, its decompressed form (twice, for stacked compressors), and its
         // elements. A thread never reads and writes at the same time.
         let buffers = from.max(one).saturating_mul(4);
@@ -53,7 +55,8 @@ impl Budget {
         };
         let limit = options.memory;
         if needed(1) > limit {
-            return Err(TransferError::Memory { needed: needed(1), limit });
+            let (path, by_source) = (node::display(path), from > one);
+            return Err(TransferError::Memory { path, by_source, needed: needed(1), limit });
         }
         let cores = parallel::cores();
         // Most of the memory is for tasks: the larger they are, the fewer chunks are decoded
@@ -69,13 +72,17 @@ impl Budget {
         // Neither is 0.
         let bytes = left.checked_div(copies).unwrap_or(0);
         let elements = bytes.checked_div(size).unwrap_or(0);
-        let per_element = size.saturating_mul(copies);
-        Ok(Self { threads, elements, bytes, buffers: taken, per_element })
+        Ok(Self { threads, elements, bytes, buffers: taken, copies, size })
     }
 
     /// Bytes that tasks of at most so many elements take, with the buffers.
     pub(crate) fn memory(&self, elements: u64) -> u64 {
-        self.buffers.saturating_add(elements.saturating_mul(self.per_element))
+        self.memory_of(elements.saturating_mul(self.size))
+    }
+
+    /// Bytes that a task takes whose elements have this size together, with the buffers.
+    pub(crate) fn memory_of(&self, bytes: u64) -> u64 {
+        self.buffers.saturating_add(bytes.saturating_mul(self.copies))
     }
 }
 
