@@ -32,8 +32,9 @@ pub fn check_insertion(array: &Member, inserted: &Member, axis: usize) -> Result
     Ok(inserted.array().clone())
 }
 
-/// As [`check_insertion`] for each array of a rearranged group and each inserted group. Names of
-/// arrays begin with the groups' names.
+/// As [`check_insertion`] for each array of a rearranged group and each inserted group. Arrays without
+/// the dimension must have equal elements: [`check_unjoined`]. Names of arrays begin with the groups'
+/// names.
 ///
 /// # Errors
 /// [`JoinError`] with the name of the inserted array.
@@ -42,13 +43,22 @@ pub fn check_group_insertion(
     group: &str,
     inserted: &[String],
 ) -> Result<(), JoinError> {
+    let member = |group: &str, path: &str, array: &Array| {
+        Member::new(format!("{group}/{path}"), array.clone())
+    };
     for (index, (array, path)) in plan.arrays().iter().zip(plan.paths()).enumerate() {
-        let member =
-            |group: &str, array: &Array| Member::new(format!("{group}/{path}"), array.clone());
-        let whole = member(group, array.array());
+        let whole = member(group, path, array.array());
         for (name, arrays) in inserted.iter().zip(plan.inserted()) {
             if let Some(other) = arrays.get(index) {
-                check_insertion(&whole, &member(name, other), array.axis())?;
+                check_insertion(&whole, &member(name, path, other), array.axis())?;
+            }
+        }
+    }
+    for (index, (path, array)) in plan.unjoined().enumerate() {
+        let whole = member(group, path, array);
+        for (name, arrays) in inserted.iter().zip(plan.inserted_unjoined()) {
+            if let Some(other) = arrays.get(index) {
+                check_unjoined(&whole, &member(name, path, other))?;
             }
         }
     }

@@ -173,6 +173,43 @@ fn the_arrays_of_a_group_are_rearranged_together() {
     assert_eq!(group["consolidated_metadata"]["metadata"]["day"]["shape"][0], 8);
 }
 
+/// Rows under other latitudes would have wrong coordinates in silence.
+#[test]
+fn a_group_with_other_elements_beside_the_dimension_is_not_inserted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    for (group, lat, more) in [("a", [1, 2, 3], ""), ("b", [3, 2, 1], ""), ("c", [1, 2, 3], "c/x")]
+    {
+        succeed(at, &["create", group, "--group"]);
+        array(at, &format!("{group}/v"), "2", "2", &[0, 1]);
+        array(at, &format!("{group}/lat"), "3", "3", &lat);
+        succeed(at, &["attrs", &format!("{group}/lat"), "--set", "units=\"degrees\""]);
+        file(at, &format!("{group}/lat/zarr.json"), with_dimension(at, group, "lat"));
+        if !more.is_empty() {
+            array(at, more, "1", "1", &[7]);
+            file(at, "c/x/zarr.json", with_dimension(at, group, "x"));
+        }
+    }
+    insta::assert_snapshot!(session(
+        at,
+        &[
+            &["append", "a", "b", "--axis", "day"],
+            &["rearrange", "a", "--axis", "day", "--insert", "b", "--at", "end"],
+            &["append", "a", "c", "--axis", "day"],
+            &["append", "c", "a", "--axis", "day"],
+            &["delete", "c/x", "--yes"],
+            &["append", "a", "c", "--axis", "day"],
+            &["read", "a/v"],
+        ]
+    ));
+}
+
+/// The document of an array whose dimension has the array's name.
+fn with_dimension(at: &Path, group: &str, name: &str) -> String {
+    let document = std::fs::read_to_string(at.join(format!("{group}/{name}/zarr.json")));
+    document.expect("reads").replace(r#"["day"]"#, &format!(r#"["{name}"]"#))
+}
+
 /// What a killed process leaves in a group, made by hand.
 #[test]
 fn a_group_without_coordinates_is_rearranged_by_indices() {

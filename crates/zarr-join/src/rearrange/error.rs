@@ -168,10 +168,12 @@ pub enum RearrangeError {
         expected: u64,
     },
     /// An inserted group has other arrays.
-    #[error("the inserted group {what} an array {} with this dimension", Printable(path))]
+    #[error("the inserted group {what} an array {} {which} this dimension", Printable(path))]
     InsertedPaths {
         /// Whether the inserted group lacks the array.
         what: &'static str,
+        /// Whether the array is with the dimension, or without.
+        which: &'static str,
         /// The path of the array in the group.
         path: String,
     },

@@ -36,9 +36,24 @@ pub struct GroupRearrangement {
     arrays: Vec<Rearrangement>,
     placements: Vec<Span<u64>>,
     inserted: Vec<Vec<Array>>,
+    /// The arrays without the dimension of the group and of each inserted group, with the same paths.
+    unjoined: Vec<Array>,
+    unjoined_paths: Vec<String>,
+    inserted_unjoined: Vec<Vec<Array>>,
 }
 
 impl GroupRearrangement {
+    /// The paths of the arrays without the dimension, and these arrays of the group.
+    pub(crate) fn unjoined(&self) -> impl Iterator<Item = (&str, &Array)> {
+        self.unjoined_paths.iter().map(String::as_str).zip(&self.unjoined)
+    }
+
+    /// For each inserted group, its arrays without the dimension, in the order of
+    /// [`unjoined`](Self::unjoined).
+    pub(crate) fn inserted_unjoined(&self) -> &[Vec<Array>] {
+        &self.inserted_unjoined
+    }
+
     /// The rearrangement of each array, in the order of their paths. They are not executed
     /// separately.
     #[must_use]
@@ -115,9 +130,10 @@ impl GroupRearrangement {
     ) -> Result<Self, ArrayError> {
         node::refuse_version_2(group.metadata().is_version_2(), group.prefix())?;
         refuse_unfinished(group)?;
-        let own = arrays_with(group, dimension)?;
+        let (own, unjoined) = arrays_by(group, dimension)?;
         length_of(group, dimension, &own)?;
         let (mut placements, mut inserted) = (Vec::new(), Vec::new());
+        let mut inserted_unjoined = Vec::new();
         let mut of_arrays: Vec<Vec<Span>> = vec![Vec::new(); own.len()];
         for span in spans {
             match span {
@@ -126,9 +142,15 @@ impl GroupRearrangement {
                     placements.push(Span::Kept(range));
                 }
                 Span::Inserted(other) => {
-                    let theirs = arrays_with(&other, dimension)?;
+                    let (theirs, others) = arrays_by(&other, dimension)?;
                     let added = length_of(&other, dimension, &theirs)?;
-                    check_paths(group, &own, &theirs)?;
+                    let path = |found: &DimensionArray| found.path.clone();
+                    let (ours, with) = (own.iter().map(path), theirs.iter().map(path));
+                    check_paths(group, "with", ours.collect(), with.collect())?;
+                    let path = |(path, _): &(String, Array)| path.clone();
+                    let (ours, without) = (unjoined.iter().map(path), others.iter().map(path));
+                    check_paths(group, "without", ours.collect(), without.collect())?;
+                    inserted_unjoined.push(others.into_iter().map(|(_, array)| array).collect());
                     let theirs = with_our_times(&own, &theirs)?;
                     for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(&theirs))
                     {
@@ -147,7 +169,18 @@ impl GroupRearrangement {
         let prefixes = own.iter().map(|found| found.array.prefix());
         node::refuse_unfinished_above(group.store(), prefixes)?;
         let paths = own.into_iter().map(|found| found.path).collect();
-        Ok(Self { group: group.clone(), paths, arrays, placements, inserted })
+        let (unjoined_paths, unjoined) = unjoined.into_iter().unzip();
+        let group = group.clone();
+        Ok(Self {
+            group,
+            paths,
+            arrays,
+            placements,
+            inserted,
+            unjoined,
+            unjoined_paths,
+            inserted_unjoined,
+        })
     }
 }
 
@@ -157,7 +190,7 @@ impl GroupRearrangement {
 /// As [`GroupRearrangement::plan`].
 pub fn dimension_length(group: &Group, dimension: &str) -> Result<u64, ArrayError> {
     refuse_unfinished(group)?;
-    length_of(group, dimension, &arrays_with(group, dimension)?)
+    length_of(group, dimension, &arrays_by(group, dimension)?.0)
 }
 
 /// Refuses a group in which some arrays may have been rearranged and others not, because a
@@ -240,20 +273,25 @@ fn arrays_below(group: &Group) -> Result<Vec<(String, Array)>, ArrayError> {
     Ok(found)
 }
 
-/// The arrays that have a dimension of this name.
-fn arrays_with(group: &Group, dimension: &str) -> Result<Vec<DimensionArray>, ArrayError> {
-    let mut found = Vec::new();
+/// The arrays that have a dimension of this name, and the others with their paths.
+type ByDimension = (Vec<DimensionArray>, Vec<(String, Array)>);
+
+fn arrays_by(group: &Group, dimension: &str) -> Result<ByDimension, ArrayError> {
+    let (mut found, mut others) = (Vec::new(), Vec::new());
     for (path, array) in arrays_below(group)? {
         let names = array.metadata().dimension_names().unwrap_or_default().iter();
         let mut axes = names.enumerate().filter(|(_, name)| name.as_deref() == Some(dimension));
-        let Some((axis, _)) = axes.next() else { continue };
+        let Some((axis, _)) = axes.next() else {
+            others.push((path, array));
+            continue;
+        };
         if axes.next().is_some() {
             let dimension = dimension.to_owned();
             return Err(refused(array.prefix(), RearrangeError::TwoAxes { dimension }));
         }
         found.push(DimensionArray { path, array, axis });
     }
-    Ok(found)
+    Ok((found, others))
 }
 
 /// The length of the dimension in all of these.
@@ -283,23 +321,22 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     }
 }
 
-/// Whether an inserted group has the same arrays.
+/// Refuses an inserted group with other arrays, `which` are with or without the dimension.
 fn check_paths(
     group: &Group,
-    own: &[DimensionArray],
-    theirs: &[DimensionArray],
+    which: &'static str,
+    own: Vec<String>,
+    theirs: Vec<String>,
 ) -> Result<(), ArrayError> {
-    let lacks =
-        |arrays: &[DimensionArray], path: &str| !arrays.iter().any(|found| found.path == path);
-    let lacking = own.iter().find(|found| lacks(theirs, &found.path));
-    let more = theirs.iter().find(|found| lacks(own, &found.path));
+    let lacking = own.iter().find(|path| !theirs.contains(path));
+    let more = theirs.iter().find(|path| !own.contains(path));
     let (what, path) = match (lacking, more) {
-        (Some(found), _) => ("lacks", &found.path),
-        (None, Some(found)) => ("alone has", &found.path),
+        (Some(path), _) => ("lacks", path),
+        (None, Some(path)) => ("alone has", path),
         (None, None) => return Ok(()),
     };
     let path = path.clone();
-    Err(refused(group.prefix(), RearrangeError::InsertedPaths { what, path }))
+    Err(refused(group.prefix(), RearrangeError::InsertedPaths { what, which, path }))
 }
 
 /// Arrays of the same shapes may mean different things by their axes.
