@@ -174,12 +174,14 @@ impl NodeStore {
 
     /// Ends a `with` block, and commits its writes unless it `drops` them.
     pub(crate) fn exit_block(&self, drops: bool) -> Result<(), StoreError> {
-        let nodes = self.block.exit(drops)?;
-        self.follow(&nodes);
+        let left = self.block.exit(drops);
+        if let Ok(nodes) = &left {
+            self.follow(nodes);
+        }
         if !self.block.is_within() {
             self.around.forget();
         }
-        Ok(())
+        left.map(drop)
     }
 
     /// Updates the consolidated metadata of the groups around the store, after the documents of
