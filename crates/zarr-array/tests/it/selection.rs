@@ -1,9 +1,13 @@
 //! Every kind of selection, compared with elements picked one by one.
 
+use std::io::ErrorKind;
 use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::Arc;
 
+use zarr_array::store::{Fault, FaultStore, Key, MemoryStore, Prefix};
 use zarr_array::{Array, ArrayError, AxisSelection, Boxes, Input, Selection};
+use zarr_metadata::{ArrayBuilder, DataType};
 use zarr_view::{CopyElement, Output, View};
 
 use crate::regions::array;
@@ -386,4 +390,30 @@ fn views_that_do_not_fit_are_refused() {
         },
         other => panic!("{other:?}"),
     }
+}
+
+/// Elements that are computed, of which no more than this many are asked for at once.
+#[derive(Debug)]
+struct AtMost(usize);
+
+impl Boxes for AtMost {
+    fn shape(&self) -> &[usize] {
+        &[30]
+    }
+
+    fn copy(&self, _: &[Range<usize>], out: &mut [u8]) {
+        assert!(out.len() <= self.0, "{} elements at once", out.len());
+        out.fill(7);
+    }
+}
+
+/// All of them may need more memory than there is. Only the description of a loss needs them.
+#[test]
+fn a_write_that_fails_asks_for_no_more_elements() {
+    let full = Fault::Fail(ErrorKind::StorageFull);
+    let store = FaultStore::new(MemoryStore::new()).on(Key::new("c/1").unwrap(), full);
+    let metadata = ArrayBuilder::new([30], DataType::Uint8).chunk_shape([10]).build().unwrap();
+    let array = Array::create(Arc::new(store), &Prefix::root(), metadata).unwrap();
+    let error = array.write(0..30, Input::from_boxes(&AtMost(10))).expect_err("no space");
+    assert!(matches!(error, ArrayError::Incomplete { .. }), "{error}");
 }

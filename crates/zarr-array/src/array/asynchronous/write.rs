@@ -150,7 +150,7 @@ impl Array {
         // Searching for values that would be lost visits all elements.
         let error = move || {
             let Ok(transfer) = write.transfer() else { return cause };
-            let elements = Some(Cow::Borrowed(write.elements.as_ref()));
+            let elements = || Some(Cow::Borrowed(write.elements.as_ref()));
             write.array.write_error(&write.selection, &transfer, elements, cause, log)
         };
         Err(threads::DECODERS.run(error).await.map_err(threads::interrupted)?)

@@ -40,7 +40,7 @@ impl Array {
         parallel::for_each(wide(groups.len()), threads, || Worker::new(self), work).map_err(
             |cause| {
                 let index = |element| points.index(element).collect();
-                let cause = self.explain_loss(cause, elements, index);
+                let cause = self.explain_loss(cause, || Some(elements.into()), index);
                 log.incomplete(self, self.touched(points, &groups), wide(groups.len()), cause)
             },
         )

@@ -1,5 +1,7 @@
 //! Describes the values that a refused write would have changed.
 
+use std::borrow::Cow;
+
 use zarr_codec::{ChunkErrorKind, Lost};
 use zarr_metadata::DataType;
 
@@ -11,11 +13,11 @@ impl Array {
     /// Describes the values that a refused write would have lost: given elements, or the fill value,
     /// which the write would have stored next to them. Speed no longer matters here.
     /// `index` converts the number of an element to its index in the array. Other errors are
-    /// returned unchanged.
-    pub(in crate::array) fn explain_loss(
+    /// returned unchanged, without a call of `elements`, which may take much memory.
+    pub(in crate::array) fn explain_loss<'e>(
         &self,
         cause: ArrayError,
-        elements: &[u8],
+        elements: impl FnOnce() -> Option<Cow<'e, [u8]>>,
         index: impl Fn(usize) -> Vec<u64>,
     ) -> ArrayError {
         let ArrayError::Chunk { cause: chunk, .. } = &cause else { return cause };
@@ -25,7 +27,8 @@ impl Array {
         let Ok(key) = self.prefix().key(METADATA_KEY) else { return cause };
         let size = self.element_size();
         let Ok(chain) = self.fixed_chain() else { return cause };
-        let Ok(Some(Lost { first, count })) = chain.lost(elements) else {
+        let Some(elements) = elements() else { return cause };
+        let Ok(Some(Lost { first, count })) = chain.lost(&elements) else {
             return self.check_writable(&key).err().unwrap_or(cause);
         };
         let start = first.saturating_mul(size);

@@ -73,7 +73,7 @@ impl Array {
         selection: &Selection,
         transfer: &Transfer<'_>,
         content: Content<'_>,
-        in_order: impl Fn() -> Option<Cow<'e, [u8]>>,
+        in_order: impl FnOnce() -> Option<Cow<'e, [u8]>>,
     ) -> Result<(), ArrayError> {
         self.check_codecs_write()?;
         let threads = self.threads_for(transfer.selected.length);
@@ -99,7 +99,7 @@ impl Array {
                 })
             },
         )
-        .map_err(|cause| self.write_error(selection, transfer, in_order(), cause, log))
+        .map_err(|cause| self.write_error(selection, transfer, in_order, cause, log))
     }
 
     /// Refuses codecs that cannot write, and arrays of Zarr version 2.
@@ -171,11 +171,11 @@ impl Array {
 
     /// The error of a write that failed with `cause`: describes a loss among the elements in C
     /// order, and the chunks that were written.
-    pub(in crate::array) fn write_error(
+    pub(in crate::array) fn write_error<'e>(
         &self,
         selection: &Selection,
         transfer: &Transfer<'_>,
-        in_order: Option<Cow<'_, [u8]>>,
+        in_order: impl FnOnce() -> Option<Cow<'e, [u8]>>,
         cause: ArrayError,
         log: Log,
     ) -> ArrayError {
@@ -184,10 +184,7 @@ impl Array {
             let axes = selection.axes().iter().zip(places);
             axes.map(|(axis, at)| axis.get(wide(at)).unwrap_or_default()).collect()
         };
-        let cause = match in_order {
-            Some(elements) => self.explain_loss(cause, &elements, index),
-            None => cause,
-        };
+        let cause = self.explain_loss(cause, in_order, index);
         log.incomplete_selection(self, selection, transfer.parts(), cause)
     }
 
@@ -310,7 +307,7 @@ impl Array {
             Ok(())
         })
         // Only fill values are written.
-        .map_err(|cause| self.explain_loss(cause, &[], |_| Vec::new()))
+        .map_err(|cause| self.explain_loss(cause, || Some(Cow::default()), |_| Vec::new()))
     }
 
     /// Reads a chunk, lets `change` modify its elements through a view, and writes it back, under
