@@ -162,6 +162,11 @@ impl Boundaries {
         self.bound(at + 1) - self.bound(at)
     }
 
+    /// The longest interval up to number `last`, which is less than `len()`.
+    pub(crate) fn longest(&self, last: usize) -> u64 {
+        either!(self, sorted => sorted.longest(last))
+    }
+
     /// The last boundary.
     pub(crate) fn end(&self) -> u64 {
         self.bound(self.len())
@@ -241,6 +246,11 @@ impl<T: Bound> Sorted<T> {
     #[inline]
     fn bound(&self, at: usize) -> u64 {
         self.bounds[at].into()
+    }
+
+    fn longest(&self, last: usize) -> u64 {
+        let pairs = self.bounds[..=last + 1].windows(2);
+        pairs.map(|pair| pair[1].into() - pair[0].into()).fold(0, u64::max)
     }
 
     fn ends(&self, from: usize) -> &[T] {

@@ -43,6 +43,8 @@ pub struct Axis {
     declared: u64,
     /// Sum of all declared edges.
     end: u64,
+    /// The longest edge of the occupied chunks. Each read and write asks for it.
+    longest: u64,
     layout: AxisStorage,
     /// Declared by a single edge rather than by a list.
     regular: bool,
@@ -100,8 +102,11 @@ impl Axis {
         layout: AxisStorage,
         regular: bool,
     ) -> Axis {
-        let mut axis = Axis { extent, occupied: 0, declared, end, layout, regular };
-        axis.occupied = extent.checked_sub(1).map_or(0, |last| axis.find(last).0 + 1);
+        let mut axis = Axis { extent, occupied: 0, declared, end, longest: 0, layout, regular };
+        if let Some(last) = extent.checked_sub(1) {
+            let (last, _) = axis.find(last);
+            (axis.occupied, axis.longest) = (last + 1, axis.layout.longest(last));
+        }
         axis
     }
 
@@ -286,10 +291,10 @@ impl Axis {
         edges
     }
 
-    /// The longest edge of the occupied chunks, 0 if there is none.
+    /// The longest edge of the occupied chunks, 0 if there is none. Takes constant time.
     #[must_use]
     pub fn max_edge(&self) -> u64 {
-        self.occupied_runs().map(|run| run.edge).max().unwrap_or(0)
+        self.longest
     }
 
     /// The declared chunks as stretches of equal edge, beginning at or before the chunk that

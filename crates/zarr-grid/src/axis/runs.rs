@@ -89,6 +89,11 @@ impl Runs {
         self.chunks.find(chunk).0
     }
 
+    /// The longest edge of the chunks up to declared chunk number `last`.
+    pub(crate) fn longest(&self, last: u64) -> u64 {
+        self.edges[..=self.run_of_chunk(last)].iter().copied().max().unwrap_or(0)
+    }
+
     /// First index and edge of declared chunk number `chunk`.
     #[inline]
     pub(crate) fn span(&self, chunk: u64) -> (u64, u64) {

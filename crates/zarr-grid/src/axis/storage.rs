@@ -2,7 +2,7 @@
 
 use crate::axis::boundaries::{Boundaries, Bounds};
 use crate::axis::runs::{Run, Runs};
-use crate::num::to_u64;
+use crate::num::{to_u64, to_usize};
 
 /// How the boundaries are stored. This follows from the declared edges alone, so equal edges give
 /// equal storage.
@@ -20,6 +20,15 @@ impl AxisStorage {
     /// The layout of a list without edges.
     pub(crate) fn no_chunks() -> AxisStorage {
         AxisStorage::Explicit(Boundaries::new(Bounds::new()))
+    }
+
+    /// The longest edge of the chunks up to `last`, which is declared.
+    pub(crate) fn longest(&self, last: u64) -> u64 {
+        match self {
+            AxisStorage::Uniform { edge } => *edge,
+            AxisStorage::Explicit(boundaries) => boundaries.longest(to_usize(last)),
+            AxisStorage::Runs(runs) => runs.longest(last),
+        }
     }
 }
 

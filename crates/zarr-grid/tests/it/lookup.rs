@@ -1,7 +1,7 @@
 //! Index to chunk and back, counts, edges.
 
 use crate::naive::{Naive, Random, partitions, runs};
-use zarr_grid::{Axis, AxisKind, Grid, GridErrorKind, Run};
+use zarr_grid::{Axis, AxisKind, Grid, GridErrorKind, Growth, Run};
 
 /// All answers of an axis, compared with the walk.
 fn check(naive: &Naive, axis: &Axis) {
@@ -85,6 +85,7 @@ fn every_regular_axis_agrees_with_a_walk() {
                 check(&naive, &axis);
             }
             assert_eq!(axis.declared(), axis.occupied());
+            assert_eq!(axis.max_edge(), if extent > 0 { edge } else { 0 });
             assert_eq!(axis.kind(), AxisKind::Regular { edge });
             assert_eq!(axis.regular_edge(), Some(edge));
         }
@@ -147,6 +148,33 @@ fn sd_05_declared_and_occupied_are_two_numbers() {
     assert_eq!(axis.distinct_edges(), [4]);
     let short = Err(GridErrorKind::EdgesTooShort { sum: 5, extent: 6 }.into());
     assert_eq!(Axis::from_edges(6, [4, 1]), short);
+}
+
+#[test]
+fn the_longest_edge_is_that_of_the_occupied_chunks() {
+    let wide = 1 << 33;
+    let lists: [&[(u64, u64)]; 3] = [
+        &[(2, 1), (3, 1), (1, 1), (9, 1)],
+        &[(2, 20), (3, 1), (1, 30), (9, 50)],
+        &[(2, 1), (wide, 1), (1, 1), (wide + 1, 1)],
+    ];
+    for list in lists {
+        let mut start = 0;
+        let mut longest = 0;
+        let axis = Axis::from_runs(0, runs(list)).unwrap();
+        assert_eq!(axis.max_edge(), 0);
+        for (edge, count) in list {
+            longest = longest.max(*edge);
+            let end = start + edge * count;
+            for extent in [start + 1, end] {
+                let axis = axis.resized(extent, Growth::RepeatLast).unwrap();
+                assert_eq!(axis.max_edge(), longest, "{list:?} {extent}");
+            }
+            start = end;
+        }
+        let grown = axis.resized(start + 1, Growth::Edges(&runs(&[(wide * 2, 1)]))).unwrap();
+        assert_eq!(grown.max_edge(), wide * 2);
+    }
 }
 
 #[test]
