@@ -8,10 +8,10 @@ use super::document::{Extent, LockedDocument};
 use super::resize::grown;
 use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::{Array, Input, Source, WriteAs};
+use crate::counts::wide;
 use crate::error::ArrayError;
 use crate::hierarchy::node;
 use crate::selection::AnySelection;
-use crate::selection::Selection;
 
 impl Array {
     /// Appends `count` indices to an axis. `elements`, in C order, fill a region that is `count`
@@ -77,13 +77,15 @@ impl Array {
         edges: &[Run],
     ) -> Result<Self, ArrayError> {
         let elements = elements.into();
-        self.append_by(axis, count, edges, |grown, new| grown.write(new, elements))
+        let fits = |new: &AnySelection| self.check_input(new, elements);
+        self.append_by(axis, count, edges, fits, |grown, new| grown.write_input(new, elements))
     }
 
     /// As [`append`](Array::append), from elements of a Rust type.
     ///
     /// # Errors
-    /// As [`append`](Array::append) and [`write_as`](Array::write_as).
+    /// [`ArrayError::ElementCount`] if there are fewer or more elements than appended; otherwise as
+    /// [`append`](Array::append) and [`write_as`](Array::write_as).
     ///
     /// # Examples
     /// ```
@@ -104,22 +106,28 @@ impl Array {
         elements: &(impl Source<T> + ?Sized),
         edges: &[Run],
     ) -> Result<Self, ArrayError> {
-        // Before the array grows.
-        T::check(self)?;
-        let mut new = self.shape().to_vec();
-        new.get_mut(axis).into_iter().for_each(|length| *length = count);
-        AnySelection::from(Selection::whole(&new)).check_shape(elements.shape())?;
-        self.append_by(axis, count, edges, |grown, new| grown.write_as(new, elements))
+        let fits = |new: &AnySelection| {
+            T::check(self)?;
+            new.check_shape(elements.shape())?;
+            let (found, expected) = (elements.as_slice().map(|all| wide(all.len())), new.shape());
+            let count = expected.iter().copied().fold(1, u64::saturating_mul);
+            match found.filter(|found| *found != count) {
+                Some(found) => Err(ArrayError::ElementCount { found, expected }),
+                None => Ok(()),
+            }
+        };
+        self.append_by(axis, count, edges, fits, |grown, new| grown.write_as(new, elements))
     }
 
     /// Lets `write` fill the new part of the array with `count` more indices on an axis, and then
-    /// makes it visible.
+    /// makes it visible. `fits` refuses elements before the array grows.
     fn append_by(
         &self,
         axis: usize,
         count: u64,
         edges: &[Run],
-        write: impl FnOnce(&Self, &[Range<u64>]) -> Result<(), ArrayError>,
+        fits: impl FnOnce(&AnySelection) -> Result<(), ArrayError>,
+        write: impl FnOnce(&Self, &AnySelection) -> Result<(), ArrayError>,
     ) -> Result<Self, ArrayError> {
         let rank = self.shape().len();
         let mut shape = self.shape().to_vec();
@@ -136,17 +144,19 @@ impl Array {
         *range = *length..end;
         *length = end;
         *slot = edges.to_vec();
+        let new = AnySelection::from(ranges.as_slice());
+        fits(&new)?;
         let document = match LockedDocument::lock(self, Extent::Chunks) {
             Err(ArrayError::NoLock { path }) => {
                 crate::store::reached!("append: grows before it writes");
                 let grown = self.grow_alone(&shape, &all_edges)?;
                 let failed = |cause| ArrayError::Grown { path, cause: Box::new(cause) };
-                return write(&grown, &ranges).map(|()| grown).map_err(failed);
+                return write(&grown, &new).map(|()| grown).map_err(failed);
             }
             document => document?,
         };
         let grown = grown(self, &document, &shape, &all_edges)?;
-        write(&grown, &ranges)?;
+        write(&grown, &new)?;
         document.put(grown.metadata())?;
         drop(document);
         update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());

@@ -150,7 +150,7 @@ impl Array {
     }
 
     /// Writes elements from their bytes.
-    pub(in crate::array) fn write_input(
+    pub(crate) fn write_input(
         &self,
         selection: &AnySelection,
         input: Input<'_>,
@@ -169,16 +169,37 @@ impl Array {
                 self.write_points(points, bytes)
             }
             (AnySelection::Points(points), Content::View(view, bytes)) => {
-                self.fixed_chain()?;
-                selection.check_shape(Some(view.shape()))?;
-                self.check_view(view, bytes)?;
+                self.check_input(selection, input)?;
                 self.write_points(points, &self.gathered(view, bytes)?)
             }
             (AnySelection::Points(points), Content::Boxes(boxes)) => {
-                self.fixed_chain()?;
-                selection.check_shape(Some(boxes.shape()))?;
+                self.check_input(selection, input)?;
                 self.write_points(points, &self.all_of(boxes)?)
             }
+        }
+    }
+
+    /// Refuses elements that are fewer or more than selected, or have another shape.
+    pub(crate) fn check_input(
+        &self,
+        selection: &AnySelection,
+        input: Input<'_>,
+    ) -> Result<(), ArrayError> {
+        self.fixed_chain()?;
+        match input.content {
+            Content::Bytes(bytes) => {
+                let (found, size) = (wide(bytes.len()), wide(self.element_size()));
+                let expected = selection.shape().into_iter().fold(size, u64::saturating_mul);
+                match found == expected {
+                    true => Ok(()),
+                    false => Err(ArrayError::BufferLength { found, expected }),
+                }
+            }
+            Content::View(view, bytes) => {
+                selection.check_shape(Some(view.shape()))?;
+                self.check_view(view, bytes)
+            }
+            Content::Boxes(boxes) => selection.check_shape(Some(boxes.shape())),
         }
     }
 

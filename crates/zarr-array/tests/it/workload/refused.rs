@@ -53,6 +53,7 @@ fn without_locks_between_processes_an_append_grows_the_array_first() {
     use object_store::memory::InMemory;
     use object_store::path::Path;
     use zarr_array::store::{ConditionalPut, RemoteStore, StoreOptions};
+    use zarr_view::View;
     let store = |conditional_put| -> Arc<dyn Store> {
         let (backend, options) = (Arc::new(InMemory::new()), StoreOptions::new());
         Arc::new(RemoteStore::new(backend, Path::default(), conditional_put, &options))
@@ -69,6 +70,18 @@ fn without_locks_between_processes_an_append_grows_the_array_first() {
     let with = store(ConditionalPut::Supported);
     restore(&*with, &states[7]);
     let older = Array::open(with.clone(), &prefix("a")).expect("opens");
+    // Elements that do not fit are refused before the array grows.
+    let few: &[u8] = &[0; 13];
+    let refused = older.append(0, 1, few, &[]).expect_err("too few");
+    assert!(matches!(refused, ArrayError::BufferLength { found: 13, .. }), "{refused:?}");
+    let refused = older.append(0, 1, (&View::contiguous(&[7]).unwrap(), few), &[]);
+    let refused = refused.expect_err("another shape");
+    assert!(matches!(refused, ArrayError::Shape { .. }), "{refused:?}");
+    let refused = older.append_as(0, 1, &[0_u16; 6], &[]).expect_err("too few");
+    assert!(matches!(refused, ArrayError::ElementCount { found: 6, .. }), "{refused:?}");
+    let refused = older.append(2, 1, few, &[]).expect_err("too few axes");
+    assert!(matches!(refused, ArrayError::Axis { axis: 2, rank: 2 }), "{refused:?}");
+    assert_eq!(objects(&*with), states[7]);
     Workload::new(with.clone(), 1).step(7).expect("a step").expect("appends");
     // The document ends with white space that tells this append from others.
     let mut grown = objects(&*with);
