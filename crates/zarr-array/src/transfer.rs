@@ -199,8 +199,12 @@ impl<'a> Transfer<'a> {
     /// Checks the length of the buffer. Memory is proportional to the selection's own lists.
     pub(crate) fn new(selected: Selected<'a>, buffer_len: usize) -> Result<Self, ArrayError> {
         check_length(buffer_len, selected.length)?;
-        let view = View::contiguous(&selected.shape).map_err(CopyError::from)?;
-        Self::in_view(selected, view)
+        let view = match selected.shape.contains(&0) {
+            false => View::contiguous(&selected.shape),
+            // A view counts 0 as 1, and the other sizes may multiply to too much.
+            true => View::contiguous(&vec![0; selected.shape.len()]),
+        };
+        Self::in_view(selected, view.map_err(CopyError::from)?)
     }
 
     /// As [`new`](Transfer::new), for elements at the positions of a view of the selection's

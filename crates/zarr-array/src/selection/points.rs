@@ -54,9 +54,8 @@ impl Points {
     /// # Ok::<(), zarr_array::ArrayError>(())
     /// ```
     pub fn of_mask(shape: &[u64], mask: &[bool]) -> Result<Self, ArrayError> {
-        let elements =
-            shape.iter().try_fold(1_u64, |elements, length| elements.checked_mul(*length));
-        if elements != Some(wide(mask.len())) {
+        let elements = shape.iter().copied().fold(1, u64::saturating_mul);
+        if elements != wide(mask.len()) {
             let (found, expected) = (wide(mask.len()), shape.to_vec());
             return Err(ArrayError::ElementCount { found, expected });
         }

@@ -213,6 +213,13 @@ fn an_array_without_axes_has_one_point() {
     assert!(Points::of_mask(&[], &[false]).is_err());
 }
 
+#[test]
+fn a_mask_without_elements_selects_none_whatever_its_other_sizes() {
+    let none = Points::of_mask(&[1 << 40, 1 << 40, 0], &[]).expect("as many as the sizes say");
+    assert!(none.is_empty());
+    assert!(Points::of_mask(&[1 << 40, 1 << 40], &[]).is_err());
+}
+
 /// More chunks than 64 bits can number.
 #[test]
 fn grids_of_very_many_chunks() {

@@ -271,3 +271,24 @@ fn pieces_are_the_region_in_order_and_end_with_chunks() {
         }
     }
 }
+
+/// An empty selection has no elements, however many there would be along its other axes.
+#[test]
+fn an_empty_selection_of_a_huge_array_is_nothing() {
+    let grid = r#"{"name": "regular", "configuration": {"chunk_shape": [10, 5]}}"#;
+    let array = array("[100, 18446744073709551615]", "uint8", grid, r#"["bytes"]"#);
+    for text in ["5:5", "100:200, ::-1", "3:3:-1, 1:9223372036854775807:3", "[], :", ":, 7:7"] {
+        let region = Selection::parse(text, array.shape()).expect("parses");
+        assert_eq!(array.read(&region).expect("reads"), [0; 0], "{text}");
+        assert_eq!(array.read_as::<u8>(&region).expect("reads"), [0; 0], "{text}");
+        array.write(&region, &[]).expect("writes");
+        assert!(array.write(&region, &[1, 2]).is_err(), "{text}");
+        assert_eq!(array.batches(&region, 100).expect("inside").count(), 0, "{text}");
+        assert!(array.layout().plan(&region).expect("plans").is_empty(), "{text}");
+        #[cfg(feature = "async")]
+        {
+            let read = futures_executor::block_on(array.asynchronous().read(&region));
+            assert_eq!(read.expect("reads"), [0; 0], "{text}");
+        }
+    }
+}
