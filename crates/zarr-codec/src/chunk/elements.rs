@@ -70,7 +70,7 @@ impl ChunkCodec {
     ) -> Result<ChunkElements, ChunkError> {
         if let ShapedCodec::Mapped(_) = &self.array_to_bytes {
             let encoded = Bytes::Taken(std::mem::take(encoded).into());
-            let buffer = self.gathered(encoded, fill, scratch)?;
+            let buffer = self.gathered(encoded, &self.everything(), fill, scratch)?;
             return Ok(ChunkElements { buffer, view: self.whole()?, order: Order::C });
         }
         let Scratch { pool, shard: shard_scratch, .. } = scratch;

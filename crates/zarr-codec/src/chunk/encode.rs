@@ -193,6 +193,7 @@ impl ChunkCodec {
         out: &mut Vec<u8>,
         scratch: &mut Scratch,
     ) -> Result<Encoded, ChunkError> {
+        self.check_limit()?;
         let Scratch { pool, shard: shard_scratch, .. } = scratch;
         let place = &self.bound.array_to_bytes_path;
         let failed = |kind| chunk_error(place, kind);

@@ -1,15 +1,16 @@
 //! Chunks of a chain with a codec that changes values. The rest of the chain decodes its own
-//! elements, all at once, and the codec changes them one by one.
+//! elements, those of the region if that is possible, and the codec changes them one by one.
 
 use zarr_view::{CopyError, View};
 
 use super::{ChunkCodec, Empty, Encoded, Input, ShapedCodec, chunk_error};
-use crate::array_to_bytes::shard::ShardDecoder;
+use crate::array_to_bytes::shard::{ShardDecoder, unravel};
 use crate::array_to_bytes::{ArrayToBytes, Mapped};
 use crate::bound::Bound;
 use crate::error::{ChunkError, ChunkErrorKind};
+use crate::length::widen;
 use crate::scratch::{Buffer, Bytes, Scratch};
-use crate::transform::Source;
+use crate::transform::{NestedError, Slice, Source, sliced};
 
 impl ChunkCodec {
     /// The codec that changes values, and the chain after it.
@@ -20,70 +21,88 @@ impl ChunkCodec {
         }
     }
 
-    /// All elements in C order of the stored shape, if a codec that changes values provides them.
-    pub(super) fn mapped_elements(
+    /// The elements that `region` of a chunk needs, for an output with this view, if a codec that
+    /// changes values provides them: those of the region, or all if the codec or the codecs before
+    /// it need all.
+    pub(super) fn mapped_source(
         &self,
         encoded: Bytes<'_>,
+        region: &[Slice],
+        view: &View,
         fill: &[u8],
         scratch: &mut Scratch,
-    ) -> Result<Buffer, ChunkError> {
-        let place = &self.bound.array_to_bytes_path;
+    ) -> Result<Source<'static>, ChunkError> {
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
         let failed = |kind| chunk_error(place, kind);
         let Some((mapped, inner)) = self.mapped() else {
             unreachable!("asked only of chunks whose elements are changed");
         };
+        let part = self.transform.stored_region(region, view);
+        let part = part.filter(|_| mapped.codec.is_elementwise());
+        let everything: Vec<Slice>;
+        let stored_region = if let Some(part) = &part {
+            &**part
+        } else {
+            if mapped.inner.has_shard() {
+                self.check_limit()?;
+            }
+            everything = inner.everything();
+            &everything
+        };
         let fill = mapped.fill(fill, &mut scratch.pool).map_err(failed)?;
-        let stored = inner.gathered(encoded, &fill, scratch)?;
+        let stored = inner.gathered(encoded, stored_region, &fill, scratch)?;
         let pool = &mut scratch.pool;
-        let elements =
-            mapped.codec.decode(&stored, inner.shape(), &mapped.data_type, pool).map_err(failed)?;
+        let shape: Vec<usize> = stored_region.iter().map(|slice| slice.count).collect();
+        let elements = mapped.codec.decode(&stored, &shape, &mapped.data_type, pool);
+        let elements = elements.map_err(|kind| failed(in_chunk(kind, stored_region, inner)))?;
         pool.give(stored);
-        Ok(elements)
+        let element = element.moved(false);
+        Ok(match part {
+            Some(_) => Source::Part(elements, element),
+            None => Source::Elements(Bytes::Taken(elements), element),
+        })
     }
 
-    /// All elements in C order of the chunk's shape.
+    /// The elements of `region`, in C order.
     ///
-    /// Allocates memory for them only after checking that there are as many bytes as they need
-    /// or, for a shard, only up to the limit (SD-35).
+    /// Without a shard, allocates memory for them only after checking that there are as many bytes as
+    /// they need (SD-35).
     pub(super) fn gathered(
         &self,
         encoded: Bytes<'_>,
+        region: &[Slice],
         fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<Buffer, ChunkError> {
-        let Bound { element, array_to_bytes_path: place, options, .. } = &*self.bound;
+        let Bound { element, array_to_bytes_path: place, .. } = &*self.bound;
+        let failed = |error: NestedError| error.at(place);
         let plain = element.moved(false);
         let bytes = self.decode_bytes(encoded, &mut scratch.pool)?;
-        match &self.array_to_bytes {
+        let mut source = match &self.array_to_bytes {
             ShapedCodec::Elements(codec) => {
                 let pool = &mut scratch.pool;
                 let source = Source::new(codec, bytes, self.elements, element, pool);
-                let mut source = source.map_err(|kind| chunk_error(place, kind))?;
-                let gathered = self.transform.gather(0, &mut source, plain, pool);
-                gathered.map_err(|error| error.at(place))
+                source.map_err(|kind| chunk_error(place, kind))?
             }
             ShapedCodec::Shard(shard) => {
-                if self.bytes() > options.unknown_decoded_len {
-                    let limit = options.unknown_decoded_len;
-                    return Err(chunk_error(place, ChunkErrorKind::DecodedLimit { limit }));
-                }
                 let Scratch { pool, shard: shard_scratch, .. } = scratch;
                 let shard_scratch = shard_scratch.get_or_insert_default();
                 let mut source =
                     Source::Shard(ShardDecoder::new(shard, &bytes, fill, shard_scratch)?);
-                let gathered = self.transform.gather(0, &mut source, plain, pool);
-                let gathered = gathered.map_err(|error| error.at(place))?;
+                let gathered = self.transform.gather_region(&mut source, region, plain, pool);
                 drop(source);
                 bytes.give_to(pool);
-                Ok(gathered)
+                return gathered.map_err(failed);
             }
             ShapedCodec::Mapped(_) => {
-                let elements = self.mapped_elements(bytes, fill, scratch)?;
-                let mut source = Source::Elements(Bytes::Taken(elements), plain);
-                let gathered = self.transform.gather(0, &mut source, plain, &mut scratch.pool);
-                gathered.map_err(|error| error.at(place))
+                let shape: Vec<usize> = region.iter().map(|slice| slice.count).collect();
+                let view = View::contiguous(&shape).map_err(CopyError::from);
+                let view = view.map_err(|error| failed(error.into()))?;
+                self.mapped_source(bytes, region, &view, fill, scratch)?
             }
-        }
+        };
+        let pool = &mut scratch.pool;
+        self.transform.gather_region(&mut source, region, plain, pool).map_err(failed)
     }
 
     /// Encodes a chunk of values that are changed before they are stored.
@@ -99,6 +118,9 @@ impl ChunkCodec {
         let Some((mapped, inner)) = self.mapped() else {
             unreachable!("asked only of chunks whose elements are changed");
         };
+        if mapped.inner.has_shard() {
+            self.check_limit()?;
+        }
         let Input { data, view, fill } = input;
         let pool = &mut scratch.pool;
         let plain = element.moved(false);
@@ -116,4 +138,17 @@ impl ChunkCodec {
         scratch.pool.give(stored);
         Ok(content)
     }
+}
+
+/// The error of an element of `region`, with the number of the element in the chunk.
+fn in_chunk(mut kind: ChunkErrorKind, region: &[Slice], codec: &ChunkCodec) -> ChunkErrorKind {
+    if let ChunkErrorKind::Value { element, .. } = &mut kind
+        && let Ok(number) = usize::try_from(*element)
+        && let Ok(whole) = View::contiguous(codec.shape())
+        && let Ok(part) = sliced(&whole, region)
+        && let Some(position) = part.position(&unravel(number, part.shape()))
+    {
+        *element = widen(position);
+    }
+    kind
 }

@@ -22,7 +22,7 @@ use crate::codec_path::CodecPath;
 use crate::error::{ChainError, ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::scratch::{Bytes, Scratch};
-use crate::transform::{ArrayTransform, NestedError, Slice, Source};
+use crate::transform::{ArrayTransform, NestedError, Slice, Source, check_shape};
 
 pub use elements::{ChunkElements, Order};
 pub use encode::Encoded;
@@ -185,8 +185,9 @@ impl ChunkCodec {
         if let ShapedCodec::Mapped(_) = &self.array_to_bytes {
             // Skip the bytes-to-bytes codecs of this chain: they belong to the chain after the
             // codec.
-            let elements = self.mapped_elements(Bytes::Lent(encoded), fill, scratch)?;
-            let mut source = Source::Elements(Bytes::Taken(elements), element.moved(false));
+            check_shape(region, out).map_err(|error| failed(error.into()))?;
+            let encoded = Bytes::Lent(encoded);
+            let mut source = self.mapped_source(encoded, region, out.view(), fill, scratch)?;
             let pool = &mut scratch.pool;
             self.transform.decode(&mut source, region, out, pool).map_err(failed)?;
             source.give_to(pool);
@@ -288,12 +289,28 @@ impl ChunkCodec {
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
         let failed = |error: NestedError| error.at(&self.bound.array_to_bytes_path);
-        let everything: Vec<Slice> = self.shape().iter().map(|size| (0..*size).into()).collect();
         let whole = View::contiguous(self.shape());
         let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
         let mut out = Output::new(elements, &whole, self.bound.element.size())
             .map_err(|error| failed(error.into()))?;
-        self.decode(encoded, &everything, &mut out, &[], scratch)
+        self.decode(encoded, &self.everything(), &mut out, &[], scratch)
+    }
+
+    /// The region of all elements.
+    fn everything(&self) -> Vec<Slice> {
+        self.shape().iter().map(|size| (0..*size).into()).collect()
+    }
+
+    /// Refuses a chunk, read or written, if a part of it may need a buffer for all elements of a
+    /// shard: a few bytes may expand to any number of them.
+    fn check_limit(&self) -> Result<(), ChunkError> {
+        let limit = self.bound.options.unknown_decoded_len;
+        match self.transform.order() {
+            None if self.bytes() > limit => {
+                Err(self.failed(ChunkErrorKind::DecodedLimit { limit }))
+            }
+            _ => Ok(()),
+        }
     }
 
     pub(crate) fn failed(&self, kind: ChunkErrorKind) -> ChunkError {

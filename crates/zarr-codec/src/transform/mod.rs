@@ -32,8 +32,9 @@ use crate::scratch::{Buffer, Pool};
 
 pub(crate) use encode::Slab;
 pub(crate) use nested_error::NestedError;
+pub(crate) use slice::check_shape;
+use slice::is_box;
 pub use slice::{Slice, margins, sliced};
-use slice::{check_shape, is_box};
 pub(crate) use source::Source;
 
 /// The compiled array-to-array codecs of a chain, for one chunk shape.
@@ -150,14 +151,14 @@ impl ArrayTransform {
             let (expected, found) = (shape.len(), region.len());
             return Err(CopyError::from(ViewError::Rank { expected, found }).into());
         }
-        if let (Source::Shard(shard), Some(order)) = (&mut *source, &self.order) {
+        if let (Source::Shard(_) | Source::Part(..), Some(order)) = (&*source, &self.order) {
             check_shape(region, out)?;
             if self.codecs.is_empty() {
-                return shard.decode(region, out);
+                return source.write_region(region, out);
             }
             let region: Vec<Slice> =
                 order.iter().filter_map(|axis| region.get(*axis).copied()).collect();
-            return shard.decode(&region, &mut out.permute(order)?);
+            return source.write_region(&region, &mut out.permute(order)?);
         }
         match (&mut *source, self.view()) {
             (Source::Elements(bytes, element), Some(view)) => {
@@ -176,8 +177,29 @@ impl ArrayTransform {
                 pool.give(buffer);
                 Ok(())
             }
-            (Source::Shard(_), _) => self.through_box(source, region, out, pool),
+            (Source::Shard(_) | Source::Part(..), _) => self.through_box(source, region, out, pool),
         }
+    }
+
+    /// The elements of `region` in C order, in memory of the pool.
+    pub(crate) fn gather_region(
+        &self,
+        source: &mut Source<'_>,
+        region: &[Slice],
+        element: CopyElement,
+        pool: &mut Pool,
+    ) -> Result<Buffer, NestedError> {
+        let whole = self.chunk_shape().iter().map(|size| Slice::from(0..*size));
+        if whole.eq(region.iter().copied()) {
+            return self.gather(0, source, element, pool);
+        }
+        let shape: Vec<usize> = region.iter().map(|slice| slice.count).collect();
+        let view = View::contiguous(&shape).map_err(CopyError::from)?;
+        let mut buffer = pool.take(view.len().saturating_mul(element.size()))?;
+        let mut out = Output::new(&mut buffer, &view, element.size())?;
+        self.decode(source, region, &mut out, pool)?;
+        source.give_to(pool);
+        Ok(buffer)
     }
 
     /// The level at which `region`, for an output with this view, corresponds to the stored array
@@ -217,8 +239,8 @@ impl ArrayTransform {
         Ok(out.shrink(&valid)?.copy_from(view, elements, element, &[])?)
     }
 
-    /// The region of a shard, in the stored shape, that [`decode`](ArrayTransform::decode) needs
-    /// for `region` and an output with this view. `None` if it is more than the region.
+    /// The region of the stored array that holds the elements of `region`, for an output with this
+    /// view. `None` if the region is not a region there, or needs a buffer.
     pub(crate) fn stored_region<'r>(
         &self,
         region: &'r [Slice],
@@ -328,7 +350,7 @@ impl ArrayTransform {
         match source {
             Source::Elements(..) | Source::Packed(_) => self.stored_view_at(level).is_some(),
             // Inner chunks are decoded one by one, directly to the stored shape.
-            Source::Shard(_) => level >= self.codecs.len(),
+            Source::Shard(_) | Source::Part(..) => level >= self.codecs.len(),
         }
     }
 
@@ -341,25 +363,20 @@ impl ArrayTransform {
         out: &mut Output<'_>,
         pool: &mut Pool,
     ) -> Result<(), NestedError> {
-        match (source, self.stored_view_at(level)) {
-            (Source::Elements(bytes, element), Some(view)) => {
-                Ok(out.copy_from(view, bytes, *element, &[])?)
-            }
-            (Source::Packed(packed), Some(view)) if !out.view().is_masked_out() => {
-                let valid = out.view().valid_box();
-                packed.unpack(
-                    &view.shrink(&valid).map_err(CopyError::from)?,
-                    &mut out.shrink(&valid)?,
-                    pool,
-                )
-            }
-            (Source::Shard(shard), _) => shard.decode_box(out),
-            // Masked out: no element to unpack.
-            (Source::Packed(_), Some(_)) => Ok(()),
-            (Source::Elements(..) | Source::Packed(_), None) => {
-                unreachable!("elements are taken at a level where they meet the stored as one view")
-            }
+        let stored = self.stored_view_at(level);
+        if let (Source::Elements(bytes, element), Some(stored)) = (&*source, stored) {
+            return Ok(out.copy_from(stored, bytes, *element, &[])?);
         }
+        if out.view().is_masked_out() {
+            return Ok(());
+        }
+        let valid = out.view().valid_box();
+        let mut out = out.shrink(&valid)?;
+        if let (Source::Packed(packed), Some(stored)) = (&*source, stored) {
+            return packed.unpack(&stored.shrink(&valid).map_err(CopyError::from)?, &mut out, pool);
+        }
+        let region: Vec<Slice> = valid.into_iter().map(Slice::from).collect();
+        source.write_region(&region, &mut out)
     }
 
     /// Moves a region with steps through a buffer that holds the box around it, so that only

@@ -29,7 +29,7 @@ pub(super) fn is_box(region: &[Slice]) -> bool {
 }
 
 /// Refuses an output if its shape differs from its region's.
-pub(super) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), CopyError> {
+pub(crate) fn check_shape(region: &[Slice], out: &Output<'_>) -> Result<(), CopyError> {
     let found = out.view().shape();
     if found.len() != region.len() {
         let (expected, found) = (region.len(), found.len());

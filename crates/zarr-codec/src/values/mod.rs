@@ -2,9 +2,9 @@
 //!
 //! Codecs that only move elements compile to a view. A codec that changes values ends the view: the
 //! codecs after it are a separate chain, bound to another data type. This chain decodes all its
-//! elements at once; then the codec changes them one by one. Only `numcodecs.delta` also needs the
-//! elements before each element. Computation is exact, in the type of the elements or with more
-//! digits; see [`number`].
+//! elements, or those of a region; then the codec changes them one by one. Only `numcodecs.delta`
+//! also needs the elements before each element, and third-party codecs need all. Computation is
+//! exact, in the type of the elements or with more digits; see [`number`].
 
 mod bitround;
 mod cast;

@@ -14,6 +14,8 @@ mod golden;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod limits;
+#[cfg(test)]
 mod locate;
 #[cfg(test)]
 mod loss;

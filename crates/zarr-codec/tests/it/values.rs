@@ -2,7 +2,7 @@
 
 use zarr_codec::{AxisEdges, Chain, Need, Options, Scratch, Slice};
 use zarr_metadata::{Codec, DataType};
-use zarr_view::{Output, View};
+use zarr_view::View;
 
 use crate::support::{Random, bind, codec, data_type, decode, decode_whole, encode};
 
@@ -363,24 +363,27 @@ fn fill_values_that_a_cast_does_not_keep_are_told() {
 #[test]
 fn sd_35_memory_is_taken_for_elements_that_are_there() {
     let count = 1_u64 << 44;
-    let view = View::contiguous(&[1]).expect("small");
     let zlib = numcodecs("zlib", "");
-    for codecs in [
-        chain(&[&cast("float64", "")]),
-        format!("[{}, {LITTLE}, {zlib}]", cast("int16", "")),
-        format!(
-            r#"[{}, {{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{count}],
-            "codecs": [{LITTLE}], "index_codecs": [{LITTLE}]}}}}]"#,
-            cast("int16", "")
-        ),
+    let shard = format!(
+        r#"{{"name": "sharding_indexed", "configuration": {{"chunk_shape": [{count}],
+        "codecs": [{LITTLE}], "index_codecs": [{LITTLE}]}}}}"#
+    );
+    let int16 = cast("int16", "");
+    let halves = format!(r#"{{"name": "reshape", "configuration": {{"shape": [{count}]}}}}"#);
+    for (codecs, shape, found) in [
+        (chain(&[&cast("float64", "")]), vec![count], None),
+        (format!("[{int16}, {LITTLE}, {zlib}]"), vec![count], None),
+        (format!("[{halves}, {int16}, {shard}]"), vec![2, count / 2], None),
+        (format!("[{int16}, {halves}, {shard}]"), vec![2, count / 2], None),
+        // Only the elements of the region, here of an inner chunk that is left out.
+        (format!("[{int16}, {shard}]"), vec![count], Some(vec![3; 2])),
     ] {
-        let codec = codec(&codecs, "uint8", &[count]);
-        let mut element = [0];
-        let mut out = Output::new(&mut element, &view, 1).expect("fits");
-        // For the shard, an index that leaves its inner chunk out.
-        let error = codec
-            .decode(&[0xff; 16], &[(5..6).into()], &mut out, &[0], &mut Scratch::new())
-            .expect_err("too little");
-        assert!(error.to_string().contains("codec "), "{error}");
+        let codec = codec(&codecs, "uint8", &shape);
+        let region: Vec<Slice> = shape.iter().map(|_| (0..2).into()).collect();
+        let decoded = decode(&codec, &[0xff; 16], &region, &[3], &mut Scratch::new());
+        match (decoded, found) {
+            (Err(error), None) => assert!(error.to_string().contains("codec "), "{error}"),
+            (decoded, found) => assert_eq!(decoded.ok(), found),
+        }
     }
 }

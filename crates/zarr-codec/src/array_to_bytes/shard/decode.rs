@@ -139,26 +139,6 @@ impl<'s> ShardDecoder<'s> {
         Self { codec, available, index: Index::Kept(index), fill, scratch }
     }
 
-    /// Writes the whole shard to `out`, which has its shape.
-    ///
-    /// Masked parts of `out` are not decoded.
-    pub(crate) fn decode_box(&mut self, out: &mut Output<'_>) -> Result<(), NestedError> {
-        let shape = &self.codec.shape;
-        let found = out.view().shape();
-        if found != shape {
-            let axes = shape.iter().zip(found).enumerate();
-            let mut differing = axes.filter(|(_, (src, dst))| src != dst);
-            let (axis, (&src, &dst)) = differing.next().unwrap_or((0, (&0, &0)));
-            return Err(CopyError::Shape { axis, src, dst }.into());
-        }
-        if out.view().is_masked_out() {
-            return Ok(());
-        }
-        let valid = out.view().valid_box();
-        let region: Vec<Slice> = valid.iter().cloned().map(Slice::from).collect();
-        self.decode(&region, &mut out.shrink(&valid)?)
-    }
-
     /// Writes `region` of the shard to `out`, which has the region's shape and no mask.
     pub(crate) fn decode(
         &mut self,
