@@ -38,9 +38,9 @@ impl Options {
 
     /// The most bytes that decoding may produce where the metadata gives no length (SD-35). This
     /// applies to the output of a compressor that is followed by another compressor or contains a
-    /// shard. It also applies to the elements of a chunk with a `reshape` before its shard: a part of
-    /// it may need a buffer for all elements, and a few bytes may expand to many. Longer chunks of
-    /// these kinds are not written either.
+    /// shard. It also applies to the mask and to the values of `zarrs.optional`, and to the elements
+    /// of a chunk with a `reshape` before its shard: a part of it may need a buffer for all elements,
+    /// and a few bytes may expand to many. Longer chunks of these kinds are not written either.
     ///
     /// The chunk's elements limit the output of a compressor as well: it is at most twice the output
     /// of encoders for incompressible elements, plus a mebibyte.

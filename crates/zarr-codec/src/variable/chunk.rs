@@ -305,7 +305,7 @@ impl VariableChunkCodec {
         match &self.array_to_bytes {
             ShapedCodec::Shard(shard) => shard.encode(&stored, fill, out)?,
             ShapedCodec::Optional(optional, mask) => {
-                optional.encode(&stored, mask, out, &self.bound.array_to_bytes_path)?;
+                optional.encode(&stored, mask, self.limit, out, &self.bound.array_to_bytes_path)?;
             }
             // Refused above, as it is only read.
             ShapedCodec::Json => return Err(self.failed(ChunkErrorKind::ReadOnly)),

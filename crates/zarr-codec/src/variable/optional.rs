@@ -118,11 +118,12 @@ impl Optional {
     }
 
     /// Encodes all elements of a chunk, in the order in which they are stored, into `out`, which is
-    /// emptied first.
+    /// emptied first. Refuses a mask and values that [`decode`](Self::decode) would.
     pub(super) fn encode(
         &self,
         elements: &[&[u8]],
         mask: &ChunkCodec,
+        limit: u64,
         out: &mut Vec<u8>,
         place: &CodecPath,
     ) -> Result<(), ChunkError> {
@@ -145,17 +146,17 @@ impl Optional {
             }
         }
         let (mut encoded_mask, mut encoded_values) = (Vec::new(), Vec::new());
-        encode(mask, &there, &[0], &mut encoded_mask, place)?;
+        encode(mask, &there, &[0], limit, &mut encoded_mask, place)?;
         if !values.is_empty() {
             let shape = [widen(values.len())];
             match &self.values {
                 AnyChain::Fixed(chain) => {
                     let codec = shaped(chain.for_shape(&shape), place)?;
                     let (values, fill) = (values.concat(), vec![0; chain.element_size()]);
-                    encode(&codec, &values, &fill, &mut encoded_values, place)?;
+                    encode(&codec, &values, &fill, limit, &mut encoded_values, place)?;
                 }
                 AnyChain::Variable(chain) => {
-                    let codec = shaped(chain.for_shape(&shape), place)?;
+                    let codec = shaped(chain.for_shape(&shape), place)?.with_limit(limit);
                     codec.encode(&values, chain.zero(), &mut encoded_values)?;
                 }
             }
@@ -195,6 +196,14 @@ fn parts(bytes: &[u8]) -> Result<(&[u8], &[u8]), ChunkErrorKind> {
     }
 }
 
+/// Refuses too many bytes of a mask or of values.
+fn check_limit(bytes: usize, limit: u64) -> Result<(), ChunkErrorKind> {
+    match widen(bytes) > limit {
+        true => Err(ChunkErrorKind::DecodedLimit { limit }),
+        false => Ok(()),
+    }
+}
+
 /// All elements of an encoded array, in C order.
 fn decode(
     codec: &ChunkCodec,
@@ -205,9 +214,7 @@ fn decode(
 ) -> Result<Vec<u8>, ChunkError> {
     let failed = |kind| place.chunk_error(kind);
     let bytes = codec.elements().saturating_mul(size);
-    if widen(bytes) > limit {
-        return Err(failed(ChunkErrorKind::DecodedLimit { limit }));
-    }
+    check_limit(bytes, limit).map_err(failed)?;
     let found = widen(encoded.len());
     // Before memory is allocated.
     if let Some(least) = codec.encoded_len().filter(|least| found < *least) {
@@ -229,9 +236,11 @@ fn encode(
     codec: &ChunkCodec,
     elements: &[u8],
     fill: &[u8],
+    limit: u64,
     out: &mut Vec<u8>,
     place: &CodecPath,
 ) -> Result<(), ChunkError> {
+    check_limit(elements.len(), limit).map_err(|kind| place.chunk_error(kind))?;
     let view = View::contiguous(codec.shape());
     let view = view.map_err(|error| place.chunk_error(ChunkErrorKind::Copy(error.into())))?;
     codec.encode(elements, &view, fill, out, &mut Scratch::new()).map(drop)

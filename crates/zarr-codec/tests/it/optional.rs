@@ -184,6 +184,31 @@ fn memory_follows_the_bytes_that_are_there() {
     assert_eq!(error.kind(), &ChunkErrorKind::EncodedLength { found: 1, least: 1 << 17 });
 }
 
+/// A mask or values that exceed the limit for reading are not written.
+#[test]
+fn what_is_written_can_be_read_with_the_same_limit() {
+    let gzip = r#"{"name": "gzip", "configuration": {"level": 1}}"#;
+    let strings = format!(r#"{{"name": "vlen-utf8"}}, {gzip}"#);
+    let numbers = format!("{BYTES}, {gzip}");
+    let text = [&[b'x'; 20][..], &[1]].concat();
+    for (inner, values, element, limit) in [
+        (DataType::Uint8, BYTES, &[1, 1][..], 4),
+        (DataType::Uint64, &numbers, &[1; 9], 32),
+        (DataType::String, &strings, &text, 4 + 4 * 24),
+    ] {
+        let codec = bound(&chain(PACKBITS, values), &of(inner), &[4]);
+        let mut chunk = Vec::new();
+        let encoded = codec.clone().with_limit(limit).encode(&[element; 4], &[0], &mut chunk);
+        assert_eq!(encoded, Ok(Encoded::Chunk));
+        let decoded = codec.clone().with_limit(limit).decode_all(&chunk, &[0]).expect("decodes");
+        assert!(decoded.iter().eq([element; 4]));
+        let low = codec.with_limit(limit - 1);
+        assert!(low.decode_all(&chunk, &[0]).is_err());
+        let error = low.encode(&[element; 4], &[0], &mut chunk).expect_err("too long");
+        assert!(error.to_string().contains(&format!("{}", limit - 1)), "{error}");
+    }
+}
+
 #[test]
 fn chains_that_do_not_fit_are_refused() {
     let bind = |codecs: &str, data_type: &DataType| {
