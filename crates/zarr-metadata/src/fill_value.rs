@@ -91,7 +91,8 @@ impl FillValue {
     }
 
     /// The default fill value of an array of this type: "NaT" for times and durations (0 is an
-    /// ordinary value of these), else [`zero`](Self::zero).
+    /// ordinary value of these), NaN for `float8_e8m0fnu` and its complex numbers, which have no
+    /// zero, else [`zero`](Self::zero).
     ///
     /// # Errors
     /// For types that are not interpreted.
@@ -100,6 +101,8 @@ impl FillValue {
             DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_) => {
                 Self::from_bytes(data_type, &i64::MIN.to_le_bytes())
             }
+            DataType::Float8E8m0fnu => Self::from_bytes(data_type, &[0xff]),
+            DataType::ComplexFloat8E8m0fnu => Self::from_bytes(data_type, &[0xff; 2]),
             _ => Self::zero(data_type),
         }
     }

@@ -267,7 +267,7 @@ pub(crate) struct Create {
     #[command(flatten)]
     pub(crate) encoding: Encoding,
     /// The value of elements that were never written, as JSON, or for times in the form that
-    /// `read` prints [default: 0, false or NaT].
+    /// `read` prints [default: 0, false, NaT or NaN].
     #[arg(long, value_name = "JSON", allow_hyphen_values = true, value_parser = value)]
     pub(crate) fill: Option<String>,
     /// A name for each axis: time,x.

@@ -1,6 +1,6 @@
 //! Floating point against exact references (SD-45).
 
-use zarr_metadata::{DataType, FillValue, format_element, parse_element};
+use zarr_metadata::{ArrayBuilder, DataType, FillValue, format_element, parse_element};
 
 use crate::support::data_type;
 
@@ -227,6 +227,17 @@ fn sd_45_scales_have_no_zero_and_no_sign() {
     // and 129.
     assert_eq!(code_of(&scale, "1.5"), Some(128));
     assert_eq!(code_of(&scale, "3"), Some(129));
+}
+
+#[test]
+fn the_default_fill_value_is_nan_where_there_is_no_zero() {
+    for (name, size, json) in
+        [("float8_e8m0fnu", 1, r#""NaN""#), ("complex_float8_e8m0fnu", 2, r#"["NaN", "NaN"]"#)]
+    {
+        let array = ArrayBuilder::new([2], data_type(name)).build().unwrap();
+        let fill = array.fill_value();
+        assert_eq!((fill.json(), fill.bytes()), (json, Some(&[0xff_u8; 2][..size])));
+    }
 }
 
 #[test]

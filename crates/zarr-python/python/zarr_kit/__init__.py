@@ -170,8 +170,8 @@ def create(
         The codecs as in ``zarr.json``. None means ``bytes`` (for strings ``vlen-utf8``, for byte
         strings ``vlen-bytes``) and ``zstd``.
     fill_value
-        The value of elements that were never written. None means NaT for times and durations, and
-        otherwise zero or the empty string.
+        The value of elements that were never written. None means NaT for times and durations, NaN
+        for ``float8_e8m0fnu``, and otherwise zero or the empty string.
     dimension_names
         Names of the axes.
     attributes
