@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
 
 use zarr_store::{DirEntry, Key, Operation, Prefix, Store, StoreError, StoreExt as _, sorted};
 
@@ -47,9 +48,17 @@ struct Chunks {
 type File = Mutex<Option<Option<Arc<Rows>>>>;
 
 #[derive(Deserialize)]
-struct Document {
-    metadata: BTreeMap<String, Value>,
+struct Document<'a> {
+    /// As text: programs that parse numbers round them.
+    #[serde(borrow)]
+    metadata: BTreeMap<String, &'a RawValue>,
     record_size: u64,
+}
+
+/// A document of version 3.
+#[derive(Deserialize)]
+struct NodeDocument {
+    node_type: Value,
 }
 
 #[derive(Deserialize)]
@@ -77,17 +86,22 @@ impl Table {
             }
             let (path, name) = key.rsplit_once('/').unwrap_or(("", &key));
             if name == ".zarray" {
-                let chunks = Chunks::of(&value).map_err(|reason| format!("{key:?}: {reason}"))?;
+                let chunks =
+                    Chunks::of(value.get()).map_err(|reason| format!("{key:?}: {reason}"))?;
                 arrays.insert(path.to_owned(), chunks);
             }
             // No program defines their files, so all chunks would read as fill values.
-            if name == "zarr.json" && value.get("node_type").is_some_and(|kind| kind == "array") {
+            let is_array = || {
+                serde_json::from_str::<NodeDocument>(value.get())
+                    .is_ok_and(|node| node.node_type == "array")
+            };
+            if name == "zarr.json" && is_array() {
                 return Err(format!(
                     "{key:?} is an array of version 3, and tables have chunks of arrays of version 2 \
                      (\".zarray\") only; a reference file of JSON may have both"
                 ));
             }
-            documents.insert(key, value.to_string().into_bytes().into());
+            documents.insert(key, value.get().as_bytes().into());
         }
         Ok(Self { folder, documents, without_key, arrays, record_size, files: Mutex::default() })
     }
@@ -296,10 +310,9 @@ fn damaged(key: &Key, reason: String) -> StoreError {
 }
 
 impl Chunks {
-    fn of(document: &Value) -> Result<Self, String> {
+    fn of(document: &str) -> Result<Self, String> {
         let ArrayDocument { shape, chunks, dimension_separator } =
-            Deserialize::deserialize(document)
-                .map_err(|error: serde_json::Error| error.to_string())?;
+            serde_json::from_str(document).map_err(|error| error.to_string())?;
         if shape.len() != chunks.len() {
             return Err(format!("{} lengths and {} of chunks", shape.len(), chunks.len()));
         }
