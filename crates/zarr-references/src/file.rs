@@ -11,6 +11,8 @@ use serde_json::value::RawValue;
 
 use zarr_store::Key;
 
+use super::json::Json;
+
 /// The target of a key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reference {
@@ -59,8 +61,9 @@ pub(super) fn parse(
     json: &[u8],
     target: &mut dyn FnMut(&str) -> usize,
 ) -> Result<(References, BTreeSet<String>), String> {
-    let file: BTreeMap<String, &RawValue> = serde_json::from_slice(json)
-        .map_err(|error| format!("it is not a JSON object of references: {error}"))?;
+    let text = Json::new(json);
+    let file: BTreeMap<String, &RawValue> =
+        text.read().map_err(|error| format!("it is not a JSON object of references: {error}"))?;
     // Version 0 has the references at the top, and version 1 below "refs". A key "refs" of version
     // 0 would be a name of a file, which no hierarchy has.
     let mut parser = Parser {
@@ -69,14 +72,15 @@ pub(super) fn parse(
         templates: BTreeMap::new(),
         numbers: HashMap::new(),
         room: json.len().saturating_mul(MOST_EXPANDED),
+        text: &text,
         target,
     };
     if !file.contains_key("refs") {
         parser.all(file)?;
         return Ok((parser.found, parser.without_key));
     }
-    let file: File<'_> = serde_json::from_slice(json)
-        .map_err(|error| format!("it is not a reference file: {error}"))?;
+    let file: File<'_> =
+        text.read().map_err(|error| format!("it is not a reference file: {error}"))?;
     if file.version.as_ref().is_some_and(|version| *version != 1) {
         return Err("its version is neither 0 nor 1".to_owned());
     }
@@ -105,6 +109,7 @@ struct Parser<'a> {
     numbers: HashMap<String, usize>,
     /// The number of bytes that replaced templates may still add.
     room: usize,
+    text: &'a Json<'a>,
     target: &'a mut dyn FnMut(&str) -> usize,
 }
 
@@ -116,13 +121,14 @@ impl Parser<'_> {
                 continue;
             }
             let fail = |reason: &dyn fmt::Display| format!("its reference {key:?} {reason}");
-            let reference = self.one(value.get()).map_err(|reason| fail(&reason))?;
+            let reference = self.one(value).map_err(|reason| fail(&reason))?;
             self.found.insert(key, reference);
         }
         Ok(())
     }
 
-    fn one(&mut self, json: &str) -> Result<Reference, String> {
+    fn one(&mut self, value: &RawValue) -> Result<Reference, String> {
+        let json = value.get();
         match json.as_bytes().first() {
             Some(b'"') => {
                 let text: String = serde_json::from_str(json).map_err(|error| error.to_string())?;
@@ -135,7 +141,7 @@ impl Parser<'_> {
                 Ok(Reference::Inline(bytes.into()))
             }
             // A document that was not quoted.
-            Some(b'{') => Ok(Reference::Inline(json.as_bytes().into())),
+            Some(b'{') => Ok(Reference::Inline(self.text.given(value).into())),
             Some(b'[') => {
                 let listed = serde_json::from_str(json).map_err(|_| {
                     "is a list, but neither [url] nor [url, offset, length] with numbers of bytes"

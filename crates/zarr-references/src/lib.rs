@@ -14,6 +14,7 @@
 mod export;
 mod file;
 mod form;
+mod json;
 mod opener;
 #[cfg(feature = "parquet")]
 mod pages;

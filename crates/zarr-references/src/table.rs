@@ -13,6 +13,7 @@ use serde_json::value::RawValue;
 use zarr_store::{DirEntry, Key, Operation, Prefix, Store, StoreError, StoreExt as _, sorted};
 
 use super::file::Reference;
+use super::json::Json;
 use super::rows::Rows;
 use super::target::Targets;
 
@@ -71,7 +72,8 @@ struct ArrayDocument {
 impl Table {
     /// Reads the document of a folder.
     pub(super) fn parse(folder: Prefix, json: &[u8]) -> Result<Self, String> {
-        let Document { metadata, record_size } = serde_json::from_slice(json).map_err(|error| {
+        let json = Json::new(json);
+        let Document { metadata, record_size } = json.read().map_err(|error| {
             format!("it is not the document of a folder of references: {error}")
         })?;
         if !(1..=MOST_ROWS).contains(&record_size) {
@@ -101,7 +103,7 @@ impl Table {
                      (\".zarray\") only; a reference file of JSON may have both"
                 ));
             }
-            documents.insert(key, value.get().as_bytes().into());
+            documents.insert(key, json.given(value).into());
         }
         Ok(Self { folder, documents, without_key, arrays, record_size, files: Mutex::default() })
     }

@@ -1,34 +1,51 @@
 //! The text of documents within references.
 
-#[cfg(feature = "parquet")]
 use std::fs;
 
-#[cfg(feature = "parquet")]
 use zarr_references::ReferenceStore;
-#[cfg(feature = "parquet")]
 use zarr_store::{StoreExt as _, StoreOptions};
-#[cfg(feature = "parquet")]
 use zarr_store_tests::key;
 
-/// A table whose document has these documents, as JSON.
-#[cfg(feature = "parquet")]
-fn table(documents: &str) -> (tempfile::TempDir, ReferenceStore) {
+/// The text that the object `v/.zarray` has in the references of a file or folder.
+fn read(name: &str, json: &str) -> String {
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("refs.parq");
-    fs::create_dir(&path).unwrap();
-    let json = format!(r#"{{"metadata": {{{documents}}}, "record_size": 3}}"#);
-    fs::write(path.join(".zmetadata"), json).unwrap();
+    let path = folder.path().join(name);
+    let document = if name.ends_with("parq") { path.join(".zmetadata") } else { path.clone() };
+    fs::create_dir_all(document.parent().unwrap()).unwrap();
+    fs::write(document, json).unwrap();
     let store = ReferenceStore::open(&path, &StoreOptions::new()).unwrap();
-    (folder, store)
+    String::from_utf8(store.read(&key("v/.zarray")).unwrap().unwrap()).unwrap()
+}
+
+/// As `read`, in each form of references with unquoted documents.
+fn assert_kept(document: &str) {
+    let refs = format!(r#""v/.zattrs": {{"N": Infinity}}, "v/.zarray": {document}"#);
+    let mut forms = vec![
+        ("0.json", format!("{{{refs}}}")),
+        ("1.json", format!(r#"{{"version": 1, "refs": {{{refs}}}}}"#)),
+    ];
+    if cfg!(feature = "parquet") {
+        forms.push(("refs.parq", format!(r#"{{"metadata": {{{refs}}}, "record_size": 3}}"#)));
+    }
+    for (name, json) in forms {
+        assert_eq!(read(name, &json), document, "{name}");
+    }
 }
 
 /// Numbers of other digits would be other fill values and attributes.
-#[cfg(feature = "parquet")]
 #[test]
-fn documents_of_tables_keep_their_text() {
-    let document = r#"{"shape":[3], "chunks":[3], "fill_value": 9.969209968386869e+36,
-        "big": 123456789012345678901234567890, "beyond": 1e999, "half": "\ud83d"}"#;
-    let (_folder, store) = table(&format!(r#""v/.zarray": {document}"#));
-    let read = store.read(&key("v/.zarray")).unwrap();
-    assert_eq!(read.as_deref(), Some(document.as_bytes()));
+fn documents_keep_their_numbers() {
+    assert_kept(
+        r#"{"shape":[3], "chunks":[3], "fill_value": 9.969209968386869e+36,
+        "big": 123456789012345678901234567890, "beyond": 1e999, "half": "\ud83d"}"#,
+    );
+}
+
+/// Python writes the words, and documents of version 2 may have them.
+#[test]
+fn documents_may_have_words_for_numbers_that_are_not_finite() {
+    assert_kept(
+        r#"{"shape":[3],"chunks":[3], "fill_value":NaN,"text":"NaN \"Infinity\\", "list":
+        [NaN,-Infinity,Infinity], "\\\"NaN":-Infinity}"#,
+    );
 }
