@@ -2,9 +2,12 @@
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use zarr_store::{Key, Links, Operation, Prefix, Store, StoreError, StoreExt as _};
+
+use super::json::Json;
 
 /// Objects of at most this many bytes are written into the references where no other place of them can be
 /// named.
@@ -27,9 +30,9 @@ pub struct Exported {
 /// in a form that fsspec reads. Local files are named by absolute paths.
 ///
 /// # Errors
-/// [`StoreError`] with the key of the first array with chunks of several lengths, or of the first
-/// object that other programs cannot read in place: in a zip archive, in memory, or encoded in
-/// another way than the joined array.
+/// [`StoreError`] with the key of the first array with chunks of several lengths, of the first
+/// document that is not JSON, or of the first object that other programs cannot read in place: in a
+/// zip archive, in memory, or encoded in another way than the joined array.
 ///
 /// # Examples
 /// ```
@@ -71,16 +74,22 @@ pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError
     Ok(Exported { json: json!({"version": 1, "refs": refs}).to_string(), chunks })
 }
 
+#[derive(Deserialize)]
+struct Document {
+    chunk_grid: Option<Value>,
+}
+
 /// A document as text.
 fn document(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
     let bytes = store.read(key)?.unwrap_or_default();
     let text = String::from_utf8(bytes).map_err(|_| refused(key, "it is not UTF-8"))?;
-    let grid = serde_json::from_str::<Value>(&text).ok().and_then(|mut document| {
-        let grid = document.get_mut("chunk_grid")?;
-        Some(grid.get("name").unwrap_or(grid).as_str()?.to_owned())
-    });
-    match grid.as_deref() {
-        None | Some("regular") => Ok(Value::String(text)),
+    let json = Json::new(text.as_bytes());
+    let document: Document =
+        json.read().map_err(|error| refused(key, &format!("it is not JSON: {error}")))?;
+    let grid = document.chunk_grid.as_ref();
+    match grid.map(|grid| grid.get("name").unwrap_or(grid)) {
+        None => Ok(Value::String(text)),
+        Some(name) if name == "regular" => Ok(Value::String(text)),
         Some(_) => Err(refused(
             key,
             "its chunks have several lengths, and programs that read references expect one; `zarr-kit \

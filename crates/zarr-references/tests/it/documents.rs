@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use zarr_references::ReferenceStore;
-use zarr_store::{StoreExt as _, StoreOptions};
+use zarr_references::{ReferenceStore, export};
+use zarr_store::{MemoryStore, Prefix, StoreExt as _, StoreOptions};
 use zarr_store_tests::key;
 
 /// The text that the object `v/.zarray` has in the references of a file or folder.
@@ -48,4 +48,26 @@ fn documents_may_have_words_for_numbers_that_are_not_finite() {
         r#"{"shape":[3],"chunks":[3], "fill_value":NaN,"text":"NaN \"Infinity\\", "list":
         [NaN,-Infinity,Infinity], "\\\"NaN":-Infinity}"#,
     );
+}
+
+/// The chunks of one array have several lengths, and other programs would place them wrongly.
+#[test]
+fn rectilinear_arrays_are_not_exported_whatever_their_attributes_are() {
+    let export = |document: &str| {
+        let store = MemoryStore::new();
+        store.put(&key("a/zarr.json"), document.as_bytes()).unwrap();
+        export(&store, &Prefix::root()).map(drop)
+    };
+    for attribute in ["1", "NaN", "[-Infinity]", "1e999", r#""\ud83d""#] {
+        let document =
+            |grid: &str| format!(r#"{{"attributes": {{"x": {attribute}}}, "chunk_grid": {grid}}}"#);
+        export(&document(r#"{"name": "regular"}"#)).unwrap();
+        for grid in [r#"{"name": "rectilinear"}"#, r#""rectilinear""#] {
+            let error = export(&document(grid)).unwrap_err().to_string();
+            assert!(error.contains("a/zarr.json") && error.contains("several lengths"), "{error}");
+        }
+    }
+    // A document that no program can read.
+    let error = export(r#"{"chunk_grid": {"name": "rectilinear"}"#).unwrap_err().to_string();
+    assert!(error.contains("a/zarr.json") && error.contains("it is not JSON"), "{error}");
 }
