@@ -26,7 +26,7 @@ pub(super) struct Sample {
     pub(super) of: u64,
     /// Chunks that were looked at and hold the fill value only.
     pub(super) empty: u64,
-    /// Whether only a part of each chunk was taken.
+    /// Whether only a part of one chunk was taken.
     pub(super) is_part: bool,
 }
 
@@ -114,14 +114,10 @@ impl Sample {
                 axes.filter_map(|(axis, chunk)| axis.clipped(*chunk)).collect();
             let elements =
                 region.iter().fold(size, |n, axis| n.saturating_mul(axis.end - axis.start));
-            if elements > bytes.saturating_mul(4) {
-                // A part of one large chunk, as an array of one chunk.
+            let is_part = elements > bytes.saturating_mul(4);
+            if is_part {
                 let inner = inner_lengths(metadata.codecs(), region.len());
                 cut(&mut region, &inner, size, bytes);
-                let lengths: Vec<u64> = region.iter().map(|axis| axis.end - axis.start).collect();
-                sample.is_part = true;
-                sample.grid = ChunkGrid::Regular { chunk_shape: lengths.clone() };
-                sample.shape = lengths;
             }
             let selection: Selection = region.iter().cloned().map(AxisSelection::from).collect();
             let found = Elements::read(array, &selection)?;
@@ -130,11 +126,15 @@ impl Sample {
                 continue;
             }
             read = read.saturating_add(found.len());
-            let place = match sample.is_part {
-                true => Selection::whole(&sample.shape),
-                false => selection,
-            };
-            sample.taken.push((place, found));
+            if is_part {
+                // The part is an array of one chunk, in which the chunks before have no place.
+                sample.is_part = true;
+                sample.shape = region.iter().map(|axis| axis.end - axis.start).collect();
+                sample.grid = ChunkGrid::Regular { chunk_shape: sample.shape.clone() };
+                sample.taken = vec![(Selection::whole(&sample.shape), found)];
+            } else {
+                sample.taken.push((selection, found));
+            }
             if read >= bytes || sample.is_part || sample.chunks() >= MOST {
                 break;
             }
@@ -222,7 +222,50 @@ fn cut(region: &mut [std::ops::Range<u64>], inner: &[u64], size: u64, bytes: u64
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use zarr_array::store::{MemoryStore, Prefix};
+    use zarr_metadata::{ArrayBuilder, ChunkEdges, Codec};
+
     use super::*;
+    use crate::advise::{Advice, AdviceOptions, Goal};
+
+    /// Chunks of which one is cut and others are not have no array together.
+    #[test]
+    fn small_and_large_chunks_are_sampled_in_any_order() {
+        let (small, large) = (10, 1000);
+        // The lengths of chunks, which of them hold fill values only, and the sampled bytes.
+        for (lengths, empty, expected) in [
+            (vec![small, large], vec![], 62),
+            (vec![large, small], vec![], 62),
+            (vec![small, large, small], vec![], 62),
+            (vec![large, small], vec![0], 10),
+            (vec![small, large], vec![1], 10),
+            (vec![small, large, small], vec![1], 20),
+        ] {
+            let metadata = ArrayBuilder::new([lengths.iter().sum()], DataType::Uint8)
+                .chunks([ChunkEdges::from_lengths(lengths.iter().copied())])
+                .codecs([Codec::bytes()])
+                .build()
+                .expect("a document");
+            let store = Arc::new(MemoryStore::new());
+            let array = Array::create(store, &Prefix::root(), metadata).expect("is new");
+            let mut start = 0;
+            for (at, length) in lengths.iter().enumerate() {
+                let elements =
+                    vec![u8::from(!empty.contains(&at)); usize::try_from(*length).expect("small")];
+                array.write(start..start + length, &elements).expect("writes");
+                start += length;
+            }
+            let (whole, options) = (
+                Selection::whole(array.shape()),
+                AdviceOptions::new().goal(Goal::Size).sample(100),
+            );
+            let advice = Advice::of(&array, &whole, &options, &mut |_, _| {})
+                .unwrap_or_else(|error| panic!("{lengths:?}: {error}"));
+            assert_eq!(advice.sample.bytes(), expected, "{lengths:?}");
+        }
+    }
 
     #[test]
     fn every_chunk_has_its_turn_once_and_the_first_are_spread() {
