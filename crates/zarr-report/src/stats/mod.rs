@@ -346,7 +346,27 @@ fn bar(n: u64, most: u64, room: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{bar, percent, short};
+    use std::sync::Arc;
+
+    use zarr_array::store::{MemoryStore, Prefix};
+    use zarr_array::{Array, Selection};
+    use zarr_metadata::{ArrayBuilder, DataType};
+
+    use super::{Stats, bar, percent, short};
+
+    /// `serde_json` rounds some floats to a neighbour, unless a feature of it is enabled.
+    #[test]
+    fn the_extremes_of_a_document_are_elements() {
+        let elements = [-5.338_722_882_562_4e-206, 9.969_209_968_386_869e36_f64];
+        let metadata = ArrayBuilder::new([2], DataType::Float64).build().expect("a document");
+        let store = Arc::new(MemoryStore::new());
+        let array = Array::create(store, &Prefix::root(), metadata).expect("is new");
+        array.write(0..2, &elements.map(f64::to_le_bytes).concat()).expect("writes");
+        let mut stats = Stats::new(array.metadata()).expect("numbers");
+        stats.add(&array, &Selection::whole(&[2]), &mut |_| {}).expect("reads");
+        let json = stats.json("a").expect("JSON");
+        assert_eq!((&json["min"], &json["max"]), (&elements[0].into(), &elements[1].into()));
+    }
 
     #[test]
     fn numbers_are_short() {
