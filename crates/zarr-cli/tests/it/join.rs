@@ -79,7 +79,14 @@ fn the_plan_has_both_counts() {
     create("a.zarr", "6");
     create("b.zarr", "7");
     let plan = ["join", "a.zarr", "b.zarr", "--along", "x", "--dry-run"];
+    // A number that a parser would round, and one that it would refuse.
+    let document = folder.path().join("a.zarr/zarr.json");
+    let old = fs::read_to_string(&document).expect("reads");
+    let attributes = r#"{"attributes": {"big": 123456789012345678901234567890, "none": NaN},"#;
+    fs::write(&document, old.replacen('{', attributes, 1)).expect("writes");
     let json = text(folder.path(), &[&plan[..], &["--json"]].concat());
+    fs::write(&document, old).expect("writes");
+    assert!(json.contains(r#""big": 123456789012345678901234567890,"#), "{json}");
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let array = &json["arrays"][0];
     assert_eq!(array["shape"], serde_json::json!([13]));

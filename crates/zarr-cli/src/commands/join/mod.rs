@@ -7,10 +7,13 @@ mod virtual_join;
 
 use std::fmt::Write as _;
 
+use serde::Serialize;
+use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::join::{JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
 use zarr_kit::metadata::ChunkGrid;
+use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words::{bytes, counted};
 use zarr_kit::{ArrayMetadata, Prefix};
@@ -184,30 +187,44 @@ fn did_in_words(members: usize, plan: &NodePlan, target: &str, did: &JoinSummary
     text
 }
 
+/// The content of `--json` for a plan.
+#[derive(Serialize)]
+struct PlanJson<'a> {
+    arrays: Vec<ArrayJson<'a>>,
+    members: usize,
+}
+
+/// An array of a plan. Its document keeps every digit.
+#[derive(Serialize)]
+struct ArrayJson<'a> {
+    moved: Value,
+    path: &'a str,
+    shape: &'a [u64],
+    written: Value,
+    zarr_json: Box<RawValue>,
+}
+
 /// Prints the plan.
 fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliError> {
     if args.json {
-        let arrays: Vec<Value> = plan
-            .arrays()
-            .into_iter()
-            .map(|(path, plan)| {
-                let reasons: Vec<Value> = plan
-                    .reasons()
-                    .into_iter()
-                    .map(|(reason, chunks)| json!({"reason": reason.words(), "chunks": chunks}))
-                    .collect();
-                json!({
-                    "path": path, "shape": plan.metadata().shape(),
-                    "moved": {"chunks": plan.moved_chunks(), "bytes": plan.moved_bytes()},
-                    "written": {
-                        "chunks": plan.written_chunks(), "bytes": plan.written_bytes(),
-                        "reasons": reasons,
-                    },
-                    "zarr_json": serde_json::from_str::<Value>(plan.metadata().json()).ok(),
-                })
-            })
-            .collect();
-        return print::json(&json!({"members": members, "arrays": arrays}));
+        let arrays = plan.arrays().into_iter().map(|(path, plan)| {
+            let reasons: Vec<Value> = plan
+                .reasons()
+                .into_iter()
+                .map(|(reason, chunks)| json!({"reason": reason.words(), "chunks": chunks}))
+                .collect();
+            ArrayJson {
+                moved: json!({"chunks": plan.moved_chunks(), "bytes": plan.moved_bytes()}),
+                path,
+                shape: plan.metadata().shape(),
+                written: json!({
+                    "chunks": plan.written_chunks(), "bytes": plan.written_bytes(),
+                    "reasons": reasons,
+                }),
+                zarr_json: raw(plan.metadata().json()),
+            }
+        });
+        return print::json(&PlanJson { arrays: arrays.collect(), members });
     }
     let mut out = Out::stdout();
     let mut text = String::new();
