@@ -1,9 +1,12 @@
 //! A selection and the chunks that it touches: which elements move from where to where.
 
+use std::mem;
 use std::ops::Range;
 
 use zarr_codec::Slice;
-use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices, SelectedAxis, SelectedChunks};
+use zarr_grid::{
+    AxisPart, AxisSelection, ChunkPart, ChunkParts, PartIndices, SelectedAxis, SelectedChunks,
+};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -329,17 +332,45 @@ impl<'a> Transfer<'a> {
         range: Range<u64>,
         mut visit: impl FnMut(&ChunkRegion<'_>) -> Result<(), ArrayError>,
     ) -> Result<(), ArrayError> {
+        let mut regions = self.regions(range);
+        while let Some(part) = regions.next_region() {
+            visit(&part)?;
+        }
+        Ok(())
+    }
+
+    /// The parts numbered in `range`, in C order of the chunks. The first of a stepped range may
+    /// take a step for each run of edges before it; each further one takes constant time.
+    pub(crate) fn regions(&self, range: Range<u64>) -> Regions<'_> {
         let axes = self.selected.chunks.axes().iter();
         let counts: PerAxis<usize> = axes.map(|axis| narrow(axis.parts().remaining())).collect();
-        let mut number = number(range.start, counts.iter().copied());
+        let number = number(range.start, counts.iter().copied());
         let mut parts = self.selected.chunks.parts();
         if range != (0..parts.len()) {
             parts = parts.range(range);
         }
-        let mut boxes = Boxes::default();
-        while let Some(part) = parts.next_part() {
-            visit(&boxes.part(self, part, &number))?;
-            for (at, count) in number.iter_mut().zip(&counts).rev() {
+        Regions { transfer: self, parts, counts, number, is_begun: false, boxes: Boxes::default() }
+    }
+}
+
+/// The parts of a selection, one after the other.
+pub(crate) struct Regions<'a> {
+    transfer: &'a Transfer<'a>,
+    parts: ChunkParts<'a>,
+    /// The number of parts on each axis.
+    counts: PerAxis<usize>,
+    /// The number of the part that was lent last, or of the first one.
+    number: PerAxis<usize>,
+    is_begun: bool,
+    boxes: Boxes,
+}
+
+impl Regions<'_> {
+    /// Lends the next part.
+    pub(crate) fn next_region(&mut self) -> Option<ChunkRegion<'_>> {
+        let part = self.parts.next_part()?;
+        if mem::replace(&mut self.is_begun, true) {
+            for (at, count) in self.number.iter_mut().zip(&self.counts).rev() {
                 *at = at.saturating_add(1);
                 if *at < *count {
                     break;
@@ -347,7 +378,7 @@ impl<'a> Transfer<'a> {
                 *at = 0;
             }
         }
-        Ok(())
+        Some(self.boxes.part(self.transfer, part, &self.number))
     }
 }
 

@@ -12,7 +12,7 @@ use crate::array::worker::Worker;
 use crate::error::ArrayError;
 use crate::selection::gather::{Gather, GatherBuffers};
 use crate::store::{AsyncStore, Object, StoreError};
-use crate::transfer::{ChunkRegion, Transfer};
+use crate::transfer::ChunkRegion;
 
 /// A part in progress, which any thread can continue.
 pub(super) struct ChunkRead {
@@ -120,14 +120,12 @@ pub(super) enum Begun {
 impl PendingRead {
     pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
         array: &Array,
-        transfer: &Transfer<'_>,
+        part: &ChunkRegion<'_>,
         places: &OwnedGrid<M>,
-        number: u64,
     ) -> Result<Self, ArrayError> {
-        let part = Owned::new(transfer, number, array.element_size())?;
-        let place = places.take(&part.number);
+        let place = places.take(part.number);
         let place = place.expect("each part is visited once, so that its place is there");
-        Ok(Self { part, place })
+        Ok(Self { part: Owned::new(part, array.element_size())?, place })
     }
 
     /// Begins to read it from the array's own chunks.
@@ -190,26 +188,19 @@ struct Owned {
     chunk: Vec<u64>,
     chunk_shape: Vec<u64>,
     in_chunk: Vec<Slice>,
-    number: Vec<usize>,
     is_whole: bool,
     gather: Option<Gather>,
 }
 
 impl Owned {
-    fn new(transfer: &Transfer<'_>, number: u64, element_size: usize) -> Result<Self, ArrayError> {
-        let mut owned = None;
-        transfer.for_each_part(number..number.saturating_add(1), |part| {
-            owned = Some(Self {
-                chunk: part.chunk.to_vec(),
-                chunk_shape: part.chunk_shape.to_vec(),
-                in_chunk: part.in_chunk.to_vec(),
-                number: part.number.to_vec(),
-                is_whole: part.is_whole,
-                gather: part.gather(element_size)?,
-            });
-            Ok(())
-        })?;
-        Ok(owned.expect("a number below how many parts there are"))
+    fn new(part: &ChunkRegion<'_>, element_size: usize) -> Result<Self, CopyError> {
+        Ok(Self {
+            chunk: part.chunk.to_vec(),
+            chunk_shape: part.chunk_shape.to_vec(),
+            in_chunk: part.in_chunk.to_vec(),
+            is_whole: part.is_whole,
+            gather: part.gather(element_size)?,
+        })
     }
 
     fn part(&self) -> ChunkRegion<'_> {

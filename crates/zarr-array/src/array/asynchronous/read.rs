@@ -1,13 +1,13 @@
 //! Reads selections without blocking the thread: requests are awaited, and chunks decoded
 //! elsewhere.
 
+use std::iter;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use futures_util::stream::{self, TryStreamExt as _};
 use tokio::sync::Semaphore;
 use zarr_codec::Scratch;
-use zarr_view::OwnedGrid;
 
 use super::AsyncArray;
 use super::buffer_pool::BufferPool;
@@ -232,9 +232,12 @@ impl Array {
         memory: M,
     ) -> Result<M, ArrayError> {
         let places = transfer.cut_owned(memory)?;
-        let read = Read::new(self, store, transfer, &places);
-        stream::iter((0..transfer.parts()).map(Ok))
-            .try_for_each_concurrent(self.chunks_in_flight().get(), |number| read.part(number))
+        let read = Read::new(self, store);
+        let mut regions = transfer.regions(0..transfer.parts());
+        // One walk over the chunks: to begin anew for each may take a step for each chunk before it.
+        let next = || Some(PendingRead::new(self, &regions.next_region()?, &places));
+        stream::iter(iter::from_fn(next))
+            .try_for_each_concurrent(self.chunks_in_flight().get(), |part| read.part(part))
             .await?;
         // Every part has been decoded, and its place dropped with it.
         places.into_inner().map_err(|_| interrupted("a chunk is still being decoded"))
@@ -249,25 +252,18 @@ impl Array {
 }
 
 /// A read in progress.
-struct Read<'a, M> {
+struct Read<'a> {
     array: &'a Array,
     /// `None` for an array that consists of others.
     store: Option<Arc<dyn AsyncStore>>,
-    transfer: &'a Transfer<'a>,
-    places: &'a OwnedGrid<M>,
     encoded: BufferPool<Vec<u8>>,
     scratch: Arc<BufferPool<Scratch>>,
     /// One permit per thread that may decode, if fewer may decode than there are.
     threads: Semaphore,
 }
 
-impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
-    fn new(
-        array: &'a Array,
-        store: Option<Arc<dyn AsyncStore>>,
-        transfer: &'a Transfer<'a>,
-        places: &'a OwnedGrid<M>,
-    ) -> Self {
+impl<'a> Read<'a> {
+    fn new(array: &'a Array, store: Option<Arc<dyn AsyncStore>>) -> Self {
         // Work waits in the pool's queue, where a thread finds it at once, unless too many would
         // wait.
         let few = array.threads.filter(|threads| *threads < threads::cores());
@@ -275,17 +271,14 @@ impl<'a, M: AsMut<[u8]> + Send + 'static> Read<'a, M> {
         Self {
             array,
             store,
-            transfer,
-            places,
             encoded: BufferPool::default(),
             scratch: Arc::default(),
             threads: Semaphore::new(threads),
         }
     }
 
-    /// Reads the part with this number into its place.
-    async fn part(&self, number: u64) -> Result<(), ArrayError> {
-        let pending = PendingRead::new(self.array, self.transfer, self.places, number)?;
+    /// Reads a part into its place.
+    async fn part(&self, pending: PendingRead) -> Result<(), ArrayError> {
         let (mut chunk, store) = match &self.store {
             Some(store) => (Box::new(pending.begin(self.array)?), Arc::clone(store)),
             None => match self.begin_in_member(pending).await? {
