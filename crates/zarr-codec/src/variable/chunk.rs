@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use zarr_metadata::{MetadataError, json2_elements};
-use zarr_view::{CopyError, Run, View};
+use zarr_view::{CopyError, Run, View, ViewError};
 
 use super::ByteStrings;
 use super::bound::{ArrayToBytes, Bound};
@@ -208,13 +208,19 @@ impl VariableChunkCodec {
     /// order.
     ///
     /// # Errors
-    /// As [`decode`](Self::decode).
+    /// As [`decode`](Self::decode), and [`ChunkErrorKind::Copy`] if the chunk has no element with
+    /// one of the numbers.
     pub fn decode_at(
         &self,
         encoded: &[u8],
         indices: &[usize],
         fill: &[u8],
     ) -> Result<ByteStrings, ChunkError> {
+        if let Some(start) = indices.iter().copied().find(|index| *index >= self.elements) {
+            let (end, size) = (start.saturating_add(1), self.elements);
+            let error = CopyError::from(ViewError::Range { axis: 0, start, end, size });
+            return Err(self.failed(error.into()));
+        }
         self.decode_each(encoded, indices.iter().copied(), fill)
     }
 

@@ -50,10 +50,13 @@ pub struct VariableChunkReader<C> {
 
 impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
     /// Begins to read the elements with these numbers, counted in C order of the chunk, in the given
-    /// order. `range_cost` as for [`ChunkCodec::reader`](crate::ChunkCodec::reader).
+    /// order. `range_cost` as for [`ChunkCodec::reader`](crate::ChunkCodec::reader). If the chunk does
+    /// not have all of them, it is read whole, and [`supply`](Self::supply) is an error.
     #[must_use]
     pub fn new(codec: C, elements: Vec<usize>, range_cost: u64) -> Self {
-        let shard = codec.bytes_after().zip(codec.shard()).and_then(|(after, shard)| {
+        let is_within = elements.iter().all(|element| *element < codec.elements());
+        let shard = codec.shard().filter(|_| is_within);
+        let shard = codec.bytes_after().zip(shard).and_then(|(after, shard)| {
             let wanted = shard.wanted(elements.iter().map(|element| codec.stored(*element)));
             let count = wanted.inner_chunks();
             ShardRead::new(shard.codec(), after, wanted, count, range_cost)
@@ -116,7 +119,7 @@ impl<C: Deref<Target = VariableChunkCodec>> VariableChunkReader<C> {
     /// inner chunks that a shard does not store.
     ///
     /// # Errors
-    /// [`ChunkError`] if the bytes are not such a chunk.
+    /// [`ChunkError`] if the bytes are not such a chunk, or if it does not have all the elements.
     pub fn supply(
         &mut self,
         bytes: &[u8],

@@ -2,8 +2,8 @@
 //! size that have the same array-to-array codecs; and chunks with wrong lengths.
 
 use zarr_codec::{
-    AnyChain, AxisEdges, ByteStrings, ChunkErrorKind, Encoded, NotUtf8, Options, Slice, Slots,
-    Strings, VariableChain, VariableChunkCodec,
+    AnyChain, AxisEdges, ByteStrings, ChunkErrorKind, Encoded, Need, NotUtf8, Options, Scratch,
+    Slice, Slots, Strings, VariableChain, VariableChunkCodec, VariableChunkReader,
 };
 use zarr_metadata::{Codec, DataType};
 
@@ -297,6 +297,31 @@ fn memory_follows_the_bytes_that_are_there() {
     let entry = [0_u64, 8 + 4096].map(u64::to_le_bytes).concat();
     (0..4).for_each(|_| chunk.extend(&entry));
     assert!(refused(&codec, &chunk).contains("inner chunks overlap"));
+}
+
+#[test]
+fn numbers_past_the_chunk_are_refused() {
+    let turned = r#"[{"name": "transpose", "configuration": {"order": [1, 0]}},
+        {"name": "vlen-utf8"}]"#;
+    let shard = r#"[{"name": "sharding_indexed", "configuration": {"chunk_shape": [1, 3],
+        "codecs": [{"name": "vlen-utf8"}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}]}}]"#;
+    for codecs in [VLEN, turned, shard] {
+        let codec = strings(codecs, &[2, 3]);
+        let elements: [&[u8]; 6] = [b"a", b"b", b"c", b"d", b"e", b"f"];
+        let (_, chunk) = encoded(&codec, &elements, b"");
+        assert!(codec.decode_at(&chunk, &[5], b"").expect("the last").iter().eq([b"f"]));
+        for past in [6, 7, usize::MAX] {
+            let refused = codec.decode_at(&chunk, &[0, past], b"").expect_err("no such element");
+            assert!(matches!(refused.kind(), ChunkErrorKind::Copy(_)), "{codecs}: {refused}");
+            let mut reader = VariableChunkReader::new(&codec, vec![past], 0);
+            assert_eq!(reader.need(), Need::All);
+            let read = reader.supply(&chunk, None, b"", &mut Scratch::new());
+            assert!(matches!(read.expect_err("none").kind(), ChunkErrorKind::Copy(_)), "{codecs}");
+        }
+    }
+    let error = strings(VLEN, &[2]).decode_at(&bytes("02000000 00000000 00000000"), &[2], b"");
+    insta::assert_snapshot!(error.expect_err("past"), @"codec vlen-utf8 ($.codecs[0]): axis 0: range 2..3 is not within 0..2");
 }
 
 #[test]
