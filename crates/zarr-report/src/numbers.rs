@@ -127,17 +127,19 @@ impl Numbers {
         !matches!(self.0, Kind::Unsigned(_))
     }
 
+    /// The number of an element of a type whose numbers are rounded: integers of 64 bits and times.
+    pub(crate) fn exact(&self, element: &[u8]) -> Option<i128> {
+        let bytes = element.try_into().ok()?;
+        match &self.0 {
+            Kind::Unsigned(8) => Some(u64::from_le_bytes(bytes).into()),
+            Kind::Signed(8) | Kind::Time => Some(i64::from_le_bytes(bytes).into()),
+            _ => None,
+        }
+    }
+
     /// Whether one element is less than another with the same rounded number.
     pub(crate) fn is_less(&self, one: &[u8], other: &[u8]) -> bool {
-        let bytes = |element: &[u8]| element.try_into().unwrap_or([0; 8]);
-        match &self.0 {
-            Kind::Unsigned(8) => u64::from_le_bytes(bytes(one)) < u64::from_le_bytes(bytes(other)),
-            Kind::Signed(8) | Kind::Time => {
-                i64::from_le_bytes(bytes(one)) < i64::from_le_bytes(bytes(other))
-            }
-            // The others are not rounded.
-            _ => false,
-        }
+        self.exact(one) < self.exact(other)
     }
 }
 

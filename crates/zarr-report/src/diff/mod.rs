@@ -57,10 +57,10 @@ impl Difference<'_> {
             }),
             DifferenceKind::Values(values) => {
                 let pair = |pair: &Pair| json!({"index": pair.index, "one": pair.one, "other": pair.other});
-                let largest = values
-                    .largest
-                    .as_ref()
-                    .map(|(difference, at)| json!({"difference": difference, "at": pair(at)}));
+                let largest = values.largest.as_ref().map(|(difference, at)| {
+                    let difference = values.exact.map_or((*difference).into(), Value::from);
+                    json!({"difference": difference, "at": pair(at)})
+                });
                 json!({
                     "path": path, "what": "values", "content": true,
                     "elements": values.elements, "different": values.different,
@@ -100,6 +100,7 @@ fn values_in_words(values: &Values) -> String {
     }
     // Of one different element, the first says all.
     if let Some((difference, at)) = values.largest.as_ref().filter(|_| values.different > 1) {
+        let difference = values.exact.map_or(difference.to_string(), |exact| exact.to_string());
         line.push_str(&format!("; the largest difference is {difference}, at {}", shown(at)));
     }
     line

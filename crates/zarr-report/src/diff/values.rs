@@ -22,8 +22,11 @@ pub struct Values {
     pub different: u64,
     /// The first such pair in C order.
     pub first: Option<Pair>,
-    /// The pair with the largest difference, if elements are numbers.
+    /// The pair with the largest difference, if elements are numbers. The difference of integers of
+    /// 64 bits is rounded.
     pub largest: Option<(f64, Pair)>,
+    /// The largest difference of integers of 64 bits or times.
+    pub(super) exact: Option<u64>,
 }
 
 /// Two elements at one index, as text.
@@ -186,15 +189,20 @@ impl Comparison<'_, '_> {
             numbers.list(one, &mut lists.0);
             numbers.list(other, &mut lists.1);
             let (Some(a), Some(b)) = (lists.0.first(), lists.1.first()) else { continue };
-            let difference = (a - b).abs();
-            let is_largest = match &values.largest {
-                Some((largest, pair)) => {
-                    difference > *largest || difference == *largest && index < pair.index
-                }
-                None => !difference.is_nan(),
-            };
+            if a.is_nan() || b.is_nan() {
+                continue;
+            }
+            let exact = numbers.exact(one).zip(numbers.exact(other));
+            let exact = exact.and_then(|(a, b)| u64::try_from(a.abs_diff(b)).ok());
+            #[expect(clippy::cast_precision_loss, reason = "compared before the exact difference")]
+            let difference = exact.map_or((a - b).abs(), |exact| exact as f64);
+            let is_largest = values.largest.as_ref().is_none_or(|(largest, pair)| {
+                let (this, old) = ((difference, exact), (*largest, values.exact));
+                this > old || this == old && index < pair.index
+            });
             if is_largest {
                 values.largest = Some((difference, pair()?));
+                values.exact = exact;
             }
         }
         Ok(())
@@ -237,7 +245,60 @@ fn index(region: &[Range<u64>], position: u64) -> Vec<u64> {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+    use std::sync::Arc;
+
+    use zarr_array::Array;
+    use zarr_array::store::{MemoryStore, Prefix, Store};
+    use zarr_metadata::{ArrayBuilder, DataType};
+
     use super::{after, index};
+    use crate::diff::{DiffEvent, DiffNode, diff};
+
+    /// As floats, these numbers are equal to their neighbours.
+    #[test]
+    fn differences_of_large_integers_are_exact() {
+        let times = r#"{"name": "numpy.datetime64", "configuration":
+            {"unit": "ns", "scale_factor": 1}}"#;
+        let times = DataType::from_json(times.as_bytes()).expect("a type");
+        let large = 1_500_000_000_000_000_001_i64;
+        for (data_type, one, other, difference, at) in [
+            (DataType::Int64, [large, 0], [large + 100, 1], "100", "[0]"),
+            (DataType::Int64, [i64::MIN, 0], [i64::MAX, -1], "18446744073709551615", "[0]"),
+            (DataType::Uint64, [0, -2], [1, -5], "3", "[1]"),
+            (times.clone(), [large, 0], [large + 100, 1], "100", "[0]"),
+            // "NaT" is no number.
+            (times, [i64::MIN, 0], [large, -7], "7", "[1]"),
+        ] {
+            let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+            let node = |name: &'static str, elements: [i64; 2]| {
+                let metadata = ArrayBuilder::new([2], data_type.clone()).build().expect("built");
+                let prefix = Prefix::new(name).expect("a prefix");
+                let array = Array::create(store.clone(), &prefix, metadata).expect("is new");
+                array.write(0..2, &elements.map(i64::to_le_bytes).concat()).expect("writes");
+                DiffNode::new(&store, prefix, name)
+            };
+            let (one, other) = (node("a", one), node("b", other));
+            let reported = |as_json: bool| {
+                let mut text = String::new();
+                let mut event = |event: DiffEvent<'_>| {
+                    if let DiffEvent::Difference(found) = event {
+                        text = match as_json {
+                            true => found.json(|error| error.to_string())["largest"].to_string(),
+                            false => found.line(|error| error.to_string()),
+                        };
+                    }
+                    ControlFlow::Continue(())
+                };
+                diff(&one, &other, false, &mut event).expect("reads");
+                text
+            };
+            let expected = format!("; the largest difference is {difference}, at {at}: ");
+            assert!(reported(false).contains(&expected), "{}", reported(false));
+            let expected = format!("\"difference\":{difference}}}");
+            assert!(reported(true).ends_with(&expected), "{}", reported(true));
+        }
+    }
 
     #[test]
     fn positions_are_in_c_order() {
