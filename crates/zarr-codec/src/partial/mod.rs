@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 use zarr_view::{Output, View};
 
-use crate::array_to_bytes::shard::{ShardIndex, Touched};
+use crate::array_to_bytes::shard::ShardIndex;
 use crate::chunk::ChunkCodec;
 use crate::error::{ChunkError, ChunkErrorKind};
 use crate::scratch::Scratch;
@@ -68,7 +68,7 @@ pub struct ChunkReader<C> {
 enum State {
     Whole,
     Spans(Box<Spans>),
-    Shard(ShardRead<Vec<Touched>>),
+    Shard(ShardRead<Vec<Slice>>),
     Done,
 }
 

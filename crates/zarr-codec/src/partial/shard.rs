@@ -5,7 +5,7 @@ use std::slice::from_ref;
 use std::sync::Arc;
 
 use super::need::Need;
-use crate::array_to_bytes::shard::{Available, IndexBytes, ShardCodec, ShardIndex, Touched};
+use crate::array_to_bytes::shard::{Available, IndexBytes, ShardCodec, ShardIndex};
 use crate::error::ChunkError;
 use crate::length::widen;
 use crate::scratch::Scratch;
@@ -17,9 +17,12 @@ pub(crate) trait InnerChunks {
     fn needed(&self, shard: &ShardCodec, index: &ShardIndex) -> impl Iterator<Item = Range<u64>>;
 }
 
-impl InnerChunks for Vec<Touched> {
+/// Those that a region touches. They are listed once the index is there, so that memory follows
+/// bytes that exist.
+impl InnerChunks for Vec<Slice> {
     fn needed(&self, shard: &ShardCodec, index: &ShardIndex) -> impl Iterator<Item = Range<u64>> {
-        self.iter().filter_map(|touched| shard.needed(index, touched))
+        let touched = shard.chunks_of(self).into_iter().flatten();
+        touched.filter_map(|touched| shard.needed(index, &touched))
     }
 }
 
@@ -160,7 +163,7 @@ impl<T: InnerChunks> ShardRead<T> {
     }
 }
 
-impl ShardRead<Vec<Touched>> {
+impl ShardRead<Vec<Slice>> {
     /// A read of `region`, in the shard's own shape.
     pub(super) fn of_region(
         shard: &ShardCodec,
@@ -168,8 +171,7 @@ impl ShardRead<Vec<Touched>> {
         region: &[Slice],
         range_cost: u64,
     ) -> Option<Self> {
-        let touched = shard.chunks_of(region)?;
-        let count = touched.len();
-        Self::new(shard, after, touched, count, range_cost)
+        let count = shard.count_of(region)?;
+        Self::new(shard, after, region.to_vec(), count, range_cost)
     }
 }

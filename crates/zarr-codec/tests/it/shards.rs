@@ -1,5 +1,7 @@
 //! Shards: golden bytes, empty inner chunks, and valid and invalid indices.
 
+use std::slice::from_ref;
+
 use zarr_codec::{ChunkCodec, ChunkErrorKind, Encoded, Need, Scratch, Slice};
 use zarr_view::{Output, View};
 
@@ -276,6 +278,24 @@ fn only_inner_chunks_that_a_region_needs_are_decoded() {
     assert_eq!(read(Slice::from(4..8)).expect("not damaged"), [5, 6, 7, 8]);
     assert_eq!(read(Slice { start: 1, count: 3, step: 3 }).expect("not damaged"), [2, 5, 8]);
     assert!(read(Slice::from(3..5)).is_err());
+}
+
+/// Its inner chunks are listed once the index is there: the object may be missing, or short.
+#[test]
+fn a_part_of_more_inner_chunks_than_memory_begins_with_the_index() {
+    let shard = codec(&chain("start", LITTLE), "uint8", &[1 << 40]);
+    let index = 0..16 << 39;
+    let part = [Slice { start: 1, count: 1 << 38, step: 1 }];
+    let view = View::contiguous(&[1 << 38]).expect("fits");
+    for cost in [0, 1] {
+        assert_eq!(shard.reader(&part, &view, cost).need(), Need::Ranges(from_ref(&index)));
+    }
+    let most = [Slice { start: 1, count: (1 << 38) + 1, step: 3 }];
+    let view = View::contiguous(&[(1 << 38) + 1]).expect("fits");
+    assert_eq!(shard.reader(&most, &view, 0).need(), Need::Ranges(from_ref(&index)));
+    assert_eq!(shard.reader(&most, &view, 1).need(), Need::All);
+    let past = [Slice { step: 4, ..most[0] }];
+    assert_eq!(shard.reader(&past, &view, 0).need(), Need::All);
 }
 
 #[test]

@@ -282,11 +282,20 @@ impl Drop for ShardDecoder<'_> {
 }
 
 impl ShardCodec {
-    /// The inner chunks that a region touches, in C order. `None` if it does not fit.
-    pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<Vec<Touched>> {
+    /// The number of inner chunks that a region touches. `None` if it does not fit.
+    pub(crate) fn count_of(&self, region: &[Slice]) -> Option<usize> {
         if region.len() != self.grid.len() {
             return None;
         }
+        let mut axes = region.iter().zip(self.inner.shape()).zip(&self.grid);
+        axes.try_fold(1_usize, |all, ((slice, inner), count)| {
+            let fits = axis_parts(slice, *inner, *count).is_ok();
+            fits.then(|| all.checked_mul(axis_part_count(slice, *inner)))?
+        })
+    }
+
+    /// The inner chunks that a region touches, in C order. `None` if it does not fit.
+    pub(crate) fn chunks_of(&self, region: &[Slice]) -> Option<impl IntoIterator<Item = Touched>> {
         let mut touched: SmallVec<[Touched; 4]> = smallvec![Touched { number: 0, elements: 0..1 }];
         for ((slice, inner), count) in region.iter().zip(self.inner.shape()).zip(&self.grid) {
             let axis_parts = axis_parts(slice, *inner, *count).ok()?;
@@ -299,7 +308,7 @@ impl ShardCodec {
                 }));
             }
         }
-        Some(touched.into_vec())
+        Some(touched)
     }
 
     /// The bytes of a shard that hold these elements (in C order) of the inner chunk at `stored`;
@@ -365,9 +374,18 @@ fn axis_parts(
     }))
 }
 
+/// The number of parts that [`axis_parts`] gives for a slice that fits.
+fn axis_part_count(slice: &Slice, inner: usize) -> usize {
+    let Slice { start, count, step } = *slice;
+    let Some(more) = count.checked_sub(1).filter(|_| step < inner) else { return count };
+    let chunk = |index: usize| index.checked_div(inner).unwrap_or(0);
+    let last = chunk(start.saturating_add(more.saturating_mul(step)));
+    last.saturating_sub(chunk(start)).saturating_add(1)
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Slice, axis_parts};
+    use super::{Slice, axis_part_count, axis_parts};
 
     #[test]
     fn pieces_are_those_that_a_walk_finds() {
@@ -378,7 +396,9 @@ mod tests {
                         for wanted in 0..=(inner * count - start).div_ceil(step) {
                             let slice = Slice { start, count: wanted, step };
                             let mut found = Vec::new();
-                            for axis_part in axis_parts(&slice, inner, count).expect("within") {
+                            let parts = || axis_parts(&slice, inner, count).expect("within");
+                            assert_eq!(axis_part_count(&slice, inner), parts().count());
+                            for axis_part in parts() {
                                 let Slice { start, count, step } = axis_part.indices;
                                 assert_eq!(axis_part.target.len(), count);
                                 for (n, target) in axis_part.target.enumerate() {

@@ -20,7 +20,7 @@ use crate::length::widen;
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Dimension, Shape};
 
-pub(crate) use decode::{Available, IndexBytes, ShardDecoder, Touched};
+pub(crate) use decode::{Available, IndexBytes, ShardDecoder};
 pub use index::ShardIndex;
 
 /// `sharding_indexed`, bound to its data type and to all shapes that reach it.
