@@ -1,10 +1,10 @@
 //! What is written can be read with the same limit: parts of shards behind other codecs.
 
+use serde_json::{Value, json};
 use zarr_codec::{AxisEdges, Chain, ChunkCodec, ChunkErrorKind, Options, Order, Scratch, Slice};
 use zarr_metadata::Codec;
 
 use crate::support::{data_type, decode, decode_whole, encode, list};
-use serde_json::{Value, json};
 
 fn bytes() -> Value {
     json!({"name": "bytes", "configuration": {"endian": "little"}})
@@ -33,19 +33,19 @@ fn limited(codecs: &[Value], shape: &[u64], limit: u64) -> ChunkCodec {
     chain.for_shape(shape).expect("fits")
 }
 
-/// The numbers 0 to 23, without the elements of other inner chunks and without a limit.
+/// No limit applies, and inner chunks that the region does not touch are not decoded.
 #[test]
 fn a_shard_behind_codecs_that_change_values_is_decoded_in_part() {
     let wide = json!({"name": "cast_value", "configuration": {"data_type": "int32"}});
     let elements: Vec<u8> = (0..24).collect();
     let corner = [Slice { start: 1, count: 2, step: 2 }, Slice { start: 1, count: 1, step: 1 }];
-    for (codecs, inner) in [
-        (vec![offset(1)], [2, 2]),
-        (vec![offset(1), wide.clone(), offset(2)], [2, 2]),
-        (vec![transpose(), offset(1), transpose(), wide], [2, 2]),
-        (vec![transpose(), offset(1)], [2, 2]),
+    for codecs in [
+        vec![offset(1)],
+        vec![offset(1), wide.clone(), offset(2)],
+        vec![transpose(), offset(1), transpose(), wide],
+        vec![transpose(), offset(1)],
     ] {
-        let codec = limited(&[&codecs[..], &[shard(&inner)]].concat(), &[6, 4], 1);
+        let codec = limited(&[&codecs[..], &[shard(&[2, 2])]].concat(), &[6, 4], 1);
         let (_, mut chunk) = encode(&codec, &elements, &[0]).expect("encodes");
         assert_eq!(decode_whole(&codec, &chunk, &[0]).expect("decodes"), elements);
         let mut scratch = Scratch::new();
