@@ -187,7 +187,7 @@ impl Advice {
         let mut table = Table::default();
         let sample = &self.sample;
         let of = words::counted(sample.of, "chunk");
-        let part = if sample.is_part { ", a part of each" } else { "" };
+        let part = if sample.is_part { ", a part of it" } else { "" };
         table.row(
             "sample",
             format_args!(
