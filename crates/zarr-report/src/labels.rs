@@ -188,7 +188,43 @@ impl Labels {
         let elements = self.array.read(&region)?;
         elements.chunks_exact(self.array.element_size().max(1)).map(text).collect()
     }
+
+    /// The labels of a range as an entry of a region.
+    fn entry(&self, range: &Range<u64>) -> Option<String> {
+        if let LabelKind::Text = self.kind {
+            return self.entry_of_texts(range);
+        }
+        let at = |index| Some(marked(self.texts(&AxisSelection::Index(index)).ok()?.pop()?));
+        let (first, last) = (range.start, range.end.checked_sub(1)?);
+        // A label that several indices have is a range, too.
+        if first == last { at(first) } else { Some(format!("{}:{}", at(first)?, at(last)?)) }
+    }
+
+    /// One text or a list of them, which have no ranges. The indices, if there are many texts, or if
+    /// an entry cannot have one of them.
+    fn entry_of_texts(&self, range: &Range<u64>) -> Option<String> {
+        let indices = Some(format!("{}:{}", range.start, range.end));
+        if range.end.saturating_sub(range.start) > MOST_LISTED {
+            return indices;
+        }
+        let texts = self.texts(&AxisSelection::from(range.clone())).ok()?;
+        let fits = |text: &String| {
+            text.trim() == text && !text.is_empty() && !text.contains([',', '[', ']'])
+        };
+        if !texts.iter().all(fits) {
+            return indices;
+        }
+        let is_plain = texts.iter().all(|text| text.starts_with(char::is_alphabetic));
+        let mark = if is_plain { String::new() } else { MARK.to_string() };
+        Some(match texts.as_slice() {
+            [text] => mark + text,
+            texts => format!("{mark}[{}]", texts.join(",")),
+        })
+    }
 }
+
+/// The most texts of an entry.
+const MOST_LISTED: u64 = 8;
 
 /// numpy's "not a time".
 const NOT_A_TIME: Label = Label::Whole(-(1 << 63));
@@ -247,13 +283,7 @@ impl ArrayLabels {
     pub fn region(&self, region: &[Range<u64>]) -> Option<String> {
         let axes = self.axes.iter().zip(region).filter_map(|(labels, axis)| {
             let (name, labels) = labels.as_ref()?;
-            let at = |index| {
-                let text = labels.texts(&AxisSelection::Index(index)).ok()?.pop()?;
-                Some(marked(text))
-            };
-            let (first, last) = (at(axis.start)?, at(axis.end.checked_sub(1)?)?);
-            let to = if first == last { String::new() } else { format!(":{last}") };
-            Some(format!("{name}={first}{to}"))
+            Some(format!("{name}={}", labels.entry(axis)?))
         });
         let text = axes.collect::<Vec<_>>().join(",");
         (!text.is_empty()).then_some(text)

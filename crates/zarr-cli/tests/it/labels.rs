@@ -439,3 +439,43 @@ fn csv_with_names_and_labels() {
     assert_eq!(text(folder, &strings), "place,place\n\"Rome, IT\",\"Rome, IT\"\nOslo,Oslo\na,a\n");
     insta::assert_snapshot!(session(folder, &[&["read", "g.zarr/v", "--header"]]));
 }
+
+/// Also texts that could be an index, a mark or two entries, and numbers that are there twice.
+#[test]
+fn labels_of_findings_are_regions() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "g", "--group"]);
+    let texts = r#"["KSEA", "@home", "a=b", "12", "6:30", "~x", "K,PDX", "c", "[d]", " e"]"#;
+    array(folder, "g/s", "string", "s", "{}", texts);
+    array(folder, "g/n", "float32", "n", "{}", "[0, 1, 1, 1, 4, 5, 6, 7, 8, 9.5]");
+    for (name, chunks, expected) in [
+        ("s", 1, "KSEA @@home a=b @12 @6:30 @~x 6:7 c 8:9 9:10"),
+        ("s", 2, "@[KSEA,@home] @[a=b,12] @[6:30,~x] 6:8 8:10"),
+        ("s", 10, "0:10"),
+        ("n", 2, "0.0:1.0 1.0:1.0 4.0:5.0 6.0:7.0 8.0:9.5"),
+    ] {
+        let create = ["create", "g/v", "--shape", "10", "--dtype", "int8", "--dims", name];
+        let codecs = ["--codecs", "bytes,crc32c", "--overwrite", "--chunks"];
+        succeed(folder, &[&create[..], &codecs, &[&chunks.to_string()]].concat());
+        for chunk in 0..10 / chunks {
+            file(folder, &format!("g/v/c/{chunk}"), vec![7; chunks + 4]);
+        }
+        let found = run(folder, &["check", "g", "--data", "--json"]).stdout;
+        let found: serde_json::Value = serde_json::from_slice(&found).expect("JSON");
+        let findings = found["findings"].as_array().expect("a list");
+        let of = |member: &str| -> Vec<&str> {
+            findings.iter().map(|found| found[member].as_str().expect("a text")).collect()
+        };
+        let entries = expected.split(' ').map(|entry| format!("{name}={entry}"));
+        assert_eq!(of("labels"), entries.collect::<Vec<_>>());
+        for (labels, region) in of("labels").into_iter().zip(of("region")) {
+            let coordinate = format!("g/{name}");
+            let by = |region: &str| {
+                text(folder, &["read", &coordinate, "--format", "lines", "-r", region])
+            };
+            // Of numbers, the equal ones around a chunk as well.
+            assert!(by(labels).contains(&by(region)), "{labels}");
+        }
+    }
+}
