@@ -200,8 +200,8 @@ impl Labels {
         if first == last { at(first) } else { Some(format!("{}:{}", at(first)?, at(last)?)) }
     }
 
-    /// One text or a list of them, which have no ranges. The indices, if there are many texts, or if
-    /// an entry cannot have one of them.
+    /// One text or a list of them: texts have no ranges. The indices, if there are many texts, or
+    /// if an entry cannot have one of them.
     fn entry_of_texts(&self, range: &Range<u64>) -> Option<String> {
         let indices = Some(format!("{}:{}", range.start, range.end));
         if range.end.saturating_sub(range.start) > MOST_LISTED {
@@ -278,7 +278,8 @@ impl ArrayLabels {
     }
 
     /// The labels of a region on axes with labels, in the form of `zarr-kit read --region`:
-    /// `time=2012-03-01:2012-03-31,lat=51.5`. The region has at least one element on each axis.
+    /// `time=2012-03-01:2012-03-31,lat=51.5`. Many texts, and texts that `--region` cannot take, are
+    /// given by their indices. The region has at least one element on each axis.
     #[must_use]
     pub fn region(&self, region: &[Range<u64>]) -> Option<String> {
         let axes = self.axes.iter().zip(region).filter_map(|(labels, axis)| {
