@@ -54,10 +54,10 @@ pub fn check_group_insertion(
             }
         }
     }
-    for (index, (path, array)) in plan.unjoined().enumerate() {
+    for (index, (path, array)) in plan.unjoined().iter().enumerate() {
         let whole = member(group, path, array);
         for (name, arrays) in inserted.iter().zip(plan.inserted_unjoined()) {
-            if let Some(other) = arrays.get(index) {
+            if let Some((_, other)) = arrays.get(index) {
                 check_unjoined(&whole, &member(name, path, other))?;
             }
         }

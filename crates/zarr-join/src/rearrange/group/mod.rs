@@ -36,21 +36,20 @@ pub struct GroupRearrangement {
     arrays: Vec<Rearrangement>,
     placements: Vec<Span<u64>>,
     inserted: Vec<Vec<Array>>,
-    /// The arrays without the dimension of the group and of each inserted group, with the same paths.
-    unjoined: Vec<Array>,
-    unjoined_paths: Vec<String>,
-    inserted_unjoined: Vec<Vec<Array>>,
+    /// The arrays without the dimension, with their paths: of the group, and of each inserted group.
+    unjoined: Vec<(String, Array)>,
+    inserted_unjoined: Vec<Vec<(String, Array)>>,
 }
 
 impl GroupRearrangement {
-    /// The paths of the arrays without the dimension, and these arrays of the group.
-    pub(crate) fn unjoined(&self) -> impl Iterator<Item = (&str, &Array)> {
-        self.unjoined_paths.iter().map(String::as_str).zip(&self.unjoined)
+    /// The arrays of the group without the dimension, each with its path.
+    pub(crate) fn unjoined(&self) -> &[(String, Array)] {
+        &self.unjoined
     }
 
     /// For each inserted group, its arrays without the dimension, in the order of
     /// [`unjoined`](Self::unjoined).
-    pub(crate) fn inserted_unjoined(&self) -> &[Vec<Array>] {
+    pub(crate) fn inserted_unjoined(&self) -> &[Vec<(String, Array)>] {
         &self.inserted_unjoined
     }
 
@@ -144,13 +143,9 @@ impl GroupRearrangement {
                 Span::Inserted(other) => {
                     let (theirs, others) = arrays_by(&other, dimension)?;
                     let added = length_of(&other, dimension, &theirs)?;
-                    let path = |found: &DimensionArray| found.path.clone();
-                    let (ours, with) = (own.iter().map(path), theirs.iter().map(path));
-                    check_paths(group, "with", ours.collect(), with.collect())?;
-                    let path = |(path, _): &(String, Array)| path.clone();
-                    let (ours, without) = (unjoined.iter().map(path), others.iter().map(path));
-                    check_paths(group, "without", ours.collect(), without.collect())?;
-                    inserted_unjoined.push(others.into_iter().map(|(_, array)| array).collect());
+                    check_paths(group, "with", &own, &theirs, |found| &found.path)?;
+                    check_paths(group, "without", &unjoined, &others, |(path, _)| path)?;
+                    inserted_unjoined.push(others);
                     let theirs = with_our_times(&own, &theirs)?;
                     for (spans, (ours, theirs)) in of_arrays.iter_mut().zip(own.iter().zip(&theirs))
                     {
@@ -169,18 +164,8 @@ impl GroupRearrangement {
         let prefixes = own.iter().map(|found| found.array.prefix());
         node::refuse_unfinished_above(group.store(), prefixes)?;
         let paths = own.into_iter().map(|found| found.path).collect();
-        let (unjoined_paths, unjoined) = unjoined.into_iter().unzip();
         let group = group.clone();
-        Ok(Self {
-            group,
-            paths,
-            arrays,
-            placements,
-            inserted,
-            unjoined,
-            unjoined_paths,
-            inserted_unjoined,
-        })
+        Ok(Self { group, paths, arrays, placements, inserted, unjoined, inserted_unjoined })
     }
 }
 
@@ -321,15 +306,18 @@ fn length_of(group: &Group, dimension: &str, arrays: &[DimensionArray]) -> Resul
     }
 }
 
-/// Refuses an inserted group with other arrays, `which` are with or without the dimension.
-fn check_paths(
+/// Refuses an inserted group with arrays at other paths; `which` says whether these are the arrays
+/// with the dimension, or without.
+fn check_paths<T>(
     group: &Group,
     which: &'static str,
-    own: Vec<String>,
-    theirs: Vec<String>,
+    own: &[T],
+    theirs: &[T],
+    path: impl Fn(&T) -> &String,
 ) -> Result<(), ArrayError> {
-    let lacking = own.iter().find(|path| !theirs.contains(path));
-    let more = theirs.iter().find(|path| !own.contains(path));
+    let lacks = |arrays: &[T], wanted: &String| !arrays.iter().any(|found| path(found) == wanted);
+    let lacking = own.iter().map(&path).find(|path| lacks(theirs, path));
+    let more = theirs.iter().map(&path).find(|path| lacks(own, path));
     let (what, path) = match (lacking, more) {
         (Some(path), _) => ("lacks", path),
         (None, Some(path)) => ("alone has", path),
