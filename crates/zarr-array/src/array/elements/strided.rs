@@ -8,11 +8,11 @@ use zarr_view::{CopyElement, CopyError, Output, View, copy};
 
 use crate::array::Array;
 use crate::array::read::Wanted;
-use crate::counts::{PerAxis, wide};
+use crate::counts::{PerAxis, narrow, wide};
 use crate::error::ArrayError;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
-use crate::transfer::{Selected, Transfer};
+use crate::transfer::{Selected, Transfer, check_length};
 
 /// The bytes of elements of a fixed size to write: any bytes in C order, or bytes with a view that
 /// gives the position of each element. A view may contain an element many times: strides of 0 write
@@ -188,12 +188,9 @@ impl Array {
         self.fixed_chain()?;
         match input.content {
             Content::Bytes(bytes) => {
-                let (found, size) = (wide(bytes.len()), wide(self.element_size()));
+                let size = wide(self.element_size());
                 let expected = selection.shape().into_iter().fold(size, u64::saturating_mul);
-                match found == expected {
-                    true => Ok(()),
-                    false => Err(ArrayError::BufferLength { found, expected }),
-                }
+                check_length(bytes.len(), narrow(expected))
             }
             Content::View(view, bytes) => {
                 selection.check_shape(Some(view.shape()))?;
