@@ -45,7 +45,7 @@ impl Budget {
     ) -> Result<Self, TransferError> {
         let size = size_of_elements(to);
         let chunk = |array: &Array| largest(array.grid()).saturating_mul(size);
-        let (path, from, one) = (to.prefix(), chunk(from), chunk(to));
+        let (from, one) = (chunk(from), chunk(to));
         // A chunk as stored, its decompressed form (twice, for stacked compressors), and its
         // elements. A thread never reads and writes at the same time.
         let buffers = from.max(one).saturating_mul(4);
@@ -55,7 +55,7 @@ impl Budget {
         };
         let limit = options.memory;
         if needed(1) > limit {
-            let (path, by_source) = (node::display(path), from > one);
+            let (path, by_source) = (node::display(to.prefix()), from > one);
             return Err(TransferError::Memory { path, by_source, needed: needed(1), limit });
         }
         let cores = parallel::cores();
