@@ -253,11 +253,6 @@ impl Chain {
         ChunkCodec::new(&self.inner, chunk_shape)
     }
 
-    /// The chain that a codec of its chunks was made by.
-    pub(crate) fn of(bound: &Arc<Bound>) -> Self {
-        Self { inner: Arc::clone(bound) }
-    }
-
     /// Bytes of one element in memory.
     #[must_use]
     pub fn element_size(&self) -> usize {
@@ -435,12 +430,4 @@ fn other_array(
         Make::Array(make) => make(unknown, data_type).map(Arc::from).map_err(ChainErrorKind::other),
         Make::Bytes(_) => Err(ChainErrorKind::Order),
     })
-}
-
-impl ChunkCodec {
-    /// The chain of these chunks.
-    #[must_use]
-    pub fn chain(&self) -> Chain {
-        Chain::of(&self.bound)
-    }
 }
