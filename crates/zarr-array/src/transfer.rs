@@ -10,7 +10,7 @@ use zarr_grid::{
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
-use crate::counts::{PerAxis, bytes_of, narrow, number};
+use crate::counts::{PerAxis, bytes_of, narrow, number, wide};
 use crate::error::ArrayError;
 use crate::selection::Selection;
 use crate::selection::gather::{Gather, slice_around};
@@ -21,8 +21,15 @@ pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayErr
     if found == expected {
         return Ok(());
     }
-    let wide = |length: usize| u64::try_from(length).unwrap_or(u64::MAX);
     Err(ArrayError::BufferLength { found: wide(found), expected: wide(expected) })
+}
+
+/// Refuses another number of elements than this shape has.
+pub(crate) fn check_count(found: usize, shape: &[u64]) -> Result<(), ArrayError> {
+    if wide(found) == shape.iter().copied().fold(1, u64::saturating_mul) {
+        return Ok(());
+    }
+    Err(ArrayError::ElementCount { found: wide(found), expected: shape.to_vec() })
 }
 
 /// The part of a selection that lies in one chunk.

@@ -8,10 +8,10 @@ use super::document::{Extent, LockedDocument};
 use super::resize::grown;
 use super::update_consolidated::{Scope, update_consolidated};
 use crate::array::{Array, Input, Source, WriteAs};
-use crate::counts::wide;
 use crate::error::ArrayError;
 use crate::hierarchy::node;
 use crate::selection::AnySelection;
+use crate::transfer::check_count;
 
 impl Array {
     /// Appends `count` indices to an axis. `elements`, in C order, fill a region that is `count`
@@ -109,12 +109,7 @@ impl Array {
         let fits = |new: &AnySelection| {
             T::check(self)?;
             new.check_shape(elements.shape())?;
-            let (found, expected) = (elements.as_slice().map(|all| wide(all.len())), new.shape());
-            let count = expected.iter().copied().fold(1, u64::saturating_mul);
-            match found.filter(|found| *found != count) {
-                Some(found) => Err(ArrayError::ElementCount { found, expected }),
-                None => Ok(()),
-            }
+            elements.as_slice().map_or(Ok(()), |all| check_count(all.len(), &new.shape()))
         };
         self.append_by(axis, count, edges, fits, |grown, new| grown.write_as(new, elements))
     }

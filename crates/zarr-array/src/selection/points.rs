@@ -3,8 +3,9 @@
 use zarr_grid::{Grid, GridError, GridErrorKind};
 
 use crate::array::Array;
-use crate::counts::{narrow, wide};
+use crate::counts::narrow;
 use crate::error::ArrayError;
+use crate::transfer::check_count;
 
 /// Single elements of an array: one list of indices per axis, all of the same length. Element `i`
 /// has entry `i` of each list as its index, as in numpy's `a[rows, columns]` and zarr-python's
@@ -54,11 +55,7 @@ impl Points {
     /// # Ok::<(), zarr_array::ArrayError>(())
     /// ```
     pub fn of_mask(shape: &[u64], mask: &[bool]) -> Result<Self, ArrayError> {
-        let elements = shape.iter().copied().fold(1, u64::saturating_mul);
-        if elements != wide(mask.len()) {
-            let (found, expected) = (wide(mask.len()), shape.to_vec());
-            return Err(ArrayError::ElementCount { found, expected });
-        }
+        check_count(mask.len(), shape)?;
         let mut axes = vec![Vec::new(); shape.len()];
         let mut index = vec![0_u64; shape.len()];
         for is_selected in mask {

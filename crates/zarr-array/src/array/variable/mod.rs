@@ -24,6 +24,7 @@ use crate::selection::Selection;
 use crate::store::{Key, StoreExt as _};
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
+use crate::transfer::check_count;
 
 /// The assumed size in bytes of an element of variable length, when work is divided.
 pub(crate) const TYPICAL: usize = 64;
@@ -347,10 +348,9 @@ impl Collected {
         fill: &[u8],
     ) -> Result<ByteStrings, ArrayError> {
         match collected.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Self::Alone(Some(all)) if Some(all.len()) == count(shape) => Ok(all),
             Self::Alone(Some(all)) => {
-                let (found, expected) = (wide(all.len()), shape.to_vec());
-                Err(ArrayError::ElementCount { found, expected })
+                check_count(all.len(), shape)?;
+                Ok(all)
             }
             Self::Alone(None) => finish_variable_read(filled(shape, fill)?.into(), shape),
             Self::Slots(slots) => finish_variable_read(slots.into(), shape),
@@ -375,10 +375,7 @@ pub(in crate::array) fn set_all(
     places: &[usize],
     elements: &ByteStrings,
 ) -> Result<(), ArrayError> {
-    if elements.len() != places.len() {
-        let (found, expected) = (wide(elements.len()), vec![wide(places.len())]);
-        return Err(ArrayError::ElementCount { found, expected });
-    }
+    check_count(elements.len(), &[wide(places.len())])?;
     places.iter().zip(elements.iter()).for_each(|(slot, element)| slots.set(*slot, element));
     Ok(())
 }

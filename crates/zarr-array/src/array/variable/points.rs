@@ -12,6 +12,7 @@ use crate::counts::{narrow, wide};
 use crate::error::ArrayError;
 use crate::parallel;
 use crate::selection::points::{Groups, Points};
+use crate::transfer::check_count;
 
 impl Array {
     pub(in crate::array) fn read_variable_points(
@@ -73,10 +74,7 @@ impl Array {
         self.check_variable()?;
         self.check_codecs_write()?;
         let groups = Groups::by_chunk(self, points)?;
-        if elements.len() != points.len() {
-            let (found, expected) = (wide(elements.len()), vec![wide(points.len())]);
-            return Err(ArrayError::ElementCount { found, expected });
-        }
+        check_count(elements.len(), &[wide(points.len())])?;
         let threads = self.threads_for(self.bytes_of_groups(groups.len(), TYPICAL));
         let log = Log::default();
         let work = |worker: &mut Worker, range: std::ops::Range<u64>| {

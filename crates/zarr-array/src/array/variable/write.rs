@@ -8,7 +8,7 @@ use zarr_grid::{ChunkPart, SelectedChunks};
 
 use crate::array::Array;
 use crate::array::elements::{WriteAs, sealed};
-use crate::array::variable::{Moves, Worker, chunk_error, count};
+use crate::array::variable::{Moves, Worker, chunk_error};
 use crate::array::write::change_to;
 use crate::array::write::log::Log;
 use crate::error::ArrayError;
@@ -18,6 +18,7 @@ use crate::selection::Selection;
 use crate::store::{Key, UpdatePolicy, remove, replace};
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
+use crate::transfer::check_count;
 
 /// An element of variable length that is written.
 pub(in crate::array) trait Variable {
@@ -132,10 +133,7 @@ impl Array {
         self.check_variable()?;
         self.check_codecs_write()?;
         let chunks = self.layout().select(selection)?;
-        if count(chunks.shape()) != Some(elements.count()) {
-            let found = u64::try_from(elements.count()).unwrap_or(u64::MAX);
-            return Err(ArrayError::ElementCount { found, expected: chunks.shape().to_vec() });
-        }
+        check_count(elements.count(), chunks.shape())?;
         let bytes = (0..elements.count()).fold(elements.count(), |sum, number| {
             sum.saturating_add(elements.get(number).map_or(0, <[u8]>::len))
         });
