@@ -104,9 +104,11 @@ pub(crate) fn begin(
     look()?;
     if occupied {
         let _held = marker.lock()?;
-        if marker.stored()? != before {
-            // Another copy has begun since, or has ended.
-            return Err(TransferError::Unfinished { path: to.path() });
+        match marker.stored()? {
+            stored if stored == before => {}
+            // Another copy has begun since.
+            Some(_) => return Err(TransferError::Unfinished { path: to.path() }),
+            None => return Err(TransferError::Removed { path: to.path() }),
         }
         marker.put(Step::Clearing)?;
     } else if marker.put_first()? == PutOutcome::Changed {

@@ -178,6 +178,23 @@ fn a_run_stops_clearing_where_another_has_begun() {
     }
 }
 
+/// The other removes the marker that the run has found.
+#[test]
+fn a_run_tells_that_another_has_ended_before_it_clears() {
+    let (from, _) = rows();
+    let over = CopyOptions::new().memory(64 << 20).overwrite(true);
+    let memory = MemoryStore::new();
+    let dying = FaultStore::new(memory.clone()).at(40, Fault::DieBefore);
+    copy(&from, Arc::new(dying), columns(), &over).expect_err("dies");
+    let inner: Shared = Arc::new(memory);
+    let (source, to, options) = (from.clone(), inner.clone(), over.clone());
+    let other = move || drop(copy(&source, to, columns(), &options).expect("copies"));
+    let hooked = Hooked::before(&inner, (Operation::Lock, "zarr.json"), 2, Box::new(other));
+    let stopped = copy(&from, hooked, columns(), &over);
+    assert!(matches!(stopped, Err(TransferError::Removed { .. })), "{stopped:?}");
+    assert!(objects(&*inner) == direct());
+}
+
 #[test]
 fn a_copy_of_a_group_stops_where_another_has_resumed_and_finished_it() {
     let from: Shared = Arc::new(MemoryStore::new());
