@@ -4,7 +4,7 @@
 //! elements. The results of blocks are joined in their order, so the result does not depend on the
 //! threads.
 
-use std::thread;
+use std::convert::Infallible;
 
 use zarr_array::parallel;
 
@@ -284,26 +284,17 @@ fn both(one: Option<(f64, f64)>, other: Option<(f64, f64)>) -> Option<(f64, f64)
     }
 }
 
-/// Runs `work` on parts of `share` bytes, each on its own thread; the results are in the order of
-/// the parts.
-fn side_by_side<T: Send>(
+/// The results of `work` on parts of `share` bytes, in the order of the parts.
+fn side_by_side<T: Send + Sync>(
     elements: &[u8],
     share: usize,
     work: impl Fn(&[u8]) -> T + Sync,
 ) -> Vec<T> {
-    if elements.len() <= share {
-        return vec![work(elements)];
+    let parts: Vec<&[u8]> = elements.chunks(share).collect();
+    match parallel::map(&parts, parallel::cores(), |part| Ok::<T, Infallible>(work(part))) {
+        Ok(results) => results,
+        Err(never) => match never {},
     }
-    let work = &work;
-    thread::scope(|scope| {
-        let running: Vec<_> =
-            elements.chunks(share).map(|part| scope.spawn(move || work(part))).collect();
-        let joined = running.into_iter().map(|thread| match thread.join() {
-            Ok(result) => result,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        joined.collect()
-    })
 }
 
 /// The numbers of the elements that are not missing; returns the number of missing elements.
