@@ -65,7 +65,7 @@ impl Rules {
         let matching = || self.rules.iter().rev().filter(|rule| rule.matches(path));
         if let Some(text) = matching().find_map(|rule| rule.chunks.as_deref()) {
             let grid = chunks::changed(text, metadata, path.is_none())
-                .map_err(|cause| CliError::Chunks { text: text.to_owned(), cause })?;
+                .map_err(|cause| CliError::argument("--chunks", text, cause))?;
             if let Some(grid) = grid {
                 changed = changed.with_shape_and_grid(metadata.shape(), &grid).map_err(wrong)?;
             }
@@ -142,7 +142,7 @@ impl Unused<'_> {
         let Some((name, text)) = self.axes.first() else { return Ok(()) };
         let allowed = "no array of the source has such an axis".to_owned();
         let cause = ChunksError::Name { name: (*name).to_owned(), allowed };
-        Err(CliError::Chunks { text: (*text).to_owned(), cause })
+        Err(CliError::argument("--chunks", text, cause))
     }
 }
 

@@ -8,7 +8,6 @@ pub(crate) mod usage;
 use std::io;
 use std::path::PathBuf;
 
-use zarr_kit::array::SelectionError;
 use zarr_kit::array::store::StoreError;
 use zarr_kit::array::unfinished::{REARRANGE_MARKER, UnfinishedWork};
 use zarr_kit::codec::ChainErrorKind;
@@ -18,8 +17,6 @@ use zarr_kit::metadata::{MetadataError, Printable, Rule};
 use zarr_kit::report::{ReportError, words};
 use zarr_kit::virtual_join::VirtualJoinError;
 use zarr_kit::{ArrayError, DataType};
-
-use crate::notation::chunks::ChunksError;
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum CliError {
@@ -76,10 +73,6 @@ pub(crate) enum CliError {
         "{place}: --parents needs a group around it, or a folder on the way that ends in .zarr"
     )]
     NoRoot { place: String },
-    #[error("--region {text:?}: {cause}")]
-    Region { text: String, cause: SelectionError },
-    #[error("--chunks {text:?}: {cause}")]
-    Chunks { text: String, cause: ChunksError },
     #[error("{}", transfer(place, *memory, *begun, cause))]
     Copy {
         place: String,
@@ -92,8 +85,6 @@ pub(crate) enum CliError {
     Incomplete { place: String, arrays: String },
     #[error("{0}")]
     Join(Box<JoinError>),
-    #[error("--edges {text:?}: {cause}")]
-    Edges { text: String, cause: ChunksError },
     #[error("{argument}: {}{}", within(cause), json(argument, cause))]
     Metadata { argument: &'static str, cause: MetadataError },
     #[error("{}: {}", path.display(), operating_system::reason(path, cause))]

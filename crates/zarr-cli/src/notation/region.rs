@@ -16,7 +16,7 @@ pub(crate) fn region(
 ) -> Result<Selection, CliError> {
     let shape = metadata.shape();
     let Some(text) = text else { return Ok(Selection::whole(shape)) };
-    let wrong = |cause| CliError::Region { text: text.to_owned(), cause };
+    let wrong = |cause| CliError::argument(OPTION, text, cause);
     let refused = |reason: String| CliError::argument(OPTION, text, reason);
     let names = metadata.dimension_names().unwrap_or_default();
     if !text.contains('=') {

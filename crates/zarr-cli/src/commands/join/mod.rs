@@ -136,7 +136,7 @@ fn chosen(
 ) -> Result<Option<ChunkGrid>, CliError> {
     let Some(text) = &args.chunks else { return Ok(None) };
     chunks::changed(text, metadata, all)
-        .map_err(|cause| CliError::Chunks { text: text.clone(), cause })
+        .map_err(|cause| CliError::argument("--chunks", text, cause))
 }
 
 /// Both counts, and why chunks are decoded.

@@ -202,7 +202,7 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
     let mut builder = ArrayBuilder::new(shape.clone(), data_type.clone());
     if let Some(text) = &args.chunks {
         let grid = chunks::parse(text, &shape, names.as_deref().unwrap_or_default())
-            .map_err(|cause| CliError::Chunks { text: text.clone(), cause })?;
+            .map_err(|cause| CliError::argument("--chunks", text, cause))?;
         builder = builder.chunk_grid(grid);
     } else if let Some(other) = other
         && other.shape().len() == shape.len()

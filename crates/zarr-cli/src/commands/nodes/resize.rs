@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Resize) -> Result<(), CliError> {
     }
     let edges = match &args.edges {
         Some(text) => edges(text, array.metadata())
-            .map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
+            .map_err(|cause| CliError::argument("--edges", text, cause))?,
         None => vec![Vec::new(); shape.len()],
     };
     let cut = if args.discard { Truncation::Discard } else { Truncation::Keep };
