@@ -90,6 +90,22 @@ fn what_was_printed_can_be_written() {
     assert_eq!(read, strings);
 }
 
+/// As numbers: an axis that is given by one index is in the lists of a file, or is not.
+#[test]
+fn lists_of_strings_have_the_axes_of_the_region_or_of_the_array() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    succeed(folder, &["create", "a", "--shape", "2,2", "--dtype", "string"]);
+    file(folder, "row.json", r#"["a", "b"]"#);
+    file(folder, "rows.json", r#"[["c", "d"]]"#);
+    succeed(folder, &["write", "a", "--from", "row.json", "-r", "0"]);
+    succeed(folder, &["write", "a", "--from", "rows.json", "-r", "1"]);
+    assert_eq!(stdout(folder, &["read", "a", "-f", "lines"]), b"\"a\"\n\"b\"\n\"c\"\n\"d\"\n");
+    let refused = run_with(folder, &["write", "a", "--from", "-", "-r", "0"], b"[[\"a\"]]");
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(message.contains("standard input: an array of shape [1, 1], but"), "{message}");
+}
+
 #[test]
 fn long_arrays_of_strings_are_elided() {
     let folder = tempfile::tempdir().expect("makes a folder");

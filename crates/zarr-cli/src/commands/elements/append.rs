@@ -7,8 +7,9 @@ use zarr_kit::Array;
 use zarr_kit::grid::Run;
 use zarr_kit::report::words;
 
-use super::variable_length::{self, fits};
-use super::write::{Input, shown, writer};
+use super::input::{Input, shown};
+use super::variable_length;
+use super::write::writer;
 use crate::args::Append;
 use crate::commands::nodes::resize::{policy, runs};
 use crate::error::CliError;
@@ -28,13 +29,14 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
     let edges = match &args.edges {
         Some(text) => chunks::parse_edges(text)
             .map(runs)
-            .map_err(|cause| CliError::Edges { text: text.clone(), cause })?,
+            .map_err(|cause| CliError::argument("--edges", text, cause))?,
         None => Vec::new(),
     };
+    let input = Input::open(file)?;
     let before = array.shape().to_vec();
     let array = match array.data_type().is_variable_length() {
-        true => variable_length::append(file, &place, &array, axis, &edges)?,
-        false => append(args, file, &place, &array, axis, &edges)?,
+        true => variable_length::append(input, &place, &array, axis, &edges)?,
+        false => append(input, &place, &array, axis, &edges)?,
     };
     place.changed(policy(args.sole_writer))?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
@@ -56,46 +58,18 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
 }
 
 fn append(
-    args: &Append,
-    file: &Path,
+    mut input: Input<'_>,
     place: &NodeStore,
     array: &Array,
     axis: usize,
     edges: &[Run],
 ) -> Result<Array, CliError> {
-    let mut input = Input::open(file)?;
     let header = input.header(array.data_type())?;
     let elements = input.rest()?;
-    let size = array.element_size();
-
-    // The shape of the appended elements: the array's, except on the axis.
-    let mut shape = array.shape().to_vec();
-    let row = shape.iter().enumerate().filter(|(other, _)| *other != axis);
-    let row = row.fold(u64::try_from(size).ok(), |bytes, (_, length)| bytes?.checked_mul(*length));
-    let row = row.filter(|row| *row > 0).ok_or_else(|| {
-        input.wrong("there is nothing to append: another axis of the array is empty")
-    })?;
-    let length = u64::try_from(elements.len()).unwrap_or(u64::MAX);
-    let count = length.checked_div(row).unwrap_or(0);
-    if let Some(slot) = shape.get_mut(axis) {
-        *slot = count;
-    }
-    if length.checked_rem(row) != Some(0) {
-        return Err(input.wrong(format!(
-            "{} of elements, but one index of axis {} has {row}",
-            words::counted(length, "byte"),
-            args.axis
-        )));
-    }
-    if let Some(header) = &header
-        && !fits(&header.shape, &shape)
-    {
-        return Err(input.wrong(format!(
-            "an array of shape {:?}, but the data appended to {} has the shape {shape:?}",
-            header.shape,
-            words::shape(array.shape())
-        )));
-    }
+    let units = (elements.len(), array.element_size(), "byte");
+    let found = header.as_ref().map(|header| header.shape.as_slice());
+    let shape = input.appended(array, axis, found, units)?;
+    let count = shape.get(axis).copied().unwrap_or(0);
     let elements = input.in_memory(elements, header.as_ref(), &shape, array)?;
     // The elements become visible together: no part of them is done before the others.
     let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));

@@ -2,6 +2,7 @@
 
 pub(super) mod append;
 mod explain;
+pub(super) mod input;
 pub(super) mod read;
 mod variable_length;
 pub(super) mod write;

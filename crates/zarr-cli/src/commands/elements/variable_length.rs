@@ -1,17 +1,13 @@
 //! Elements of variable length that are read from files.
 
-use std::fs;
-use std::io::{self, Read as _};
-use std::path::Path;
-
 use serde_json::Value;
 use zarr_kit::array::ByteStrings;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::DataType;
-use zarr_kit::report::format::{json, npy};
-use zarr_kit::report::words;
+use zarr_kit::report::format::json;
 use zarr_kit::{Array, Selection};
 
+use super::input::Input;
 use crate::args::ReadFormat;
 use crate::error::CliError;
 use crate::output::progress::{Moved, Work};
@@ -31,35 +27,21 @@ pub(super) fn check_format(data_type: &DataType, format: ReadFormat) -> Result<(
     Err(CliError::argument("--format", name, reason))
 }
 
-/// Elements from a file, and their shape if it is a JSON document.
-pub(super) struct Elements {
-    pub(super) elements: ByteStrings,
-    pub(super) shape: Option<Vec<u64>>,
-}
-
-/// Reads a file of lines, each the JSON of an element, or a file of one JSON array that is nested
-/// like the elements of an array or region of this rank.
-pub(super) fn from_file(
-    path: &Path,
+/// Reads lines, each the JSON of an element, or one JSON array that is nested like the elements of an
+/// array or region of this rank. Returns the elements, and the shape of the JSON array.
+fn from_file(
+    input: &mut Input<'_>,
     data_type: &DataType,
     rank: usize,
-) -> Result<Elements, CliError> {
-    let name = if path == Path::new("-") { Path::new("standard input") } else { path };
-    let wrong = |reason: String| CliError::Input { path: name.to_owned(), reason };
-    let failed = |cause| CliError::File { path: name.to_owned(), cause };
-    let mut bytes = Vec::new();
-    match path == Path::new("-") {
-        true => io::stdin().lock().read_to_end(&mut bytes).map(drop).map_err(failed)?,
-        false => bytes = fs::read(path).map_err(failed)?,
-    }
+) -> Result<(ByteStrings, Option<Vec<u64>>), CliError> {
     // A .npy file of no bytes, or of zeros, would be text.
-    let text = String::from_utf8(bytes).ok().filter(|_| !npy::is_named(path)).ok_or_else(|| {
-        wrong(format!("no text; elements of type {data_type} are given as lines or as JSON"))
+    let text = String::from_utf8(input.rest()?).ok().filter(|_| input.extension() != "npy");
+    let text = text.ok_or_else(|| {
+        input.wrong(format!("no text; elements of type {data_type} are given as lines or as JSON"))
     })?;
     let mut elements = ByteStrings::new();
     let take = &mut |element: &[u8]| elements.push(element);
-    let extension = path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
-    let levels = match (data_type, extension.as_str()) {
+    let levels = match (data_type, input.extension().as_str()) {
         // An element may be a list itself: only where no name says what it is, it is guessed.
         (DataType::ZarrsOptional(_), "json") => Some(rank),
         (DataType::ZarrsOptional(_), "jsonl" | "ndjson") => None,
@@ -70,14 +52,8 @@ pub(super) fn from_file(
         Some(levels) => json::nested(&text, levels, data_type, take).map(Some),
         None => json::lines(&text, data_type, take).map(|()| None),
     };
-    let shape = shape.map_err(wrong)?;
-    Ok(Elements { elements, shape })
-}
-
-/// Whether lists of this shape have the elements of a region of another: within an empty list there
-/// is none that could have a size.
-pub(super) fn fits(found: &[u64], region: &[u64]) -> bool {
-    found == region || found.ends_with(&[0]) && region.starts_with(found)
+    let shape = shape.map_err(|reason| input.wrong(reason))?;
+    Ok((elements, shape))
 }
 
 /// Whether a text is one JSON document of arrays of so many levels, with elements that are `null`
@@ -94,19 +70,14 @@ fn is_nested(text: &str, rank: usize) -> bool {
 
 /// Writes a region from a file.
 pub(super) fn write(
-    path: &Path,
+    mut input: Input<'_>,
     place: &NodeStore,
     array: &Array,
     region: &Selection,
 ) -> Result<(), CliError> {
-    let rank = region.shape().len();
-    let Elements { elements, shape } = from_file(path, array.data_type(), rank)?;
-    if let Some(shape) = shape
-        && !fits(&shape, &region.shape())
-    {
-        let reason =
-            format!("an array of shape {shape:?}, but the region has shape {:?}", region.shape());
-        return Err(CliError::Input { path: path.to_owned(), reason });
+    let (elements, shape) = from_file(&mut input, array.data_type(), region.shape().len())?;
+    if let Some(shape) = shape {
+        input.check_shape(&shape, region)?;
     }
     let elements: Vec<&[u8]> = elements.iter().collect();
     let (array, _bar) = Moved::show(array, Work::writing(array, region));
@@ -115,33 +86,16 @@ pub(super) fn write(
 
 /// Appends to an axis from a file; returns the array with its new shape.
 pub(super) fn append(
-    path: &Path,
+    mut input: Input<'_>,
     place: &NodeStore,
     array: &Array,
     axis: usize,
     edges: &[Run],
 ) -> Result<Array, CliError> {
-    let Elements { elements, shape } = from_file(path, array.data_type(), array.shape().len())?;
-    let wrong = |reason: String| CliError::Input { path: path.to_owned(), reason };
-    let others = array.shape().iter().enumerate().filter(|(other, _)| *other != axis);
-    let row = others.fold(1_u64, |product, (_, length)| product.saturating_mul(*length));
-    let found = u64::try_from(elements.len()).unwrap_or(u64::MAX);
-    let (Some(count), Some(0)) = (found.checked_div(row), found.checked_rem(row)) else {
-        let found = words::counted(found, "element");
-        return Err(wrong(format!("{found}, but one index of axis {axis} has {row}")));
-    };
-    let mut expected = array.shape().to_vec();
-    if let Some(length) = expected.get_mut(axis) {
-        *length = count;
-    }
-    if let Some(shape) = shape
-        && !fits(&shape, &expected)
-    {
-        return Err(wrong(format!(
-            "an array of shape {shape:?}, but the data appended to {} has the shape {expected:?}",
-            words::shape(array.shape())
-        )));
-    }
+    let (elements, shape) = from_file(&mut input, array.data_type(), array.shape().len())?;
+    let units = (elements.len(), 1, "element");
+    let shape = input.appended(array, axis, shape.as_deref(), units)?;
+    let count = shape.get(axis).copied().unwrap_or(0);
     let elements: Vec<&[u8]> = elements.iter().collect();
     let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
     array.append_as(axis, count, &elements, edges).map_err(|cause| place.failed(cause))

@@ -11,7 +11,7 @@ use zarr_kit::report::readers::portable;
 use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
 use crate::args::{Advise, For};
-use crate::commands::elements::write::Input;
+use crate::commands::elements::input::Input;
 use crate::commands::nodes::like::Like;
 use crate::error::CliError;
 use crate::notation::region::region;
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &Advise) -> Result<(), CliError> {
             let whole = Selection::whole(array.shape());
             let region = match &args.region {
                 Some(text) => Selection::parse(text, array.shape())
-                    .map_err(|cause| CliError::Region { text: text.clone(), cause })?,
+                    .map_err(|cause| CliError::argument("--region", text, cause))?,
                 None => whole,
             };
             let failed = |cause| CliError::Report { place: shown.clone(), cause };
