@@ -47,6 +47,8 @@ pub fn region_in_words(finding: &Finding) -> Option<String> {
 /// };
 /// let step = next_step(&finding, &place).expect("a step");
 /// assert_eq!(step, "`zarr-kit consolidate data.zarr`");
+/// let step = next_step(&finding.with_key("rain/zarr.json"), &place).expect("a step");
+/// assert_eq!(step, "`zarr-kit consolidate data.zarr/rain`");
 /// ```
 #[must_use]
 pub fn next_step(finding: &Finding, place: &CheckedPlace<'_>) -> Option<String> {
@@ -70,7 +72,10 @@ pub fn next_step(finding: &Finding, place: &CheckedPlace<'_>) -> Option<String> 
             "an archive cannot replace its documents: copy it into a folder, and repeat the check there"
                 .to_owned()
         }
-        ("stale-consolidated", _) => format!("`zarr-kit consolidate {root}`"),
+        ("stale-consolidated", _) => {
+            let group = finding.key()?.rsplit_once('/').map_or("", |(group, _)| group);
+            format!("`zarr-kit consolidate {}`", at(group))
+        }
         ("unfinished-copy", _) => {
             "repeat the command that was interrupted, with --resume".to_owned()
         }
