@@ -4,6 +4,9 @@ use std::fmt::Display;
 
 use zarr_metadata::Printable;
 
+/// The most characters of a name to which others are aligned.
+const COLUMN: usize = 40;
+
 /// Lines of a name and a value, with the values aligned.
 ///
 /// # Examples
@@ -31,10 +34,12 @@ impl Table {
         self.rows.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
-    /// The number of characters of the longest name.
+    /// The number of characters of the longest name, of those up to 40. A longer name makes only its
+    /// own line longer.
     #[must_use]
     pub fn width(&self) -> usize {
-        self.rows.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0)
+        let lengths = self.rows.iter().map(|(name, _)| name.chars().count());
+        lengths.filter(|length| *length <= COLUMN).max().unwrap_or(0)
     }
 
     /// One line per row, of any length.
@@ -67,7 +72,17 @@ pub fn wrapped(text: &str, room: usize) -> Vec<&str> {
 
 #[cfg(test)]
 mod tests {
-    use super::wrapped;
+    use super::{Table, wrapped};
+
+    /// Formatting pads to at most 65,535 characters, and each row would be as long as the name.
+    #[test]
+    fn a_long_name_makes_only_its_own_line_longer() {
+        let long = "k".repeat(70_000);
+        let mut table = Table::default();
+        table.row("type", "int8");
+        table.row(&long, 1);
+        assert_eq!(table.text(), format!("type  int8\n{long}  1"));
+    }
 
     #[test]
     fn lines_end_between_words() {
