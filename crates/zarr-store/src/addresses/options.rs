@@ -146,9 +146,10 @@ impl StoreOptions {
     }
 
     /// The time after its start until which a request to a remote store is retried; 3 minutes by
-    /// default. No single attempt lasts longer than this, nor longer than 30 s unless the
-    /// [setting](StoreOptions::setting) `timeout` differs. A request to a server that accepts and
-    /// never responds fails after this time plus the time of the last attempt.
+    /// default. A single attempt lasts at most 30 s, or a sixth of this if that is longer, and never
+    /// longer than this. The [setting](StoreOptions::setting) `timeout` replaces that limit. A large
+    /// object on a slow line needs a longer attempt. A request to a server that accepts and never
+    /// responds fails after this time plus the time of the last attempt.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.retry_timeout = timeout;
         self
@@ -178,10 +179,11 @@ impl StoreOptions {
     #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
     pub(crate) fn settings(&self) -> Vec<(String, String)> {
         // The default of the clients.
-        const LONGEST_TRY: Duration = Duration::from_secs(30);
-        let timeout = format!("{} ms", self.retry_timeout.as_millis().max(1));
-        let shorter = (self.retry_timeout < LONGEST_TRY).then(|| ("timeout".to_owned(), timeout));
-        shorter.into_iter().chain(self.settings.0.iter().cloned()).collect()
+        const DEFAULT_TRY: Duration = Duration::from_secs(30);
+        let longest = self.retry_timeout.min(DEFAULT_TRY.max(self.retry_timeout / 6));
+        let timeout = format!("{} ms", longest.as_millis().max(1));
+        let other = (longest != DEFAULT_TRY).then(|| ("timeout".to_owned(), timeout));
+        other.into_iter().chain(self.settings.0.iter().cloned()).collect()
     }
 
     #[cfg(feature = "object_store")]
@@ -242,5 +244,24 @@ struct Settings(Vec<(String, String)>);
 impl fmt::Debug for Settings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.0.iter().map(|(name, _)| name)).finish()
+    }
+}
+
+#[cfg(all(test, feature = "http"))]
+mod tests {
+    use std::time::Duration;
+
+    use super::StoreOptions;
+
+    #[test]
+    fn attempts_last_longer_where_requests_are_retried_for_longer() {
+        let attempt = |seconds| {
+            let options = StoreOptions::new().timeout(Duration::from_secs(seconds));
+            options.settings().pop().map(|(name, time)| format!("{name}: {time}"))
+        };
+        // 30 s are the default of the clients.
+        assert_eq!([30, 180].map(attempt), [None, None]);
+        let expected = ["timeout: 10000 ms", "timeout: 100000 ms"];
+        assert_eq!([10, 600].map(attempt), expected.map(|text| Some(text.to_owned())));
     }
 }
