@@ -23,12 +23,20 @@ pub(crate) fn run(args: &Attrs) -> Result<(), CliError> {
         NodeMetadata::Group(group) => group.attributes(),
     };
     let Some(name) = &args.name else { return print::json(&raw(attributes)) };
-    let value = match &node {
+    print::json(&raw(attribute(&node, "NAME", name)?))
+}
+
+/// The attribute that an argument names.
+fn attribute<'n>(
+    node: &'n NodeMetadata,
+    argument: &'static str,
+    name: &str,
+) -> Result<&'n str, CliError> {
+    let value = match node {
         NodeMetadata::Array(array) => array.attribute(name),
         NodeMetadata::Group(group) => group.attribute(name),
     };
-    let missing = || CliError::argument("NAME", name, "there is no such attribute");
-    print::json(&raw(value.ok_or_else(missing)?))
+    value.ok_or_else(|| CliError::argument(argument, name, "there is no such attribute"))
 }
 
 fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
@@ -50,9 +58,13 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
             return Err(CliError::argument("--set", name, "this attribute is named twice"));
         }
     }
+    let node = place.node()?;
+    for name in &args.remove {
+        attribute(&node, "--remove", name)?;
+    }
     let failed = |cause| place.failed(cause);
     let (store, root) = (place.store.clone(), Prefix::root());
-    match place.node()? {
+    match node {
         NodeMetadata::Group(_) => {
             let group = Group::open(store, &root).map_err(failed)?;
             group.update_attributes(&changes).map_err(failed)?;
