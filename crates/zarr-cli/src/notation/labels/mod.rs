@@ -262,6 +262,9 @@ impl Coordinate {
             let mut found = all.iter().zip(0_u64..).filter(|(key, _)| within(**key));
             return match (span.is_point, found.next(), found.next()) {
                 (true, Some((_, index)), None) => Ok(index..index.saturating_add(1)),
+                (true, None, _) if !self.is_nearest && !all.is_empty() => {
+                    Err(missing(String::new()))
+                }
                 _ => Err(Unfound::Missing(format!(
                     "{} {why}, so that {text} is no range of indices; select by index",
                     self.place()
