@@ -80,6 +80,17 @@ fn sd_08_appends_take_edges_or_repeat_the_last() {
         text(folder, &["read", "a", "--region", "6:"])
     );
     assert!(!run_with(folder, &["append", "m", "--from", "two.npy"], b"").status.success());
+    let whole = std::fs::read(folder.join("two.npy")).expect("is there");
+    let cut = &whole[..whole.len() - 2];
+    for (content, reason) in [
+        (cut, "ends after 10 bytes of elements, at least 2 too early"),
+        (&[&whole[..], &[0]].concat()[..], "more than the 12 bytes of elements to be stored"),
+    ] {
+        crate::support::file(folder, "bad.npy", content);
+        let refused = run_with(folder, &["append", "a", "--from", "bad.npy"], b"");
+        let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(message.contains(reason), "{message}");
+    }
 }
 
 /// An empty file is no error, but it is not said that something was appended.

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use serde_json::json;
-use zarr_kit::Array;
 use zarr_kit::grid::Run;
 use zarr_kit::report::words;
+use zarr_kit::{Array, Selection};
 
 use super::input::{Input, shown};
 use super::variable_length;
@@ -65,7 +65,14 @@ fn append(
     edges: &[Run],
 ) -> Result<Array, CliError> {
     let header = input.header(array.data_type())?;
-    let elements = input.rest()?;
+    let elements = match &header {
+        Some(header) => {
+            let elements = input.take(&Selection::whole(&header.shape), array.element_size())?;
+            input.end()?;
+            elements
+        }
+        None => input.rest()?,
+    };
     let units = (elements.len(), array.element_size(), "byte");
     let found = header.as_ref().map(|header| header.shape.as_slice());
     let shape = input.appended(array, axis, found, units)?;

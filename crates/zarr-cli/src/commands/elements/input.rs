@@ -237,7 +237,7 @@ impl<'a> Input<'a> {
         match self.reader.read(&mut one) {
             Ok(0) => Ok(()),
             Ok(_) => Err(self.wrong(format!(
-                "more than the {} of elements that the region has",
+                "more than the {} of elements to be stored",
                 words::counted(self.position, "byte")
             ))),
             Err(cause) => Err(self.failed(cause)),
