@@ -240,6 +240,11 @@ const NARROWEST: usize = 24;
 /// The style of names.
 pub(crate) const LABEL: Style = Style::new().bold();
 
+/// A command whose exit status tells what it found goes on if the reader has closed the pipe.
+pub(crate) fn unless_closed(printed: Result<(), CliError>) -> Result<(), CliError> {
+    printed.or_else(|error| if error.is_broken_pipe() { Ok(()) } else { Err(error) })
+}
+
 /// Prints a table: names in bold, long values on several lines on a terminal.
 pub(crate) fn print_table(table: &Table, out: &mut Out) -> Result<(), CliError> {
     let width = table.width();

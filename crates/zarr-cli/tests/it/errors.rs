@@ -1,5 +1,6 @@
 //! Mistakes: one line that says what, where and what to do, and exit status 2.
 
+use std::path::Path;
 use std::process::Stdio;
 
 use crate::support::{file, root, run, session, succeed};
@@ -162,20 +163,45 @@ fn documents_and_chunks() {
     insta::assert_snapshot!(session(folder.path(), &commands));
 }
 
+/// Runs a command whose output nobody reads.
+fn run_unread(folder: &Path, arguments: &[&str]) -> std::process::Output {
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_zarr-kit"))
+        .args(arguments)
+        .current_dir(folder)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("starts");
+    drop(child.stdout.take());
+    child.wait_with_output().expect("ends")
+}
+
 #[test]
 fn a_closed_pipe_is_quiet() {
     for format in ["text", "lines", "json", "csv", "npy", "raw"] {
-        let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_zarr-kit"))
-            .args(["read", "fixtures/seattle-weather.zarr/daily", "-f", format])
-            .current_dir(root())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("starts");
-        drop(child.stdout.take());
-        let output = child.wait_with_output().expect("ends");
+        let read = ["read", "fixtures/seattle-weather.zarr/daily", "-f", format];
+        let output = run_unread(&root(), &read);
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{format}");
         assert!(output.status.success(), "{format}");
+    }
+}
+
+/// `check` and `diff` say by their exit status what they found, as `head` and `grep -q` leave early.
+#[test]
+fn a_closed_pipe_changes_no_answer() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let folder = folder.path();
+    for (name, fill) in [("a", "0"), ("b", "1")] {
+        succeed(folder, &["create", name, "--shape", "4", "--dtype", "int8", "--fill", fill]);
+    }
+    file(folder, "a/c/9", "outside of the grid");
+    for json in [&[][..], &["--json"]] {
+        for (command, status) in
+            [(&["check", "a"][..], 1), (&["check", "b"], 0), (&["diff", "a", "b"], 1)]
+        {
+            let output = run_unread(folder, &[command, json].concat());
+            assert_eq!(output.status.code(), Some(status), "{command:?} {json:?}");
+        }
     }
 }
 

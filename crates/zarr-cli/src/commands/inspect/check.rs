@@ -84,9 +84,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
         summary.warnings += more;
     }
     drop(bar);
-    if let Some(error) = failed {
-        return Err(error);
-    }
+    print::unless_closed(failed.map_or(Ok(()), Err))?;
     if args.json {
         let findings: Vec<_> = found
             .iter()
@@ -101,7 +99,7 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
                 })
             })
             .collect();
-        out.json(&json!({
+        print::unless_closed(out.json(&json!({
             "part": args.part.map(|part| part.to_string()),
             "findings": findings,
             "groups": summary.groups, "arrays": summary.arrays, "chunks": summary.chunks,
@@ -111,9 +109,9 @@ pub(crate) fn run(args: &Check) -> Result<u8, CliError> {
                 let kind = if *is_group { "group" } else { "array" };
                 json!({kind: path, "rearrangement": how})
             }).collect::<Vec<_>>(),
-        }))?;
+        })))?;
     }
-    out.finish()?;
+    print::unless_closed(out.finish())?;
     if !args.json {
         let read = match args.data {
             true => format!(" ({} read)", words::bytes(summary.bytes.into())),

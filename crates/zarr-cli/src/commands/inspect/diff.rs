@@ -7,7 +7,7 @@ use zarr_kit::report::diff::{DiffError, DiffEvent, DiffNode, Difference, diff};
 
 use crate::args::Diff;
 use crate::error::CliError;
-use crate::output::print::{Out, note};
+use crate::output::print::{self, Out, note};
 use crate::output::progress::Bar;
 use crate::stores::node_store::NodeStore;
 
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Diff) -> Result<u8, CliError> {
     };
     let summary = diff(&ours, &theirs, args.metadata_only, &mut |event| {
         match event {
-            DiffEvent::Difference(difference) => written = tell(difference),
+            DiffEvent::Difference(difference) => written = print::unless_closed(tell(difference)),
             DiffEvent::Progress { path, bytes } => {
                 bar.bytes(if path.is_empty() { "comparing" } else { path }, bytes, None);
             }
@@ -51,9 +51,9 @@ pub(crate) fn run(args: &Diff) -> Result<u8, CliError> {
     written?;
     let summary = summary.map_err(failed)?;
     if args.json {
-        out.json(&summary.json(&one.shown, &other.shown, &documents))?;
+        print::unless_closed(out.json(&summary.json(&one.shown, &other.shown, &documents)))?;
     }
-    out.finish()?;
+    print::unless_closed(out.finish())?;
     if !args.json {
         note(summary.line());
     }
