@@ -218,6 +218,10 @@ pub(crate) struct Write {
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,
+    /// No other program writes to the array at the same time. Needed for chunks that the region covers
+    /// only in part, on stores without locks and conditional writes, such as plain HTTP.
+    #[arg(long)]
+    pub(crate) sole_writer: bool,
     #[command(flatten)]
     pub(crate) writing: Writing,
     /// Print the result as one JSON document.

@@ -210,7 +210,7 @@ fn at(place: &str, cause: &ArrayError) -> String {
         }
         loss if is_loss(loss) => format!("{place}: {loss}; --allow-loss stores them anyway"),
         other => {
-            let text = with_features_of_program(other.to_string());
+            let text = in_options(with_features_of_program(other.to_string()));
             format!("{place}: {}", servers::explained(place, &text).unwrap_or(text))
         }
     }
@@ -226,6 +226,12 @@ fn with_features_of_program(text: String) -> String {
     format!(
         "{before}`cargo install --path crates/zarr-cli --features all-codecs{more}` adds it{after}"
     )
+}
+
+/// The text of an error of the library. The library asks for a policy; the program has an option.
+fn in_options(text: String) -> String {
+    const OPTION: &str = "`write`, `append` and `resize` allow it with --sole-writer";
+    text.replace("allow it only for a single process", OPTION)
 }
 
 /// Whether values were refused because they would not read back unchanged.

@@ -131,6 +131,31 @@ const ODD: [(&str, &str); 6] = [
     ("é*", "é%2A"),
 ];
 
+/// Without conditional writes, another writer's elements in the same chunk could be lost.
+#[test]
+fn part_of_a_chunk_is_written_by_a_sole_writer_where_writes_have_no_conditions() {
+    let server = Server::start();
+    let variables = [KEYS[0], KEYS[1], ("AWS_CONDITIONAL_PUT", "disabled")];
+    let zarr_kit = |arguments: &[&str]| on(&server.endpoint, arguments, &variables);
+    let place = "s3://bucket/a";
+    let created = zarr_kit(&["create", place, "--shape", "4", "--dtype", "string"]);
+    assert!(created.status.success(), "{created:?}");
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let file = folder.path().join("in.json");
+    std::fs::write(&file, r#"["a", "b"]"#).expect("writes");
+    let write = ["write", place, "--region", "1:3", "--from", file.to_str().expect("UTF-8")];
+    let refused = zarr_kit(&write);
+    let message = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        message.contains("`write`, `append` and `resize` allow it with --sole-writer"),
+        "{message}"
+    );
+    let written = zarr_kit(&[&write[..], &["--sole-writer"]].concat());
+    assert!(written.status.success(), "{written:?}");
+    let read = zarr_kit(&["read", place, "--format", "lines"]);
+    assert_eq!(read.stdout, b"\"\"\n\"a\"\n\"b\"\n\"\"\n");
+}
+
 /// Arrays of a group in a bucket, each found by its URL and never another: also by what looks for the
 /// group around it.
 #[test]

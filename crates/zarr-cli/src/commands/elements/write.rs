@@ -8,6 +8,7 @@ use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 use super::input::Input;
 use super::variable_length;
 use crate::args::{Write, Writing};
+use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
 use crate::notation::region::region;
 use crate::notation::size::PIECE;
@@ -17,7 +18,7 @@ use crate::stores::node_store::NodeStore;
 
 pub(crate) fn run(args: &Write) -> Result<(), CliError> {
     let place = NodeStore::to_change(&args.array)?;
-    let array = writer(&place, args.writing)?;
+    let array = writer(&place, args.writing)?.with_update_policy(policy(args.sole_writer));
     let region = region(&place, array.metadata(), args.region.as_deref())?;
     write(args, &place, &array, &region)?;
     place.finish()?;
