@@ -118,6 +118,5 @@ fn chunk(store: &dyn Store, key: &Key) -> Result<Value, StoreError> {
 }
 
 fn refused(key: &Key, reason: &str) -> StoreError {
-    let (operation, key) = (Operation::Get, key.to_string());
-    StoreError::Container { operation, key, reason: reason.to_owned() }
+    StoreError::container(Operation::Get, key, reason)
 }

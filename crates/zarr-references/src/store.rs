@@ -108,11 +108,7 @@ impl ReferenceStore {
     }
 
     fn new(home: Home, key: &Key, options: &StoreOptions) -> Result<Self, StoreError> {
-        let fail = |reason: String| StoreError::Container {
-            operation: Operation::Open,
-            key: key.to_string(),
-            reason,
-        };
+        let fail = |reason: String| StoreError::container(Operation::Open, key, reason);
         let targets = Targets::new(home, options);
         let place = Prefix::from(key.clone());
         #[cfg(not(feature = "parquet"))]
@@ -208,7 +204,7 @@ impl ReferenceStore {
 
     fn unsupported(operation: Operation, key: &Key) -> StoreError {
         let missing = "way to write: references are read only; copy to another store first";
-        StoreError::Unsupported { operation, key: key.to_string(), missing }
+        StoreError::unsupported(operation, key, missing)
     }
 }
 
@@ -237,8 +233,7 @@ impl Store for ReferenceStore {
         };
         let wanted = range.len_within(key, len)?;
         if let Some(reason) = self.0.targets.document_limit().refusal(key, len) {
-            let (operation, key) = (Operation::Get, key.to_string());
-            return Err(StoreError::Container { operation, key, reason });
+            return Err(StoreError::container(Operation::Get, key, reason));
         }
         let suffix = len.saturating_sub(wanted)..len;
         let ranges = match range {

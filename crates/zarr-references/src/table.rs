@@ -123,7 +123,7 @@ impl Table {
         let Some(rows) = self.rows(&file, targets)? else { return Ok(None) };
         if row >= rows.count {
             let reason = format!("it has {} rows, and the chunk is in row {row}", rows.count);
-            return Err(damaged(&file, reason));
+            return Err(StoreError::container(Operation::Get, &file, reason));
         }
         Ok(rows.get(row).cloned())
     }
@@ -168,7 +168,8 @@ impl Table {
             None => None,
             Some(bytes) => {
                 let read = Rows::read(bytes, self.record_size, &mut |url| targets.number(url));
-                Some(Arc::new(read.map_err(|reason| damaged(key, reason))?))
+                let fail = |reason| StoreError::container(Operation::Get, key, reason);
+                Some(Arc::new(read.map_err(fail)?))
             }
         };
         *rows = Some(read.clone());
@@ -305,10 +306,6 @@ fn meets(one: &str, other: &str) -> bool {
 
 fn is_below(path: &str, above: &str) -> bool {
     above.is_empty() || path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
-}
-
-fn damaged(key: &Key, reason: String) -> StoreError {
-    StoreError::Container { operation: Operation::Get, key: key.to_string(), reason }
 }
 
 impl Chunks {

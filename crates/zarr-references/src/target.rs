@@ -243,8 +243,7 @@ fn below(url: &str, above: &str) -> Option<Result<Key, StoreError>> {
 
 /// An error that concerns a target.
 pub(super) fn refused(url: &str, reason: &str) -> StoreError {
-    let (operation, key) = (Operation::Get, shown_url(url));
-    StoreError::Container { operation, key, reason: reason.to_owned() }
+    StoreError::container(Operation::Get, shown_url(url), reason)
 }
 
 impl Home {

@@ -115,12 +115,8 @@ pub fn update<E: From<StoreError>>(
                 }
             }
             Change::Delete => {
-                return Err(StoreError::Unsupported {
-                    operation: Operation::Delete,
-                    key: key.to_string(),
-                    missing: "conditional delete",
-                }
-                .into());
+                let missing = "conditional delete";
+                return Err(StoreError::unsupported(Operation::Delete, key, missing).into());
             }
         }
         crate::reached!("update: others were faster");

@@ -129,11 +129,11 @@ impl JoinStore {
         match (chunks.next(), chunks.next()) {
             (None, _) => Ok(None),
             (Some(only), None) if array.is_same(&chunk, &only) => Ok(Some(only)),
-            _ => Err(StoreError::Unsupported {
-                operation: Operation::Get,
-                key: key.to_string(),
-                missing: "bytes for this chunk of a virtual join: its member is encoded in another way",
-            }),
+            _ => Err(StoreError::unsupported(
+                Operation::Get,
+                key,
+                "bytes for this chunk of a virtual join: its member is encoded in another way",
+            )),
         }
     }
 
@@ -448,11 +448,11 @@ impl Linking for JoinStore {
         let failed = |cause| self.failed(Operation::Get, prefix.as_str(), cause);
         match array.have_one_fill().map_err(failed)? {
             true => Ok(()),
-            false => Err(StoreError::Unsupported {
-                operation: Operation::Get,
-                key: prefix.to_string(),
-                missing: "one fill value for all members: missing chunks of some are other values",
-            }),
+            false => Err(StoreError::unsupported(
+                Operation::Get,
+                prefix,
+                "one fill value for all members: missing chunks of some are other values",
+            )),
         }
     }
 }

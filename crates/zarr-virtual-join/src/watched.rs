@@ -123,7 +123,7 @@ impl AsyncStore for WatchedReads {
 /// The error of everything that would write.
 pub(crate) fn read_only(operation: Operation, key: impl std::fmt::Display) -> StoreError {
     let missing = "writes: it is a virtual join, and its members are changed where they are";
-    StoreError::Unsupported { operation, key: key.to_string(), missing }
+    StoreError::unsupported(operation, key, missing)
 }
 
 impl Store for Watched {

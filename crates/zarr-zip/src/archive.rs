@@ -75,11 +75,7 @@ impl Archive {
     /// hierarchy asks for them, and nothing is unpacked to a path. Of several entries of one name
     /// the last counts, as for Python's `zipfile`: zarr-python writes them when it overwrites.
     pub(super) fn open(source: Source) -> Result<Self, StoreError> {
-        let fail = |reason: String| StoreError::Container {
-            operation: Operation::Open,
-            key: source.key.to_string(),
-            reason,
-        };
+        let fail = |reason: String| StoreError::container(Operation::Open, &source.key, reason);
         let zip =
             ZipArchive::new(source.reader(WINDOW)).map_err(|error| store_error(error, &fail))?;
         let directory = zip.central_directory_start();

@@ -110,9 +110,8 @@ impl ZipStore {
     pub fn within(store: Arc<dyn Store>, key: Key) -> Result<Self, StoreError> {
         let zip = Self::new(store, key, None)?;
         if zip.known().is_none() {
-            let (operation, key) = (Operation::Open, zip.inner.key.to_string());
-            let reason = "there is no such archive".to_owned();
-            return Err(StoreError::Container { operation, key, reason });
+            let reason = "there is no such archive";
+            return Err(StoreError::container(Operation::Open, &zip.inner.key, reason));
         }
         Ok(zip)
     }
@@ -177,10 +176,7 @@ impl ZipStore {
     /// The current archive: read again, if it was replaced by one with more objects.
     pub(super) fn refreshed(&self) -> Result<Option<Arc<Archive>>, StoreError> {
         let Inner { store, key, .. } = &*self.inner;
-        let fail = |reason: &str| {
-            let (operation, key) = (Operation::Get, key.to_string());
-            Err(StoreError::Container { operation, key, reason: reason.to_owned() })
-        };
+        let fail = |reason: &str| Err(StoreError::container(Operation::Get, key, reason));
         let mut attempt = 0;
         loop {
             attempt += 1;
@@ -222,12 +218,8 @@ impl ZipStore {
     }
 }
 
-pub(super) fn refuse(operation: Operation, key: &Key, missing: &'static str) -> StoreError {
-    StoreError::Unsupported { operation, key: key.to_string(), missing }
-}
-
 pub(super) fn refuse_deletion(key: &Key) -> StoreError {
-    refuse(
+    StoreError::unsupported(
         Operation::Delete,
         key,
         "way to delete from a zip archive: copy it into a folder, and change it there",

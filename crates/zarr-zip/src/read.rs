@@ -200,6 +200,6 @@ impl Archive {
 
     fn fail(&self, key: &Key, reason: impl Into<String>) -> StoreError {
         let key = format!("{}/{key}", self.source.key.name());
-        StoreError::Container { operation: Operation::Get, key, reason: reason.into() }
+        StoreError::container(Operation::Get, key, reason)
     }
 }

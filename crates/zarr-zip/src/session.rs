@@ -14,7 +14,7 @@ use zarr_store::{
 };
 
 use super::archive::Archive;
-use super::handle::{ZipStore, refuse, refuse_deletion};
+use super::handle::{ZipStore, refuse_deletion};
 use super::turn::Turn;
 use super::write::{Draft, container, replaced};
 
@@ -171,7 +171,7 @@ impl Store for ZipSession {
         if self.in_base(key) {
             return match mode {
                 PutMode::Create => Ok(PutOutcome::Changed),
-                _ => Err(refuse(
+                _ => Err(StoreError::unsupported(
                     Operation::Put,
                     key,
                     "way to replace entries of a zip archive: copy it into a folder, and change it there",

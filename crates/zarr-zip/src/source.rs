@@ -37,8 +37,7 @@ impl Source {
             Err(StoreError::Range { .. }) => "the archive was truncated after it was opened",
             Err(error) => return Err(error),
         };
-        let reason = reason.to_owned();
-        Err(StoreError::Container { operation: Operation::Get, key: self.key.to_string(), reason })
+        Err(StoreError::container(Operation::Get, &self.key, reason))
     }
 
     /// As [`get`](Self::get), one range.

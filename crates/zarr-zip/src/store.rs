@@ -12,7 +12,7 @@ use zarr_store::{
 };
 
 use super::archive::Archive;
-use super::handle::{ATTEMPTS, ZipStore, refuse, refuse_deletion};
+use super::handle::{ATTEMPTS, ZipStore, refuse_deletion};
 use super::session::ZipSession;
 use super::turn::Turn;
 
@@ -57,7 +57,7 @@ impl Store for ZipStore {
         let Some(session) = self.session()? else {
             let missing = "way to write to a zip archive in another store: write a local one, and \
                            put it there";
-            return Err(refuse(Operation::Put, key, missing));
+            return Err(StoreError::unsupported(Operation::Put, key, missing));
         };
         let outcome = session.store().put_opts(key, pieces, mode)?;
         session.commit()?;

@@ -211,14 +211,8 @@ impl Draft {
         if self.entries.remove(key.as_str()).is_some()
             && let Some(zip) = &mut self.zip
         {
-            let fail = |error| {
-                store_error(error, &|reason| StoreError::Container {
-                    operation: Operation::Delete,
-                    key: key.to_string(),
-                    reason,
-                })
-            };
-            zip.hide_file(key.as_str()).map_err(fail)?;
+            let fail = |reason| StoreError::container(Operation::Delete, key, reason);
+            zip.hide_file(key.as_str()).map_err(|error| store_error(error, &fail))?;
         }
         Ok(())
     }
@@ -271,8 +265,7 @@ impl Draft {
 
 /// An error that concerns the whole archive.
 pub(super) fn container(path: &Path, reason: impl Into<String>) -> StoreError {
-    let key = path.display().to_string();
-    StoreError::Container { operation: Operation::Put, key, reason: reason.into() }
+    StoreError::container(Operation::Put, path.display(), reason)
 }
 
 /// The error if another writer has replaced the archive.

@@ -82,13 +82,13 @@ impl UnlistedStore {
                     Err(_) => return Err(error),
                 };
                 let Some(nodes) = self.below(node)? else {
-                    return Err(StoreError::Unsupported {
-                        operation: Operation::List,
-                        key: prefix.to_string(),
-                        missing: "listing, and the group at its root no consolidated metadata, \
-                                  which would tell the names (zarr-kit consolidate writes it; an \
-                                  array can be named itself)",
-                    });
+                    return Err(StoreError::unsupported(
+                        Operation::List,
+                        prefix,
+                        "listing, and the group at its root no consolidated metadata, which would \
+                         tell the names (zarr-kit consolidate writes it; an array can be named \
+                         itself)",
+                    ));
                 };
                 Arc::clone(self.shared.nodes.get_or_init(|| Arc::new(nodes)))
             }

@@ -113,11 +113,10 @@ impl Block {
 }
 
 fn failed() -> StoreError {
-    StoreError::Container {
-        operation: Operation::Put,
-        key: String::new(),
-        reason: "an operation in this `with` block failed after it had written a part; nothing of \
-                 the block is stored"
-            .to_owned(),
-    }
+    StoreError::container(
+        Operation::Put,
+        "",
+        "an operation in this `with` block failed after it had written a part; nothing of the \
+         block is stored",
+    )
 }

@@ -251,6 +251,39 @@ impl StoreError {
         Self::Io { operation, key: key.to_string(), cause }
     }
 
+    /// A [`StoreError::Container`] with its context: for a store whose objects are in a file of
+    /// another form.
+    ///
+    /// ```
+    /// use zarr_store::{Operation, StoreError};
+    ///
+    /// let error = StoreError::container(Operation::Get, "a.tar", "its last entry is cut off");
+    /// assert_eq!(error.to_string(), "cannot read \"a.tar\": its last entry is cut off");
+    /// ```
+    pub fn container(
+        operation: Operation,
+        key: impl fmt::Display,
+        reason: impl Into<String>,
+    ) -> Self {
+        Self::Container { operation, key: key.to_string(), reason: reason.into() }
+    }
+
+    /// A [`StoreError::Unsupported`] with its context: for an operation that a store lacks.
+    ///
+    /// ```
+    /// use zarr_store::{Operation, StoreError};
+    ///
+    /// let error = StoreError::unsupported(Operation::Put, "zarr.json", "way to write");
+    /// assert_eq!(error.to_string(), "cannot write \"zarr.json\": this store has no way to write");
+    /// ```
+    pub fn unsupported(
+        operation: Operation,
+        key: impl fmt::Display,
+        missing: &'static str,
+    ) -> Self {
+        Self::Unsupported { operation, key: key.to_string(), missing }
+    }
+
     /// The error where a [`PerProcess`](crate::PerProcess) has no room left.
     pub fn too_many_forks(operation: Operation, key: impl fmt::Display) -> Self {
         let reason = "too many processes before this one used stores and then forked; start it \

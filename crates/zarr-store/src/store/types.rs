@@ -112,11 +112,9 @@ impl<'v> PutMode<'v> {
     pub fn require_overwrite(self, key: &Key) -> Result<(), StoreError> {
         match self {
             Self::Overwrite => Ok(()),
-            Self::Create | Self::Update(_) => Err(StoreError::Unsupported {
-                operation: Operation::Put,
-                key: key.to_string(),
-                missing: "conditional writes",
-            }),
+            Self::Create | Self::Update(_) => {
+                Err(StoreError::unsupported(Operation::Put, key, "conditional writes"))
+            }
         }
     }
 }
