@@ -11,7 +11,7 @@ use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::{Kind, MARKER, Unfinished, UnfinishedWork};
 use zarr_codec::{ChainError, ChainErrorKind, Options};
 use zarr_metadata::{ArrayMetadata, GroupMetadata, MetadataError, NodeMetadata};
-use zarr_store::{Key, Prefix, StoreExt as _};
+use zarr_store::{Key, Prefix, StoreExt as _, path_below};
 
 use crate::finding::{
     CONSOLIDATED, FILL, Finding, Severity, UNFINISHED, UNKNOWN_CODEC, UNSUPPORTED, foreign,
@@ -246,12 +246,15 @@ impl<'a> Walk<'a> {
     /// lacks the node.
     pub(crate) fn listed(&mut self, prefix: &Prefix) {
         // Nodes come depth first: a group that is not above this node is not above any later one.
-        self.consolidated.retain(|(group, _)| path_below(group, prefix).is_some());
+        let below = |group: &Prefix| {
+            path_below(prefix.as_str(), group.as_str()).filter(|path| !path.is_empty())
+        };
+        self.consolidated.retain(|(group, _)| below(group).is_some());
         let lacking: Vec<Finding> = self
             .consolidated
             .iter()
             .filter_map(|(group, paths)| {
-                let path = path_below(group, prefix)?;
+                let path = below(group)?;
                 (!paths.contains(path)).then(|| {
                     Finding::new(CONSOLIDATED, format!("lacks the node {path:?}"))
                         .with_key(node::metadata_key(group))
@@ -352,17 +355,6 @@ pub(crate) fn unfinished(marker: &Key, node: &str, work: UnfinishedWork) -> Find
         }
     };
     Finding::new(UNFINISHED, message).with_key(marker.as_str())
-}
-
-/// The path of the node at `prefix` from the group at `group`, if it lies below it.
-fn path_below<'a>(group: &Prefix, prefix: &'a Prefix) -> Option<&'a str> {
-    let path = prefix.as_str();
-    let below = if group.is_root() {
-        path
-    } else {
-        path.strip_prefix(group.as_str())?.strip_prefix('/')?
-    };
-    (!below.is_empty()).then_some(below)
 }
 
 pub(crate) fn document_error(key: &str, error: &MetadataError) -> Finding {

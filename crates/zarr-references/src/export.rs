@@ -55,8 +55,7 @@ pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError
     let mut chunks: u64 = 0;
     for key in store.list(prefix, Links::Follow) {
         let key = key?;
-        let name = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
-        let Some(name) = name else { continue };
+        let Some(name) = prefix.strip(&key) else { continue };
         let reference = match DOCUMENTS.contains(&key.name()) {
             true => {
                 if let Some(linking) = store.linking() {

@@ -10,7 +10,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-use zarr_store::{DirEntry, Key, Operation, Prefix, Store, StoreError, StoreExt as _, sorted};
+use zarr_store::{
+    DirEntry, Key, Operation, Prefix, Store, StoreError, StoreExt as _, path_below, sorted,
+};
 
 use super::file::Reference;
 use super::json::Json;
@@ -263,10 +265,9 @@ impl Table {
         let arrays = self.arrays.iter().filter(move |(path, _)| meets(path, below.as_str()));
         let chunks = arrays.flat_map(|(path, chunks)| self.chunks(path, chunks, targets));
         let prefix = prefix.clone();
-        documents.chain(chunks.filter(move |key| {
-            let inside = |key: &Key| prefix.is_root() || prefix.strip(key).is_some();
-            key.as_ref().map_or(true, inside)
-        }))
+        documents.chain(
+            chunks.filter(move |key| key.as_ref().map_or(true, |key| prefix.strip(key).is_some())),
+        )
     }
 
     /// The direct children of a prefix.
@@ -275,7 +276,7 @@ impl Table {
         prefix: &Prefix,
         targets: &Targets,
     ) -> Result<Vec<DirEntry>, StoreError> {
-        let is_in = |path: &&String| prefix.as_str() == *path || is_below(prefix.as_str(), path);
+        let is_in = |path: &&String| path_below(prefix.as_str(), path).is_some();
         let Some(array) = self.arrays.keys().find(is_in) else {
             // Every array has a document.
             return sorted::children(&self.documents, prefix);
@@ -301,11 +302,7 @@ fn digits(text: &str) -> Option<u64> {
 
 /// Whether one of two paths is the other, or in it.
 fn meets(one: &str, other: &str) -> bool {
-    one == other || is_below(one, other) || is_below(other, one)
-}
-
-fn is_below(path: &str, above: &str) -> bool {
-    above.is_empty() || path.strip_prefix(above).is_some_and(|rest| rest.starts_with('/'))
+    path_below(one, other).is_some() || path_below(other, one).is_some()
 }
 
 impl Chunks {

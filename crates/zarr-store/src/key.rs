@@ -212,11 +212,25 @@ impl Prefix {
     /// ```
     #[must_use]
     pub fn strip<'a>(&self, key: &'a Key) -> Option<&'a str> {
-        if self.is_root() {
-            return Some(key.as_str());
-        }
-        key.as_str().strip_prefix(self.as_str())?.strip_prefix('/')
+        path_below(key.as_str(), self.as_str()).filter(|rest| !rest.is_empty())
     }
+}
+
+/// The rest of a path at or below the path `above`, both as [`Prefix::as_str`] has them: empty if
+/// they are the same, `None` if `path` lies elsewhere. Everything is below the root, the empty path.
+///
+/// ```
+/// use zarr_store::path_below;
+///
+/// assert_eq!(path_below("a/b/c", "a"), Some("b/c"));
+/// assert_eq!(path_below("a/b/c", "a/b/c"), Some(""));
+/// assert_eq!(path_below("a/b/c", ""), Some("a/b/c"));
+/// assert_eq!(path_below("ab/c", "a"), None);
+/// ```
+#[must_use]
+pub fn path_below<'a>(path: &'a str, above: &str) -> Option<&'a str> {
+    let rest = path.strip_prefix(above)?;
+    if above.is_empty() || rest.is_empty() { Some(rest) } else { rest.strip_prefix('/') }
 }
 
 impl From<Key> for Prefix {

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use zarr_array::store::{
     Capabilities, DirEntry, Key, Linking, Links, Listing, Location, LockGuard, ObjectMeta,
     ObjectSource, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt,
-    until_error,
+    path_below, until_error,
 };
 use zarr_array::{Array, ArrayError, ChunkLayout, JoinedNodes, Members, Selection};
 use zarr_join::encode_alike;
@@ -76,14 +76,7 @@ impl JoinStore {
         let capabilities = Capabilities::new().requests_in_flight(requests);
         let mut nodes = BTreeMap::new();
         for (path, node) in document.nodes {
-            let own = match root.as_str() {
-                "" => path.as_str(),
-                root => match path.strip_prefix(root) {
-                    Some("") => "",
-                    Some(rest) if rest.starts_with('/') => rest.trim_start_matches('/'),
-                    _ => continue,
-                },
-            };
+            let Some(own) = path_below(&path, root.as_str()) else { continue };
             let prefix = Prefix::new(own).map_err(StoreError::from)?;
             let invalid = |error: ArrayError| VirtualJoinError::Document {
                 place: shown.clone(),
@@ -178,8 +171,7 @@ impl JoinStore {
 
 /// The direct child of `prefix` that is, or contains, this key.
 fn child(prefix: &Prefix, key: Key) -> Option<DirEntry> {
-    let relative = if prefix.is_root() { Some(key.as_str()) } else { prefix.strip(&key) };
-    match relative?.split_once('/') {
+    match prefix.strip(&key)?.split_once('/') {
         None => Some(DirEntry::Object(key)),
         Some((name, _)) => prefix.join(name).ok().map(DirEntry::Prefix),
     }
@@ -187,14 +179,8 @@ fn child(prefix: &Prefix, key: Key) -> Option<DirEntry> {
 
 /// Whether one of them is in the other.
 fn meets(one: &Prefix, other: &Prefix) -> bool {
-    let (mut one, mut other) = (one.segments(), other.segments());
-    loop {
-        match (one.next(), other.next()) {
-            (Some(a), Some(b)) if a == b => {}
-            (Some(_), Some(_)) => return false,
-            _ => return true,
-        }
-    }
+    let (one, other) = (one.as_str(), other.as_str());
+    path_below(one, other).is_some() || path_below(other, one).is_some()
 }
 
 impl Joined {
@@ -377,7 +363,7 @@ impl Store for JoinStore {
         let keys = self.keys(&prefix);
         Box::new(keys.filter(move |key| {
             let Ok(key) = key else { return true };
-            prefix.is_root() || prefix.strip(key).is_some()
+            prefix.strip(key).is_some()
         }))
     }
 

@@ -16,7 +16,7 @@ use crate::layout::ChunkLayout;
 use crate::parallel;
 use crate::store::{
     AsyncStore, DirEntry, Key, Layer, Links, Listing, ObjectMeta, Operation, Prefix, Store,
-    StoreError, failed_listing,
+    StoreError, failed_listing, path_below,
 };
 
 /// A store that lists by metadata if the store below it cannot list, as most HTTP servers cannot.
@@ -139,8 +139,8 @@ impl UnlistedStore {
             .arrays
             .iter()
             .filter(|(path, array)| {
-                let within = is_below(prefix.as_str(), path) && array.is_some();
-                within || is_below(path, prefix.as_str())
+                let within = path_below(prefix.as_str(), path).is_some() && array.is_some();
+                within || path_below(path, prefix.as_str()).is_some()
             })
             .map(|(path, array)| (path.clone(), array.clone()))
             .collect();
@@ -170,12 +170,6 @@ impl UnlistedStore {
         });
         existing.unwrap_or_else(|error| vec![Err(error)])
     }
-}
-
-/// Whether a path is `above` or below it; both may be empty, which is the root.
-fn is_below(path: &str, above: &str) -> bool {
-    let rest = path.strip_prefix(above);
-    above.is_empty() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The documents of a node, and the chunks of an array, whether they exist or not.

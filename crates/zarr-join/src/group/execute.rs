@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::store::{Prefix, Store};
+use zarr_array::store::{Prefix, Store, path_below};
 use zarr_array::{ArrayError, Group};
 use zarr_copy::{ContentDigest, Endpoint, NewNode};
 use zarr_metadata::NodeMetadata;
@@ -106,9 +106,5 @@ impl Work<'_> {
 
 /// The name of a node that is directly in the group at `path`.
 fn child<'a>(path: &str, below: &'a str) -> Option<&'a str> {
-    let rest = match path {
-        "" => below,
-        _ => below.strip_prefix(path)?.strip_prefix('/')?,
-    };
-    (!rest.is_empty() && !rest.contains('/')).then_some(rest)
+    path_below(below, path).filter(|rest| !rest.is_empty() && !rest.contains('/'))
 }

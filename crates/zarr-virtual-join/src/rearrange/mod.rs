@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use zarr_array::Group;
 use zarr_array::store::{
-    Change, Key, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy, open_url, shown_url,
-    update,
+    Change, Key, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy, open_url, path_below,
+    shown_url, update,
 };
 use zarr_join::JoinError;
 use zarr_join::Member;
@@ -245,13 +245,8 @@ impl StoredDocument {
         axis: AxisOf<'_>,
     ) -> Result<Vec<(&str, &JoinedArray, usize)>, VirtualJoinError> {
         let here = self.inner.as_str();
-        let below = |path: &str| {
-            here.is_empty()
-                || path
-                    .strip_prefix(here)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-        };
-        let arrays = self.document.nodes.iter().filter(|(path, _)| below(path));
+        let nodes = self.document.nodes.iter();
+        let arrays = nodes.filter(|(path, _)| path_below(path, here).is_some());
         let arrays = arrays.filter_map(|(path, node)| match node {
             Node::Array(array) => Some((path.as_str(), &**array)),
             Node::Group(_) => None,
@@ -358,7 +353,7 @@ impl StoredDocument {
 
     /// The path of a node below the named one.
     fn below_named<'a>(&self, path: &'a str) -> &'a str {
-        path.strip_prefix(self.inner.as_str()).unwrap_or(path).trim_start_matches('/')
+        path_below(path, self.inner.as_str()).unwrap_or(path)
     }
 
     /// The path or URL of a node.
