@@ -6,6 +6,7 @@ use std::path::Path;
 use zarr_array::ArrayError;
 use zarr_array::store::{Operation, StoreError, shown_url};
 use zarr_join::JoinError;
+use zarr_join::rearrange::RearrangeError;
 use zarr_metadata::Printable;
 
 /// The reason why a virtual join cannot be made or opened.
@@ -111,50 +112,13 @@ pub enum VirtualJoinError {
         /// The other array.
         first: Box<str>,
     },
-    /// A range that is not within the axis, or ends before it starts.
-    #[error(
-        "{}: axis {axis}: found {start}:{stop}, expected a range within 0:{extent}",
-        Printable(place)
-    )]
-    Range {
+    /// Spans that cannot be kept: not whole members, or one member twice.
+    #[error("{}: {cause}", Printable(place))]
+    Spans {
         /// The array.
         place: String,
-        /// The axis.
-        axis: usize,
-        /// The first index of the range.
-        start: u64,
-        /// The index after its last.
-        stop: u64,
-        /// The length of the axis.
-        extent: u64,
-    },
-    /// A cut through a member.
-    #[error(
-        "{}: axis {axis}: index {index} is inside a member, and members are only moved whole: the \
-         nearest edges are {before} and {after}",
-        Printable(place)
-    )]
-    Unaligned {
-        /// The array.
-        place: String,
-        /// The axis.
-        axis: usize,
-        /// The index of the cut.
-        index: u64,
-        /// The edge before it.
-        before: u64,
-        /// The edge after it.
-        after: u64,
-    },
-    /// An index in two spans.
-    #[error("{}: axis {axis}: index {index} is kept twice", Printable(place))]
-    KeptTwice {
-        /// The array.
-        place: String,
-        /// The axis.
-        axis: usize,
-        /// The first such index.
-        index: u64,
+        /// The reason.
+        cause: RearrangeError,
     },
     /// The spans have no elements.
     #[error("{}: axis {axis}: no elements would remain", Printable(place))]

@@ -11,12 +11,14 @@ use zarr_metadata::Printable;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum RearrangeError {
-    /// A cut through a chunk, which would have to be decoded.
+    /// A cut through a chunk, which would have to be decoded, or through a member of a virtual join.
     #[error(
-        "axis {axis}: index {index} is inside a chunk, and chunks are only moved whole: the \
+        "axis {axis}: index {index} is inside a {what}, and {what}s are only moved whole: the \
          nearest edges are {before} and {after}"
     )]
     Unaligned {
+        /// What is cut: a chunk or a member.
+        what: &'static str,
         /// The axis.
         axis: usize,
         /// The index of the cut.

@@ -24,6 +24,7 @@ use zarr_array::Array;
 pub use error::RearrangeError;
 pub use group::{GroupRearrangement, dimension_length, refuse_half_rearranged, repair_group};
 pub use interrupted::{Interrupted, InterruptedGroup};
+pub use planning::{check_kept_once, whole_chunks};
 pub use repair::repair;
 
 /// A part of the new axis: see [`Rearrangement::plan`]. An array is inserted into

@@ -103,23 +103,23 @@ fn place(
         key: node::metadata_key(array.prefix()),
         cause: cause.on_axis(axis),
     };
-    let mut placed: Vec<Placed> = Vec::new();
+    let refused = |cause: RearrangeError| refused(array.prefix(), cause);
+    let (mut placed, mut kept): (Vec<Placed>, Vec<Range<u64>>) = (Vec::new(), Vec::new());
     for span in spans {
         match span {
             Span::Kept(range) => {
-                let chunks = whole_chunks(own, axis, &range)
-                    .map_err(|cause| refused(array.prefix(), cause))?;
+                let chunks = whole_chunks(own, axis, &range, "chunk").map_err(refused)?;
                 match placed.last_mut().filter(|last| last.is_own()) {
-                    _ if chunks.is_empty() => {}
+                    _ if chunks.is_empty() => continue,
                     Some(last) if last.chunks.end == chunks.start => {
                         last.chunks.end = chunks.end;
                     }
                     _ => placed.push(Placed { inserted: None, chunks, at: 0 }),
                 }
+                kept.push(range);
             }
             Span::Inserted(other) => {
-                check_inserted(array, axis, &other)
-                    .map_err(|cause| refused(array.prefix(), cause))?;
+                check_inserted(array, axis, &other).map_err(refused)?;
                 let occupied = other.grid().occupied().get(axis).copied().unwrap_or(0);
                 if occupied > 0 {
                     let inserted = Some(other);
@@ -128,14 +128,7 @@ fn place(
             }
         }
     }
-    let mut kept: Vec<&Range<u64>> =
-        placed.iter().filter(|placed| placed.is_own()).map(|placed| &placed.chunks).collect();
-    kept.sort_by_key(|chunks| chunks.start);
-    let overlap = kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start);
-    if let Some((_, twice)) = overlap {
-        let index = own.start(twice.start).unwrap_or(0);
-        return Err(refused(array.prefix(), RearrangeError::KeptTwice { axis, index }));
-    }
+    check_kept_once(axis, &kept).map_err(refused)?;
     let mut pieces = Vec::with_capacity(placed.len());
     let mut at = 0_u64;
     for Placed { inserted, chunks, at: slot } in &mut placed {
@@ -151,13 +144,13 @@ fn place(
     }
     let pieces: Vec<&Axis> = pieces.iter().flatten().collect();
     if pieces.is_empty() {
-        return Err(refused(array.prefix(), RearrangeError::Nothing { axis }));
+        return Err(refused(RearrangeError::Nothing { axis }));
     }
     let joined = Axis::concat(&pieces).map_err(|error| match *error.kind() {
         GridErrorKind::ClippedAxis { member, extent, end } => {
             let is_own = placed.get(member).is_some_and(Placed::is_own);
             let what = if is_own { "the kept part" } else { "the inserted array" };
-            refused(array.prefix(), RearrangeError::Overhang { axis, what, extent, end })
+            refused(RearrangeError::Overhang { axis, what, extent, end })
         }
         _ => grid(error),
     })?;
@@ -218,11 +211,16 @@ fn on(axis: usize, length: u64) -> String {
     format!("{length} on axis {axis}")
 }
 
-/// The chunks of a range that cuts none.
-pub(super) fn whole_chunks(
+/// The chunks of a range of the axis with this number; none for an empty range. The error of a range
+/// that cuts a chunk calls it `what`, such as `"member"` if each is a member of a virtual join.
+///
+/// # Errors
+/// [`RearrangeError::Range`]; [`RearrangeError::Unaligned`].
+pub fn whole_chunks(
     own: &Axis,
     axis: usize,
     range: &Range<u64>,
+    what: &'static str,
 ) -> Result<Range<u64>, RearrangeError> {
     let extent = own.extent();
     let (start, stop) = (range.start, range.end);
@@ -236,6 +234,7 @@ pub(super) fn whole_chunks(
         None => Ok(own.occupied()),
         Some((chunk, 0)) => Ok(chunk),
         Some((chunk, within)) => Err(RearrangeError::Unaligned {
+            what,
             axis,
             index,
             before: index.saturating_sub(within),
@@ -243,6 +242,22 @@ pub(super) fn whole_chunks(
         }),
     };
     Ok(number(start)?..number(stop)?)
+}
+
+/// Refuses ranges of the axis with this number if an index is in two of them.
+///
+/// # Errors
+/// [`RearrangeError::KeptTwice`].
+pub fn check_kept_once<'a>(
+    axis: usize,
+    kept: impl IntoIterator<Item = &'a Range<u64>>,
+) -> Result<(), RearrangeError> {
+    let mut kept: Vec<&Range<u64>> = kept.into_iter().collect();
+    kept.sort_by_key(|range| range.start);
+    match kept.iter().zip(kept.iter().skip(1)).find(|(a, b)| a.end > b.start) {
+        Some((_, twice)) => Err(RearrangeError::KeptTwice { axis, index: twice.start }),
+        None => Ok(()),
+    }
 }
 
 /// The document with another axis. Unchanged parts keep their spelling, and a regular grid stays

@@ -6,7 +6,7 @@ use zarr_array::{chunk_grid_of, grid_of};
 use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_join::JoinError;
 use zarr_join::Member;
-use zarr_join::rearrange::Span;
+use zarr_join::rearrange::{Span, check_kept_once, whole_chunks};
 
 use crate::document::{JoinedArray, MemberReference};
 use crate::error::VirtualJoinError;
@@ -37,6 +37,7 @@ pub(crate) fn place_spans(
     let Some(own) = array.grid.axes().get(axis) else {
         return Err(VirtualJoinError::Axis { place: place(), axis, rank: array.grid.rank() });
     };
+    let refused = |cause| VirtualJoinError::Spans { place: place(), cause };
     let mut placed = Vec::new();
     for span in spans {
         match span {
@@ -44,60 +45,22 @@ pub(crate) fn place_spans(
             Span::Inserted(both) if both.0.array().shape().contains(&0) => {}
             Span::Inserted(both) => placed.push(Placed::Inserted(both)),
             Span::Kept(indices) => {
-                let (start, stop, extent) = (indices.start, indices.end, own.extent());
-                if start > stop || stop > extent {
-                    return Err(VirtualJoinError::Range {
-                        place: place(),
-                        axis,
-                        start,
-                        stop,
-                        extent,
-                    });
-                }
-                if start < stop {
-                    let members = whole(own, axis, &indices, place)?;
+                let members = whole_chunks(own, axis, &indices, "member").map_err(refused)?;
+                if !members.is_empty() {
                     placed.push(Placed::Own { members, indices });
                 }
             }
         }
     }
-    let mut ranges: Vec<&Range<u64>> = placed
-        .iter()
-        .filter_map(|placed| match placed {
-            Placed::Own { indices, .. } => Some(indices),
-            Placed::Inserted(_) => None,
-        })
-        .collect();
-    ranges.sort_by_key(|range| range.start);
-    let overlap = ranges.iter().zip(ranges.iter().skip(1)).find(|(a, b)| a.end > b.start);
-    if let Some((_, twice)) = overlap {
-        return Err(VirtualJoinError::KeptTwice { place: place(), axis, index: twice.start });
-    }
+    let kept = placed.iter().filter_map(|placed| match placed {
+        Placed::Own { indices, .. } => Some(indices),
+        Placed::Inserted(_) => None,
+    });
+    check_kept_once(axis, kept).map_err(refused)?;
     if placed.is_empty() {
         return Err(VirtualJoinError::Nothing { place: place(), axis });
     }
     Ok(placed)
-}
-
-/// The members or chunks of a range that cuts none.
-fn whole(
-    own: &Axis,
-    axis: usize,
-    range: &Range<u64>,
-    place: &dyn Fn() -> String,
-) -> Result<Range<u64>, VirtualJoinError> {
-    let number = |index: u64| match own.chunk_of(index) {
-        None => Ok(own.occupied()),
-        Some((chunk, 0)) => Ok(chunk),
-        Some((chunk, within)) => Err(VirtualJoinError::Unaligned {
-            place: place(),
-            axis,
-            index,
-            before: index.saturating_sub(within),
-            after: own.clipped(chunk).map_or(own.extent(), |range| range.end),
-        }),
-    };
-    Ok(number(range.start)?..number(range.end)?)
 }
 
 /// The new array, with counts of kept and inserted members.
@@ -136,7 +99,8 @@ impl RearrangedArray {
         for placed in placed {
             let length = match placed {
                 Placed::Own { members: numbers, indices } => {
-                    let chunks = whole(&own_chunks, axis, indices, place)?;
+                    let chunks = whole_chunks(&own_chunks, axis, indices, "member")
+                        .map_err(|cause| VirtualJoinError::Spans { place: place(), cause })?;
                     member_runs.extend(part(&own_members, numbers));
                     let length = indices.end.saturating_sub(indices.start);
                     let runs = part(&own_chunks, &chunks);

@@ -96,7 +96,7 @@ impl RecordedPlan {
             let length = match placement {
                 Span::Inserted(length) => *length,
                 Span::Kept(range) => {
-                    let chunks = whole_chunks(old, self.axis, range);
+                    let chunks = whole_chunks(old, self.axis, range, "chunk");
                     let chunks = chunks.map_err(|cause| refused(array.prefix(), cause))?;
                     if !chunks.is_empty() {
                         let Some((at, 0)) = new.chunk_of(offset) else {
