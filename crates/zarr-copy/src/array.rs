@@ -73,24 +73,34 @@ pub fn copy_array(
     let metadata = prepared.to.metadata();
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
-    let marker = marker.with_content(ContentDigest::of(here)?);
+    let work = |found, share: &Share<'_>| run(&prepared, from, found, share, options, progress);
+    let summary = copy_one(marker, here, metadata, options, &mut || Ok(()), work)?;
+    Ok((prepared.to, summary))
+}
+
+/// Copies one array, or a part of it; its copy has this marker, and `metadata` is the target's.
+/// `look` refuses what is known before the target is cleared, and `work` puts the chunks.
+pub(crate) fn copy_one(
+    marker: Marker<'_>,
+    from: Endpoint<'_>,
+    metadata: &ArrayMetadata,
+    options: &CopyOptions,
+    look: &mut dyn FnMut() -> Result<(), TransferError>,
+    work: impl FnOnce(TargetState, &Share<'_>) -> Result<CopySummary, TransferError>,
+) -> Result<CopySummary, TransferError> {
+    let marker = marker.with_content(ContentDigest::of(from)?);
     let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
     if let Some(part) = options.checked_part()? {
-        let work = |found, share: &Share<'_>| run(&prepared, from, found, share, options, progress);
-        let summary = copy_part_of_array(marker, part, here, metadata, options, work)?;
-        return Ok((prepared.to, summary));
+        return copy_part_of_array(marker, part, from, metadata, options, work);
     }
-    let found = begin(&marker, &[here], Some(metadata), options, &mut || Ok(()))?;
+    let found = begin(&marker, &[from], Some(metadata), options, look)?;
     let all = Share::all(&marker);
-    let result =
-        marker.finish(found, &marker, || run(&prepared, from, found, &all, options, progress));
-    let summary = result.inspect_err(|error| {
+    let result = marker.finish(found, &marker, || work(found, &all));
+    result.inspect(|_| marker.to.refresh_above()).inspect_err(|error| {
         if found == TargetState::Fresh {
             withdraw(&marker, error);
         }
-    })?;
-    there.refresh_above();
-    Ok((prepared.to, summary))
+    })
 }
 
 /// Writes all missing chunks of the share, through an intermediate if that saves many reads. The

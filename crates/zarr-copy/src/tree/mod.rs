@@ -10,6 +10,7 @@ use zarr_array::node;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::Prefix;
 
+use crate::array::copy_one;
 use crate::array_copy::{ArrayCopy, Change};
 use crate::begin::{begin, withdraw};
 use crate::content::ContentDigest;
@@ -17,7 +18,7 @@ use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 use crate::marker::TargetState;
 use crate::objects::{copy_below, copy_others};
-use crate::parts::{Share, copy_part_of_array};
+use crate::parts::Share;
 use crate::plan::CopyPlan;
 use crate::tree::first_visit::FirstVisit;
 use crate::tree::in_parts::copy_group_in_parts;
@@ -94,24 +95,10 @@ fn copy_node(
     match node::open(from.store, from.prefix).map_err(source)? {
         NodeMetadata::Array(metadata) => {
             let job = ArrayCopy::new(from, to, metadata, change, options)?;
-            let part = options.checked_part()?;
-            let marker = job.marker()?.with_content(ContentDigest::of(from)?);
-            let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
             let progress = &mut |done| progress(from.prefix, done);
-            if let Some(part) = part {
-                let target = job.changed.clone();
-                let work = |found, share: &Share<'_>| job.run(found, share, options, progress);
-                return copy_part_of_array(marker, part, from, &target, options, work);
-            }
-            let target = Some(&job.changed);
-            let found = begin(&marker, &[from], target, options, &mut || job.check())?;
-            let all = Share::all(&marker);
-            let result = marker.finish(found, &marker, || job.run(found, &all, options, progress));
-            result.inspect(|_| to.refresh_above()).inspect_err(|error| {
-                if found == TargetState::Fresh {
-                    withdraw(&marker, error);
-                }
-            })
+            let work = |found, share: &Share<'_>| job.run(found, share, options, progress);
+            let look = &mut || job.check();
+            copy_one(job.marker()?, from, &job.changed, options, look, work)
         }
         NodeMetadata::Group(group) => {
             // A part of an unfinished tree may lack anything.
