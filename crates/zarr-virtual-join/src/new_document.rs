@@ -5,12 +5,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use zarr_array::parallel;
 use zarr_array::store::{
-    MemoryStore, Place, Prefix, PutOutcome, Store as _, StoreExt as _, StoreOptions, open_url,
-    shown_url,
+    MemoryStore, Place, Prefix, PutOutcome, StoreOptions, open_url, shown_url,
 };
 use zarr_array::{Array, ArrayError, chunk_grid_of};
+use zarr_array::{node, parallel};
 use zarr_codec::Options;
 use zarr_grid::{Axis, Grid, GridError, Run};
 use zarr_join::Join;
@@ -87,18 +86,10 @@ impl Document {
         check_depth(self, &here.parent, options)?;
         let store = open_url(&here.parent, options)?;
         let (key, json) = (here.key()?, self.to_json());
-        let exists = || VirtualJoinError::Exists { place: shown_url(place) };
-        if store.capabilities().conditional_put {
-            return match store.put_if(&key, json.as_bytes(), None)? {
-                PutOutcome::Written => Ok(()),
-                PutOutcome::Changed => Err(exists()),
-            };
+        match node::put_new(&*store, &key, json.as_bytes())? {
+            PutOutcome::Written => Ok(()),
+            PutOutcome::Changed => Err(VirtualJoinError::Exists { place: shown_url(place) }),
         }
-        let _guard = store.lock(&key)?;
-        if store.head(&key)?.is_some() {
-            return Err(exists());
-        }
-        Ok(store.put(&key, json.as_bytes())?)
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use zarr_array::store::{Key, Location, ObjectMeta, Prefix, ReadRange, Store, shown_url};
-use zarr_array::{Array, ArrayError, MemberSource};
+use zarr_array::{Array, ArrayError, MemberSource, node};
 use zarr_grid::Grid;
 use zarr_metadata::NodeMetadata;
 
@@ -88,7 +88,7 @@ impl Source {
             return match self.missing {
                 Missing::Fill if !is_file && !leads_to_object(&*found.store, &prefix)? => Ok(None),
                 Missing::Fill | Missing::Error => {
-                    Err(ArrayError::NotFound { path: shown(prefix.as_str()) })
+                    Err(ArrayError::NotFound { path: node::display(&prefix) })
                 }
             };
         };
@@ -119,7 +119,7 @@ impl Source {
                 Ok(Some(array))
             }
             Ok(NodeMetadata::Group(_)) => {
-                Err(ArrayError::NotArray { path: shown(prefix.as_str()) })
+                Err(ArrayError::NotArray { path: node::display(&prefix) })
             }
             Err(cause) => Err(ArrayError::Metadata { key: key.to_string(), cause }),
         }
@@ -168,8 +168,4 @@ pub(crate) fn document(
         }
     }
     Ok(None)
-}
-
-fn shown(path: &str) -> String {
-    if path.is_empty() { "the root".to_owned() } else { path.to_owned() }
 }
