@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_array::Hierarchy;
 use zarr_array::store::{
-    Key, Place, Prefix, Store, StoreError, StoreOptions, archive_of, names_in, place_below, scheme,
-    shown_url,
+    Key, Place, Prefix, Store, StoreError, StoreOptions, archive_of, names_in, place_below,
+    real_path, scheme, shown_url,
 };
 
 use crate::document::{LOCATION, is_location};
@@ -260,7 +260,7 @@ fn refusal(base: &str, target: &str, location: &str) -> Option<String> {
     {
         return Some(error.to_string());
     }
-    let file = |url: &str| real(&folder_at(url, &StoreOptions::new())?);
+    let file = |url: &str| real_path(&folder_at(url, &StoreOptions::new())?);
     (file(&address) != file(target)).then(|| {
         format!(
             "leads to another place than {}, and no other location of it is known",
@@ -289,25 +289,10 @@ fn location(base: &str, target: &str) -> String {
 /// folder is named as one; between their real folders if the names lead elsewhere, as `..` does
 /// behind a link.
 fn relative_file(base: &Path, target: &Path) -> Option<String> {
-    let (real_base, real_target) = (real(base)?, real(target)?);
+    let (real_base, real_target) = (real_path(base)?, real_path(target)?);
     relative_path(base, target)
-        .filter(|path| real(&real_base.join(path)).as_ref() == Some(&real_target))
+        .filter(|path| real_path(&real_base.join(path)).as_ref() == Some(&real_target))
         .or_else(|| relative_path(&real_base, &real_target))
-}
-
-/// The path without links, `.` and `..`; after the last folder or file that exists, by its names.
-fn real(path: &Path) -> Option<PathBuf> {
-    let path = std::path::absolute(path).ok()?;
-    path.ancestors().find_map(|known| {
-        let mut found = known.canonicalize().ok()?;
-        for part in path.strip_prefix(known).ok()?.components() {
-            match part {
-                Component::ParentDir => drop(found.pop()),
-                part => found.push(part),
-            }
-        }
-        Some(found)
-    })
 }
 
 /// The relative path from one absolute path to another.

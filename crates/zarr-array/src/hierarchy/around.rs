@@ -1,10 +1,12 @@
 //! The hierarchies around a path or URL.
 
 use std::io;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Component, Path};
 
 use crate::hierarchy::node::DOCUMENTS;
-use crate::store::{Place, Prefix, StoreError, StoreOptions, archive_of, names_in, open_url};
+use crate::store::{
+    Place, Prefix, StoreError, StoreOptions, archive_of, names_in, open_url, real_path,
+};
 
 /// A hierarchy around a path or URL, which has at least one node above it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -85,7 +87,7 @@ fn around_folder(folder: &Path) -> Result<Vec<HierarchyAround>, StoreError> {
         !folder.components().any(|part| part == Component::ParentDir)
     });
     let mut found: Vec<HierarchyAround> = Vec::new();
-    for folder in named.into_iter().chain(real(folder)) {
+    for folder in named.into_iter().chain(real_path(folder)) {
         let mut walk = Walk::default();
         for (folder, parent) in folder.ancestors().zip(folder.ancestors().skip(1)) {
             let name = folder.file_name().and_then(|name| name.to_str());
@@ -98,7 +100,7 @@ fn around_folder(folder: &Path) -> Result<Vec<HierarchyAround>, StoreError> {
         let is_new = |around: &HierarchyAround| {
             let is_same = |one: &HierarchyAround| {
                 one.prefix == around.prefix
-                    && real(Path::new(&one.top)) == real(Path::new(&around.top))
+                    && real_path(Path::new(&one.top)) == real_path(Path::new(&around.top))
             };
             !found.iter().any(is_same)
         };
@@ -106,15 +108,6 @@ fn around_folder(folder: &Path) -> Result<Vec<HierarchyAround>, StoreError> {
         found.extend(around);
     }
     Ok(found)
-}
-
-/// The folder with all links followed. The last folders need not exist.
-fn real(folder: &Path) -> Option<PathBuf> {
-    let folder = std::path::absolute(folder).ok()?;
-    folder.ancestors().find_map(|parent| {
-        let missing = folder.strip_prefix(parent).ok()?;
-        Some(parent.canonicalize().ok()?.join(missing))
-    })
 }
 
 fn around_url(place: &str, options: &StoreOptions) -> Result<Option<HierarchyAround>, StoreError> {

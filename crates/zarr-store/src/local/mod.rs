@@ -20,6 +20,7 @@ use std::path::PathBuf;
 
 pub use self::folder::{Durability, LocalStore};
 pub use self::leftovers::{Leftover, LeftoverKind};
+pub use self::path::real_path;
 pub use self::temporary::TemporaryFile;
 use super::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,

@@ -2,7 +2,7 @@
 
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use super::{LocalStore, names};
 use crate::location::FILES;
@@ -139,14 +139,36 @@ impl LocalStore {
 pub(super) fn location(root: &Path, prefix: &Prefix) -> Option<Location> {
     let mut path = root.to_owned();
     path.extend(prefix.segments());
-    let real = path.ancestors().find_map(|parent| {
-        let missing = path.strip_prefix(parent).ok()?;
-        let parent = fs::canonicalize(parent).ok()?;
-        // Joining an empty path would append a separator.
-        Some(if missing == Path::new("") { parent } else { parent.join(missing) })
-    })?;
+    let real = real_path(&path)?;
     let segments = real.components().map(|part| part.as_os_str().as_encoded_bytes());
     Some(Location::new(FILES, segments))
+}
+
+/// The path of a file or folder with all links followed, without `.` and `..`. The file and the last
+/// folders need not exist: after the last folder that does, `..` takes the name before it away.
+///
+/// # Examples
+/// ```
+/// use std::path::Path;
+/// use zarr_store::real_path;
+///
+/// let here = Path::new(".").canonicalize()?;
+/// assert_eq!(real_path(Path::new("./missing/../new.zarr")), Some(here.join("new.zarr")));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn real_path(path: &Path) -> Option<PathBuf> {
+    let path = std::path::absolute(path).ok()?;
+    path.ancestors().find_map(|known| {
+        let mut found = fs::canonicalize(known).ok()?;
+        for part in path.strip_prefix(known).ok()?.components() {
+            match part {
+                Component::ParentDir => drop(found.pop()),
+                part => found.push(part),
+            }
+        }
+        Some(found)
+    })
 }
 
 /// Whether the error says that there is no such file.
