@@ -4,10 +4,9 @@ use std::borrow::Cow;
 use std::num::{NonZero, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use zarr_array::node::{self, METADATA_KEY};
+use zarr_array::node;
 use zarr_array::parallel;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
-use zarr_array::version_2;
 use zarr_array::{Array, ArrayError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use zarr_store::{Key, Links, ReadRange, StoreError, StoreExt as _};
@@ -68,11 +67,6 @@ impl Renamed {
         }
         Ok(())
     }
-}
-
-/// Whether an object of this name is a document of a node.
-fn is_document(name: &str) -> bool {
-    name == METADATA_KEY || version_2::NAMES.contains(&name)
 }
 
 /// Copies every object in the folder of an array that is to be copied, except its documents. An
@@ -172,7 +166,7 @@ pub(crate) fn copy_below(
         if key.name() == MARKER {
             return Err(TransferError::UnfinishedSource { path: from.path() });
         }
-        let is_left = owned.is_of_part() && is_document(key.name());
+        let is_left = owned.is_of_part() && key.is_document();
         if is_left || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
             continue;
         }
@@ -198,7 +192,7 @@ pub(crate) fn documents_below(
     let mut documents = Vec::new();
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
-        if is_document(key.name()) {
+        if key.is_document() {
             let new = to.prefix.key(from.prefix.strip(&key).unwrap_or_default())?;
             documents.push((key, new));
         }

@@ -13,9 +13,6 @@ use super::json::Json;
 /// named.
 const MOST_INLINE: u64 = 4096;
 
-/// The names of documents, which are written into the references.
-const DOCUMENTS: [&str; 5] = ["zarr.json", ".zarray", ".zgroup", ".zattrs", ".zmetadata"];
-
 /// References to the objects of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -56,7 +53,8 @@ pub fn export(store: &dyn Store, prefix: &Prefix) -> Result<Exported, StoreError
     for key in store.list(prefix, Links::Follow) {
         let key = key?;
         let Some(name) = prefix.strip(&key) else { continue };
-        let reference = match DOCUMENTS.contains(&key.name()) {
+        // Documents are written into the references.
+        let reference = match key.is_document() {
             true => {
                 if let Some(linking) = store.linking() {
                     linking.check_absent_chunks(&key.parent())?;

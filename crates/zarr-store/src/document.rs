@@ -2,9 +2,6 @@
 
 use super::Key;
 
-/// The names of the documents of nodes, which readers hold whole.
-const NAMES: [&str; 5] = ["zarr.json", ".zarray", ".zattrs", ".zgroup", ".zmetadata"];
-
 /// The most bytes that a document, such as `zarr.json`, may have in a store that expands few bytes
 /// to many: an archive that deflates, or references. By default 256 MiB, room for the consolidated
 /// metadata of some hundred thousand arrays.
@@ -40,7 +37,7 @@ impl DocumentLimit {
     #[must_use]
     pub fn refusal(self, key: &Key, size: u64) -> Option<String> {
         let Self(limit) = self;
-        let is_refused = size > limit && NAMES.contains(&key.name());
+        let is_refused = size > limit && key.is_document();
         is_refused.then(|| {
             format!(
                 "it has {size} bytes, and a document may have {limit}; if you trust it, allow more: by \

@@ -74,6 +74,19 @@ impl Key {
         self.0.rsplit_once('/').map_or(self.as_str(), |(_, name)| name)
     }
 
+    /// Whether its name is that of a node's document: `zarr.json`, or one of Zarr version 2.
+    ///
+    /// ```
+    /// # use zarr_store::Key;
+    /// assert!(Key::new("group/array/zarr.json")?.is_document());
+    /// assert!(!Key::new("group/array/c/0")?.is_document());
+    /// # Ok::<(), zarr_store::KeyError>(())
+    /// ```
+    #[must_use]
+    pub fn is_document(&self) -> bool {
+        matches!(self.name(), "zarr.json" | ".zarray" | ".zattrs" | ".zgroup" | ".zmetadata")
+    }
+
     /// All segments except the last.
     #[must_use]
     pub fn parent(&self) -> Prefix {
