@@ -1,6 +1,5 @@
 //! Prepares the target of a copy: an empty target with a marker.
 
-use zarr_array::ArrayError;
 use zarr_array::node::{self, METADATA_KEY, ROOT};
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_marker, is_of_copy};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
@@ -142,7 +141,7 @@ pub(crate) fn begin(
 /// nothing to resume. Chunks stay, together with the markers. After a failure of a store,
 /// everything stays.
 pub(crate) fn withdraw(marker: &Marker<'_>, cause: &TransferError) {
-    if matches!(cause, TransferError::Source(cause) | TransferError::Target(cause) if is_of_store(cause))
+    if matches!(cause, TransferError::Source(cause) | TransferError::Target(cause) if cause.is_of_store())
     {
         return;
     }
@@ -169,15 +168,6 @@ pub(crate) fn remove_markers(marker: &Marker<'_>) -> Result<(), TransferError> {
     }
     prefixes.iter().try_for_each(|prefix| to.store.delete_prefix(prefix))?;
     marker.remove()
-}
-
-/// Whether a store failed, which may work again later.
-fn is_of_store(cause: &ArrayError) -> bool {
-    match cause {
-        ArrayError::Store(_) => true,
-        ArrayError::Incomplete { cause, .. } => is_of_store(cause),
-        _ => false,
-    }
 }
 
 /// The contents of a target that has neither a document nor a marker that is understood.

@@ -336,11 +336,7 @@ impl JoinError {
     /// Whether a store failed, which may work again later.
     pub(crate) fn is_of_store(&self) -> bool {
         match self {
-            Self::Member { cause, .. } | Self::Target(cause) => match &**cause {
-                ArrayError::Store(_) => true,
-                ArrayError::Incomplete { cause, .. } => matches!(**cause, ArrayError::Store(_)),
-                _ => false,
-            },
+            Self::Member { cause, .. } | Self::Target(cause) => cause.is_of_store(),
             Self::Transfer(_) => true,
             _ => false,
         }

@@ -398,6 +398,18 @@ pub enum ArrayError {
     },
 }
 
+impl ArrayError {
+    /// Whether a store failed, which may work again later.
+    #[must_use]
+    pub fn is_of_store(&self) -> bool {
+        match self {
+            Self::Store(_) => true,
+            Self::Incomplete { cause, .. } => cause.is_of_store(),
+            _ => false,
+        }
+    }
+}
+
 /// The methods for elements of a type of variable length.
 fn variable_methods(data_type: &str) -> &'static str {
     match data_type {
