@@ -25,15 +25,6 @@ pub(super) struct Places {
     pub(super) members: Vec<usize>,
 }
 
-pub(super) fn check_count(counts: &[usize], members: usize) -> Result<(), JoinError> {
-    let product = counts.iter().try_fold(1_usize, |all, count| all.checked_mul(*count));
-    if product == Some(members) {
-        return Ok(());
-    }
-    let tiles = counts.iter().map(|count| u64::try_from(*count).unwrap_or(u64::MAX)).collect();
-    Err(JoinError::TileCount { tiles, members, rank: counts.len() })
-}
-
 /// The members in their places: in C order of the joined dimensions.
 pub(super) struct ArrangedGroups<'a> {
     pub(super) trees: &'a [GroupTree],

@@ -4,12 +4,13 @@ use std::collections::BTreeMap;
 
 use zarr_metadata::{ArrayMetadata, ChunkGrid, GroupMetadata, NodeMetadata};
 
-use super::arranged::{ArrangedGroups, Places, check_count};
+use super::arranged::{ArrangedGroups, Places};
 use super::coordinates::{check_order_of, places};
 use super::tree::{GroupMember, GroupTree};
 use crate::error::JoinError;
 use crate::join::Join;
 use crate::join::plan::JoinPlan;
+use crate::members::check_tiles;
 use crate::members::tiles::number_of;
 use crate::values::attributes::CombineAttributes;
 
@@ -154,12 +155,12 @@ impl JoinGroups {
             GroupArrangement::NewDimension(_) => Ok(as_given(Vec::new(), Vec::new())),
             GroupArrangement::Tiles(tiles) => {
                 let (names, counts): (Vec<String>, Vec<usize>) = tiles.iter().cloned().unzip();
-                check_count(&counts, count)?;
+                check_tiles(&counts, count, counts.len())?;
                 Ok(as_given(names, counts))
             }
             GroupArrangement::ByCoordinates(dimensions) => {
                 let (counts, places) = places(trees, dimensions)?;
-                check_count(&counts, count)?;
+                check_tiles(&counts, count, counts.len())?;
                 let mut order: Vec<Option<usize>> = vec![None; count];
                 for (member, place) in places.iter().enumerate() {
                     let Some(slot) = order.get_mut(number_of(place, &counts)) else { continue };

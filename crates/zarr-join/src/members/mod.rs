@@ -65,15 +65,10 @@ impl Members {
                 counts
             }
             Arrangement::Tiles(tiles) => {
-                let product = tiles.iter().try_fold(1_u64, |all, count| all.checked_mul(*count));
-                let narrow = |count: &u64| usize::try_from(*count).ok();
-                let counts: Option<Vec<usize>> = tiles.iter().map(narrow).collect();
-                let fits = product == u64::try_from(count).ok() && tiles.len() == rank;
-                counts.filter(|_| fits).ok_or_else(|| JoinError::TileCount {
-                    tiles: tiles.clone(),
-                    members: count,
-                    rank,
-                })?
+                let narrow = |count: &u64| usize::try_from(*count).unwrap_or(usize::MAX);
+                let counts: Vec<usize> = tiles.iter().map(narrow).collect();
+                check_tiles(&counts, count, rank)?;
+                counts
             }
         };
         let shapes: Vec<Vec<u64>> =
@@ -164,6 +159,16 @@ impl Members {
             _ => Some(axis),
         }
     }
+}
+
+/// Refuses numbers of tiles that do not make up the members, or are not one per axis.
+pub(crate) fn check_tiles(counts: &[usize], members: usize, rank: usize) -> Result<(), JoinError> {
+    let product = counts.iter().try_fold(1_usize, |all, count| all.checked_mul(*count));
+    if product == Some(members) && counts.len() == rank {
+        return Ok(());
+    }
+    let tiles = counts.iter().map(|count| u64::try_from(*count).unwrap_or(u64::MAX)).collect();
+    Err(JoinError::TileCount { tiles, members, rank })
 }
 
 /// Refuses a member of another rank, data type or other dimension names.
