@@ -16,9 +16,9 @@ use zarr_store::StoreExt as _;
 use zarr_store::{Key, MAX_KEY_LEN, ReadRange, Store, StoreError};
 
 use crate::absent::{Sizes, Stored};
-use crate::content::{ExamineError, ExaminedChunk, Examiner, ExaminerBuffers, PastEnd};
+use crate::content::{ExamineError, Examiner, ExaminerBuffers};
 use crate::finding::{
-    CLIPPED, Finding, MEMBER, OUTSIDE, OVERFLOW, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
+    CLIPPED, Finding, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
     leads_nowhere, rule_of_chunk, shows_again, unexamined,
 };
 use crate::hierarchy::{Walk, unfinished};
@@ -343,43 +343,24 @@ impl<'a> Decoder<'a> {
             }
         };
         let end = (clipped != shape).then_some(clipped.as_slice());
-        let ExaminedChunk { content, past_end } =
-            match self.examiner.examine(&codec, encoded, end, buffers) {
-                Ok(found) => found,
-                Err(ExamineError::Unexamined(why)) => return Ok(vec![unexamined(key, why)]),
-                Err(ExamineError::Text(found)) => {
-                    return Ok(vec![Finding::new(TEXT, found).with_key(key.as_str())]);
+        let found = |rule, message| Ok(vec![Finding::new(rule, message).with_key(key.as_str())]);
+        match self.examiner.examine(&codec, encoded, end, buffers) {
+            Ok(examined) => Ok(examined.findings(array, key)),
+            Err(ExamineError::Unexamined(why)) => Ok(vec![unexamined(key, why)]),
+            Err(ExamineError::Text(text)) => found(TEXT, text),
+            Err(ExamineError::Chunk(error)) => {
+                zarr_store::reached!("check: a damaged chunk");
+                if end.is_some()
+                    && let Ok(AnyChunkCodec::Fixed(codec)) = array.chunk_codec(&clipped)
+                    && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
+                {
+                    let message =
+                        format!("stored as {clipped:?}, expected the full chunk {shape:?}");
+                    return found(CLIPPED, message);
                 }
-                Err(ExamineError::Chunk(error)) => {
-                    zarr_store::reached!("check: a damaged chunk");
-                    if end.is_some()
-                        && let Ok(AnyChunkCodec::Fixed(codec)) = array.chunk_codec(&clipped)
-                        && self.examiner.examine(&codec, encoded, None, buffers).is_ok()
-                    {
-                        let message =
-                            format!("stored as {clipped:?}, expected the full chunk {shape:?}");
-                        return Ok(vec![Finding::new(CLIPPED, message).with_key(key.as_str())]);
-                    }
-                    let rule = rule_of_chunk(error.kind());
-                    return Ok(vec![Finding::new(rule, error.to_string()).with_key(key.as_str())]);
-                }
-            };
-        let mut found = match past_end {
-            PastEnd::None => Vec::new(),
-            PastEnd::At(at) => {
-                zarr_store::reached!("check: elements past the end");
-                let message = format!(
-                    "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
-                    shows_again(array.metadata().is_version_2())
-                );
-                vec![Finding::new(OVERFLOW, message).with_key(key.as_str())]
+                found(rule_of_chunk(error.kind()), error.to_string())
             }
-            PastEnd::Unknown => {
-                vec![unexamined(key, "elements past the array's end are not looked for")]
-            }
-        };
-        found.extend(content.findings(key));
-        Ok(found)
+        }
     }
 }
 

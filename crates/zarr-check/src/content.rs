@@ -9,7 +9,8 @@ use zarr_metadata::{Codec, CodecKind, DataType, ElementPart};
 use zarr_store::Key;
 use zarr_view::{CopyError, Output, View};
 
-use crate::finding::{BITS, FILL_ONLY, Finding};
+use crate::finding::{BITS, FILL_ONLY, Finding, OVERFLOW, shows_again, unexamined};
+use crate::past_end::PastEnd;
 
 /// The most bytes of elements for which a shard is decoded as a whole, however few bytes it has.
 const WHOLE: u64 = 64 << 20;
@@ -93,7 +94,7 @@ pub(crate) enum Content {
 
 impl Content {
     /// The findings for a chunk's content.
-    pub(crate) fn findings(self, key: &Key) -> Vec<Finding> {
+    fn findings(self, key: &Key) -> Vec<Finding> {
         match self {
             Self::Empty => {
                 let message = "nothing but the fill value; it need not be stored";
@@ -133,13 +134,25 @@ impl Content {
     }
 }
 
-/// Elements other than the fill value past the array's end.
-pub(crate) enum PastEnd {
-    None,
-    /// The first one found.
-    At(Vec<usize>),
-    /// Not searched for.
-    Unknown,
+impl ExaminedChunk {
+    /// The findings for a chunk of this array.
+    pub(crate) fn findings(self, array: &Array, key: &Key) -> Vec<Finding> {
+        let past_end = match self.past_end {
+            PastEnd::None => None,
+            PastEnd::At(at) => {
+                zarr_store::reached!("check: elements past the end");
+                let message = format!(
+                    "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
+                    shows_again(array.metadata().is_version_2())
+                );
+                Some(Finding::new(OVERFLOW, message).with_key(key.as_str()))
+            }
+            PastEnd::Unknown => {
+                Some(unexamined(key, "elements past the array's end are not looked for"))
+            }
+        };
+        past_end.into_iter().chain(self.content.findings(key)).collect()
+    }
 }
 
 /// Why a chunk could not be examined.
@@ -345,10 +358,8 @@ impl<'a> Examiner<'a> {
         buffers: &ExaminerBuffers,
     ) -> PastEnd {
         let fill = self.array.fill();
-        match end.and_then(|end| past_end(&buffers.decoded, codec.shape(), end, fill)) {
-            Some(at) => PastEnd::At(at),
-            None => PastEnd::None,
-        }
+        let elements = buffers.decoded.chunks_exact(fill.len().max(1));
+        end.map_or(PastEnd::None, |end| PastEnd::find(elements, codec.shape(), end, fill))
     }
 
     /// Encodes the decoded elements again.
@@ -459,29 +470,4 @@ fn part<'b>(bytes: &'b [u8], range: &std::ops::Range<u64>) -> Option<&'b [u8]> {
 /// A size that parsing the index has excluded.
 fn wrong_size() -> ExamineError {
     ExamineError::Unexamined("its index and its bytes do not go together".to_owned())
-}
-
-/// The first element outside the box `end` at a chunk's start that is not the fill value.
-fn past_end(elements: &[u8], shape: &[usize], end: &[u64], fill: &[u8]) -> Option<Vec<usize>> {
-    let outer = shape.get(..shape.len().checked_sub(1)?)?;
-    let is_past = |(at, end): (&usize, &u64)| u64::try_from(*at).is_ok_and(|at| at >= *end);
-    let row = shape.last()?.checked_mul(fill.len())?;
-    let within = usize::try_from(*end.last()?).ok()?;
-    let mut index = vec![0; outer.len()];
-    for row in elements.chunks_exact(row.max(1)) {
-        let skipped = if index.iter().zip(end).any(is_past) { 0 } else { within };
-        let mut row = row.chunks_exact(fill.len().max(1)).enumerate().skip(skipped);
-        if let Some((at, _)) = row.find(|(_, element)| *element != fill) {
-            index.push(at);
-            return Some(index);
-        }
-        for (at, size) in index.iter_mut().zip(outer).rev() {
-            *at = at.saturating_add(1);
-            if *at < *size {
-                break;
-            }
-            *at = 0;
-        }
-    }
-    None
 }

@@ -39,6 +39,7 @@ mod leftovers;
 mod members;
 mod next_step;
 mod options;
+mod past_end;
 mod rearranging;
 mod summary;
 mod variable;

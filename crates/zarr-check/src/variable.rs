@@ -1,13 +1,12 @@
 //! Examines the content of a chunk of strings or byte strings.
 
 use zarr_array::Array;
-use zarr_codec::{AnyChunkCodec, ByteStrings, ChunkErrorKind, VariableChunkCodec};
+use zarr_codec::{AnyChunkCodec, ChunkErrorKind, VariableChunkCodec};
 use zarr_store::Key;
 
-use crate::content::Content;
-use crate::finding::{
-    CLIPPED, FILL_ONLY, Finding, OVERFLOW, rule_of_chunk, shows_again, unexamined,
-};
+use crate::content::{Content, ExaminedChunk};
+use crate::finding::{CLIPPED, Finding, rule_of_chunk, unexamined};
+use crate::past_end::PastEnd;
 
 /// Examines a chunk of this codec. Its part `clipped` lies within the array.
 ///
@@ -44,37 +43,18 @@ pub(crate) fn examine_variable(
             return found(rule_of_chunk(error.kind()), error.to_string());
         }
     };
-    if decoded.iter().all(|element| element == fill) {
-        let message = "nothing but the fill value; it need not be stored";
-        return found(FILL_ONLY, message.to_owned());
-    }
-    let mut findings = Vec::new();
-    if let Some(at) = past_end(&decoded, &shape, clipped, fill) {
-        let message = format!(
-            "element {at:?} of the chunk is past the array's end, and not the fill value; {}",
-            shows_again(array.metadata().is_version_2())
-        );
-        findings.push(Finding::new(OVERFLOW, message).with_key(key.as_str()));
-    }
+    let is_empty = decoded.iter().all(|element| element == fill);
+    let past_end = PastEnd::find(decoded.iter(), codec.shape(), clipped, fill);
     drop(decoded);
-    // Each inner chunk has just been decoded without error.
-    let empty = codec.fill_only(encoded, fill).unwrap_or_default();
-    findings.extend(Content::Shard { empty, bits: None }.findings(key));
-    Some(findings)
-}
-
-/// The first element outside the box at a chunk's start that is not the fill value.
-fn past_end(
-    elements: &ByteStrings,
-    shape: &[u64],
-    clipped: &[u64],
-    fill: &[u8],
-) -> Option<Vec<u64>> {
-    let mut others = (0_u64..).zip(elements.iter()).filter(|(_, element)| *element != fill);
-    others.find_map(|(element, _)| {
-        let at = zarr_grid::unravel(element, shape);
-        at.iter().zip(clipped).any(|(at, end)| at >= end).then_some(at)
-    })
+    let content = match is_empty {
+        true => Content::Empty,
+        // Each inner chunk has just been decoded without error.
+        false => {
+            let empty = codec.fill_only(encoded, fill).unwrap_or_default();
+            Content::Shard { empty, bits: None }
+        }
+    };
+    Some(ExaminedChunk { content, past_end }.findings(array, key))
 }
 
 /// A shape in the numbers of the format.

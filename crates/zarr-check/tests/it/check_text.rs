@@ -43,3 +43,32 @@ fn sd_70_code_units_are_code_points_also_in_shards_and_records() {
     ]);
     insta::assert_snapshot!(findings(&store, true).join("\n"));
 }
+
+#[test]
+fn strings_past_the_end_are_told_by_their_index() {
+    let document = array("string", r#"[{"name": "vlen-utf8"}]"#, "")
+        .replace("[6]", "[3, 3]")
+        .replace("[4]", "[2, 2]")
+        .replace(": 0,", ": \"\",");
+    let chunk = |strings: [&str; 4]| {
+        let length = |length: usize| u32::try_from(length).expect("short").to_le_bytes();
+        let strings = strings.map(|text| [&length(text.len()), text.as_bytes()].concat());
+        [&length(strings.len())[..], &strings.concat()].concat()
+    };
+    let store = memory(&[
+        ("zarr.json", document.as_bytes()),
+        ("c/0/0", &chunk(["a", "b", "c", "d"])),
+        ("c/0/1", &chunk(["a", "", "b", "c"])),
+        ("c/1/0", &chunk(["a", "b", "", ""])),
+        ("c/1/1", &chunk(["a", "", "b", ""])),
+    ]);
+    let told = |chunk: &str, at: &str| {
+        format!(
+            "note: {chunk}: element {at} of the chunk is past the array's end, and not the fill \
+             value; it shows again when the array grows; resize --discard to the array's own shape \
+             removes it [elements-past-end]"
+        )
+    };
+    let expected = [told("c/0/1", "[1, 1]"), told("c/1/1", "[1, 0]")];
+    assert_eq!(findings(&store, true), expected);
+}
