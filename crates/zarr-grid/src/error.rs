@@ -173,12 +173,6 @@ pub enum GridErrorKind {
         /// Where its last occupied chunk ends.
         end: u64,
     },
-    /// A member's chunks on the other axes differ from the first member's.
-    #[error("member {member} has other chunks than member 0")]
-    OtherChunks {
-        /// Position of the member.
-        member: usize,
-    },
     /// Two axes that are compared have different extents.
     #[error("extents {left} and {right} differ")]
     ExtentMismatch {
@@ -192,14 +186,6 @@ pub enum GridErrorKind {
     TooManyRuns {
         /// The limit given.
         limit: u64,
-    },
-    /// An axis number is not less than the rank.
-    #[error("axis {axis} is out of bounds for rank {rank}")]
-    AxisOutOfBounds {
-        /// The requested axis.
-        axis: usize,
-        /// Number of axes of the grid.
-        rank: usize,
     },
     /// A region touches more chunks than `u64` counts.
     #[error("the region touches more than {} chunks", u64::MAX)]

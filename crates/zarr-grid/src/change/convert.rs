@@ -2,7 +2,6 @@
 
 use crate::axis::storage::AxisStorage;
 use crate::axis::{Axis, AxisKind};
-use crate::grid::Grid;
 
 impl Axis {
     /// The rectilinear axis that declares the same chunks; a rectilinear axis is returned unchanged.
@@ -36,19 +35,5 @@ impl Axis {
     #[must_use]
     pub fn to_regular(&self) -> Option<Axis> {
         Axis::regular(self.extent(), self.regular_edge()?).ok()
-    }
-}
-
-impl Grid {
-    /// The rectilinear grid that declares the same chunks.
-    #[must_use]
-    pub fn to_rectilinear(&self) -> Grid {
-        self.axes().iter().map(Axis::to_rectilinear).collect()
-    }
-
-    /// The regular grid that declares the same chunks, if there is one (SD-09).
-    #[must_use]
-    pub fn to_regular(&self) -> Option<Grid> {
-        self.axes().iter().map(Axis::to_regular).collect()
     }
 }

@@ -9,7 +9,6 @@ use crate::axis::build::AxisBuilder;
 use crate::axis::runs::Run;
 use crate::axis::{Axis, AxisKind};
 use crate::error::{GridError, GridErrorKind};
-use crate::grid::Grid;
 
 impl Axis {
     /// The axis without its first `count` occupied chunks, as a rolling archive drops them: chunk
@@ -108,35 +107,5 @@ impl Axis {
             let count = first.min(to).saturating_sub(start);
             (count > 0).then_some(Run { edge: run.edge, count })
         })
-    }
-}
-
-impl Grid {
-    /// The grid without the first `count` chunks of one axis; see [`Axis::shift`].
-    ///
-    /// # Errors
-    /// [`GridErrorKind::AxisOutOfBounds`]; errors of [`Axis::shift`], with their axis.
-    pub fn shift(&self, axis: usize, count: u64) -> Result<Grid, GridError> {
-        self.with_axis(axis, |axis| axis.shift(count))
-    }
-
-    /// The grid with the chunks of one axis in another order; see [`Axis::permute`].
-    ///
-    /// # Errors
-    /// [`GridErrorKind::AxisOutOfBounds`]; errors of [`Axis::permute`], with their axis.
-    pub fn permute(&self, axis: usize, order: &[Range<u64>]) -> Result<Grid, GridError> {
-        self.with_axis(axis, |axis| axis.permute(order))
-    }
-
-    fn with_axis(
-        &self,
-        axis: usize,
-        change: impl FnOnce(&Axis) -> Result<Axis, GridError>,
-    ) -> Result<Grid, GridError> {
-        let mut axes = self.axes().to_vec();
-        let rank = axes.len();
-        let slot = axes.get_mut(axis).ok_or(GridErrorKind::AxisOutOfBounds { axis, rank })?;
-        *slot = change(slot).map_err(|error| error.on_axis(axis))?;
-        Ok(Grid::new(axes))
     }
 }

@@ -150,41 +150,4 @@ impl Grid {
         }
         Ok(Grid::new(axes))
     }
-
-    /// Grids joined along one axis, on which each is [concatenated](Axis::concat).
-    ///
-    /// # Errors
-    /// [`GridErrorKind::NothingToConcat`]; [`GridErrorKind::AxisOutOfBounds`];
-    /// [`GridErrorKind::Rank`]; [`GridErrorKind::OtherChunks`] on another axis, if a member's
-    /// extent or occupied chunks differ there from the first member's; errors of [`Axis::concat`].
-    ///
-    /// # Examples
-    /// ```
-    /// use zarr_grid::{Axis, Grid};
-    ///
-    /// let (january, february) = (Grid::regular(&[31, 8], &[31, 4])?, Grid::regular(&[28, 8], &[28, 4])?);
-    /// let joined = Grid::concat(0, &[&january, &february])?;
-    /// assert_eq!(joined.axes()[0], Axis::from_edges(59, [31, 28])?);
-    /// assert_eq!(joined.axes()[1], Axis::regular(8, 4)?);
-    /// # Ok::<(), zarr_grid::GridError>(())
-    /// ```
-    pub fn concat(axis: usize, members: &[&Grid]) -> Result<Grid, GridError> {
-        let first = members.first().ok_or(GridErrorKind::NothingToConcat)?;
-        let rank = first.rank();
-        let mut along = Vec::with_capacity(members.len());
-        for (member, grid) in members.iter().enumerate() {
-            first.check_rank("axes", grid.rank())?;
-            along.push(grid.axes().get(axis).ok_or(GridErrorKind::AxisOutOfBounds { axis, rank })?);
-            let mut others = first.axes().iter().zip(grid.axes()).enumerate();
-            if let Some((d, _)) = others.find(|(d, (a, b))| *d != axis && !a.same_chunks(b)) {
-                return Err(GridErrorKind::OtherChunks { member }.on_axis(d));
-            }
-        }
-        let joined = Axis::concat(&along).map_err(|error| error.on_axis(axis))?;
-        let mut axes = first.axes().to_vec();
-        if let Some(place) = axes.get_mut(axis) {
-            *place = joined;
-        }
-        Ok(Grid::new(axes))
-    }
 }

@@ -124,32 +124,6 @@ fn regular_members_of_one_edge_stay_regular() {
 }
 
 #[test]
-fn grids_join_where_their_other_axes_agree() {
-    let grid = |extent: u64, edges: &[u64]| {
-        let axis = Axis::from_edges(extent, edges.iter().copied()).unwrap();
-        Grid::new([axis, Axis::regular(6, 4).unwrap()])
-    };
-    let (a, b) = (grid(5, &[2, 3]), grid(4, &[4]));
-    let joined = Grid::concat(0, &[&a, &b]).unwrap();
-    assert_eq!(joined.axes()[0], Axis::from_edges(9, [2, 3, 4]).unwrap());
-    assert_eq!(joined.shape(), [9, 6]);
-    // A list of the same occupied chunks works as well as an integer.
-    let list = Axis::from_edges(6, [4, 4, 9]).unwrap();
-    let c = Grid::new([Axis::regular(4, 4).unwrap(), list]);
-    assert!(Grid::concat(0, &[&a, &c]).is_ok());
-    assert_eq!(
-        Grid::concat(1, &[&a, &b]),
-        Err(GridErrorKind::OtherChunks { member: 1 }.on_axis(0))
-    );
-    assert_eq!(
-        Grid::concat(2, &[&a]),
-        Err(GridErrorKind::AxisOutOfBounds { axis: 2, rank: 2 }.into())
-    );
-    assert!(Grid::concat(0, &[&a, &Grid::new([])]).is_err());
-    assert_eq!(Grid::concat(0, &[]), Err(GridErrorKind::NothingToConcat.into()));
-}
-
-#[test]
 fn grids_resize_axis_by_axis() {
     let grid = Grid::new([Axis::from_edges(5, [2, 3]).unwrap(), Axis::regular(6, 4).unwrap()]);
     let new = runs(&[(4, 1)]);

@@ -1,7 +1,7 @@
 //! Regular and rectilinear.
 
 use crate::naive::{Naive, partitions, runs};
-use zarr_grid::{Axis, AxisKind, Grid};
+use zarr_grid::{Axis, AxisKind};
 
 #[test]
 fn sd_09_only_equal_edges_that_just_cover_the_extent_convert_and_without_loss() {
@@ -29,9 +29,6 @@ fn sd_09_only_equal_edges_that_just_cover_the_extent_convert_and_without_loss() 
         assert_eq!(list.to_regular(), back);
         assert_eq!(regular.to_regular(), Some(regular));
     }
-    let grid = Grid::regular(&[10, 10], &[3, 5]).unwrap();
-    assert_eq!(grid.to_rectilinear().to_regular().as_ref(), Some(&grid));
-    assert!(!grid.to_rectilinear().axes().contains(&grid.axes()[0]));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Chunks dropped and put into another order, against lists of edges.
 
-use zarr_grid::{Axis, AxisKind, Grid, GridErrorKind};
+use zarr_grid::{Axis, AxisKind, GridErrorKind};
 
 /// Every list of up to four edges of up to three, with every extent that it covers, and regular
 /// axes.
@@ -84,19 +84,4 @@ fn a_permutation_takes_chunks_in_its_order() {
         let error = GridErrorKind::NotOccupied { chunk: count, occupied: count };
         assert_eq!(axis.permute(&[0..0, 0..count + 1]), Err(error.into()), "{axis:?}");
     }
-}
-
-#[test]
-fn a_grid_changes_one_axis() {
-    let grid = Grid::new([
-        Axis::from_edges(59, [31, 28]).expect("covers it"),
-        Axis::regular(8, 4).expect("small"),
-    ]);
-    let swapped = grid.permute(0, &[1..2, 0..1]).expect("occupied");
-    assert_eq!(swapped.axes()[0], Axis::from_edges(59, [28, 31]).expect("covers it"));
-    assert_eq!(swapped.axes()[1], grid.axes()[1]);
-    assert_eq!(grid.shift(1, 1).expect("occupied").shape(), [59, 4]);
-    let error = grid.shift(0, 3).expect_err("there are two");
-    assert_eq!(error.to_string(), "axis 0: chunk 2 is out of bounds for 2 occupied chunks");
-    assert!(grid.permute(2, &[]).is_err());
 }
