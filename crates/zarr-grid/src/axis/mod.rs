@@ -271,12 +271,7 @@ impl Axis {
 
     /// The runs of the occupied chunks.
     pub(crate) fn occupied_runs(&self) -> impl Iterator<Item = Run> + '_ {
-        let mut left = self.occupied;
-        self.runs().map_while(move |run| {
-            let count = run.count.min(left);
-            left -= count;
-            (count > 0).then_some(Run { edge: run.edge, count })
-        })
+        self.runs_of(0..self.occupied)
     }
 
     /// The different edges of the occupied chunks, in increasing order (SD-24).

@@ -38,7 +38,7 @@ impl Axis {
             return Axis::regular(extent, edge);
         }
         let mut builder = AxisBuilder::new();
-        builder.push_all(self.runs_of(&(count..self.declared())))?;
+        builder.push_all(self.runs_of(count..self.declared()))?;
         builder.finish(extent)
     }
 
@@ -83,7 +83,7 @@ impl Axis {
             let end = self.clipped(range.end.saturating_sub(1)).map_or(0, |chunk| chunk.end);
             let length = end.saturating_sub(start);
             extent = extent.checked_add(length).ok_or(GridErrorKind::EdgeOverflow)?;
-            builder.push_all(self.runs_of(range))?;
+            builder.push_all(self.runs_of(range.start..range.end))?;
         }
         if let AxisKind::Regular { edge } = self.kind() {
             return Axis::regular(extent, edge);
@@ -91,21 +91,30 @@ impl Axis {
         builder.finish(extent)
     }
 
+    /// The runs of a range of declared chunks; numbers past the last are left out.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::{Axis, Run};
+    ///
+    /// let axis = Axis::from_edges(18, [4, 4, 4, 6])?;
+    /// let runs: Vec<Run> = axis.runs_of(1..4).collect();
+    /// assert_eq!(runs, [Run { edge: 4, count: 2 }, Run { edge: 6, count: 1 }]);
+    /// # Ok::<(), zarr_grid::GridError>(())
+    /// ```
+    pub fn runs_of(&self, chunks: Range<u64>) -> impl Iterator<Item = Run> + '_ {
+        let mut first = 0_u64;
+        self.runs().filter_map(move |run| {
+            let start = first.max(chunks.start);
+            first = first.saturating_add(run.count);
+            let count = first.min(chunks.end).saturating_sub(start);
+            (count > 0).then_some(Run { edge: run.edge, count })
+        })
+    }
+
     /// The error for chunks below `end` if the last of them is not occupied.
     fn not_occupied(&self, end: u64) -> GridError {
         let (chunk, occupied) = (end.saturating_sub(1), self.occupied());
         GridErrorKind::NotOccupied { chunk, occupied }.into()
-    }
-
-    /// The runs of a range of declared chunks.
-    fn runs_of(&self, range: &Range<u64>) -> impl Iterator<Item = Run> + '_ {
-        let (from, to) = (range.start, range.end);
-        let mut first = 0_u64;
-        self.runs().filter_map(move |run| {
-            let start = first.max(from);
-            first = first.saturating_add(run.count);
-            let count = first.min(to).saturating_sub(start);
-            (count > 0).then_some(Run { edge: run.edge, count })
-        })
     }
 }

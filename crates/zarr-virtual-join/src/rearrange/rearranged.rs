@@ -101,9 +101,9 @@ impl RearrangedArray {
                 Placed::Own { members: numbers, indices } => {
                     let chunks = whole_chunks(&own_chunks, axis, indices, "member")
                         .map_err(|cause| VirtualJoinError::Spans { place: place(), cause })?;
-                    member_runs.extend(part(&own_members, numbers));
+                    member_runs.extend(own_members.runs_of(numbers.clone()));
                     let length = indices.end.saturating_sub(indices.start);
-                    let runs = part(&own_chunks, &chunks);
+                    let runs = own_chunks.runs_of(chunks);
                     tiles.push(Axis::from_runs(length, runs).map_err(grid)?);
                     length
                 }
@@ -187,32 +187,4 @@ fn around(grid: &Grid, axis: usize) -> (u64, u64) {
     let (before, after) = (counts.get(..axis), counts.get(axis.saturating_add(1)..));
     let around = (product(before.unwrap_or_default()), product(after.unwrap_or_default()));
     if around.0 == 0 || around.1 == 0 { (0, 0) } else { around }
-}
-
-/// The runs of some chunks of an axis.
-fn part(axis: &Axis, chunks: &Range<u64>) -> Vec<Run> {
-    let mut first = 0_u64;
-    axis.runs()
-        .filter_map(|run| {
-            let start = first.max(chunks.start);
-            first = first.saturating_add(run.count);
-            let count = first.min(chunks.end).saturating_sub(start);
-            (count > 0).then_some(Run { edge: run.edge, count })
-        })
-        .collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_empty_axis_leaves_no_members_on_any_other() {
-        let axis = |extent, edge| Axis::regular(extent, edge).expect("an axis");
-        let grid = Grid::new([axis(1 << 60, 1), axis(3, 1), axis(0, 1)]);
-        assert_eq!(around(&grid, 1), (0, 0));
-        let grid = Grid::new([axis(4, 2), axis(3, 1), axis(5, 1)]);
-        assert_eq!(around(&grid, 1), (2, 5));
-        assert_eq!(around(&grid, 0), (1, 15));
-    }
 }
