@@ -31,11 +31,15 @@ pub enum FloatSpecials {
 ///
 /// # Examples
 /// ```
-/// use zarr_metadata::{DataType, FloatSpecials};
+/// use zarr_metadata::{DataType, FloatSpecials, FloatValue};
 ///
 /// let format = DataType::Float8E5m2.float_format().expect("a float");
 /// assert_eq!((format.exponent_bits, format.mantissa_bits, format.bias), (5, 2, 15));
 /// assert_eq!(format.specials, FloatSpecials::Ieee);
+/// assert_eq!((format.largest(), format.infinity()), (0x7b, Some(0x7c)));
+/// // 5 / 4 = 1.25
+/// let value = FloatValue::Finite { negative: false, significand: 5, exponent: -2 };
+/// assert_eq!(format.value(0x3d), value);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct FloatFormat {
@@ -49,12 +53,27 @@ pub struct FloatFormat {
     pub specials: FloatSpecials,
 }
 
-/// The value of a code.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Value {
-    Finite(f64),
-    Infinity { negative: bool },
-    Nan { canonical: bool },
+/// What a code of a [`FloatFormat`] stands for.
+///
+/// The enum is exhaustive: a float has no other values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FloatValue {
+    /// `significand * 2^exponent`.
+    Finite {
+        /// Whether the sign is set; zero can have it too.
+        negative: bool,
+        /// At most one bit more than the mantissa.
+        significand: u64,
+        /// The power of two of its last bit.
+        exponent: i32,
+    },
+    /// Infinity.
+    Infinite {
+        /// Whether the sign is set.
+        negative: bool,
+    },
+    /// NaN with any sign and payload.
+    Nan,
 }
 
 /// Why a number has no code.
@@ -85,25 +104,33 @@ impl FloatFormat {
         self.exponent_bits.saturating_add(self.mantissa_bits).saturating_add(sign)
     }
 
-    fn sign_bit(&self) -> u32 {
+    /// The code of the sign alone; 0 where there is no sign.
+    #[must_use]
+    #[inline]
+    pub fn sign_bit(&self) -> u64 {
         match self.specials {
             FloatSpecials::Power => 0,
-            _ => 1_u32.wrapping_shl(self.bits().saturating_sub(1)),
+            _ => 1_u64.wrapping_shl(self.bits().saturating_sub(1)),
         }
     }
 
     /// All ones below the sign.
-    fn ones(&self) -> u32 {
+    #[inline]
+    fn ones(&self) -> u64 {
         low_bits(self.exponent_bits.saturating_add(self.mantissa_bits))
     }
 
     /// The code of positive infinity where the format has one.
-    fn infinity(&self) -> Option<u32> {
+    #[must_use]
+    #[inline]
+    pub fn infinity(&self) -> Option<u64> {
         (self.specials == FloatSpecials::Ieee).then(|| self.ones() & !low_bits(self.mantissa_bits))
     }
 
     /// The code of the largest finite number.
-    fn largest(&self) -> u32 {
+    #[must_use]
+    #[inline]
+    pub fn largest(&self) -> u64 {
         match self.specials {
             FloatSpecials::Ieee => self.infinity().unwrap_or_default().saturating_sub(1),
             FloatSpecials::AllOnesNan | FloatSpecials::Power => self.ones().saturating_sub(1),
@@ -112,18 +139,22 @@ impl FloatFormat {
     }
 
     /// The exponent of the least normal number.
-    fn least_exponent(&self) -> i32 {
+    #[must_use]
+    #[inline]
+    pub fn least_exponent(&self) -> i32 {
         match self.specials {
             FloatSpecials::Power => self.bias.saturating_neg(),
             _ => 1_i32.saturating_sub(self.bias),
         }
     }
 
-    /// The code of `"NaN"`: positive and quiet, without payload.
-    pub(crate) fn nan(&self) -> Option<u32> {
+    /// The code of `"NaN"` where the format has one: positive and quiet, without payload.
+    #[must_use]
+    #[inline]
+    pub fn nan(&self) -> Option<u64> {
         match self.specials {
             FloatSpecials::Ieee => {
-                let quiet = 1_u32.wrapping_shl(self.mantissa_bits.saturating_sub(1));
+                let quiet = 1_u64.wrapping_shl(self.mantissa_bits.saturating_sub(1));
                 self.infinity().map(|infinity| infinity | quiet)
             }
             FloatSpecials::AllOnesNan | FloatSpecials::Power => Some(self.ones()),
@@ -132,46 +163,41 @@ impl FloatFormat {
         }
     }
 
-    pub(crate) fn signed_infinity(&self, negative: bool) -> Option<u32> {
-        let sign = if negative { self.sign_bit() } else { 0 };
-        self.infinity().map(|code| code | sign)
-    }
-
     /// The value of `code`; bits above the width are ignored.
-    pub(crate) fn decode(&self, code: u32) -> Value {
+    #[must_use]
+    #[inline]
+    pub fn value(&self, code: u64) -> FloatValue {
         let negative = code & self.sign_bit() != 0;
         let magnitude = code & self.ones();
-        if magnitude > self.largest() {
-            return match self.infinity() {
-                Some(infinity) if infinity == magnitude => Value::Infinity { negative },
-                _ => Value::Nan { canonical: self.nan() == Some(code & low_bits(self.bits())) },
-            };
+        if self.infinity() == Some(magnitude) {
+            return FloatValue::Infinite { negative };
         }
-        if self.specials == FloatSpecials::NegativeZeroNan && negative && magnitude == 0 {
-            return Value::Nan { canonical: true };
+        let is_negative_zero = negative && magnitude == 0;
+        if magnitude > self.largest()
+            || is_negative_zero && self.specials == FloatSpecials::NegativeZeroNan
+        {
+            return FloatValue::Nan;
         }
         let exponent = magnitude.wrapping_shr(self.mantissa_bits);
         let fraction = magnitude & low_bits(self.mantissa_bits);
-        let implicit = 1_u32.wrapping_shl(self.mantissa_bits);
+        let implicit = 1_u64.wrapping_shl(self.mantissa_bits);
         let (significand, steps) = match (self.specials, exponent) {
             (FloatSpecials::Power, _) => (1, exponent),
             (_, 0) => (fraction, 0),
             _ => (fraction | implicit, exponent.saturating_sub(1)),
         };
-        let unit = self
+        let exponent = self
             .least_exponent()
             .saturating_sub(self.mantissa_bits.cast_signed())
-            .saturating_add(steps.cast_signed());
-        // Both factors and the product are exact: at most 24 bits, exponents far inside f64's.
-        let size = f64::from(significand) * power_of_two(unit);
-        Value::Finite(if negative { -size } else { size })
+            .saturating_add(i32::try_from(steps).unwrap_or(i32::MAX));
+        FloatValue::Finite { negative, significand, exponent }
     }
 
     /// The code nearest to the decimal `text`, ties to the even code (SD-45). No number of
     /// `e8m0fnu` has an even last digit; there ties go to the larger, as in IEEE 754.
     ///
     /// `text` is a number by JSON's grammar.
-    pub(crate) fn parse(&self, text: &str) -> Result<u32, OutOfRange> {
+    pub(crate) fn parse(&self, text: &str) -> Result<u64, OutOfRange> {
         // `parse` accepts every JSON number.
         let nearest: f64 = text.parse().map_err(|_| OutOfRange::TooLarge)?;
         self.round(nearest, || compare_magnitude(text, nearest))
@@ -179,7 +205,7 @@ impl FloatFormat {
 
     /// The code nearest to `x`. If `x` is halfway between two codes, `tie` says on which side of
     /// `x` the intended number lies: away from zero or toward it.
-    fn round(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u32, OutOfRange> {
+    fn round(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u64, OutOfRange> {
         let negative = x.is_sign_negative();
         if self.specials == FloatSpecials::Power && negative {
             return Err(OutOfRange::Negative);
@@ -192,7 +218,7 @@ impl FloatFormat {
         Ok(sign | magnitude)
     }
 
-    fn round_magnitude(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u32, OutOfRange> {
+    fn round_magnitude(&self, x: f64, tie: impl FnOnce() -> Ordering) -> Result<u64, OutOfRange> {
         let too_large = self.infinity().ok_or(OutOfRange::TooLarge);
         if x.is_infinite() {
             return too_large;
@@ -235,13 +261,10 @@ impl FloatFormat {
             side => side.is_gt(),
         };
         let code = code.saturating_add(u64::from(up));
-        match u32::try_from(code) {
-            Ok(code) if code <= self.largest() => Ok(code),
-            _ => too_large,
-        }
+        if code <= self.largest() { Ok(code) } else { too_large }
     }
 
-    fn zero(&self) -> Result<u32, OutOfRange> {
+    fn zero(&self) -> Result<u64, OutOfRange> {
         match self.specials {
             FloatSpecials::Power => Err(OutOfRange::TooSmall),
             _ => Ok(0),
@@ -253,11 +276,11 @@ impl FloatFormat {
     ///
     /// `value` is the value of `code`. A decimal with fewer digits than `value` is adjacent to it
     /// on one side or the other, so cutting the digits of `value` finds them all.
-    pub(crate) fn shortest(&self, code: u32, value: f64) -> f64 {
+    pub(crate) fn shortest(&self, code: u64, value: f64) -> f64 {
         self.shorter(code, value).unwrap_or(value)
     }
 
-    fn shorter(&self, code: u32, value: f64) -> Option<f64> {
+    fn shorter(&self, code: u64, value: f64) -> Option<f64> {
         let text = format!("{:e}", value.abs());
         let (digits, exponent) = text.split_once('e')?;
         let digits = digits.replace('.', "");
@@ -284,7 +307,7 @@ impl FloatFormat {
     }
 
     /// The code of the decimal `digits * 10^exponent` with the sign of `value`, and its `f64`.
-    fn read_scaled(&self, digits: u64, exponent: i32, value: f64) -> Option<(u32, f64)> {
+    fn read_scaled(&self, digits: u64, exponent: i32, value: f64) -> Option<(u64, f64)> {
         let text = || format!("{digits}e{exponent}");
         let scale = TENS.get(usize::try_from(exponent.unsigned_abs()).ok()?);
         let size = match (u32::try_from(digits), scale) {
@@ -306,8 +329,16 @@ const TENS: [f64; 23] = [
 ];
 
 /// `count` ones.
-fn low_bits(count: u32) -> u32 {
-    1_u32.checked_shl(count).map_or(u32::MAX, |bit| bit.wrapping_sub(1))
+#[inline]
+pub(crate) fn low_bits(count: u32) -> u64 {
+    1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit.wrapping_sub(1))
+}
+
+/// The number `significand * 2^exponent` of a format of at most 16 bits.
+pub(crate) fn small_number(negative: bool, significand: u64, exponent: i32) -> f64 {
+    // Both factors and the product are exact: at most 11 bits, exponents far inside f64's.
+    let size = f64::from(u32::try_from(significand).unwrap_or_default()) * power_of_two(exponent);
+    if negative { -size } else { size }
 }
 
 /// 2^exponent for an exponent of a normal `f64`.

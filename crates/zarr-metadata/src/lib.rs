@@ -105,7 +105,7 @@ pub use error::printable::{Printable, is_printable};
 pub use error::rule::{Rule, Severity};
 pub use extension::Extension;
 pub use fill_value::FillValue;
-pub use float::{FloatFormat, FloatSpecials};
+pub use float::{FloatFormat, FloatSpecials, FloatValue};
 pub use json::{JsonTokens, same_value};
 pub use limits::{MAX_CODECS, MAX_ELEMENT_SIZE, MAX_RANK};
 pub use version_2::{Version2Error, json2_elements};

@@ -7,7 +7,7 @@
 
 use zarr_metadata::FloatSpecials;
 
-use super::number::{Kind, Number, greatest, integer, wrapped};
+use super::number::{Kind, Number, integer, wrapped};
 use super::refused::Refused;
 
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ impl Bitround {
                 let dropped = format.mantissa_bits.saturating_sub(self.keepbits);
                 let magnitude = ones(format.exponent_bits + format.mantissa_bits);
                 let (rounded, _) = round(code & magnitude, u64::MAX, dropped);
-                let becomes_infinite = rounded > greatest(format) && rounded != code & magnitude;
+                let becomes_infinite = rounded > format.largest() && rounded != code & magnitude;
                 if becomes_infinite && !(allow_loss && format.specials == FloatSpecials::Ieee) {
                     return Err(Refused::Overflow);
                 }

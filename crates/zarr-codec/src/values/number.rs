@@ -7,7 +7,7 @@
 
 use std::cmp::Ordering;
 
-use zarr_metadata::{DataType, FloatFormat, FloatSpecials, Rounding};
+use zarr_metadata::{DataType, FloatFormat, FloatSpecials, FloatValue, Rounding};
 
 /// How the bits of a component represent a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,12 +90,12 @@ impl Kind {
                 vec![wrapped(least, bits, signed), wrapped(most, bits, signed)]
             }
             Self::Float(format) if format.specials == FloatSpecials::Power => {
-                [0, greatest(format)].into_iter().chain(nan(format)).collect()
+                [0, format.largest()].into_iter().chain(format.nan()).collect()
             }
             Self::Float(format) => {
-                let sizes = [Some(greatest(format)), infinity(format)].into_iter().flatten();
-                let both = sizes.flat_map(|size| [size, sign_bit(format, true) | size]);
-                both.chain(nan(format)).collect()
+                let sizes = [Some(format.largest()), format.infinity()].into_iter().flatten();
+                let both = sizes.flat_map(|size| [size, format.sign_bit() | size]);
+                both.chain(format.nan()).collect()
             }
         }
     }
@@ -108,7 +108,13 @@ impl Kind {
                 let significand = u64::try_from(value.unsigned_abs()).unwrap_or(u64::MAX);
                 Number::Finite { negative: value < 0, significand, exponent: 0 }
             }
-            Self::Float(format) => decode_float(format, code),
+            Self::Float(format) => match format.value(code) {
+                FloatValue::Finite { negative, significand, exponent } => {
+                    Number::Finite { negative, significand, exponent }
+                }
+                FloatValue::Infinite { negative } => Number::Infinite { negative },
+                FloatValue::Nan => Number::Nan,
+            },
         }
     }
 
@@ -138,11 +144,11 @@ impl Kind {
                 wrapped(if negative { least } else { most }, bits, signed)
             }
             Self::Float(format) if format.specials == FloatSpecials::Power => {
-                if number.is_below_one() { 0 } else { greatest(format) }
+                if number.is_below_one() { 0 } else { format.largest() }
             }
             Self::Float(format) => {
-                let magnitude = infinity(format).unwrap_or_else(|| greatest(format));
-                sign_bit(format, negative) | magnitude
+                let magnitude = format.infinity().unwrap_or_else(|| format.largest());
+                if negative { format.sign_bit() | magnitude } else { magnitude }
             }
         }
     }
@@ -228,74 +234,12 @@ impl Number {
     }
 }
 
-/// All ones below the sign.
-fn ones(format: FloatFormat) -> u64 {
-    low(format.exponent_bits + format.mantissa_bits)
-}
-
-/// The sign of a negative number.
-fn sign_bit(format: FloatFormat, negative: bool) -> u64 {
-    u64::from(negative) << (format.exponent_bits + format.mantissa_bits)
-}
-
-fn infinity(format: FloatFormat) -> Option<u64> {
-    let is_ieee = format.specials == FloatSpecials::Ieee;
-    is_ieee.then(|| ones(format) & !low(format.mantissa_bits))
-}
-
-/// The greatest finite number.
-pub(super) fn greatest(format: FloatFormat) -> u64 {
-    match format.specials {
-        FloatSpecials::Ieee => (ones(format) & !low(format.mantissa_bits)) - 1,
-        FloatSpecials::AllOnesNan | FloatSpecials::Power => ones(format) - 1,
-        FloatSpecials::NegativeZeroNan | FloatSpecials::Finite => ones(format),
-    }
-}
-
-/// The canonical NaN.
-fn nan(format: FloatFormat) -> Option<u64> {
-    match format.specials {
-        FloatSpecials::Ieee => infinity(format).map(|code| code | 1 << (format.mantissa_bits - 1)),
-        FloatSpecials::AllOnesNan | FloatSpecials::Power => Some(ones(format)),
-        FloatSpecials::NegativeZeroNan => Some(sign_bit(format, true)),
-        FloatSpecials::Finite => None,
-    }
-}
-
-/// The exponent of a float's last place at its smallest magnitude.
-fn least_exponent(format: FloatFormat) -> i32 {
-    match format.specials {
-        FloatSpecials::Power => -format.bias,
-        _ => 1 - format.bias - format.mantissa_bits.cast_signed(),
-    }
-}
-
-fn decode_float(format: FloatFormat, code: u64) -> Number {
-    let magnitude = code & ones(format);
-    let negative = format.specials != FloatSpecials::Power && code & sign_bit(format, true) != 0;
-    if infinity(format) == Some(magnitude) {
-        return Number::Infinite { negative };
-    }
-    let is_nan = format.specials == FloatSpecials::NegativeZeroNan && negative && magnitude == 0;
-    if is_nan || magnitude > greatest(format) {
-        return Number::Nan;
-    }
-    let mantissa = code & low(format.mantissa_bits);
-    let field = magnitude >> format.mantissa_bits;
-    let (leading, steps) = match format.specials {
-        FloatSpecials::Power => (1, field),
-        _ => (u64::from(field > 0) << format.mantissa_bits, field.max(1) - 1),
-    };
-    let exponent = least_exponent(format) + i32::try_from(steps).unwrap_or_default();
-    Number::Finite { negative, significand: leading | mantissa, exponent }
-}
-
 fn encode_float(format: FloatFormat, number: Number, rounding: Rounding) -> Result<u64, Misfit> {
+    let sign = if number.is_negative() { format.sign_bit() } else { 0 };
     let (negative, significand, exponent) = match number {
-        Number::Nan => return nan(format).ok_or(Misfit::NotFinite),
-        Number::Infinite { negative } => {
-            let infinity = infinity(format).ok_or(Misfit::NotFinite)?;
-            return Ok(sign_bit(format, negative) | infinity);
+        Number::Nan => return format.nan().ok_or(Misfit::NotFinite),
+        Number::Infinite { .. } => {
+            return format.infinity().map(|code| sign | code).ok_or(Misfit::NotFinite);
         }
         Number::Finite { negative, significand, exponent } => (negative, significand, exponent),
     };
@@ -306,15 +250,16 @@ fn encode_float(format: FloatFormat, number: Number, rounding: Rounding) -> Resu
     let signed = |magnitude: u64| match format.specials {
         // The code of its negative zero is NaN.
         FloatSpecials::NegativeZeroNan if magnitude == 0 => 0,
-        _ => sign_bit(format, negative) | magnitude,
+        _ => sign | magnitude,
     };
     if significand == 0 {
         return Ok(signed(0));
     }
-    let least = least_exponent(format);
-    // The exponent of the last place of a float of this magnitude.
+    // The exponents of the last place: of the least float, and of a float of this magnitude.
+    let places = format.mantissa_bits.cast_signed();
+    let least = format.least_exponent() - places;
     let length = 64 - significand.leading_zeros().cast_signed();
-    let last = (exponent + length - 1 - format.mantissa_bits.cast_signed()).max(least);
+    let last = (exponent + length - 1 - places).max(least);
     // Where the last digit of all numbers is 1, none is even: IEEE 754 then takes the larger.
     let rounding = match rounding {
         Rounding::NearestEven if is_power => Rounding::NearestAway,
@@ -329,7 +274,7 @@ fn encode_float(format: FloatFormat, number: Number, rounding: Rounding) -> Resu
     let code = (field << format.mantissa_bits) + mantissa;
     // A power of two has no code for zero, so that its codes are one less.
     let code = if is_power { code.checked_sub(1).ok_or(Misfit::OutOfRange)? } else { code };
-    if code > greatest(format) { Err(Misfit::OutOfRange) } else { Ok(signed(code)) }
+    if code > format.largest() { Err(Misfit::OutOfRange) } else { Ok(signed(code)) }
 }
 
 /// `magnitude / 2^places`, rounded.
@@ -366,11 +311,6 @@ pub(super) fn wrapped(value: i128, bits: u32, signed: bool) -> u64 {
     let low_bits = u64::try_from(value.cast_unsigned() & u128::from(u64::MAX)).unwrap_or_default();
     let value = integer(low_bits, bits, signed);
     u64::try_from(value.cast_unsigned() & u128::from(u64::MAX)).unwrap_or_default()
-}
-
-/// A number of this many one bits.
-fn low(bits: u32) -> u64 {
-    1_u64.checked_shl(bits).map_or(u64::MAX, |above| above - 1)
 }
 
 /// The bits of a component in memory.

@@ -72,12 +72,12 @@ impl Component {
     }
 
     /// How the bits of a float are divided.
-    pub(super) fn float_format(self) -> Option<FloatFormat> {
+    pub(crate) fn float_format(self) -> Option<FloatFormat> {
         match self {
             Component::Bool | Component::Int { .. } => None,
             Component::Small(format) => Some(format),
-            Component::Float32 => Some(FloatFormat::new(8, 23, 127, FloatSpecials::Ieee)),
-            Component::Float64 => Some(FloatFormat::new(11, 52, 1023, FloatSpecials::Ieee)),
+            Component::Float32 => Some(FLOAT32),
+            Component::Float64 => Some(FLOAT64),
         }
     }
 
@@ -86,6 +86,9 @@ impl Component {
         self != Component::Bool && self.bits() < 8
     }
 }
+
+pub(crate) const FLOAT32: FloatFormat = FloatFormat::new(8, 23, 127, FloatSpecials::Ieee);
+pub(crate) const FLOAT64: FloatFormat = FloatFormat::new(11, 52, 1023, FloatSpecials::Ieee);
 
 pub(super) const fn int(bits: u32, signed: bool) -> Component {
     Component::Int { bits, signed }

@@ -13,8 +13,8 @@ use std::borrow::Cow;
 use std::fmt;
 
 pub(crate) use element_kind::Kind;
-pub(crate) use element_layout::Component;
 pub use element_layout::ElementLayout;
+pub(crate) use element_layout::{Component, FLOAT32, FLOAT64};
 pub use element_length::{ByteLength, RawBits, Utf32Length};
 pub use element_part::ElementPart;
 pub use optional::Optional;

@@ -10,10 +10,10 @@ mod variable;
 use std::fmt::Write;
 
 use crate::codec::Endian;
-use crate::data_type::{Component, DataType, ElementPart, Kind};
+use crate::data_type::{Component, DataType, ElementPart, FLOAT32, FLOAT64, Kind};
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, Result};
-use crate::float::{FloatFormat, OutOfRange, Value};
+use crate::float::{FloatFormat, FloatValue, OutOfRange, low_bits, small_number};
 use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 
 /// Appends the bytes of an element, little-endian, for its JSON text as a fill value. The bytes of
@@ -117,47 +117,40 @@ fn format_component(component: Component, bytes: &[u8], out: &mut String) -> Res
         Component::Int { bits, signed: true } => write!(out, "{}", sign_extended(code, bits)),
         Component::Int { bits, signed: false } => write!(out, "{}", code & low_bits(bits)),
         Component::Small(format) => format_small(format, code, out),
-        Component::Float32 => {
-            let x = f32::from_bits(u32::try_from(code).unwrap_or_default());
-            match x.classify() {
-                std::num::FpCategory::Nan if code == 0x7fc0_0000 => out.write_str("\"NaN\""),
-                std::num::FpCategory::Nan => write!(out, "\"0x{code:08x}\""),
-                std::num::FpCategory::Infinite => write_infinity(x.is_sign_negative(), out),
-                _ => write!(out, "{x:?}"),
-            }
-        }
-        Component::Float64 => {
-            let x = f64::from_bits(code);
-            match x.classify() {
-                std::num::FpCategory::Nan if code == 0x7ff8_0000_0000_0000 => {
-                    out.write_str("\"NaN\"")
-                }
-                std::num::FpCategory::Nan => write!(out, "\"0x{code:016x}\""),
-                std::num::FpCategory::Infinite => write_infinity(x.is_sign_negative(), out),
-                _ => write!(out, "{x:?}"),
-            }
-        }
+        Component::Float32 => match f32::from_bits(u32::try_from(code).unwrap_or_default()) {
+            x if x.is_finite() => write!(out, "{x:?}"),
+            _ => format_special(FLOAT32, code, out),
+        },
+        Component::Float64 => match f64::from_bits(code) {
+            x if x.is_finite() => write!(out, "{x:?}"),
+            _ => format_special(FLOAT64, code, out),
+        },
     };
     Ok(())
 }
 
 fn format_small(format: FloatFormat, code: u64, out: &mut String) -> std::fmt::Result {
-    let code = u32::try_from(code & low_bits(format.bits())).unwrap_or_default();
-    match format.decode(code) {
-        // Up to 8 bits the exact value is as easy to read, and no reader can round it wrongly.
-        Value::Finite(value) if format.bits() <= 8 => write!(out, "{value:?}"),
-        Value::Finite(value) => write!(out, "{:?}", format.shortest(code, value)),
-        Value::Infinity { negative } => write_infinity(negative, out),
-        Value::Nan { canonical: true } => out.write_str("\"NaN\""),
-        Value::Nan { canonical: false } => {
+    let code = code & low_bits(format.bits());
+    let FloatValue::Finite { negative, significand, exponent } = format.value(code) else {
+        return format_special(format, code, out);
+    };
+    let value = small_number(negative, significand, exponent);
+    // Up to 8 bits the exact value is as easy to read, and no reader can round it wrongly.
+    let shown = if format.bits() <= 8 { value } else { format.shortest(code, value) };
+    write!(out, "{shown:?}")
+}
+
+/// An infinity or a NaN.
+fn format_special(format: FloatFormat, code: u64, out: &mut String) -> std::fmt::Result {
+    match format.value(code) {
+        FloatValue::Infinite { negative: true } => out.write_str("\"-Infinity\""),
+        FloatValue::Infinite { negative: false } => out.write_str("\"Infinity\""),
+        _ if format.nan() == Some(code) => out.write_str("\"NaN\""),
+        _ => {
             let digits = usize::try_from(format.bits().div_ceil(4)).unwrap_or_default();
             write!(out, "\"0x{code:0digits$x}\"")
         }
     }
-}
-
-fn write_infinity(negative: bool, out: &mut String) -> std::fmt::Result {
-    out.write_str(if negative { "\"-Infinity\"" } else { "\"Infinity\"" })
 }
 
 /// Appends the bytes of the element with the JSON text `raw`; appends nothing after an error.
@@ -316,7 +309,7 @@ fn read_float(data_type: &DataType, component: Component, raw: Raw<'_>) -> Resul
 
 fn read_decimal(component: Component, text: &str) -> std::result::Result<u64, OutOfRange> {
     match component {
-        Component::Small(format) => format.parse(text).map(u64::from),
+        Component::Small(format) => format.parse(text),
         Component::Float32 => {
             let x: f32 = text.parse().map_err(|_| OutOfRange::TooLarge)?;
             Ok(x.to_bits().into())
@@ -329,20 +322,12 @@ fn read_decimal(component: Component, text: &str) -> std::result::Result<u64, Ou
 }
 
 fn word_code(component: Component, word: &Word) -> Option<u64> {
-    match (component, word) {
-        (_, Word::Hex(code)) => Some(*code),
-        (Component::Small(format), Word::Nan) => format.nan().map(u64::from),
-        (Component::Small(format), Word::Infinity { negative }) => {
-            format.signed_infinity(*negative).map(u64::from)
-        }
-        (Component::Float32, Word::Nan) => Some(0x7fc0_0000),
-        (Component::Float32, Word::Infinity { negative: false }) => Some(0x7f80_0000),
-        (Component::Float32, Word::Infinity { negative: true }) => Some(0xff80_0000),
-        (_, Word::Nan) => Some(0x7ff8_0000_0000_0000),
-        (_, Word::Infinity { negative }) => {
-            let infinity = if *negative { f64::NEG_INFINITY } else { f64::INFINITY };
-            Some(infinity.to_bits())
-        }
+    let format = component.float_format()?;
+    match word {
+        Word::Hex(code) => Some(*code),
+        Word::Nan => format.nan(),
+        Word::Infinity { negative: false } => format.infinity(),
+        Word::Infinity { negative: true } => format.infinity().map(|code| format.sign_bit() | code),
     }
 }
 
@@ -381,10 +366,6 @@ fn little_endian(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     u64::from_le_bytes(word)
-}
-
-fn low_bits(count: u32) -> u64 {
-    1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit.wrapping_sub(1))
 }
 
 fn sign_extended(code: u64, bits: u32) -> i64 {
