@@ -357,27 +357,30 @@ fn compare_magnitude(text: &str, x: f64) -> Ordering {
     }
 }
 
-/// 0.DIGITS * 10^point, the first digit and the last not 0.
-struct Digits {
+/// The exact value of a decimal: 0.DIGITS * 10^point, the first digit and the last not 0.
+#[derive(PartialEq)]
+pub(crate) struct Digits {
+    /// Never of zero.
+    negative: bool,
     digits: String,
     point: i64,
 }
 
 impl Digits {
-    /// `None` for zero.
-    fn read(text: &str) -> Option<Self> {
-        let text = text.trim_start_matches('-');
+    /// Reads a JSON number; `None` if the exponent is far out of range.
+    pub(crate) fn read(text: &str) -> Option<Self> {
         let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
-        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let magnitude = number.trim_start_matches('-');
+        let (whole, fraction) = magnitude.split_once('.').unwrap_or((magnitude, ""));
         let all = [whole, fraction].concat();
         let digits = all.trim_start_matches('0');
         let leading = all.len().saturating_sub(digits.len());
-        let point = i64::try_from(whole.len()).ok()?.checked_sub(i64::try_from(leading).ok()?)?;
-        let exponent: i64 = exponent.parse().ok()?;
         let digits = digits.trim_end_matches('0');
         if digits.is_empty() {
-            return None;
+            return Some(Digits { negative: false, digits: String::new(), point: 0 });
         }
-        Some(Digits { digits: digits.to_owned(), point: point.checked_add(exponent)? })
+        let point = i64::try_from(whole.len()).ok()?.checked_sub(i64::try_from(leading).ok()?)?;
+        let point = point.checked_add(exponent.parse().ok()?)?;
+        Some(Digits { negative: number.starts_with('-'), digits: digits.to_owned(), point })
     }
 }

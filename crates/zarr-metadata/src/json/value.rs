@@ -7,6 +7,7 @@ use super::raw::{Raw, unescape};
 use super::read::Reader;
 use super::write::same;
 use crate::error::MetadataError;
+use crate::float::Digits;
 
 /// Whether two JSON texts mean the same to a program that reads them. Members may be in any order,
 /// strings may have any escapes, and numbers must have the same value.
@@ -88,7 +89,7 @@ struct Number<'a>(&'a str);
 
 impl PartialEq for Number<'_> {
     fn eq(&self, other: &Self) -> bool {
-        if self.decimal().is_some_and(|decimal| Some(decimal) == other.decimal()) {
+        if Digits::read(self.0).is_some_and(|digits| Some(digits) == Digits::read(other.0)) {
             return true;
         }
         let float = |number: &Self| number.0.parse::<f64>().ok().filter(|float| float.is_finite());
@@ -100,28 +101,6 @@ impl PartialEq for Number<'_> {
 impl Number<'_> {
     fn is_fraction(&self) -> bool {
         self.0.contains(['.', 'e', 'E'])
-    }
-
-    /// Sign, digits without zeros at either end, and the power of ten of the last digit. `None`
-    /// if the power is far out of range.
-    fn decimal(&self) -> Option<(bool, String, i64)> {
-        let (negative, rest) = match self.0.strip_prefix('-') {
-            Some(rest) => (true, rest),
-            None => (false, self.0),
-        };
-        let (mantissa, power) = rest.split_once(['e', 'E']).unwrap_or((rest, "0"));
-        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-        let digits = [whole, fraction].concat();
-        let digits = digits.trim_start_matches('0');
-        let significant = digits.trim_end_matches('0');
-        if significant.is_empty() {
-            return Some((false, String::new(), 0));
-        }
-        let zeros = i64::try_from(digits.len().checked_sub(significant.len())?).ok()?;
-        let behind_point = i64::try_from(fraction.len()).ok()?;
-        let power: i64 = power.parse().ok()?;
-        let power = power.checked_add(zeros)?.checked_sub(behind_point)?;
-        Some((negative, significant.to_owned(), power))
     }
 }
 
