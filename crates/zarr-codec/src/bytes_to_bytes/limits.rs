@@ -34,7 +34,7 @@ pub(super) fn check_ratio(
 pub(super) const DEFLATE_EXPANSION: u64 = 1032;
 
 /// Refuses a length that the codec itself states, before memory is allocated for it.
-pub(super) fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKind> {
+pub(crate) fn check_limit(length: usize, limit: u64) -> Result<(), ChunkErrorKind> {
     if widen(length) > limit {
         return Err(ChunkErrorKind::DecodedLimit { limit });
     }

@@ -281,11 +281,13 @@ impl ChunkCodec {
         }
     }
 
-    /// Decodes a whole chunk into `elements`, in C order; it must have their length.
+    /// Decodes a whole chunk into `elements`, in C order; it must have their length. `fill` is the
+    /// element where no inner chunk is stored.
     pub(crate) fn decode_whole(
         &self,
         encoded: &[u8],
         elements: &mut [u8],
+        fill: &[u8],
         scratch: &mut Scratch,
     ) -> Result<(), ChunkError> {
         let failed = |error: NestedError| error.at(&self.bound.array_to_bytes_path);
@@ -293,7 +295,7 @@ impl ChunkCodec {
         let whole = whole.map_err(|error| failed(CopyError::from(error).into()))?;
         let mut out = Output::new(elements, &whole, self.bound.element.size())
             .map_err(|error| failed(error.into()))?;
-        self.decode(encoded, &self.everything(), &mut out, &[], scratch)
+        self.decode(encoded, &self.everything(), &mut out, fill, scratch)
     }
 
     /// The region of all elements.

@@ -8,11 +8,11 @@
 //! Each has a separate chain. No values are stored, not even encoded ones, if there are none.
 
 use zarr_metadata::{DataType, Optional as OptionalType, OptionalCodecs};
-use zarr_view::{Output, View};
+use zarr_view::View;
 
 use super::ByteStrings;
 use crate::any::AnyChain;
-use crate::bytes_to_bytes::reserve;
+use crate::bytes_to_bytes::{check_limit, reserve};
 use crate::chain::Chain;
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
@@ -21,7 +21,6 @@ use crate::length::widen;
 use crate::options::Options;
 use crate::scratch::Scratch;
 use crate::symbolic::{AxisEdges, Shape};
-use crate::transform::Slice;
 
 /// Bytes of each of the two lengths.
 const LENGTH: usize = 8;
@@ -196,14 +195,6 @@ fn parts(bytes: &[u8]) -> Result<(&[u8], &[u8]), ChunkErrorKind> {
     }
 }
 
-/// Refuses too many bytes of a mask or of values.
-fn check_limit(bytes: usize, limit: u64) -> Result<(), ChunkErrorKind> {
-    match widen(bytes) > limit {
-        true => Err(ChunkErrorKind::DecodedLimit { limit }),
-        false => Ok(()),
-    }
-}
-
 /// All elements of an encoded array, in C order.
 fn decode(
     codec: &ChunkCodec,
@@ -223,11 +214,7 @@ fn decode(
     let mut elements = Vec::new();
     reserve(&mut elements, bytes).map_err(failed)?;
     elements.resize(bytes, 0);
-    let region: Vec<Slice> = codec.shape().iter().map(|size| (0..*size).into()).collect();
-    let view = View::contiguous(codec.shape())
-        .map_err(|error| failed(ChunkErrorKind::Copy(error.into())))?;
-    let mut out = Output::new(&mut elements, &view, size).map_err(|error| failed(error.into()))?;
-    codec.decode(encoded, &region, &mut out, &vec![0; size], &mut Scratch::new())?;
+    codec.decode_whole(encoded, &mut elements, &vec![0; size], &mut Scratch::new())?;
     Ok(elements)
 }
 

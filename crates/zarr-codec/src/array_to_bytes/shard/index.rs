@@ -133,7 +133,7 @@ impl ShardCodec {
         entries.clear();
         reserve(&mut entries, length).map_err(failed)?;
         entries.resize(length, 0);
-        self.index.decode_whole(encoded, &mut entries, scratch)?;
+        self.index.decode_whole(encoded, &mut entries, &[], scratch)?;
         self.check_entries(&entries, shard_len)?;
         Ok(ShardIndex { entries })
     }
