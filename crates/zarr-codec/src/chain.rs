@@ -168,7 +168,8 @@ impl Chain {
                     ArrayOutput::Bytes => {
                         let elements = ElementCodec::Bytes { big_endian: false };
                         array_to_bytes = Some((ArrayToBytes::Elements(elements), place.clone()));
-                        let codec = Box::new(Other::of_array(other));
+                        // `for_shape` gives it the shape.
+                        let codec = Box::new(Other::of_array(other, &[]));
                         bytes_to_bytes.push((options.metered(codec, &place), place));
                         continue;
                     }

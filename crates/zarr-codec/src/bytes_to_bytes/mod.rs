@@ -110,7 +110,7 @@ pub(crate) fn bind(
         )),
         Codec::Unknown(unknown) => match others.get(unknown.name()) {
             Some(Make::Bytes(make)) => {
-                Box::new(Other(make(unknown).map_err(ChainErrorKind::other)?))
+                Box::new(Other::new(make(unknown).map_err(ChainErrorKind::other)?))
             }
             Some(Make::Array(_)) => return Err(ChainErrorKind::Order),
             None => return Err(ChainErrorKind::Unsupported),

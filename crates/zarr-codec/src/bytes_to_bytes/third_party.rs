@@ -10,49 +10,38 @@ use crate::error::{ChunkErrorKind, in_full};
 use crate::length::widen;
 use crate::third_party::{ArrayCodec, BytesCodec, CodecError, DecodedLength};
 
-/// A codec that returns newly allocated memory.
-pub(crate) trait Foreign: Send + Sync {
-    fn encoded_len(&self, _decoded: u64) -> Option<u64> {
-        None
-    }
-
-    /// The codec for an array of this shape, if it matters to it.
-    fn for_shape(&self, _shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
-        None
-    }
-
-    fn decode(&self, encoded: &[u8], length: DecodedLength) -> Result<Vec<u8>, CodecError>;
-
-    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError>;
+/// A third-party codec as one of a chain.
+pub(crate) struct Other {
+    codec: Box<dyn BytesCodec>,
+    /// If it is an array-to-bytes codec, which gets the shape of its array later.
+    array: Option<Arc<dyn ArrayCodec>>,
 }
 
-/// A bytes-to-bytes codec.
-impl Foreign for Box<dyn BytesCodec> {
-    fn encoded_len(&self, decoded: u64) -> Option<u64> {
-        (**self).encoded_len(decoded)
+impl Other {
+    pub(crate) fn new(codec: Box<dyn BytesCodec>) -> Self {
+        Self { codec, array: None }
     }
 
-    fn decode(&self, encoded: &[u8], length: DecodedLength) -> Result<Vec<u8>, CodecError> {
-        (**self).decode(encoded, length)
-    }
-
-    fn encode(&self, decoded: &[u8]) -> Result<Vec<u8>, CodecError> {
-        (**self).encode(decoded)
+    /// Of arrays of this shape.
+    pub(crate) fn of_array(codec: Arc<dyn ArrayCodec>, shape: &[usize]) -> Self {
+        let of_shape = OfArray { codec: Arc::clone(&codec), shape: shape.to_vec() };
+        Self { codec: Box::new(of_shape), array: Some(codec) }
     }
 }
 
-/// An array-to-bytes codec, which is given elements in C order.
-pub(crate) struct OfArray {
+impl fmt::Debug for Other {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Other")
+    }
+}
+
+/// An array-to-bytes codec, which gets elements in C order.
+struct OfArray {
     codec: Arc<dyn ArrayCodec>,
     shape: Vec<usize>,
 }
 
-impl Foreign for OfArray {
-    fn for_shape(&self, shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
-        let codec = Arc::clone(&self.codec);
-        Some(Arc::new(Other(Self { codec, shape: shape.to_vec() })))
-    }
-
+impl BytesCodec for OfArray {
     fn decode(&self, encoded: &[u8], _: DecodedLength) -> Result<Vec<u8>, CodecError> {
         self.codec.decode(encoded, &self.shape)
     }
@@ -62,35 +51,20 @@ impl Foreign for OfArray {
     }
 }
 
-/// A third-party codec as one of a chain.
-pub(crate) struct Other<F>(pub(crate) F);
-
-impl Other<OfArray> {
-    /// Of no shape yet.
-    pub(crate) fn of_array(codec: Arc<dyn ArrayCodec>) -> Self {
-        Self(OfArray { codec, shape: Vec::new() })
-    }
-}
-
-impl<F> fmt::Debug for Other<F> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Other")
-    }
-}
-
-impl<F: Foreign> BytesToBytes for Other<F> {
+impl BytesToBytes for Other {
     fn encoded_len(&self, decoded: Option<u64>) -> Option<u64> {
-        self.0.encoded_len(decoded?)
+        self.codec.encoded_len(decoded?)
     }
 
     fn most_encoded(&self, decoded: u64) -> u64 {
         // The most that an unknown codec is assumed to add.
         let most = decoded.saturating_mul(2).saturating_add(1 << 16);
-        self.0.encoded_len(decoded).unwrap_or(most)
+        self.codec.encoded_len(decoded).unwrap_or(most)
     }
 
     fn for_shape(&self, shape: &[usize]) -> Option<Arc<dyn BytesToBytes>> {
-        self.0.for_shape(shape)
+        let array = Arc::clone(self.array.as_ref()?);
+        Some(Arc::new(Self::of_array(array, shape)))
     }
 
     fn check_len(&self, _: &[u8], _: usize) -> Result<(), ChunkErrorKind> {
@@ -103,7 +77,7 @@ impl<F: Foreign> BytesToBytes for Other<F> {
         encoded: &[u8],
         expected: usize,
     ) -> Option<Result<Vec<u8>, ChunkErrorKind>> {
-        let decoded = self.0.decode(encoded, DecodedLength::Exactly(widen(expected)));
+        let decoded = self.codec.decode(encoded, DecodedLength::Exactly(widen(expected)));
         Some(decoded.map_err(corrupt).and_then(|decoded| {
             check_decoded(decoded.len(), expected)?;
             Ok(decoded)
@@ -111,7 +85,7 @@ impl<F: Foreign> BytesToBytes for Other<F> {
     }
 
     fn decode_to(&self, encoded: &[u8], out: &mut [u8]) -> Result<(), ChunkErrorKind> {
-        let decoded = self.0.decode(encoded, DecodedLength::Exactly(widen(out.len())));
+        let decoded = self.codec.decode(encoded, DecodedLength::Exactly(widen(out.len())));
         let decoded = decoded.map_err(corrupt)?;
         check_decoded(decoded.len(), out.len())?;
         out.copy_from_slice(&decoded);
@@ -124,13 +98,13 @@ impl<F: Foreign> BytesToBytes for Other<F> {
         limit: u64,
         out: &mut Vec<u8>,
     ) -> Result<(), ChunkErrorKind> {
-        *out = self.0.decode(encoded, DecodedLength::AtMost(limit)).map_err(corrupt)?;
+        *out = self.codec.decode(encoded, DecodedLength::AtMost(limit)).map_err(corrupt)?;
         check_limit(out.len(), limit)
     }
 
     fn encode(&self, decoded: &[u8], out: &mut Vec<u8>) -> Result<(), ChunkErrorKind> {
-        *out = self.0.encode(decoded).map_err(refused)?;
-        match self.0.encoded_len(widen(decoded.len())) {
+        *out = self.codec.encode(decoded).map_err(refused)?;
+        match self.codec.encoded_len(widen(decoded.len())) {
             Some(expected) if expected != widen(out.len()) => {
                 let found = out.len();
                 let reason = format!("{found} bytes, where the codec says {expected} of itself");
