@@ -84,14 +84,13 @@ pub(crate) fn reserve(out: &mut Vec<u8>, length: usize) -> Result<(), ChunkError
     out.try_reserve_exact(length).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(length) })
 }
 
-/// An empty list with memory for `count` numbers.
-#[cfg(any(feature = "pcodec", feature = "zfp"))]
-pub(super) fn with_room<T>(count: usize) -> Result<Vec<T>, ChunkErrorKind> {
-    let mut numbers = Vec::new();
-    numbers.try_reserve_exact(count).map_err(|_| ChunkErrorKind::OutOfMemory {
+/// An empty list with memory for `count` items.
+pub(crate) fn with_room<T>(count: usize) -> Result<Vec<T>, ChunkErrorKind> {
+    let mut items = Vec::new();
+    items.try_reserve_exact(count).map_err(|_| ChunkErrorKind::OutOfMemory {
         bytes: widen(count).saturating_mul(widen(size_of::<T>())),
     })?;
-    Ok(numbers)
+    Ok(items)
 }
 
 /// Reads a decoder to its end, or one byte past the limit, so that a decompression bomb takes no

@@ -38,7 +38,7 @@ use crate::options::Options;
 use crate::third_party::{Codecs, Make};
 
 pub(crate) use self::codec::{BytesToBytes, ordinary};
-pub(crate) use self::limits::{check_decoded, check_encoded, check_limit, reserve};
+pub(crate) use self::limits::{check_decoded, check_encoded, check_limit, reserve, with_room};
 pub(crate) use self::third_party::{Other, corrupt, refused};
 
 /// The codec that a metadata document names, if it is one of these and compiled in.

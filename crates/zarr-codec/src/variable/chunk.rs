@@ -12,7 +12,7 @@ use super::optional::Optional;
 use super::shard::ShapedShard;
 use super::vlen::{self, Elements};
 use crate::array_to_bytes::shard::unravel;
-use crate::bytes_to_bytes::check_encoded;
+use crate::bytes_to_bytes::{check_encoded, with_room};
 use crate::chunk::{ChunkCodec, Encoded};
 use crate::error::{ChainError, ChunkError, ChunkErrorKind};
 use crate::length::widen;
@@ -171,10 +171,7 @@ impl VariableChunkCodec {
     /// The numbers of the elements of a region, in C order of the chunk.
     pub(crate) fn numbers(&self, region: &[Slice]) -> Result<Vec<usize>, ChunkError> {
         let view = self.view_of(region)?;
-        let mut indices = Vec::new();
-        indices.try_reserve_exact(view.len()).map_err(|_| {
-            self.failed(ChunkErrorKind::OutOfMemory { bytes: widen(view.len()).saturating_mul(8) })
-        })?;
+        let mut indices = with_room(view.len()).map_err(|kind| self.failed(kind))?;
         for run in view.runs() {
             if let Run::Elements { position, len } = run {
                 indices.extend(position..position.saturating_add(len));
@@ -196,12 +193,7 @@ impl VariableChunkCodec {
     /// # Errors
     /// [`ChunkErrorKind::OutOfMemory`].
     pub fn room<T>(&self) -> Result<Vec<T>, ChunkError> {
-        let mut room = Vec::new();
-        room.try_reserve_exact(self.elements).map_err(|_| {
-            let bytes = widen(self.elements).saturating_mul(widen(size_of::<T>()));
-            self.failed(ChunkErrorKind::OutOfMemory { bytes })
-        })?;
-        Ok(room)
+        with_room(self.elements).map_err(|kind| self.failed(kind))
     }
 
     /// Decodes the elements with these numbers, counted in C order of the chunk, in the given

@@ -1,5 +1,6 @@
 //! A list of elements that are set in any order.
 
+use crate::bytes_to_bytes::with_room;
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 
@@ -34,9 +35,7 @@ impl Slots {
     /// # Errors
     /// [`ChunkErrorKind::OutOfMemory`].
     pub fn filled_with(len: usize, fill: &[u8]) -> Result<Self, ChunkErrorKind> {
-        let mut spans = Vec::new();
-        let memory = widen(len).saturating_mul(16);
-        spans.try_reserve_exact(len).map_err(|_| ChunkErrorKind::OutOfMemory { bytes: memory })?;
+        let mut spans = with_room(len)?;
         spans.resize(len, (0, fill.len()));
         Ok(Self { spans, bytes: fill.to_vec() })
     }

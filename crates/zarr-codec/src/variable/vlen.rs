@@ -6,7 +6,7 @@
 //!
 //! A list can be written in only one way, so equal elements have equal bytes.
 
-use crate::bytes_to_bytes::reserve;
+use crate::bytes_to_bytes::{reserve, with_room};
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
 
@@ -47,11 +47,7 @@ impl<'a> Elements<'a> {
         if bytes.len() < least {
             return Err(too_short(least));
         }
-        let mut starts = Vec::new();
-        let strides = elements.div_ceil(STRIDE);
-        starts
-            .try_reserve_exact(strides)
-            .map_err(|_| ChunkErrorKind::OutOfMemory { bytes: widen(strides).saturating_mul(8) })?;
+        let mut starts = with_room(elements.div_ceil(STRIDE))?;
         let mut at = NUMBER;
         for element in 0..elements {
             let rest = bytes.get(at..).unwrap_or_default();
