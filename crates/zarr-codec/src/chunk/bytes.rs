@@ -150,7 +150,7 @@ fn decode_exactly(
 }
 
 /// Decodes to an unknown length.
-fn decode_up_to(
+pub(crate) fn decode_up_to(
     codec: &dyn BytesToBytes,
     encoded: &[u8],
     limit: u64,

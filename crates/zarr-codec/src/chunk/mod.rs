@@ -1,6 +1,6 @@
 //! The codec of the chunks of one shape.
 
-mod bytes;
+pub(crate) mod bytes;
 mod elements;
 mod encode;
 mod mapped;

@@ -13,9 +13,11 @@ use super::shard::ShapedShard;
 use super::vlen::{self, Elements};
 use crate::array_to_bytes::shard::unravel;
 use crate::bytes_to_bytes::{check_encoded, with_room};
+use crate::chunk::bytes::decode_up_to;
 use crate::chunk::{ChunkCodec, Encoded};
 use crate::error::{ChainError, ChunkError, ChunkErrorKind};
 use crate::length::widen;
+use crate::scratch::{Bytes, Pool};
 use crate::transform::{ArrayTransform, Slice, sliced};
 
 /// Decodes and encodes chunks of one shape; made by
@@ -361,30 +363,21 @@ impl VariableChunkCodec {
     /// the [limit](crate::Options::unknown_decoded_len): the metadata does not give the lengths
     /// of the elements.
     pub fn decompress<'a>(&self, encoded: &'a [u8]) -> Result<Cow<'a, [u8]>, ChunkError> {
-        let mut bytes = Cow::Borrowed(encoded);
+        let mut bytes = Bytes::Lent(encoded);
         for (codec, place) in self.bound.bytes_to_bytes.iter().rev() {
             let failed = |kind| place.chunk_error(kind);
             if let Some(prefix) = codec.decoded_prefix(&bytes) {
-                let length = prefix.map_err(failed)?;
-                bytes = match bytes {
-                    Cow::Borrowed(bytes) => Cow::Borrowed(bytes.get(..length).unwrap_or(bytes)),
-                    Cow::Owned(mut bytes) => {
-                        bytes.truncate(length);
-                        Cow::Owned(bytes)
-                    }
-                };
+                bytes.truncate(prefix.map_err(failed)?);
                 continue;
             }
-            let limit = self.limit;
-            let mut decoded = Vec::new();
-            codec.decode_up_to(&bytes, limit, &mut decoded).map_err(failed)?;
-            if widen(decoded.len()) > limit {
-                return Err(failed(ChunkErrorKind::DecodedLimit { limit }));
-            }
-            bytes = Cow::Owned(decoded);
+            let decoded = decode_up_to(&**codec, &bytes, self.limit, &mut Pool::default());
+            bytes = Bytes::Taken(decoded.map_err(failed)?);
         }
-        // Without a compressor, the bytes are in memory already.
-        Ok(bytes)
+        Ok(match bytes {
+            // Without a compressor, the bytes are in memory already.
+            Bytes::Lent(bytes) => Cow::Borrowed(bytes),
+            Bytes::Taken(buffer) => Cow::Owned(buffer.into_vec()),
+        })
     }
 
     /// Runs the bytes-to-bytes codecs.
