@@ -78,6 +78,20 @@ impl<'a> ChunkRegion<'a> {
     }
 }
 
+/// A box of a chunk that outlives the walk over the chunks.
+pub(crate) struct OwnedRegion {
+    pub(crate) chunk: Vec<u64>,
+    pub(crate) chunk_shape: Vec<u64>,
+    pub(crate) in_chunk: Vec<Slice>,
+    pub(crate) is_whole: bool,
+}
+
+impl OwnedRegion {
+    pub(crate) fn region(&self) -> ChunkRegion<'_> {
+        ChunkRegion::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+    }
+}
+
 /// The elements of parts, in memory that is reused from part to part.
 #[derive(Default)]
 struct Boxes {

@@ -18,7 +18,7 @@ use crate::layout::PlannedChunk;
 use crate::layout::PlannedReads;
 use crate::selection::Points;
 use crate::selection::Selection;
-use crate::transfer::{ChunkRegion, Selected, Transfer};
+use crate::transfer::{ChunkRegion, OwnedRegion, Selected, Transfer};
 
 /// The elements of a chunk in the member that holds them.
 pub(super) struct InMember<'a> {
@@ -30,31 +30,17 @@ pub(super) struct InMember<'a> {
     start: Vec<u64>,
 }
 
-/// A box that lies in one chunk of a member.
-pub(super) struct InOneChunk {
-    pub(super) chunk: Vec<u64>,
-    pub(super) chunk_shape: Vec<u64>,
-    pub(super) in_chunk: Vec<Slice>,
-    pub(super) is_whole: bool,
-}
-
-impl InOneChunk {
-    fn part(&self) -> ChunkRegion<'_> {
-        ChunkRegion::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
-    }
-}
-
 impl InMember<'_> {
     /// The member, and its only chunk with elements of a box. The box is given by indices within
     /// the chunk of the joined array. `None` if there are several, or no member.
     ///
     /// Most boxes are such: the joined array has the members' chunks. They are read without a
     /// selection of the member, which would cost as much as reading a small chunk.
-    pub(super) fn in_one_chunk(&self, in_chunk: &[Slice]) -> Option<(&Array, InOneChunk)> {
+    pub(super) fn in_one_chunk(&self, in_chunk: &[Slice]) -> Option<(&Array, OwnedRegion)> {
         let array = self.array.as_ref()?;
         let slices = self.members.without_new_axis(in_chunk.to_vec());
         let axes = array.grid().axes();
-        let mut found = InOneChunk {
+        let mut found = OwnedRegion {
             chunk: Vec::with_capacity(axes.len()),
             chunk_shape: Vec::with_capacity(axes.len()),
             in_chunk: slices,
@@ -162,8 +148,9 @@ impl Array {
         if let Some((member, found)) = place.in_one_chunk(part.in_chunk) {
             let failed = |cause| members.failed(&place.number, cause);
             let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
-            let read = members
-                .with_output(out, |mut out| member.read_box(&found.part(), &mut out, &mut worker));
+            let read = members.with_output(out, |mut out| {
+                member.read_box(&found.region(), &mut out, &mut worker)
+            });
             *buffers = worker.buffers;
             return read.map(|()| true).map_err(failed);
         }

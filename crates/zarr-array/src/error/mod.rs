@@ -10,7 +10,7 @@ use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
 use crate::hierarchy::unfinished::{UnfinishedParts, UnfinishedWork};
-use crate::store::{KeyError, StoreError};
+use crate::store::{Key, KeyError, StoreError};
 
 pub use loss::Loss;
 #[cfg(feature = "jiff")]
@@ -428,4 +428,9 @@ fn what_to_do(resumable: bool, parts: Option<&UnfinishedParts>) -> String {
 
 fn of(from: Option<&str>) -> String {
     from.map_or_else(String::new, |from| format!(" of {from}"))
+}
+
+/// The error of a chunk that does not decode, or cannot be encoded.
+pub(crate) fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
+    ArrayError::Chunk { key: key.to_string(), cause }
 }

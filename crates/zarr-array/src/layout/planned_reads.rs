@@ -7,7 +7,7 @@ use zarr_grid::GridErrorKind;
 
 use crate::array::Array;
 use crate::array::read::region_reader::read_range;
-use crate::error::ArrayError;
+use crate::error::{ArrayError, chunk_error};
 use crate::layout::PlannedChunk;
 use crate::selection::gather::slice_of;
 use crate::store::{ReadRange, StoreExt as _};
@@ -54,7 +54,7 @@ impl PlannedChunk {
         }
         let codec = array.chunk_codec(&self.chunk_shape)?;
         let slices: Vec<Slice> = self.in_chunk.iter().map(slice_of).collect();
-        let failed = |cause| ArrayError::Chunk { key: key.to_string(), cause };
+        let failed = |cause| chunk_error(&key, cause);
         let mut needs = codec.needs(&slices, array.range_cost()).map_err(failed)?;
         let within = |need: Need<'_>| -> Vec<Range<u64>> {
             match need {

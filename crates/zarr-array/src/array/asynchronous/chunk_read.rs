@@ -2,24 +2,23 @@
 
 use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, Scratch, Slice};
+use zarr_codec::{ChunkCodec, Scratch};
 use zarr_view::{CopyError, Output, OwnedGrid, OwnedOutput};
 
 use crate::array::Array;
-use crate::array::joined::{InMember, InOneChunk};
+use crate::array::joined::InMember;
 use crate::array::read::region_reader::RegionReader;
 use crate::array::worker::Worker;
 use crate::error::ArrayError;
 use crate::selection::gather::{Gather, GatherBuffers};
 use crate::store::{AsyncStore, Object, StoreError};
-use crate::transfer::ChunkRegion;
+use crate::transfer::{ChunkRegion, OwnedRegion};
 
 /// A part in progress, which any thread can continue.
 pub(super) struct ChunkRead {
     array: Array,
-    part: Owned,
+    pending: PendingRead,
     pub(super) reader: RegionReader<Arc<ChunkCodec>>,
-    place: OwnedOutput,
     /// The elements around the part, until the part is gathered from them.
     gathered: GatherBuffers,
     /// If the array is a member of another array: that array, and the numbers of the member.
@@ -29,13 +28,13 @@ pub(super) struct ChunkRead {
 impl ChunkRead {
     fn new(
         array: Array,
-        part: Owned,
-        place: OwnedOutput,
+        pending: PendingRead,
         member_of: Option<(Array, Vec<u64>)>,
     ) -> Result<Self, ArrayError> {
+        let PendingRead { part, gather, place } = &pending;
         let codec = array.fixed_codec(&part.chunk_shape)?;
         let key = array.layout().key(&part.chunk)?;
-        let view = part.gather.as_ref().map_or(place.view(), Gather::view);
+        let view = gather.as_ref().map_or(place.view(), Gather::view);
         let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
         let reshaped = match members.filter(|members| members.new_axis.is_some()) {
             Some(members) => {
@@ -45,8 +44,8 @@ impl ChunkRead {
             None => None,
         };
         let view = reshaped.as_ref().unwrap_or(view);
-        let reader = RegionReader::new(&array, &part.part(), key, codec, view)?;
-        Ok(Self { array, part, reader, place, gathered: GatherBuffers::default(), member_of })
+        let reader = RegionReader::new(&array, &part.region(), key, codec, view)?;
+        Ok(Self { array, pending, reader, gathered: GatherBuffers::default(), member_of })
     }
 
     /// Decodes the received bytes, and returns their memory.
@@ -71,9 +70,9 @@ impl ChunkRead {
                 object.meta
             })
         });
-        let Self { array, part: owned, reader, place, gathered, member_of } = self;
+        let Self { array, pending, reader, gathered, member_of } = self;
         let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
-        let (part, mut place) = (owned.part(), place.lend());
+        let (part, mut place) = (pending.part.region(), pending.place.lend());
         let supply = |out: &mut Output<'_>| {
             let supply =
                 |out: &mut Output<'_>| reader.supply(array, &part, found, &encoded, out, scratch);
@@ -82,7 +81,7 @@ impl ChunkRead {
                 None => supply(out),
             }
         };
-        let Some(gather) = &owned.gather else {
+        let Some(gather) = &pending.gather else {
             supply(&mut place)?;
             return Ok(encoded);
         };
@@ -104,7 +103,8 @@ impl ChunkRead {
 
 /// A part that is not begun, and its place.
 pub(super) struct PendingRead {
-    part: Owned,
+    part: OwnedRegion,
+    gather: Option<Gather>,
     place: OwnedOutput,
 }
 
@@ -125,12 +125,19 @@ impl PendingRead {
     ) -> Result<Self, ArrayError> {
         let place = places.take(part.number);
         let place = place.expect("each part is visited once, so that its place is there");
-        Ok(Self { part: Owned::new(part, array.element_size())?, place })
+        let gather = part.gather(array.element_size())?;
+        let part = OwnedRegion {
+            chunk: part.chunk.to_vec(),
+            chunk_shape: part.chunk_shape.to_vec(),
+            in_chunk: part.in_chunk.to_vec(),
+            is_whole: part.is_whole,
+        };
+        Ok(Self { part, gather, place })
     }
 
     /// Begins to read it from the array's own chunks.
     pub(super) fn begin(self, array: &Array) -> Result<ChunkRead, ArrayError> {
-        ChunkRead::new(array.clone(), self.part, self.place, None)
+        ChunkRead::new(array.clone(), self, None)
     }
 
     /// Begins to read it from an open member of the array with an asynchronous interface, if it
@@ -151,16 +158,16 @@ impl PendingRead {
             None => Begun::Not(Box::new(self)),
         };
         let Begun::Not(pending) = begun else { return Ok(begun) };
-        let Self { part, mut place } = *pending;
+        let Self { part, gather, mut place } = *pending;
         let mut worker = Worker::new(array);
         let mut out = place.lend();
-        let Some(gather) = &part.gather else {
-            array.read_box(&part.part(), &mut out, &mut worker)?;
+        let Some(gather) = gather else {
+            array.read_box(&part.region(), &mut out, &mut worker)?;
             return Ok(Begun::Done);
         };
         let mut gathered = GatherBuffers::default();
         let mut around = gather.around(&mut gathered, array.element_size())?;
-        array.read_box(&part.part(), &mut around, &mut worker)?;
+        array.read_box(&part.region(), &mut around, &mut worker)?;
         gather.finish(&mut gathered, &mut out)?;
         Ok(Begun::Done)
     }
@@ -174,36 +181,9 @@ impl PendingRead {
             return Ok(Begun::Not(Box::new(self)));
         };
         let Some(face) = member.face() else { return Ok(Begun::Not(Box::new(self))) };
-        let InOneChunk { chunk, chunk_shape, in_chunk, is_whole } = found;
-        let part = Owned { chunk, chunk_shape, in_chunk, is_whole, ..self.part };
         let member_of = Some((array.clone(), place.number.clone()));
-        let read = ChunkRead::new(member.clone(), part, self.place, member_of);
+        let read = ChunkRead::new(member.clone(), Self { part: found, ..self }, member_of);
         let read = read.map_err(|cause| place.members.failed(&place.number, cause))?;
         Ok(Begun::ChunkRead(Box::new(read), face))
-    }
-}
-
-/// A part that outlives the walk over the chunks.
-struct Owned {
-    chunk: Vec<u64>,
-    chunk_shape: Vec<u64>,
-    in_chunk: Vec<Slice>,
-    is_whole: bool,
-    gather: Option<Gather>,
-}
-
-impl Owned {
-    fn new(part: &ChunkRegion<'_>, element_size: usize) -> Result<Self, CopyError> {
-        Ok(Self {
-            chunk: part.chunk.to_vec(),
-            chunk_shape: part.chunk_shape.to_vec(),
-            in_chunk: part.in_chunk.to_vec(),
-            is_whole: part.is_whole,
-            gather: part.gather(element_size)?,
-        })
-    }
-
-    fn part(&self) -> ChunkRegion<'_> {
-        ChunkRegion::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
     }
 }

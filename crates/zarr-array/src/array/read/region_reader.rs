@@ -7,7 +7,7 @@ use zarr_codec::{ChunkCodec, ChunkError, ChunkReader, Need, Scratch, ShardIndex}
 use zarr_view::{Output, View};
 
 use crate::array::Array;
-use crate::error::ArrayError;
+use crate::error::{ArrayError, chunk_error};
 use crate::store::{Key, ObjectMeta, ReadRange, StoreError, Version};
 use crate::transfer::ChunkRegion;
 
@@ -137,7 +137,7 @@ impl OneVersion {
 
     /// Names the chunk in an error.
     pub(in crate::array) fn failed(&self, cause: ChunkError) -> ArrayError {
-        ArrayError::Chunk { key: self.key.to_string(), cause }
+        chunk_error(&self.key, cause)
     }
 }
 

@@ -7,8 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_codec::{
-    AnyChain, ByteStrings, ChunkError, Scratch, Slice, Slots, Strings, VariableChunkCodec,
-    VariableChunkReader,
+    AnyChain, ByteStrings, Scratch, Slice, Slots, Strings, VariableChunkCodec, VariableChunkReader,
 };
 use zarr_grid::{ChunkPart, PartIndices, SelectedChunks};
 use zarr_metadata::DataType;
@@ -17,11 +16,11 @@ use crate::array::Array;
 use crate::array::elements::{Destination, ReadAs, destination, sealed};
 use crate::array::read::region_reader::{Answer, OneVersion, read_range};
 use crate::counts::{narrow, wide};
-use crate::error::ArrayError;
+use crate::error::{ArrayError, chunk_error};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
-use crate::store::{Key, StoreExt as _};
+use crate::store::StoreExt as _;
 #[cfg(feature = "async")]
 use crate::threads::ArrayFuture;
 use crate::transfer::check_count;
@@ -250,7 +249,7 @@ impl Array {
         let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
         let codec = self.codec_of(chunk_shape, &mut worker.codec)?;
         let key = self.layout().key(chunk)?;
-        let failed = |cause| ArrayError::Chunk { key: key.to_string(), cause };
+        let failed = |cause| chunk_error(&key, cause);
         if codec.inner_grid().is_some() {
             let elements = Moves::new(part, shape).in_chunk;
             return self.read_variable_chunk(chunk, chunk_shape, elements, part.is_whole(), worker);
@@ -443,8 +442,4 @@ impl Moves {
         }
         Self { in_chunk, in_selection }
     }
-}
-
-pub(in crate::array) fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
-    ArrayError::Chunk { key: key.to_string(), cause }
 }

@@ -8,10 +8,10 @@ use zarr_grid::{ChunkPart, SelectedChunks};
 
 use crate::array::Array;
 use crate::array::elements::{WriteAs, sealed};
-use crate::array::variable::{Moves, Worker, chunk_error};
+use crate::array::variable::{Moves, Worker};
 use crate::array::write::change_to;
 use crate::array::write::log::Log;
-use crate::error::ArrayError;
+use crate::error::{ArrayError, chunk_error};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;

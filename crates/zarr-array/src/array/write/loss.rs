@@ -6,7 +6,8 @@ use zarr_codec::{ChunkErrorKind, Lost};
 use zarr_metadata::DataType;
 
 use crate::array::Array;
-use crate::error::{ArrayError, Loss};
+use crate::counts::wide;
+use crate::error::{ArrayError, Loss, chunk_error};
 use crate::hierarchy::node::{self, METADATA_KEY};
 
 impl Array {
@@ -33,11 +34,8 @@ impl Array {
         };
         let start = first.saturating_mul(size);
         let element = elements.get(start..start.saturating_add(size)).unwrap_or_default();
-        let wide = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
         let described = self.value(element).and_then(|value| {
-            let read_back = chain
-                .read_back(element)
-                .map_err(|cause| ArrayError::Chunk { key: key.to_string(), cause })?;
+            let read_back = chain.read_back(element).map_err(|cause| chunk_error(&key, cause))?;
             Ok((value, self.value(&read_back)?))
         });
         match described {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::IoSlice;
 use std::mem;
 
-use zarr_codec::{ChunkCodec, ChunkError, ChunkErrorKind, Encoded, Order, margins, sliced};
+use zarr_codec::{ChunkCodec, ChunkErrorKind, Encoded, Order, margins, sliced};
 use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
@@ -15,7 +15,7 @@ use crate::array::elements::strided::{Boxes, Content, Input};
 use crate::array::worker::{ChunkBuffers, Worker};
 use crate::array::write::log::Log;
 use crate::counts::{number, wide};
-use crate::error::ArrayError;
+use crate::error::{ArrayError, chunk_error};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
@@ -362,8 +362,4 @@ pub(in crate::array) fn change_to(content: Encoded, current: Current) -> Change 
             Change::Put
         }
     }
-}
-
-fn chunk_error(key: &Key, cause: ChunkError) -> ArrayError {
-    ArrayError::Chunk { key: key.to_string(), cause }
 }
