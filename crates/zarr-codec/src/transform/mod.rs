@@ -25,6 +25,7 @@ use std::borrow::Cow;
 use zarr_view::{CopyElement, CopyError, Output, View, ViewError, copy};
 
 use crate::array_to_array::ArrayToArray;
+use crate::array_to_bytes::shard::unravel;
 use crate::codec_path::CodecPath;
 use crate::error::ChunkErrorKind;
 use crate::length::widen;
@@ -121,11 +122,7 @@ impl ArrayTransform {
         for (step, shapes) in self.codecs.iter().zip(self.shapes.windows(2)) {
             // A reshape keeps the order of the elements.
             if let (ArrayToArray::Transpose { order }, [decoded, encoded]) = (step, shapes) {
-                let mut index = vec![0; decoded.len()];
-                for (index, size) in index.iter_mut().zip(decoded).rev() {
-                    *index = position.checked_rem(*size)?;
-                    position = position.checked_div(*size)?;
-                }
+                let index = unravel(position, decoded);
                 let moved: Option<Vec<usize>> =
                     order.iter().map(|axis| index.get(*axis).copied()).collect();
                 position = number(&moved?, encoded)?;

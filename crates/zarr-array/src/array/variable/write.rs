@@ -11,6 +11,7 @@ use crate::array::elements::{WriteAs, sealed};
 use crate::array::variable::{Moves, Worker};
 use crate::array::write::change_to;
 use crate::array::write::log::Log;
+use crate::counts::{number, wide};
 use crate::error::{ArrayError, chunk_error};
 use crate::parallel;
 use crate::selection::AnySelection;
@@ -217,13 +218,9 @@ impl Array {
         lengths: &[usize],
     ) -> Result<(), ArrayError> {
         let codec = self.variable_codec(chunk_shape)?;
-        let is_past = |mut element: usize| {
-            let axes = codec.shape().iter().zip(lengths).rev();
-            axes.fold(false, |past, (size, length)| {
-                let at = element.checked_rem(*size).unwrap_or(0);
-                element = element.checked_div(*size).unwrap_or(0);
-                past || at >= *length
-            })
+        let is_past = |element: usize| {
+            let index = number(wide(element), codec.shape().iter().copied());
+            index.iter().zip(lengths).any(|(at, length)| at >= length)
         };
         let mut encoded = Vec::new();
         let past = (0..codec.elements()).filter(|element| is_past(*element));
