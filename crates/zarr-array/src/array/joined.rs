@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 
 use zarr_codec::{ByteStrings, Slice};
-use zarr_grid::{AxisPart, AxisSelection, ChunkPart, PartIndices};
+use zarr_grid::{AxisSelection, ChunkPart};
 use zarr_view::Output;
 
 use crate::array::Array;
@@ -16,6 +16,7 @@ use crate::hierarchy::Hierarchy;
 use crate::hierarchy::Members;
 use crate::layout::PlannedChunk;
 use crate::layout::PlannedReads;
+use crate::layout::in_chunk;
 use crate::selection::Points;
 use crate::selection::Selection;
 use crate::transfer::{ChunkRegion, OwnedRegion, Selected, Transfer};
@@ -186,7 +187,7 @@ impl Array {
         part: &ChunkPart<'_>,
     ) -> Result<Option<Option<ByteStrings>>, ArrayError> {
         let Some(place) = self.in_member(part.chunk())? else { return Ok(None) };
-        let axes = part.axes().iter().map(indices);
+        let axes = part.axes().iter().map(in_chunk);
         let read = |member: &Self, selection: Selection| {
             let alone = member.clone().with_threads(NonZeroUsize::MIN);
             alone.read_variable(&selection.into())
@@ -210,9 +211,8 @@ impl Array {
         let count = points.first().map_or(1, Vec::len);
         let axes = points.into_iter().map(AxisSelection::Indices);
         let read = |member: &Self, selection: Selection| {
-            let listed =
-                |axis: &AxisSelection| (0..axis.len()).filter_map(|at| axis.get(at)).collect();
-            let points: Vec<Vec<u64>> = selection.axes().iter().map(listed).collect();
+            let indices = selection.axes().iter().map(|axis| axis.indices().collect());
+            let points: Vec<Vec<u64>> = indices.collect();
             let points = Points::new(points);
             let read =
                 member.clone().with_threads(NonZeroUsize::MIN).read_variable_points(&points)?;
@@ -258,22 +258,9 @@ fn repeated(elements: ByteStrings, length: usize, times: usize) -> ByteStrings {
 
 /// The indices of a slice.
 fn stepped(slice: &Slice) -> AxisSelection {
-    let (start, step) = (wide(slice.start), wide(slice.step));
+    let step = i64::try_from(slice.step).unwrap_or(i64::MAX).max(1);
     // Up to the last index and no further, which may be the end of the member.
-    let last = wide(slice.count).saturating_sub(1).saturating_mul(step).saturating_add(start);
-    let range = if slice.count == 0 { start..start } else { start..last.saturating_add(1) };
-    AxisSelection::Step { range, step: i64::try_from(step).unwrap_or(i64::MAX).max(1) }
-}
-
-/// The indices of a part within its chunk.
-fn indices(axis: &AxisPart<'_>) -> AxisSelection {
-    match axis.indices {
-        PartIndices::Step { step, .. } => AxisSelection::Step {
-            range: axis.in_chunk(),
-            step: i64::try_from(step).unwrap_or(i64::MAX),
-        },
-        PartIndices::List { in_chunk, .. } => in_chunk.into(),
-    }
+    AxisSelection::steps(wide(slice.start), wide(slice.count), step)
 }
 
 /// The same indices, moved by `start`.
@@ -284,8 +271,8 @@ fn moved(axis: AxisSelection, start: u64) -> AxisSelection {
         AxisSelection::Range(range) => AxisSelection::Range(ahead(range)),
         AxisSelection::Step { range, step } => AxisSelection::Step { range: ahead(range), step },
         axis => {
-            let indices = (0..axis.len()).filter_map(|position| axis.get(position));
-            AxisSelection::Indices(indices.map(|index| index.saturating_add(start)).collect())
+            let indices = axis.indices().map(|index| index.saturating_add(start));
+            AxisSelection::Indices(indices.collect())
         }
     }
 }

@@ -24,6 +24,7 @@ pub(crate) use grid::occupied_edges;
 pub use grid::{chunk_grid_of, edges_of, grid_of};
 pub use part::{OwnedChunks, Part, PartError};
 pub use planned_reads::PlannedReads;
+pub(crate) use region_plan::in_chunk;
 pub use region_plan::{PlannedChunk, RegionPlan};
 
 /// The location of an array's chunks: its prefix in the store, the encoding of its chunk keys,

@@ -122,26 +122,34 @@ impl RegionPlan<'_> {
 }
 
 fn planned_chunk(part: &ChunkPart<'_>, key: &Key) -> PlannedChunk {
-    let (in_chunk, in_selection) = part.axes().iter().map(planned).unzip();
     PlannedChunk {
         chunk: part.chunk().to_vec(),
         key: key.as_str().to_owned(),
         chunk_shape: part.chunk_shape().to_vec(),
-        in_chunk,
-        in_selection,
+        in_chunk: part.axes().iter().map(in_chunk).collect(),
+        in_selection: part.axes().iter().map(in_selection).collect(),
         is_whole: part.is_whole(),
         elements: part.axes().iter().fold(1, |n: u64, axis| n.saturating_mul(axis.len())),
     }
 }
 
-/// The indices in the chunk, and their positions in the selection.
-fn planned(axis: &AxisPart<'_>) -> (AxisSelection, AxisSelection) {
+/// The indices of a part in its chunk.
+pub(crate) fn in_chunk(axis: &AxisPart<'_>) -> AxisSelection {
     match axis.indices {
-        PartIndices::Step { step, reversed, .. } => (
-            stepped(axis.in_chunk(), i64::try_from(step).unwrap_or(i64::MAX)),
-            stepped(axis.in_selection(), if reversed { -1 } else { 1 }),
-        ),
-        PartIndices::List { in_chunk, in_selection } => (in_chunk.into(), in_selection.into()),
+        PartIndices::Step { step, .. } => {
+            stepped(axis.in_chunk(), i64::try_from(step).unwrap_or(i64::MAX))
+        }
+        PartIndices::List { in_chunk, .. } => in_chunk.into(),
+    }
+}
+
+/// The positions of a part in the selection.
+fn in_selection(axis: &AxisPart<'_>) -> AxisSelection {
+    match axis.indices {
+        PartIndices::Step { reversed, .. } => {
+            stepped(axis.in_selection(), if reversed { -1 } else { 1 })
+        }
+        PartIndices::List { in_selection, .. } => in_selection.into(),
     }
 }
 

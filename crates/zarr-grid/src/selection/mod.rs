@@ -48,6 +48,26 @@ pub enum AxisSelection {
 }
 
 impl AxisSelection {
+    /// The first index, and how many are selected: each is `step` after the one before, or `-step`
+    /// before it if the step is negative. Saturates where indices exceed `u64`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::AxisSelection;
+    ///
+    /// assert!(AxisSelection::steps(9, 3, -4).indices().eq([9, 5, 1]));
+    /// ```
+    #[must_use]
+    pub fn steps(start: u64, count: u64, step: i64) -> AxisSelection {
+        let reach = count.saturating_sub(1).saturating_mul(step.unsigned_abs());
+        let range = match step {
+            _ if count == 0 => 0..0,
+            ..0 => start.saturating_sub(reach)..start.saturating_add(1),
+            _ => start..start.saturating_add(reach).saturating_add(1),
+        };
+        AxisSelection::Step { range, step }
+    }
+
     /// Number of selected indices; of a step of 0, as of a step of 1.
     #[must_use]
     pub fn len(&self) -> u64 {
@@ -91,6 +111,23 @@ impl AxisSelection {
             }
             AxisSelection::Mask(mask) => selected(mask).nth(usize::try_from(position).ok()?),
         }
+    }
+
+    /// The selected indices in order. Takes constant time for each, and one pass over a mask.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_grid::AxisSelection;
+    ///
+    /// assert!(AxisSelection::from(3..5).indices().eq([3, 4]));
+    /// assert!(AxisSelection::from(vec![true, false, true]).indices().eq([0, 2]));
+    /// ```
+    pub fn indices(&self) -> impl Iterator<Item = u64> + '_ {
+        let (computed, mask) = match self {
+            AxisSelection::Mask(mask) => (0, mask.as_slice()),
+            _ => (self.len(), &[][..]),
+        };
+        (0..computed).filter_map(|position| self.get(position)).chain(selected(mask))
     }
 
     /// The smallest range that holds all selected indices; an empty one if there are none.

@@ -366,3 +366,23 @@ fn a_chunk_of_any_selection_ends_where_its_indices_leave_it() {
 fn indices_of(selection: &AxisSelection) -> Vec<u64> {
     (0..).map_while(|position| selection.get(position)).collect()
 }
+
+#[test]
+fn steps_select_what_they_count_and_indices_are_those_at_every_position() {
+    for (start, count, step) in [(9, 3, -4), (2, 4, 3), (7, 1, -1), (5, 0, 2), (5, 0, -2)] {
+        let selection = AxisSelection::steps(start, count, step);
+        let expected = (0..count).map(|n| start.wrapping_add_signed(step * n.cast_signed()));
+        assert!(selection.indices().eq(expected), "{start} {count} {step}");
+    }
+    let many = AxisSelection::steps(u64::MAX - 1, u64::MAX, i64::MAX);
+    assert_eq!(many.get(0), Some(u64::MAX - 1));
+    for selection in [
+        AxisSelection::from(4),
+        AxisSelection::from(4..9),
+        AxisSelection::from([7, 0, 7]),
+        AxisSelection::from(vec![false, true, true, false, true]),
+    ] {
+        let at = (0..selection.len()).filter_map(|position| selection.get(position));
+        assert!(selection.indices().eq(at), "{selection:?}");
+    }
+}

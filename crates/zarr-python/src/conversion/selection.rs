@@ -24,7 +24,7 @@ pub(crate) fn selection(py: Python<'_>, axes: Vec<AxisKey>) -> PyResult<Selectio
     let axes: PyResult<Vec<AxisSelection>> = axes
         .into_iter()
         .map(|axis| match axis {
-            AxisKey::Steps(start, count, step) => Ok(steps(start, count, step)),
+            AxisKey::Steps(start, count, step) => Ok(AxisSelection::steps(start, count, step)),
             AxisKey::Indices(indices) => Ok(AxisSelection::from(unsigned(py, &indices)?)),
         })
         .collect();
@@ -41,16 +41,6 @@ fn unsigned(py: Python<'_>, indices: &PyBuffer<i64>) -> PyResult<Vec<u64>> {
     let unsigned: Result<Vec<u64>, _> =
         indices.to_vec(py)?.into_iter().map(u64::try_from).collect();
     unsigned.map_err(|_| PyIndexError::new_err("an index below 0"))
-}
-
-fn steps(start: u64, count: u64, step: i64) -> AxisSelection {
-    let Some(last) = count.checked_sub(1) else { return AxisSelection::from(0..0) };
-    let reach = last.saturating_mul(step.unsigned_abs());
-    let range = match step {
-        ..0 => start.saturating_sub(reach)..start.saturating_add(1),
-        _ => start..start.saturating_add(reach).saturating_add(1),
-    };
-    AxisSelection::Step { range, step }
 }
 
 pub(crate) fn found(axis: &AxisSelection) -> AxisIndices {

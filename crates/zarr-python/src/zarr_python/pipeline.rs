@@ -70,9 +70,7 @@ impl PyOpened {
 
 fn selection(axes: Vec<Steps>) -> Selection {
     let axes = axes.into_iter().map(|(start, count, step)| {
-        let reach = count.saturating_sub(1).saturating_mul(step);
-        let range = start..start.saturating_add(reach).saturating_add(count.min(1));
-        AxisSelection::Step { range, step: i64::try_from(step).unwrap_or(i64::MAX) }
+        AxisSelection::steps(start, count, i64::try_from(step).unwrap_or(i64::MAX))
     });
     Selection::new(axes.collect::<Vec<_>>())
 }

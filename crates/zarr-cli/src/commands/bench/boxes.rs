@@ -163,7 +163,7 @@ mod tests {
     fn indices(region: &Selection) -> Vec<Vec<u64>> {
         let mut all = vec![Vec::new()];
         for axis in region.axes() {
-            let indices: Vec<u64> = (0..axis.len()).filter_map(|at| axis.get(at)).collect();
+            let indices: Vec<u64> = axis.indices().collect();
             all = all
                 .iter()
                 .flat_map(|start| indices.iter().map(|index| [&start[..], &[*index]].concat()))

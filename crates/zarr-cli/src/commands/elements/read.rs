@@ -349,7 +349,7 @@ mod tests {
 
     use zarr_kit::{ArrayBuilder, MemoryStore, Prefix};
 
-    use super::{Array, AxisSelection, Codec, DataType, Selection, held, in_parts};
+    use super::{Array, Codec, DataType, Selection, held, in_parts};
 
     /// A long chunk is decoded four times. A chunk that is not stored takes no memory.
     #[test]
@@ -374,11 +374,9 @@ mod tests {
 
     /// The indices of a selection of two axes in C order.
     fn indices(part: &Selection) -> Vec<(u64, u64)> {
-        fn all(axis: &AxisSelection) -> impl Iterator<Item = u64> + '_ {
-            (0..axis.len()).filter_map(|at| axis.get(at))
-        }
         let [rows, columns] = part.axes() else { unreachable!("two axes") };
-        all(rows).flat_map(|row| all(columns).map(move |column| (row, column))).collect()
+        let row = |row| columns.indices().map(move |column| (row, column));
+        rows.indices().flat_map(row).collect()
     }
 
     #[test]

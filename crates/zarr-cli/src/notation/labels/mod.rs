@@ -71,10 +71,7 @@ pub(crate) fn shown(
 ) -> Result<Vec<String>, CliError> {
     match name.and_then(|name| Coordinate::beside(place, name, length).ok()) {
         Some(coordinate) => coordinate.texts(selected),
-        None => Ok((0..selected.len())
-            .filter_map(|position| selected.get(position))
-            .map(|index| index.to_string())
-            .collect()),
+        None => Ok(selected.indices().map(|index| index.to_string()).collect()),
     }
 }
 
