@@ -76,6 +76,33 @@ pub enum FloatValue {
     Nan,
 }
 
+impl FloatValue {
+    /// The number as a `f64`. It is exact for the values of each [`FloatFormat`].
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::DataType;
+    ///
+    /// let format = DataType::Float16.float_format().expect("a float");
+    /// assert_eq!(format.value(format.largest()).to_f64(), 65504.0);
+    /// ```
+    #[must_use]
+    #[expect(clippy::cast_precision_loss, reason = "no format has significands of over 53 bits")]
+    pub fn to_f64(self) -> f64 {
+        let (negative, size) = match self {
+            FloatValue::Finite { negative, significand, exponent } => {
+                // In two steps: a factor of the least `f64` is none itself.
+                let half = exponent / 2;
+                let rest = exponent.saturating_sub(half);
+                (negative, significand as f64 * power_of_two(half) * power_of_two(rest))
+            }
+            FloatValue::Infinite { negative } => (negative, f64::INFINITY),
+            FloatValue::Nan => return f64::NAN,
+        };
+        if negative { -size } else { size }
+    }
+}
+
 /// Why a number has no code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum OutOfRange {
@@ -332,13 +359,6 @@ const TENS: [f64; 23] = [
 #[inline]
 pub(crate) fn low_bits(count: u32) -> u64 {
     1_u64.checked_shl(count).map_or(u64::MAX, |bit| bit.wrapping_sub(1))
-}
-
-/// The number `significand * 2^exponent` of a format of at most 16 bits.
-pub(crate) fn small_number(negative: bool, significand: u64, exponent: i32) -> f64 {
-    // Both factors and the product are exact: at most 11 bits, exponents far inside f64's.
-    let size = f64::from(u32::try_from(significand).unwrap_or_default()) * power_of_two(exponent);
-    if negative { -size } else { size }
 }
 
 /// 2^exponent for an exponent of a normal `f64`.

@@ -13,7 +13,7 @@ use crate::codec::Endian;
 use crate::data_type::{Component, DataType, ElementPart, FLOAT32, FLOAT64, Kind};
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, Result};
-use crate::float::{FloatFormat, FloatValue, OutOfRange, low_bits, small_number};
+use crate::float::{FloatFormat, FloatValue, OutOfRange, low_bits};
 use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 
 /// Appends the bytes of an element, little-endian, for its JSON text as a fill value. The bytes of
@@ -131,10 +131,10 @@ fn format_component(component: Component, bytes: &[u8], out: &mut String) -> Res
 
 fn format_small(format: FloatFormat, code: u64, out: &mut String) -> std::fmt::Result {
     let code = code & low_bits(format.bits());
-    let FloatValue::Finite { negative, significand, exponent } = format.value(code) else {
+    let value = format.value(code).to_f64();
+    if !value.is_finite() {
         return format_special(format, code, out);
-    };
-    let value = small_number(negative, significand, exponent);
+    }
     // Up to 8 bits the exact value is as easy to read, and no reader can round it wrongly.
     let shown = if format.bits() <= 8 { value } else { format.shortest(code, value) };
     write!(out, "{shown:?}")
