@@ -1,5 +1,7 @@
 //! Object storage by the `object_store` crate. The only module that exposes its types.
 
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod answers;
 mod client;
 mod list;
 mod open;

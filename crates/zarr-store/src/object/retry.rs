@@ -138,6 +138,7 @@ mod watch {
     };
 
     use super::Unanswered;
+    use crate::object::answers::understood;
 
     /// Whether it is the error of a request with an incomplete response.
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
@@ -206,7 +207,7 @@ mod watch {
         {
             Box::pin(async move {
                 let unanswered = request.extensions().get::<Unanswered>().cloned();
-                let answer = match self.0.execute(request).await {
+                let answer = match understood(&self.0, request).await {
                     Ok(answer) if !answer.status().is_success() => refusal(answer).await,
                     answer => answer,
                 };

@@ -30,5 +30,7 @@ mod s3;
 mod secrets;
 #[cfg(unix)]
 mod share;
+#[cfg(feature = "http")]
+mod web;
 
 use zarr_store_tests::required;

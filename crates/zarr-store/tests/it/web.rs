@@ -1,0 +1,187 @@
+//! HTTP servers that know fewer methods than WebDAV has, or answer them in other ways.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use zarr_store::{ReadRange, Store, StoreExt as _, StoreOptions, open_url};
+use zarr_store_tests::key;
+
+/// What the server does otherwise than WebDAV asks. Every server takes `Depth: infinity` for 1.
+#[derive(Clone, Copy, Default)]
+struct Manner {
+    /// The status of every HEAD.
+    head: Option<&'static str>,
+    /// The status of every PROPFIND.
+    propfind: Option<&'static str>,
+    /// What the names of listings begin with.
+    listed_in: &'static str,
+    no_ranges: bool,
+    no_versions: bool,
+    /// The length of the text of a refusal, which is not UTF-8.
+    said: usize,
+}
+
+/// The objects by their paths, each with its version.
+type Objects = BTreeMap<String, (usize, Vec<u8>)>;
+
+/// When objects were modified.
+const TIME: &str = "Fri, 20 Nov 2026 21:00:00 GMT";
+
+/// Versions of objects.
+static PUTS: AtomicUsize = AtomicUsize::new(0);
+
+/// A server with the folder `/data`, opened there.
+fn open(manner: Manner) -> Arc<dyn Store> {
+    open_at(manner, "data")
+}
+
+fn open_at(manner: Manner, folder: &str) -> Arc<dyn Store> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/{folder}", listener.local_addr().unwrap());
+    let objects = Arc::new(Mutex::new(Objects::new()));
+    // Ends with the test's process.
+    thread::spawn(move || {
+        for stream in listener.incoming() {
+            let objects = Arc::clone(&objects);
+            thread::spawn(move || answer(&stream.unwrap(), manner, &objects));
+        }
+    });
+    open_url(&url, &StoreOptions::new().retries(1, Duration::from_secs(20))).unwrap()
+}
+
+/// Answers one request and closes the connection.
+fn answer(mut stream: &TcpStream, manner: Manner, objects: &Mutex<Objects>) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    let mut lines = reader.by_ref().lines().map_while(Result::ok);
+    let first = lines.next()?;
+    let headers: BTreeMap<String, String> = lines
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            Some((name.to_ascii_lowercase(), value.to_owned()))
+        })
+        .collect();
+    let mut body = vec![0; headers.get("content-length").map_or(0, |len| len.parse().unwrap())];
+    reader.read_exact(&mut body).ok()?;
+    let mut words = first.split(' ');
+    let (method, path) = (words.next()?, words.next()?.trim_end_matches('/'));
+    let mut objects = objects.lock().unwrap();
+    let refuse = |status| (status, String::new(), vec![0xe9; manner.said]);
+    let (status, more, body) = match (method, manner.head, manner.propfind) {
+        ("HEAD", Some(status), _) | ("PROPFIND", _, Some(status)) => refuse(status),
+        ("PROPFIND", ..) => match listed(&objects, path, &headers["depth"], manner.listed_in) {
+            Some(xml) => ("207 Multi-Status", String::new(), xml.into_bytes()),
+            None => refuse("404 Not Found"),
+        },
+        ("PUT", ..) => {
+            let version = PUTS.fetch_add(1, Ordering::SeqCst);
+            objects.insert(path.to_owned(), (version, body));
+            ("201 Created", String::new(), Vec::new())
+        }
+        ("DELETE", ..) => match objects.remove(path) {
+            Some(_) => ("204 No Content", String::new(), Vec::new()),
+            None => refuse("404 Not Found"),
+        },
+        ("GET" | "HEAD", ..) => match objects.get(path) {
+            Some((version, bytes)) => {
+                let version = match manner.no_versions {
+                    true => String::new(),
+                    false => format!("ETag: \"{version}\"\r\nLast-Modified: {TIME}\r\n"),
+                };
+                let range = headers.get("range").filter(|_| !manner.no_ranges);
+                match range.map(|range| part(range, bytes.len())) {
+                    Some((from, to)) if from < to => {
+                        let len = bytes.len();
+                        let range = format!("Content-Range: bytes {from}-{}/{len}\r\n", to - 1);
+                        ("206 Partial Content", version + &range, bytes[from..to].to_vec())
+                    }
+                    Some(_) => refuse("416 Range Not Satisfiable"),
+                    None => ("200 OK", version, bytes.clone()),
+                }
+            }
+            None => refuse("404 Not Found"),
+        },
+        _ => refuse("405 Method Not Allowed"),
+    };
+    drop(objects);
+    let len = body.len();
+    let body = if method == "HEAD" { Vec::new() } else { body };
+    let head =
+        format!("HTTP/1.1 {status}\r\nContent-Length: {len}\r\nConnection: close\r\n{more}\r\n");
+    // The client may have gone.
+    let _gone = stream.write_all(&[head.as_bytes(), &body].concat());
+    Some(())
+}
+
+/// The bytes that a range means.
+fn part(range: &str, len: usize) -> (usize, usize) {
+    let (from, to) = range.strip_prefix("bytes=").unwrap().split_once('-').unwrap();
+    match (from.parse::<usize>(), to.parse::<usize>()) {
+        (Ok(from), Ok(to)) => (from, (to + 1).min(len)),
+        (Ok(from), Err(_)) => (from, len),
+        (Err(_), suffix) => (len.saturating_sub(suffix.unwrap()), len),
+    }
+}
+
+/// The answer to PROPFIND; `None` if there is neither a folder nor an object.
+fn listed(objects: &Objects, path: &str, depth: &str, listed_in: &str) -> Option<String> {
+    let start = format!("{path}/");
+    // Objects with their sizes, and folders.
+    let mut entries = BTreeSet::new();
+    if let Some((_, bytes)) = objects.get(path) {
+        entries.insert((path.to_owned(), Some(bytes.len())));
+    }
+    for (name, (_, bytes)) in objects {
+        let Some(below) = name.strip_prefix(&start) else { continue };
+        entries.insert((path.to_owned(), None));
+        if depth != "0" {
+            entries.insert(match below.split_once('/') {
+                Some((folder, _)) => (format!("{start}{folder}"), None),
+                None => (name.clone(), Some(bytes.len())),
+            });
+        }
+    }
+    if ["", "/data"].contains(&path) {
+        entries.insert((path.to_owned(), None));
+    }
+    let response = |(name, size): &(String, Option<usize>)| {
+        let kind = match size {
+            Some(size) => {
+                format!("<D:getcontentlength>{size}</D:getcontentlength><D:resourcetype/>")
+            }
+            None => "<D:resourcetype><D:collection/></D:resourcetype>".to_owned(),
+        };
+        let end = if size.is_none() { "/" } else { "" };
+        format!(
+            "<D:response><D:href>{listed_in}{name}{end}</D:href><D:propstat><D:prop>{kind}\
+             <D:getlastmodified>{TIME}</D:getlastmodified></D:prop>\
+             <D:status>HTTP/1.1 200 OK</D:status></D:propstat></D:response>"
+        )
+    };
+    let responses: String = entries.iter().map(response).collect();
+    let of_dav = r#"<?xml version="1.0"?><D:multistatus xmlns:D="DAV:">"#;
+    (!entries.is_empty()).then(|| format!("{of_dav}{responses}</D:multistatus>"))
+}
+
+/// An object that is not found reads as fill values.
+#[test]
+fn without_head_an_object_is_looked_up_by_a_get() {
+    for head in ["405 Method Not Allowed", "501 Not Implemented"] {
+        for no_ranges in [false, true] {
+            let store = open(Manner { head: Some(head), no_ranges, ..Manner::default() });
+            for (name, bytes) in [("a", &b"12345"[..]), ("empty", b"")] {
+                store.put(&key(name), bytes).unwrap();
+                let looked_up = store.head(&key(name)).unwrap();
+                assert_eq!(looked_up.as_ref().unwrap().size, bytes.len() as u64, "{head} {name}");
+                let read = store.get(&key(name), ReadRange::All, &mut Vec::new()).unwrap();
+                assert_eq!(looked_up, read);
+            }
+            assert_eq!(store.head(&key("b")).unwrap(), None);
+        }
+    }
+}
