@@ -1,10 +1,26 @@
 //! Answers that the backend would misunderstand.
 
+use std::error::Error;
+use std::fmt;
 use std::io;
 
 use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, HeaderValue, RANGE};
 use reqwest::{Method, StatusCode};
+use url::Url;
+
+/// The server does not support such requests, and never will. The backend would retry the status 501 as
+/// any other server error.
+#[derive(Debug)]
+pub(super) struct Unsupported(pub(super) String);
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl Error for Unsupported {}
 
 /// The answer to a request, as the backend understands it.
 pub(super) async fn understood(
@@ -14,6 +30,7 @@ pub(super) async fn understood(
     match request.method().as_str() {
         // Another method needs another signature.
         "HEAD" if !request.headers().contains_key(AUTHORIZATION) => look_up(client, request).await,
+        "PROPFIND" => folder(client, request).await,
         _ => client.execute(request).await,
     }
 }
@@ -47,4 +64,33 @@ async fn look_up(client: &HttpClient, request: HttpRequest) -> Result<HttpRespon
         // A server without ranges sends the whole object, which the backend does not receive.
         _ => Ok(answer),
     }
+}
+
+/// Lists a folder. The backend takes the status 404 for an empty folder, but servers that do not
+/// list may answer every PROPFIND with it. So the server must list a folder around a missing one.
+async fn folder(client: &HttpClient, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    let unknown =
+        |error: Box<dyn Error + Send + Sync>| HttpError::new_boxed(HttpErrorKind::Unknown, error);
+    let missing = client.execute(request.clone()).await?;
+    if missing.status() != StatusCode::NOT_FOUND {
+        return Ok(missing);
+    }
+    let mut around = request;
+    around.headers_mut().insert("depth", HeaderValue::from_static("0"));
+    let mut url = Url::parse(&around.uri().to_string()).map_err(|error| unknown(error.into()))?;
+    while url.path() != "/" {
+        let Ok(mut names) = url.path_segments_mut() else { break };
+        names.pop_if_empty().pop();
+        drop(names);
+        *around.uri_mut() = url.as_str().parse().map_err(|error| unknown(Box::new(error)))?;
+        let answer = client.execute(around.clone()).await?;
+        match answer.status() {
+            StatusCode::MULTI_STATUS => return Ok(missing),
+            status if status == StatusCode::NOT_FOUND || status.is_success() => {}
+            _ => return Ok(answer),
+        }
+    }
+    let said =
+        "the server lists neither this folder nor one around it: it answers PROPFIND with 404";
+    Err(unknown(Box::new(Unsupported(said.to_owned()))))
 }

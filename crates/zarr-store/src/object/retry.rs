@@ -128,7 +128,6 @@ impl Unanswered {
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 mod watch {
     use std::error::Error;
-    use std::fmt;
     use std::pin::Pin;
 
     use object_store::ClientOptions;
@@ -138,7 +137,7 @@ mod watch {
     };
 
     use super::Unanswered;
-    use crate::object::answers::understood;
+    use crate::object::answers::{Unsupported, understood};
 
     /// Whether it is the error of a request with an incomplete response.
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
@@ -149,23 +148,10 @@ mod watch {
         error.downcast_ref().is_some_and(lost)
     }
 
-    /// Whether it is the status 501.
+    /// Whether it is [`Unsupported`].
     pub(super) fn is_unsupported(error: &(dyn Error + 'static)) -> bool {
-        error.is::<NotImplemented>()
+        error.is::<Unsupported>()
     }
-
-    /// The status 501: the server does not support such requests, and never will. The backend would
-    /// retry it as any other server error.
-    #[derive(Debug)]
-    struct NotImplemented(String);
-
-    impl fmt::Display for NotImplemented {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            write!(f, "501 Not Implemented: {}", self.0)
-        }
-    }
-
-    impl Error for NotImplemented {}
 
     /// A response that is an error, with its whole body. If the body breaks off, the response is
     /// lost, and the backend notices this too late to repeat the request.
@@ -174,8 +160,8 @@ mod watch {
         let body = body.bytes().await;
         let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
         if head.status.as_u16() == 501 {
-            let said = NotImplemented(String::from_utf8_lossy(&body).into_owned());
-            return Err(HttpError::new(HttpErrorKind::Unknown, said));
+            let said = format!("501 Not Implemented: {}", String::from_utf8_lossy(&body));
+            return Err(HttpError::new(HttpErrorKind::Unknown, Unsupported(said)));
         }
         Ok(HttpResponse::from_parts(head, body.into()))
     }

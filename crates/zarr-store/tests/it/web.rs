@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use zarr_store::{ReadRange, Store, StoreExt as _, StoreOptions, open_url};
-use zarr_store_tests::key;
+use zarr_store::{Links, Prefix, ReadRange, Store, StoreExt as _, StoreOptions, open_url};
+use zarr_store_tests::{key, keys_below};
 
 /// What the server does otherwise than WebDAV asks. Every server takes `Depth: infinity` for 1.
 #[derive(Clone, Copy, Default)]
@@ -183,5 +183,35 @@ fn without_head_an_object_is_looked_up_by_a_get() {
             }
             assert_eq!(store.head(&key("b")).unwrap(), None);
         }
+    }
+}
+
+#[test]
+fn a_server_that_does_not_list_is_not_empty() {
+    for status in ["404 Not Found", "405 Method Not Allowed", "403 Forbidden", "200 OK"] {
+        let store = open(Manner { propfind: Some(status), ..Manner::default() });
+        store.put(&key("g/zarr.json"), b"{}").unwrap();
+        for below in ["", "g"] {
+            let below = Prefix::new(below).unwrap();
+            let failures = [
+                store.list(&below, Links::Follow).next().unwrap().map(drop),
+                store.list_dir(&below).next().unwrap().map(drop),
+                store.delete_prefix(&below),
+            ];
+            for failure in failures {
+                assert!(failure.unwrap_err().cannot_list(), "{status}");
+            }
+        }
+        assert_eq!(store.read(&key("g/zarr.json")).unwrap().unwrap(), b"{}");
+    }
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_empty() {
+    for folder in ["data/new", "data/new/deep", "new"] {
+        let store = open_at(Manner::default(), folder);
+        assert!(keys_below(&*store, "").is_empty());
+        assert!(keys_below(&*store, "a/b").is_empty());
+        store.delete_prefix(&Prefix::root()).unwrap();
     }
 }
