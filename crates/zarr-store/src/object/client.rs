@@ -7,12 +7,16 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use futures_util::StreamExt;
+use futures_util::stream::{self, BoxStream};
+use futures_util::{StreamExt, TryStreamExt};
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 use object_store::client::HttpError;
 use object_store::list::PaginatedListStore;
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetResult, ObjectStore as Backend, ObjectStoreExt};
+use object_store::{
+    Error, GetOptions, GetResult, ListResult, ObjectMeta as Listed, ObjectStore as Backend,
+    ObjectStoreExt,
+};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
@@ -30,6 +34,8 @@ pub(super) struct Origin {
     pub(super) backend: Arc<dyn Backend>,
     /// The same backend, if it can list in pages.
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
+    /// Whether it lists one folder at a time with certainty, and all below a folder without.
+    pub(super) by_folder: bool,
     pub(super) base: Path,
     /// Identifies the bucket or server of the paths, if the backend's name does not.
     pub(super) space: Option<String>,
@@ -41,6 +47,7 @@ pub(super) struct Origin {
 pub(super) struct Client {
     pub(super) backend: Arc<dyn Backend>,
     pub(super) pages: Option<Arc<dyn PaginatedListStore>>,
+    pub(super) by_folder: bool,
     pub(super) base: Path,
     /// Identifies the bucket of a service, or the server, that holds the paths.
     pub(super) space: Arc<str>,
@@ -134,6 +141,20 @@ pub(super) fn present<T>(
     }
 }
 
+/// The direct children of a path. A server that lists others, as under another name of the folder,
+/// is refused: the folder would seem to be empty.
+pub(super) async fn children(backend: &dyn Backend, path: &Path) -> Result<ListResult, Error> {
+    let children = backend.list_with_delimiter(Some(path)).await?;
+    let objects = children.objects.iter().map(|meta| &meta.location);
+    let is_other = |child: &&Path| child.prefix_match(path).is_none_or(|names| names.count() > 1);
+    if let Some(other) = children.common_prefixes.iter().chain(objects).find(is_other) {
+        let said =
+            format!("the server lists {:?} in the folder {:?}", other.as_ref(), path.as_ref());
+        return Err(Error::Generic { store: "zarr-kit", source: said.into() });
+    }
+    Ok(children)
+}
+
 /// Size and version from the backend. The version is the ETag and version number, else the time of
 /// the last change, which may be in whole seconds.
 pub(super) fn describe(meta: &object_store::ObjectMeta) -> ObjectMeta {
@@ -219,14 +240,15 @@ impl Client {
     }
 
     pub(super) fn new(origin: Origin, options: &StoreOptions) -> Self {
-        let Origin { backend, pages, base, space, .. } = origin;
+        let Origin { backend, pages, by_folder, base, space, .. } = origin;
         let in_flight = options.in_flight().get().min(Semaphore::MAX_PERMITS);
         let space = space.unwrap_or_else(|| space_of(&backend)).into();
         let requests = Arc::new(Semaphore::new(in_flight));
         let limits = Limits::new(options);
         let on_wait = options.waiting();
         let copies = Arc::default();
-        Self { backend, pages, base, space, requests, limits, on_wait, checked: false, copies }
+        let checked = false;
+        Self { backend, pages, by_folder, base, space, requests, limits, on_wait, checked, copies }
     }
 
     pub(super) fn path(&self, operation: Operation, name: &str) -> Result<Path, StoreError> {
@@ -287,14 +309,31 @@ impl Client {
         present(Operation::Delete, &key, deleted.await).map(drop)
     }
 
+    /// All objects below a path.
+    pub(super) fn objects(&self, path: &Path) -> BoxStream<'static, Result<Listed, Error>> {
+        if !self.by_folder {
+            return self.backend.list(Some(path));
+        }
+        let backend = Arc::clone(&self.backend);
+        let folders = stream::try_unfold(vec![path.clone()], move |mut left| {
+            let backend = Arc::clone(&backend);
+            async move {
+                let Some(folder) = left.pop() else { return Ok::<_, Error>(None) };
+                let children = children(&*backend, &folder).await?;
+                left.extend(children.common_prefixes);
+                Ok(Some((stream::iter(children.objects.into_iter().map(Ok)), left)))
+            }
+        });
+        folders.try_flatten().boxed()
+    }
+
     /// Deletes in bulk while listing, where the backend supports it.
     pub(super) async fn delete_prefix(self, prefix: Prefix) -> Result<(), StoreError> {
         let path = self.path(Operation::Delete, prefix.as_str())?;
         let _permit = self.permit().await;
         // Repeated from the start, where fewer objects are left.
         let deleted = self.retrying(Cause::of, || async {
-            let listed = self.backend.list(Some(&path));
-            let paths = listed.map(|found| found.map(|meta| meta.location)).boxed();
+            let paths = self.objects(&path).map_ok(|meta| meta.location).boxed();
             let mut deleted = self.backend.delete_stream(paths);
             loop {
                 let next = deleted.next();

@@ -9,7 +9,7 @@ use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedLis
 use object_store::path::Path;
 use object_store::{Error, ListResult, ObjectMeta};
 
-use super::client::{Client, describe, remote};
+use super::client::{Client, children, describe, remote};
 use super::retry::Cause;
 use crate::processes::runtime;
 use crate::{DirEntry, Key, Listing, Operation, Prefix, StoreError};
@@ -173,7 +173,7 @@ fn batch(
             None => {
                 let begin = || {
                     // A batch may end where the stream does: the next one asks again.
-                    let stream = client.backend.list(Some(&path)).fuse();
+                    let stream = client.objects(&path).fuse();
                     next_batch(&client, &name, stream)
                 };
                 client.retrying(Cause::of, begin).await
@@ -205,7 +205,7 @@ fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError
     runtime::wait(Operation::List, prefix.as_str(), async move {
         let _permit = client.permit().await;
         let all = client.retrying(Cause::of, || {
-            let all = client.backend.list_with_delimiter(Some(&path));
+            let all = children(&*client.backend, &path);
             client.answer(Operation::List, &name, all)
         });
         all.await.map_err(|error| remote(Operation::List, &name, error))

@@ -113,7 +113,8 @@ impl RemoteStore {
         options: &StoreOptions,
     ) -> Self {
         let conditional_put = conditional_put == ConditionalPut::Supported;
-        let origin = Origin { backend, pages: None, base, space: None, conditional_put };
+        let (pages, by_folder, space) = (None, false, None);
+        let origin = Origin { backend, pages, by_folder, base, space, conditional_put };
         Self::of(Client::new(origin, options), conditional_put, options, None, None)
     }
 

@@ -91,7 +91,8 @@ fn paged<B: object_store::ObjectStore + object_store::list::PaginatedListStore>(
     conditional_put: bool,
 ) -> Origin {
     let backend = Arc::new(backend);
-    Origin { backend: backend.clone(), pages: Some(backend), base, space: None, conditional_put }
+    let (pages, by_folder, space) = (Some(backend.clone() as _), false, None);
+    Origin { backend, pages, by_folder, base, space, conditional_put }
 }
 
 #[cfg(feature = "aws")]
@@ -161,7 +162,10 @@ fn http(
         builder = builder.with_config(ClientConfigKey::AllowHttp, "true");
     }
     let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
-    let space = url[url::Position::BeforeHost..url::Position::AfterPort].to_owned();
+    let space = Some(url[url::Position::BeforeHost..url::Position::AfterPort].to_owned());
+    // Many servers of WebDAV list only one folder at a time: some refuse `Depth: infinity`, and some
+    // take it for 1.
+    let (pages, by_folder) = (None, true);
     // Plain HTTP has no conditional puts.
-    Ok(Origin { backend, pages: None, base, space: Some(space), conditional_put: false })
+    Ok(Origin { backend, pages, by_folder, base, space, conditional_put: false })
 }

@@ -8,7 +8,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use zarr_store::{Links, Prefix, ReadRange, Store, StoreExt as _, StoreOptions, open_url};
+use zarr_store::{
+    Links, Prefix, ReadRange, Store, StoreExt as _, StoreOptions, conformance, open_url,
+};
 use zarr_store_tests::{key, keys_below};
 
 /// What the server does otherwise than WebDAV asks. Every server takes `Depth: infinity` for 1.
@@ -214,4 +216,21 @@ fn a_folder_that_is_not_there_is_empty() {
         assert!(keys_below(&*store, "a/b").is_empty());
         store.delete_prefix(&Prefix::root()).unwrap();
     }
+}
+
+#[test]
+fn a_server_that_lists_one_folder_at_a_time_is_a_store() {
+    conformance::all(&open(Manner::default()));
+}
+
+/// As behind a proxy that shows the server's folder under another path.
+#[test]
+fn names_in_another_folder_are_an_error() {
+    let store = open(Manner { listed_in: "/inner", ..Manner::default() });
+    store.put(&key("g/zarr.json"), b"{}").unwrap();
+    let error = store.list_dir(&Prefix::root()).next().unwrap().unwrap_err();
+    assert!(error.cannot_list());
+    let error = error.to_string();
+    assert!(error.contains(r#"lists "inner/data" in the folder "data""#), "{error}");
+    store.list(&Prefix::root(), Links::Follow).next().unwrap().unwrap_err();
 }
