@@ -9,6 +9,8 @@ use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, HeaderValue,
 use reqwest::{Method, StatusCode};
 use url::Url;
 
+use super::folder_marker::FOLDER_MARKER;
+
 /// The server does not support such requests, and never will. The backend would retry the status 501 as
 /// any other server error.
 #[derive(Debug)]
@@ -31,6 +33,9 @@ pub(super) async fn understood(
         // Another method needs another signature.
         "HEAD" if !request.headers().contains_key(AUTHORIZATION) => look_up(client, request).await,
         "PROPFIND" => folder(client, request).await,
+        "GET" if request.uri().query().is_some_and(|query| query.contains("list-type=2")) => {
+            page(client.execute(request).await?).await
+        }
         _ => client.execute(request).await,
     }
 }
@@ -93,4 +98,21 @@ async fn folder(client: &HttpClient, request: HttpRequest) -> Result<HttpRespons
     let said =
         "the server lists neither this folder nor one around it: it answers PROPFIND with 404";
     Err(unknown(Box::new(Unsupported(said.to_owned()))))
+}
+
+/// A page of a listing of S3 or Google Cloud Storage, where names that end in "/" get another end.
+async fn page(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    if !answer.status().is_success() {
+        return Ok(answer);
+    }
+    let (head, body) = answer.into_parts();
+    let body = body.bytes().await;
+    let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+    let body = match std::str::from_utf8(&body) {
+        Ok(xml) if xml.contains("/</Key>") => {
+            xml.replace("/</Key>", &format!("/{FOLDER_MARKER}</Key>")).into()
+        }
+        _ => body.into(),
+    };
+    Ok(HttpResponse::from_parts(head, body))
 }

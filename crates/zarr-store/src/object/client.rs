@@ -7,6 +7,7 @@ use std::pin::pin;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
+use futures_util::future::ready;
 use futures_util::stream::{self, BoxStream};
 use futures_util::{StreamExt, TryStreamExt};
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
@@ -20,6 +21,7 @@ use object_store::{
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
+use super::folder_marker::is_folder_marker;
 use super::retry::{Cause, Limits, QUIET, Tries, is_unsupported};
 use crate::errors::error::RemoteCause;
 use crate::store::read_range::OwnedReadRange;
@@ -333,7 +335,9 @@ impl Client {
         let _permit = self.permit().await;
         // Repeated from the start, where fewer objects are left.
         let deleted = self.retrying(Cause::of, || async {
-            let paths = self.objects(&path).map_ok(|meta| meta.location).boxed();
+            let paths = self.objects(&path).map_ok(|meta| meta.location);
+            // Their real names end in "/", which a `Path` cannot.
+            let paths = paths.try_filter(|path| ready(!is_folder_marker(path))).boxed();
             let mut deleted = self.backend.delete_stream(paths);
             loop {
                 let next = deleted.next();

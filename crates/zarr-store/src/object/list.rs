@@ -10,6 +10,7 @@ use object_store::path::Path;
 use object_store::{Error, ListResult, ObjectMeta};
 
 use super::client::{Client, children, describe, remote};
+use super::folder_marker::is_folder_marker;
 use super::retry::Cause;
 use crate::processes::runtime;
 use crate::{DirEntry, Key, Listing, Operation, Prefix, StoreError};
@@ -50,7 +51,10 @@ fn all<T: Send + 'static>(
     prefix: Prefix,
     of: impl Fn(&ObjectMeta) -> Option<T> + Send + 'static,
 ) -> Listing<'static, T> {
-    let of = move |objects: Vec<ObjectMeta>| -> Vec<T> { objects.iter().filter_map(&of).collect() };
+    let of = move |objects: Vec<ObjectMeta>| -> Vec<T> {
+        let objects = objects.iter().filter(|meta| !is_folder_marker(&meta.location));
+        objects.filter_map(&of).collect()
+    };
     match client.pages.clone() {
         Some(pages) => {
             let pages = in_pages(client, pages, prefix, None);
@@ -213,7 +217,7 @@ fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError
 }
 
 /// The key of an object's path; `None` for a path that lies outside the store or cannot be a key,
-/// such as the empty object that marks a folder.
+/// such as that of an object whose name ends in "/".
 fn key_of(base: &Path, path: &Path) -> Option<Key> {
     Key::new(below(base, path)?).ok()
 }

@@ -3,6 +3,7 @@
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod answers;
 mod client;
+mod folder_marker;
 mod list;
 mod open;
 mod put;
@@ -58,6 +59,10 @@ static HELD: LazyLock<Arc<LockTable<String>>> = LazyLock::new(|| Arc::new(LockTa
 /// elements, attributes or a shape, since the other writer began with the same version. A change
 /// that must not coincide with another, such as a count or a claim, must put a unique value into
 /// the object.
+///
+/// # Names that end in `/`
+/// Consoles of S3 and Google Cloud Storage make such objects for folders. They are no keys: they are
+/// not listed, and deletions leave them.
 ///
 /// # After a fork
 /// A forked process creates its own client at first use, by the same URL and options. A store of

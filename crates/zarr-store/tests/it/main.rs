@@ -6,6 +6,8 @@
 mod blocking;
 mod conformance;
 mod fault;
+#[cfg(feature = "aws")]
+mod folder_markers;
 #[cfg(feature = "http")]
 mod http;
 mod key;
