@@ -158,21 +158,22 @@ pub(super) async fn children(backend: &dyn Backend, path: &Path) -> Result<ListR
 }
 
 /// Size and version from the backend. The version is the ETag and version number, else the time of
-/// the last change, which may be in whole seconds.
+/// the last change, which may be in whole seconds; none if the server tells nothing of these.
 pub(super) fn describe(meta: &object_store::ObjectMeta) -> ObjectMeta {
+    let modified = modified(meta);
     let version = match (&meta.e_tag, &meta.version) {
-        (None, None) => {
+        (None, None) => modified.map(|_| {
             let millis = meta.last_modified.timestamp_millis();
             Version::from_numbers([u64::from_le_bytes(millis.to_le_bytes()), meta.size, 0, 0])
-        }
+        }),
         (tag, number) => {
             // Neither holds a line feed: both come from HTTP headers.
             let tag = tag.as_deref().unwrap_or_default();
             let number = number.as_deref().unwrap_or_default();
-            Version::from_tag(&format!("{tag}\n{number}"))
+            Some(Version::from_tag(&format!("{tag}\n{number}")))
         }
     };
-    ObjectMeta { size: meta.size, version: Some(version), modified: modified(meta) }
+    ObjectMeta { size: meta.size, version, modified }
 }
 
 /// When an object was modified. The client has the beginning of 1970 for servers that do not say.

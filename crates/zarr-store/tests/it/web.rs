@@ -234,3 +234,12 @@ fn names_in_another_folder_are_an_error() {
     assert!(error.contains(r#"lists "inner/data" in the folder "data""#), "{error}");
     store.list(&Prefix::root(), Links::Follow).next().unwrap().unwrap_err();
 }
+
+/// Two versions of one size would be taken for one.
+#[test]
+fn without_tag_and_time_no_version_is_known() {
+    let store = open(Manner { no_versions: true, ..Manner::default() });
+    store.put(&key("a"), b"1").unwrap();
+    let meta = store.head(&key("a")).unwrap().unwrap();
+    assert_eq!((meta.size, meta.version, meta.modified), (1, None, None));
+}
