@@ -130,6 +130,7 @@ mod watch {
     use std::error::Error;
     use std::pin::Pin;
 
+    use futures_util::StreamExt;
     use object_store::ClientOptions;
     use object_store::client::{
         HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
@@ -153,17 +154,34 @@ mod watch {
         error.is::<Unsupported>()
     }
 
-    /// A response that is an error, with its whole body. If the body breaks off, the response is
-    /// lost, and the backend notices this too late to repeat the request.
+    /// The most bytes of the body of an error that are read.
+    const MOST_READ: usize = 64 << 10;
+    /// The most characters of them that messages show: error codes are at the start.
+    const MOST_SHOWN: usize = 300;
+
+    /// A response that is an error, with the start of its body. If the body breaks off, the response
+    /// is lost, and the backend notices this too late to repeat the request.
     async fn refusal(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
         let (head, body) = answer.into_parts();
-        let body = body.bytes().await;
-        let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+        let mut pieces = body.bytes_stream();
+        let mut said = Vec::new();
+        while said.len() < MOST_READ
+            && let Some(piece) = pieces.next().await
+        {
+            let lost = |error| HttpError::new(HttpErrorKind::Interrupted, error);
+            said.extend_from_slice(&piece.map_err(lost)?);
+        }
+        // The backend would report a body that is not UTF-8 in place of the status.
+        let mut said = String::from_utf8_lossy(&said).into_owned();
+        if let Some((end, _)) = said.char_indices().nth(MOST_SHOWN) {
+            said.truncate(end);
+            said.push('…');
+        }
         if head.status.as_u16() == 501 {
-            let said = format!("501 Not Implemented: {}", String::from_utf8_lossy(&body));
+            let said = format!("501 Not Implemented: {said}");
             return Err(HttpError::new(HttpErrorKind::Unknown, Unsupported(said)));
         }
-        Ok(HttpResponse::from_parts(head, body.into()))
+        Ok(HttpResponse::from_parts(head, said.into()))
     }
 
     /// Creates clients that observe their requests.

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::Duration;
 
 use zarr_store::{
-    Links, Prefix, ReadRange, Store, StoreExt as _, StoreOptions, conformance, open_url,
+    Links, Prefix, ReadRange, Store, StoreError, StoreExt as _, StoreOptions, conformance, open_url,
 };
 use zarr_store_tests::{key, keys_below};
 
@@ -242,4 +242,15 @@ fn without_tag_and_time_no_version_is_known() {
     store.put(&key("a"), b"1").unwrap();
     let meta = store.head(&key("a")).unwrap().unwrap();
     assert_eq!((meta.size, meta.version, meta.modified), (1, None, None));
+}
+
+#[test]
+fn long_refusals_are_shortened() {
+    let said = 2 << 20;
+    let store = open(Manner { said, propfind: Some("400 Bad Request"), ..Manner::default() });
+    assert_eq!(store.read(&key("a")).unwrap(), None);
+    let error = store.list_dir(&Prefix::root()).next().unwrap().unwrap_err();
+    assert!(matches!(error, StoreError::Remote { .. }));
+    let text = error.to_string();
+    assert!(text.contains("400 Bad Request") && text.chars().count() < 500, "{}", text.len());
 }
