@@ -1,6 +1,7 @@
 //! Copies objects unchanged.
 
 use std::borrow::Cow;
+use std::io;
 use std::num::{NonZero, NonZeroUsize};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,7 +10,7 @@ use zarr_array::parallel;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
 use zarr_array::{Array, ArrayError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
-use zarr_store::{Key, Links, ReadRange, StoreError, StoreExt as _};
+use zarr_store::{Key, Links, Operation, ReadRange, StoreError, StoreExt as _};
 
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
@@ -339,7 +340,7 @@ impl Batch<'_> {
         listed: &Listed,
         buffers: &mut ObjectBuffers,
     ) -> Result<Option<CopySummary>, TransferError> {
-        let (key, _) = listed;
+        let (key, listed_size) = listed;
         let name = self.from.prefix.strip(key).unwrap_or_default();
         let renamed = self.renamed.map_or(Cow::Borrowed(name), |renamed| renamed.name(name));
         let target = self.to.prefix.key(&renamed)?;
@@ -365,6 +366,15 @@ impl Batch<'_> {
             return Ok(None);
         }
         let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        // An object that changed after its listing is copied as it is now.
+        if listed_size.is_some_and(|size| size != length)
+            && let Some(size) = self.from.store.size(key).map_err(source)?
+            && size != length
+        {
+            let message = format!("{length} bytes were read of an object of {size} bytes");
+            let cause = io::Error::new(io::ErrorKind::UnexpectedEof, message);
+            return Err(source(StoreError::io(Operation::Get, key, cause)));
+        }
         // An interrupted run may have failed its verification.
         if self.interrupted
             && self.options.verify

@@ -13,6 +13,7 @@ mod resumed;
 mod runs;
 mod sparse;
 mod together;
+mod truncated;
 mod unfit;
 
 use std::sync::Arc;
