@@ -84,7 +84,10 @@ fn meaning(service: Service, said: &str) -> Option<String> {
     if let Some(status) = ["401 Unauthorized", "403 Forbidden"].iter().find(|status| has(status)) {
         let code = code(said).map_or_else(String::new, |code| format!(", {code}"));
         let variables = service.variables();
-        return Some(format!("the server refuses access ({status}{code}); {variables}"));
+        // The store says it of reads.
+        let missing = said.find("; the object may be missing").and_then(|at| said.get(at..));
+        let missing = missing.unwrap_or_default();
+        return Some(format!("the server refuses access ({status}{code}); {variables}{missing}"));
     }
     // Of one of the objects of a bulk deletion, which as a whole has succeeded.
     if service == Service::S3 && has("(code: AccessDenied)") {

@@ -74,7 +74,16 @@ fn space_of(backend: &Arc<dyn Backend>) -> String {
 /// An error of the backend with its context. Its text may contain signed URLs, and its `Debug`
 /// whole requests: only its complete message is kept, without secrets.
 pub(super) fn remote(operation: Operation, name: impl ToString, cause: Error) -> StoreError {
-    let said = without_secrets(&FullMessage(&cause).to_string());
+    let mut said = without_secrets(&FullMessage(&cause).to_string());
+    let is_read = matches!(operation, Operation::Get | Operation::Head);
+    // Other codes name a fault of the credentials.
+    let is_denied = !said.contains("<Code>") || said.contains("<Code>AccessDenied</Code>");
+    if is_read && is_denied && matches!(cause, Error::PermissionDenied { .. }) {
+        said.push_str(
+            "; the object may be missing: S3 answers so if the reader may not list the bucket \
+             (s3:ListBucket)",
+        );
+    }
     let cause = RemoteCause { may_pass: may_pass(&cause, &said), said };
     StoreError::Remote { operation, key: name.to_string(), cause: cause.into() }
 }

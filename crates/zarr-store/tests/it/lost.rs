@@ -200,6 +200,19 @@ fn what_is_not_implemented_is_not_retried() {
     assert_eq!(server.count("PUT", ""), 1);
 }
 
+/// Without the right to list, S3 refuses objects that are missing.
+#[test]
+fn a_refused_read_says_that_the_object_may_be_missing() {
+    let server = Server::start();
+    let store = open_url("s3://private/base", &Server::options(&server.endpoint)).unwrap();
+    let (read, looked_up) = (store.read(&key("a")), store.head(&key("a")));
+    for error in [read.unwrap_err(), looked_up.unwrap_err()] {
+        let error = error.to_string();
+        assert!(error.contains("may be missing") && error.contains("s3:ListBucket"), "{error}");
+    }
+    assert!(!store.put(&key("a"), b"1").unwrap_err().to_string().contains("ListBucket"));
+}
+
 /// A put is one request, so that no parts of an upload are left where it fails.
 #[test]
 fn a_put_that_fails_leaves_no_upload() {
