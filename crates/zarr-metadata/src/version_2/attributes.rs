@@ -108,15 +108,21 @@ fn missing(data_type: &DataType, fill: &FillValue) -> Option<String> {
     if matches!(component, Component::Bool | Component::Int { .. }) {
         return Some(fill.json().to_owned());
     }
-    let text = fill.json().trim_matches('"');
-    let value: f64 = match text {
-        "NaN" => f64::NAN,
-        "Infinity" => f64::INFINITY,
-        "-Infinity" => f64::NEG_INFINITY,
-        text => text.parse().ok()?,
-    };
+    let value = widened(component, fill.bytes()?)?;
     let mut json = "\"".to_owned();
     BASE64_STANDARD.encode_string(value.to_le_bytes(), &mut json);
     json.push('"');
     Some(json)
+}
+
+/// A float with the same value.
+fn widened(component: Component, bytes: &[u8]) -> Option<f64> {
+    Some(match component {
+        Component::Small(format) => {
+            format.value(u16::from_le_bytes(bytes.try_into().ok()?).into()).to_f64()
+        }
+        Component::Float32 => f32::from_le_bytes(bytes.try_into().ok()?).into(),
+        Component::Float64 => f64::from_le_bytes(bytes.try_into().ok()?),
+        Component::Bool | Component::Int { .. } => return None,
+    })
 }

@@ -21,4 +21,5 @@ mod support;
 mod traits;
 mod variable;
 mod version_2;
+mod version_2_attributes;
 mod zfp;

@@ -15,7 +15,7 @@ const MEMBERS: &[(&str, &str)] = &[
 ];
 
 /// The text of an ordinary `.zarray` with some members replaced, added, or (by "") left out.
-fn zarray(changes: &[(&str, &str)]) -> String {
+pub(crate) fn zarray(changes: &[(&str, &str)]) -> String {
     changed(MEMBERS, changes)
 }
 
@@ -333,38 +333,6 @@ fn other_members() {
         of(text.as_bytes(), Some(br#"{"a": 1, "a": 2}"#)),
     ];
     insta::assert_snapshot!(errors.join("\n"));
-}
-
-#[test]
-fn what_xarray_keeps_among_the_attributes() {
-    let read = |changes: &[(&str, &str)], zattrs: &str| {
-        let array =
-            ArrayMetadata::from_version_2(zarray(changes).as_bytes(), Some(zattrs.as_bytes()))
-                .unwrap();
-        let names: Option<Vec<_>> = array
-            .dimension_names()
-            .map(|names| names.iter().map(|name| name.clone().unwrap()).collect());
-        (names, array.attributes().to_owned())
-    };
-    let names = r#"{"units": "m", "_ARRAY_DIMENSIONS": ["y", "x"]}"#;
-    let both = Some(vec!["y".to_owned(), "x".to_owned()]);
-    let of_ints = (both, r#"{"units": "m", "_FillValue": -9}"#.to_owned());
-    assert_eq!(read(&[("fill_value", "-9")], names), of_ints);
-    // Of floats Xarray writes the bytes of a float64: struct.pack("<d", nan) in base64.
-    let floats = [("dtype", "\"<f4\""), ("fill_value", "\"NaN\"")];
-    assert_eq!(read(&floats, names).1, r#"{"units": "m", "_FillValue": "AAAAAAAA+H8="}"#);
-    let tenth = [("dtype", "\"<f8\""), ("fill_value", "0.1")];
-    assert_eq!(read(&tenth, names).1, r#"{"units": "m", "_FillValue": "mpmZmZmZuT8="}"#);
-    assert_eq!(read(&[("fill_value", "null")], names).1, r#"{"units": "m"}"#);
-    let said = r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "_FillValue": 7}"#;
-    assert_eq!(read(&[], said).1, r#"{"_FillValue": 7}"#);
-    // What is no list of two names is an attribute like any other.
-    for other in [r#"["y"]"#, r#"["y", 1]"#, "\"y x\"", "null"] {
-        let text = format!(r#"{{"_ARRAY_DIMENSIONS": {other}}}"#);
-        assert_eq!(read(&[], &text), (None, text));
-    }
-    // Without Xarray's mark the fill value marks nothing.
-    assert_eq!(read(&[("fill_value", "-9")], r#"{"a": NaN}"#).1, r#"{"a": NaN}"#);
 }
 
 #[test]

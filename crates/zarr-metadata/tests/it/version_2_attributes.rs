@@ -1,0 +1,57 @@
+//! Attributes of Zarr version 2: what they become in version 3.
+
+use crate::version_2::zarray;
+use zarr_metadata::ArrayMetadata;
+
+fn array(changes: &[(&str, &str)], zattrs: &str) -> ArrayMetadata {
+    let zarray = zarray(changes);
+    ArrayMetadata::from_version_2(zarray.as_bytes(), Some(zattrs.as_bytes())).unwrap()
+}
+
+#[test]
+fn what_xarray_keeps_among_the_attributes() {
+    let read = |changes: &[(&str, &str)], zattrs: &str| {
+        let array = array(changes, zattrs);
+        let names: Option<Vec<_>> = array
+            .dimension_names()
+            .map(|names| names.iter().map(|name| name.clone().unwrap()).collect());
+        (names, array.attributes().to_owned())
+    };
+    let names = r#"{"units": "m", "_ARRAY_DIMENSIONS": ["y", "x"]}"#;
+    let both = Some(vec!["y".to_owned(), "x".to_owned()]);
+    let of_ints = (both, r#"{"units": "m", "_FillValue": -9}"#.to_owned());
+    assert_eq!(read(&[("fill_value", "-9")], names), of_ints);
+    assert_eq!(read(&[("fill_value", "null")], names).1, r#"{"units": "m"}"#);
+    let said = r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "_FillValue": 7}"#;
+    assert_eq!(read(&[], said).1, r#"{"_FillValue": 7}"#);
+    // What is no list of two names is an attribute like any other.
+    for other in [r#"["y"]"#, r#"["y", 1]"#, "\"y x\"", "null"] {
+        let text = format!(r#"{{"_ARRAY_DIMENSIONS": {other}}}"#);
+        assert_eq!(read(&[], &text), (None, text));
+    }
+    // Without Xarray's mark the fill value marks nothing.
+    assert_eq!(read(&[("fill_value", "-9")], r#"{"a": NaN}"#).1, r#"{"a": NaN}"#);
+}
+
+/// By Xarray 2026.9: `FillValueCoder.encode(numpy.dtype(dtype).type(fill), numpy.dtype(dtype))`.
+#[test]
+fn missing_floats_are_those_of_xarray() {
+    let cases = [
+        ("<f8", "0.1", r#""mpmZmZmZuT8=""#),
+        ("<f4", "\"NaN\"", r#""AAAAAAAA+H8=""#),
+        ("<f4", "\"-Infinity\"", r#""AAAAAAAA8P8=""#),
+        ("<f4", "0.1", r#""AAAAoJmZuT8=""#),
+        (">f4", "1e20", r#""AAAAgB2vFUQ=""#),
+        ("<f4", "9.969209968386869e36", r#""AAAAAAAAnkc=""#),
+        ("<f4", "-3.4028235e38", r#""AAAA4P//78c=""#),
+        ("<f2", "65504", r#""AAAAAAD870A=""#),
+        ("<f2", "-6e-8", r#""AAAAAAAAcL4=""#),
+        ("<f2", "\"Infinity\"", r#""AAAAAAAA8H8=""#),
+    ];
+    for (dtype, fill, missing) in cases {
+        let dtype_json = format!("\"{dtype}\"");
+        let changes = [("dtype", dtype_json.as_str()), ("fill_value", fill)];
+        let array = array(&changes, r#"{"_ARRAY_DIMENSIONS": ["y", "x"]}"#);
+        assert_eq!(array.attribute("_FillValue"), Some(missing), "{dtype} {fill}");
+    }
+}
