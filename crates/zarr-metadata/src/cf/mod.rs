@@ -13,7 +13,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::json::{Grammar, JsonType, Outline};
-use crate::{ArrayMetadata, DataType, FillValue};
+use crate::{ArrayMetadata, DataType, FillValue, format_element};
 
 pub use calendar::{Calendar, Date, REFORM};
 pub use moment::{DAY, Moment, SECOND, shown};
@@ -48,7 +48,7 @@ pub fn missing(metadata: &ArrayMetadata) -> Vec<Vec<u8>> {
     let mut elements = Vec::new();
     let mut add = |json: &str| {
         let element = parse(json).or_else(|| parse(&whole(json)?));
-        elements.extend(element.or_else(|| float_of_xarray(data_type, json)));
+        elements.extend(element.or_else(|| parse(&float_of_xarray(json)?)));
     };
     for json in ["_FillValue", "missing_value"].iter().filter_map(|name| metadata.attribute(name)) {
         match Outline::read(json, Grammar::WithNotFinite) {
@@ -73,16 +73,13 @@ fn whole(json: &str) -> Option<String> {
     Some(format!("{:.0}", number + 0.0))
 }
 
-/// A missing float as Xarray writes it in version 3: the base64 text of the bytes of a `float64`.
-#[expect(clippy::cast_possible_truncation, reason = "it was made of an element of this type")]
-fn float_of_xarray(data_type: &DataType, json: &str) -> Option<Vec<u8>> {
+/// A missing float as Xarray writes it in version 3, the base64 text of the bytes of a `float64`, as
+/// a decimal.
+fn float_of_xarray(json: &str) -> Option<String> {
     let text: String = serde_json::from_str(json).ok()?;
-    let bytes: [u8; 8] = STANDARD.decode(text).ok()?.try_into().ok()?;
-    match data_type {
-        DataType::Float64 => Some(bytes.to_vec()),
-        DataType::Float32 => Some((f64::from_le_bytes(bytes) as f32).to_le_bytes().to_vec()),
-        _ => None,
-    }
+    let mut decimal = String::new();
+    format_element(&DataType::Float64, &STANDARD.decode(text).ok()?, &mut decimal).ok()?;
+    Some(decimal)
 }
 
 #[cfg(test)]
@@ -100,6 +97,7 @@ mod tests {
         let xarray = r#"{"_FillValue": "AAAAAAA4j8A="}"#;
         assert_eq!(of(DataType::Float64, xarray), [(-999.0_f64).to_le_bytes()]);
         assert_eq!(of(DataType::Float32, xarray), [(-999.0_f32).to_le_bytes()]);
+        assert_eq!(of(DataType::Float16, xarray), [0xe3ce_u16.to_le_bytes()]);
         assert!(of(DataType::Int16, xarray).is_empty());
         let both = r#"{"_FillValue": 3, "missing_value": [4, 300]}"#;
         assert_eq!(of(DataType::Int8, both), [[3], [4]]);
