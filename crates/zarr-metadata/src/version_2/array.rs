@@ -102,7 +102,7 @@ pub(super) fn translate(
         true => fill_value::as_json(raw)?,
         false => fill_value::translate(raw, &dtype).member("fill_value")?,
     };
-    let attributes = attributes.of_array(shape.len(), raw, &dtype.data_type, &fill);
+    let attributes = attributes.of_array(shape.len(), raw, &dtype);
 
     let mut written_shape = String::new();
     write_list(&shape, &mut written_shape);

@@ -2,12 +2,12 @@
 
 use base64::prelude::*;
 
-use super::outline;
-use crate::data_type::{Component, DataType, Kind};
+use super::data_type::Dtype;
+use super::{fill_value, outline};
+use crate::data_type::{Component, Kind};
 use crate::documents::document::{NodeDocument, attribute};
 use crate::documents::group::GroupMetadata;
 use crate::error::MetadataError;
-use crate::fill_value::FillValue;
 use crate::json::{Grammar, JsonType, Outline, Raw, members, read_elements, utf8, write_string};
 
 /// The names of the dimensions, among the attributes.
@@ -57,14 +57,8 @@ impl<'a> Attributes<'a> {
         GroupMetadata::from_json(document.json().as_bytes()).map(GroupMetadata::of_version_2)
     }
 
-    /// The attributes of an array of this rank. `written` is the fill value in the document.
-    pub(super) fn of_array(
-        &self,
-        rank: usize,
-        written: Raw<'_>,
-        data_type: &DataType,
-        fill: &FillValue,
-    ) -> OfArray {
+    /// The attributes of an array of this rank. `fill` is the fill value in the document.
+    pub(super) fn of_array(&self, rank: usize, fill: Raw<'_>, dtype: &Dtype) -> OfArray {
         let kept = OfArray { json: self.json().map(str::to_owned), dimension_names: None };
         let Some(attributes) = self.json else { return kept };
         let Some(names) = dimension_names(attributes, rank) else { return kept };
@@ -76,16 +70,18 @@ impl<'a> Attributes<'a> {
             json.push_str(": ");
             json.push_str(value);
         };
+        let mut is_said = false;
         for (key, value) in members {
-            if !key.is(DIMENSIONS) {
+            if key.is(MISSING) {
+                is_said = true;
+                let said = Outline::read(value, Grammar::WithNotFinite).ok();
+                let number = said.and_then(|said| missing(said.root(), dtype));
+                push(MISSING, number.as_deref().unwrap_or(value));
+            } else if !key.is(DIMENSIONS) {
                 push(&key.name(), value);
             }
         }
-        let is_said = attribute(attributes, MISSING).is_some();
-        if !is_said
-            && written.json_type() != JsonType::Null
-            && let Some(value) = missing(data_type, fill)
-        {
+        if let Some(value) = missing(fill, dtype).filter(|_| !is_said) {
             push(MISSING, &value);
         }
         json.push('}');
@@ -101,10 +97,16 @@ fn dimension_names(attributes: &str, rank: usize) -> Option<Vec<String>> {
     (names.len() == rank).then_some(names)
 }
 
-/// The fill value of a number or a bool as Xarray writes it among the attributes of version 3: for
-/// floats, the base64 of a 64-bit float.
-fn missing(data_type: &DataType, fill: &FillValue) -> Option<String> {
-    let Some(Kind::Numbers { component, components: 1 }) = data_type.kind() else { return None };
+/// A number or a bool as Xarray writes it among the attributes of version 3: for floats, the base64
+/// of a 64-bit float.
+fn missing(raw: Raw<'_>, dtype: &Dtype) -> Option<String> {
+    let Some(Kind::Numbers { component, components: 1 }) = dtype.data_type.kind() else {
+        return None;
+    };
+    if raw.json_type() == JsonType::Null {
+        return None;
+    }
+    let fill = fill_value::translate(raw, dtype).ok()?;
     if matches!(component, Component::Bool | Component::Int { .. }) {
         return Some(fill.json().to_owned());
     }

@@ -49,9 +49,31 @@ fn missing_floats_are_those_of_xarray() {
         ("<f2", "\"Infinity\"", r#""AAAAAAAA8H8=""#),
     ];
     for (dtype, fill, missing) in cases {
-        let dtype_json = format!("\"{dtype}\"");
-        let changes = [("dtype", dtype_json.as_str()), ("fill_value", fill)];
+        let dtype = format!("\"{dtype}\"");
+        let changes = [("dtype", dtype.as_str()), ("fill_value", fill)];
         let array = array(&changes, r#"{"_ARRAY_DIMENSIONS": ["y", "x"]}"#);
         assert_eq!(array.attribute("_FillValue"), Some(missing), "{dtype} {fill}");
+    }
+}
+
+/// As above. In version 3, Xarray refuses a number for floats.
+#[test]
+fn missing_numbers_among_the_attributes_become_those_of_xarray() {
+    let cases = [
+        ("<f4", "-9999.0", r#""AAAAAICHw8A=""#),
+        ("<f4", "0.1", r#""AAAAoJmZuT8=""#),
+        (">f2", "-999", r#""AAAAAAA4j8A=""#),
+        ("<f8", "NaN", r#""AAAAAAAA+H8=""#),
+        ("<i2", "-9.0", "-9"),
+        // What is no number stays.
+        ("<f4", r#""AAAAAICHw8A=""#, r#""AAAAAICHw8A=""#),
+        ("<f4", "null", "null"),
+        ("<i2", "-9.5", "-9.5"),
+    ];
+    for (dtype, said, missing) in cases {
+        let dtype = format!("\"{dtype}\"");
+        let zattrs = format!(r#"{{"_FillValue": {said}, "_ARRAY_DIMENSIONS": ["y", "x"]}}"#);
+        let array = array(&[("dtype", &dtype), ("fill_value", "null")], &zattrs);
+        assert_eq!(array.attribute("_FillValue"), Some(missing), "{dtype} {said}");
     }
 }
