@@ -4,7 +4,7 @@ use base64::prelude::*;
 
 use super::data_type::Dtype;
 use super::{fill_value, outline};
-use crate::data_type::{Component, Kind};
+use crate::data_type::Component;
 use crate::documents::document::{NodeDocument, attribute};
 use crate::documents::group::GroupMetadata;
 use crate::error::MetadataError;
@@ -98,11 +98,9 @@ fn dimension_names(attributes: &str, rank: usize) -> Option<Vec<String>> {
 }
 
 /// A number or a bool as Xarray writes it among the attributes of version 3: for floats, the base64
-/// of a 64-bit float.
+/// of a 64-bit float; for complex numbers, a list of two of them.
 fn missing(raw: Raw<'_>, dtype: &Dtype) -> Option<String> {
-    let Some(Kind::Numbers { component, components: 1 }) = dtype.data_type.kind() else {
-        return None;
-    };
+    let component = dtype.data_type.component()?;
     if raw.json_type() == JsonType::Null {
         return None;
     }
@@ -110,11 +108,12 @@ fn missing(raw: Raw<'_>, dtype: &Dtype) -> Option<String> {
     if matches!(component, Component::Bool | Component::Int { .. }) {
         return Some(fill.json().to_owned());
     }
-    let value = widened(component, fill.bytes()?)?;
-    let mut json = "\"".to_owned();
-    BASE64_STANDARD.encode_string(value.to_le_bytes(), &mut json);
-    json.push('"');
-    Some(json)
+    let quoted = |part| {
+        Some(format!("\"{}\"", BASE64_STANDARD.encode(widened(component, part)?.to_le_bytes())))
+    };
+    let parts = fill.bytes()?.chunks_exact(component.size());
+    let parts = parts.map(quoted).collect::<Option<Vec<_>>>()?.join(", ");
+    Some(if dtype.data_type.is_complex() { format!("[{parts}]") } else { parts })
 }
 
 /// A float with the same value.

@@ -47,6 +47,7 @@ fn missing_floats_are_those_of_xarray() {
         ("<f2", "65504", r#""AAAAAAD870A=""#),
         ("<f2", "-6e-8", r#""AAAAAAAAcL4=""#),
         ("<f2", "\"Infinity\"", r#""AAAAAAAA8H8=""#),
+        (">c8", "[0.5, 0.1]", r#"["AAAAAAAA4D8=", "AAAAoJmZuT8="]"#),
     ];
     for (dtype, fill, missing) in cases {
         let dtype = format!("\"{dtype}\"");
