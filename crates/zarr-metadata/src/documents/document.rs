@@ -294,27 +294,26 @@ pub(crate) fn changed_attributes(
         Outline::read(json, Grammar::Json).member(name).member("attributes")?;
     }
     let mut text = "{".to_owned();
-    let mut push = |name: &str, value: &str| {
+    let mut push = |key: &str, value: &str| {
         if text.len() > 1 {
             text.push(',');
         }
-        write_string(name, &mut text);
+        text.push_str(key);
         text.push(':');
         text.push_str(value);
     };
     let mut found = false;
     for (key, value) in members(attributes).member("attributes")? {
-        if !key.is(name) {
-            push(&key.name(), value);
-            continue;
-        }
-        found = true;
-        if let Some(json) = json {
-            push(name, json);
+        let is_named = key.is(name);
+        found |= is_named;
+        if let Some(value) = if is_named { json } else { Some(value) } {
+            push(&key.quoted(), value);
         }
     }
     if let Some(json) = json.filter(|_| !found) {
-        push(name, json);
+        let mut key = String::new();
+        write_string(name, &mut key);
+        push(&key, json);
     }
     text.push('}');
     Ok(text)

@@ -50,6 +50,14 @@ impl<'a> Key<'a> {
         self.0.starts_with('"')
     }
 
+    /// The key as it is written, with its quotes.
+    pub(crate) fn quoted(self) -> Cow<'a, str> {
+        match self.has_escapes() {
+            true => Cow::Borrowed(self.0),
+            false => Cow::Owned(format!("\"{}\"", self.0)),
+        }
+    }
+
     /// The key with its escapes resolved; unchanged if it is not text, because of half a surrogate
     /// pair.
     pub(crate) fn name(self) -> Cow<'a, str> {

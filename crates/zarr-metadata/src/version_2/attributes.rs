@@ -8,7 +8,7 @@ use crate::data_type::Component;
 use crate::documents::document::{NodeDocument, attribute};
 use crate::documents::group::GroupMetadata;
 use crate::error::MetadataError;
-use crate::json::{Grammar, JsonType, Outline, Raw, members, read_elements, utf8, write_string};
+use crate::json::{Grammar, JsonType, Key, Outline, Raw, members, read_elements, utf8};
 
 /// The names of the dimensions, among the attributes.
 const DIMENSIONS: &str = "_ARRAY_DIMENSIONS";
@@ -64,9 +64,9 @@ impl<'a> Attributes<'a> {
         let Some(names) = dimension_names(attributes, rank) else { return kept };
         let Ok(members) = members(attributes) else { return kept };
         let mut json = "{".to_owned();
-        let mut push = |name: &str, value: &str| {
+        let mut push = |key: Key<'_>, value: &str| {
             json.push_str(if json.len() > 1 { ", " } else { "" });
-            write_string(name, &mut json);
+            json.push_str(&key.quoted());
             json.push_str(": ");
             json.push_str(value);
         };
@@ -76,13 +76,13 @@ impl<'a> Attributes<'a> {
                 is_said = true;
                 let said = Outline::read(value, Grammar::WithNotFinite).ok();
                 let number = said.and_then(|said| missing(said.root(), dtype));
-                push(MISSING, number.as_deref().unwrap_or(value));
+                push(key, number.as_deref().unwrap_or(value));
             } else if !key.is(DIMENSIONS) {
-                push(&key.name(), value);
+                push(key, value);
             }
         }
         if let Some(value) = missing(fill, dtype).filter(|_| !is_said) {
-            push(MISSING, &value);
+            push(Key::new(MISSING), &value);
         }
         json.push('}');
         OfArray { json: Some(json).filter(|json| json != "{}"), dimension_names: Some(names) }

@@ -374,6 +374,13 @@ fn nodes_by_their_type() {
 }
 
 #[test]
+fn a_changed_attribute_renames_no_other() {
+    let array = array(&[("attributes", r#"{"\ud800": 1, "z\u00e9": 2, "b": 3}"#)]).unwrap();
+    let changed = array.with_attribute("b", None).unwrap();
+    assert_eq!(changed.attributes(), r#"{"\ud800": 1, "z\u00e9": 2}"#);
+}
+
+#[test]
 fn serde_goes_through_the_same_checks() {
     let array = array(&[("attributes", r#"{"b": 1.50, "a": 2}"#)]).unwrap();
     let json = serde_json::to_string(&array).unwrap();

@@ -24,6 +24,9 @@ fn what_xarray_keeps_among_the_attributes() {
     assert_eq!(read(&[("fill_value", "null")], names).1, r#"{"units": "m"}"#);
     let said = r#"{"_ARRAY_DIMENSIONS": ["y", "x"], "_FillValue": 7}"#;
     assert_eq!(read(&[], said).1, r#"{"_FillValue": 7}"#);
+    // Half a surrogate pair is no text, but may be in a key.
+    let half = r#"{"\ud800": 1, "_ARRAY_DIMENSIONS": ["y", "x"]}"#;
+    assert_eq!(read(&[("fill_value", "null")], half).1, r#"{"\ud800": 1}"#);
     // What is no list of two names is an attribute like any other.
     for other in [r#"["y"]"#, r#"["y", 1]"#, "\"y x\"", "null"] {
         let text = format!(r#"{{"_ARRAY_DIMENSIONS": {other}}}"#);
