@@ -80,16 +80,15 @@ fn update_document(
         }
         let node = NodeMetadata::from_json(document).map_err(wrong)?;
         let before = node.json().to_owned();
-        let mut changes = changes.iter();
-        let changed_node = match node {
-            NodeMetadata::Array(array) => changes
-                .try_fold(array, |array, (name, json)| array.with_attribute(name, *json))
-                .map(NodeMetadata::Array),
-            NodeMetadata::Group(group) => changes
-                .try_fold(group, |group, (name, json)| group.with_attribute(name, *json))
-                .map(NodeMetadata::Group),
+        let node = match node {
+            NodeMetadata::Array(array) => {
+                array.with_changed_attributes(changes).map(NodeMetadata::Array)
+            }
+            NodeMetadata::Group(group) => {
+                group.with_changed_attributes(changes).map(NodeMetadata::Group)
+            }
         };
-        let node = changed_node.map_err(wrong)?;
+        let node = node.map_err(wrong)?;
         let is_same = node.json() == before;
         if !is_same {
             document.clear();

@@ -192,14 +192,14 @@ impl ArrayMetadata {
         self.with_member("attributes", json)
     }
 
-    /// The document with another value for one attribute, given as JSON text, or without that
-    /// attribute if `json` is `None`. The others keep their text and order.
+    /// The document with other values of attributes, each a name and a JSON text, or without those
+    /// whose text is `None`. The others keep their text and order.
     ///
     /// # Errors
     /// If the text is not strict JSON, which has no bare `NaN` (SD-43).
-    pub fn with_attribute(&self, name: &str, json: Option<&str>) -> Result<Self> {
-        let attributes = document::changed_attributes(self.attributes(), name, json)?;
-        self.with_member("attributes", &attributes)
+    pub fn with_changed_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self> {
+        let text = self.document.with_changed_attributes(changes, ARRAY)?;
+        Self::from_json(text.as_bytes())
     }
 
     /// The document with a name or `None` for each dimension.

@@ -187,10 +187,13 @@ impl ArrayBuilder {
         if let Some(json) = &self.attributes {
             metadata = metadata.with_attributes(json)?;
         }
-        for (name, json) in &self.changed_attributes {
-            metadata = metadata.with_attribute(name, Some(json))?;
+        let changes = &self.changed_attributes;
+        let changes: Vec<_> =
+            changes.iter().map(|(name, json)| (name.as_str(), Some(json.as_str()))).collect();
+        match changes.is_empty() {
+            true => Ok(metadata),
+            false => metadata.with_changed_attributes(&changes),
         }
-        Ok(metadata)
     }
 }
 

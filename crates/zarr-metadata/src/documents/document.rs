@@ -5,6 +5,7 @@
 //! type never holds a document that reading would refuse.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::ops::Range;
 
 use serde::de::DeserializeOwned;
@@ -14,7 +15,7 @@ use crate::error::finding::Finding;
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, Result};
 use crate::json::{
-    Grammar, JsonType, Key, Outline, members, new_line, pretty, same_value, write_string,
+    Grammar, JsonType, Key, Outline, members, new_line, pretty, same, same_value, write_string,
 };
 
 /// The members of arrays in canonical order.
@@ -228,6 +229,43 @@ impl NodeDocument {
         self.spliced(at..at, &inserted)
     }
 
+    /// The text with other values of attributes, or without those with `None`; all else keeps its
+    /// text and order. Of several changes of one attribute, the last counts.
+    pub(crate) fn with_changed_attributes(
+        &self,
+        changes: &[(&str, Option<&str>)],
+        order: &[&str],
+    ) -> Result<String> {
+        for (name, json) in changes.iter().filter_map(|(name, json)| Some((name, (*json)?))) {
+            Outline::read(json, Grammar::Json).member(name).member("attributes")?;
+        }
+        let mut left: HashMap<&str, Option<&str>> = changes.iter().copied().collect();
+        let mut text = "{".to_owned();
+        let mut push = |key: &str, value: &str| {
+            text.push_str(if text.len() > 1 { "," } else { "" });
+            text.push_str(key);
+            text.push(':');
+            text.push_str(value);
+        };
+        for (key, value) in members(self.attributes()).member("attributes")? {
+            if let Some(value) = left.remove(&*key.name()).unwrap_or(Some(value)) {
+                push(&key.quoted(), value);
+            }
+        }
+        for (name, _) in changes {
+            if let Some(json) = left.remove(name).flatten() {
+                let mut key = String::new();
+                write_string(name, &mut key);
+                push(&key, json);
+            }
+        }
+        text.push('}');
+        match same(&text, self.attributes()) {
+            true => Ok(self.text.to_string()),
+            false => Ok(self.with_member("attributes", &text, order)),
+        }
+    }
+
     /// The text without the member `name`: as it is, if there is none.
     pub(crate) fn without_member(&self, name: &str) -> String {
         let mut before = None;
@@ -281,42 +319,6 @@ pub(crate) fn check_attributes(json: &str) -> Result<()> {
         JsonType::Object => Ok(()),
         _ => Err(raw.expected("an object").breaks(Rule::ATTRIBUTES).in_member("attributes")),
     }
-}
-
-/// The attributes with another value for one of them, or without it; the others keep their text and
-/// their order.
-pub(crate) fn changed_attributes(
-    attributes: &str,
-    name: &str,
-    json: Option<&str>,
-) -> Result<String> {
-    if let Some(json) = json {
-        Outline::read(json, Grammar::Json).member(name).member("attributes")?;
-    }
-    let mut text = "{".to_owned();
-    let mut push = |key: &str, value: &str| {
-        if text.len() > 1 {
-            text.push(',');
-        }
-        text.push_str(key);
-        text.push(':');
-        text.push_str(value);
-    };
-    let mut found = false;
-    for (key, value) in members(attributes).member("attributes")? {
-        let is_named = key.is(name);
-        found |= is_named;
-        if let Some(value) = if is_named { json } else { Some(value) } {
-            push(&key.quoted(), value);
-        }
-    }
-    if let Some(json) = json.filter(|_| !found) {
-        let mut key = String::new();
-        write_string(name, &mut key);
-        push(&key, json);
-    }
-    text.push('}');
-    Ok(text)
 }
 
 /// The JSON text of the attribute `name`.

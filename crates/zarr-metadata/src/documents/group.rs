@@ -81,8 +81,8 @@ impl GroupMetadata {
         Self::from_json(self.document.with_member("attributes", json, GROUP).as_bytes())
     }
 
-    /// The document with another value for one attribute, given as JSON text, or without that
-    /// attribute if `json` is `None`. The others keep their text and order.
+    /// The document with other values of attributes, each a name and a JSON text, or without those
+    /// whose text is `None`. The others keep their text and order.
     ///
     /// # Errors
     /// If the text is not strict JSON, which has no bare `NaN` (SD-43).
@@ -92,13 +92,13 @@ impl GroupMetadata {
     /// use zarr_metadata::GroupMetadata;
     ///
     /// let group = GroupMetadata::new().with_attributes(r#"{"a": 1.50, "b": 2}"#)?;
-    /// let group = group.with_attribute("b", None)?.with_attribute("c", Some("[3]"))?;
+    /// let group = group.with_changed_attributes(&[("b", None), ("c", Some("[3]"))])?;
     /// assert_eq!((group.attribute("a"), group.attribute("b")), (Some("1.50"), None));
     /// # Ok::<_, zarr_metadata::MetadataError>(())
     /// ```
-    pub fn with_attribute(&self, name: &str, json: Option<&str>) -> Result<Self> {
-        let attributes = document::changed_attributes(self.attributes(), name, json)?;
-        Self::from_json(self.document.with_member("attributes", &attributes, GROUP).as_bytes())
+    pub fn with_changed_attributes(&self, changes: &[(&str, Option<&str>)]) -> Result<Self> {
+        let text = self.document.with_changed_attributes(changes, GROUP)?;
+        Self::from_json(text.as_bytes())
     }
 
     /// The document with these paths and documents, as JSON text, as its consolidated metadata.

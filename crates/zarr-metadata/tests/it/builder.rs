@@ -48,6 +48,16 @@ fn every_part_stands_in_the_document() {
     assert_eq!(array, expected);
 }
 
+/// With each attribute in a document of its own, this takes minutes.
+#[test]
+fn many_attributes_are_one_change_of_the_document() {
+    let mut builder = ArrayBuilder::new([1], DataType::Int8);
+    for index in 0..20_000 {
+        builder = builder.attribute(index.to_string(), "1");
+    }
+    assert_eq!(builder.build().expect("a document").attribute_names().len(), 20_000);
+}
+
 #[test]
 fn shards_blosc_and_types_of_a_few_bits() {
     let codecs =

@@ -368,16 +368,26 @@ fn nodes_by_their_type() {
     assert_eq!(json, "{\n  \"zarr_format\": 3,\n  \"node_type\": \"group\"\n}\n");
     assert_eq!(NodeMetadata::from_json(json.as_bytes()), Ok(NodeMetadata::Group(group.clone())));
     // Its members are where a reader finds them.
-    let changed = group.with_attribute("a", Some("1")).unwrap();
+    let changed = group.with_changed_attributes(&[("a", Some("1"))]).unwrap();
     assert_eq!(changed, GroupMetadata::from_json(changed.json().as_bytes()).unwrap());
     assert_eq!(changed.attribute("a"), Some("1"));
 }
 
 #[test]
-fn a_changed_attribute_renames_no_other() {
-    let array = array(&[("attributes", r#"{"\ud800": 1, "z\u00e9": 2, "b": 3}"#)]).unwrap();
-    let changed = array.with_attribute("b", None).unwrap();
-    assert_eq!(changed.attributes(), r#"{"\ud800": 1, "z\u00e9": 2}"#);
+fn changed_attributes_leave_the_others_as_they_are() {
+    let text = document(&[("attributes", r#"{"\ud800":1, "z\u00e9":2, "b":3}"#)]);
+    let array = ArrayMetadata::from_json(text.as_bytes()).unwrap();
+    let changed =
+        |changes: &[(&str, Option<&str>)]| array.with_changed_attributes(changes).unwrap();
+    let one = changed(&[("n", Some("[4]")), ("b", None), ("zé", Some("5")), ("n", Some("[6]"))]);
+    assert_eq!(one.attributes(), r#"{"\ud800": 1, "z\u00e9": 5, "n": [6]}"#);
+    for nothing in [&[][..], &[("c", None)], &[("b", Some("4")), ("b", Some("3"))]] {
+        assert_eq!(changed(nothing).json(), text);
+    }
+    insta::assert_snapshot!(
+        message(array.with_changed_attributes(&[("a", Some("1")), ("b", Some("NaN"))])),
+        @"$.attributes.b: line 1 column 1: found 'N', expected a JSON value, which NaN is not"
+    );
 }
 
 #[test]
