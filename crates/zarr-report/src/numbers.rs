@@ -1,7 +1,8 @@
 //! Elements as numbers, for statistics and differences.
 
-use zarr_metadata::DataType;
-use zarr_metadata::format_element;
+use std::cmp::Ordering;
+
+use zarr_metadata::{DataType, FloatFormat, format_element};
 
 /// Converts the bytes of elements to numbers.
 ///
@@ -146,16 +147,14 @@ impl Numbers {
 /// The number of each bit pattern of a small float. Patterns that are no value of the type, because
 /// bits above it are set, are NaN.
 fn table(data_type: &DataType, size: usize) -> Option<Vec<f64>> {
-    let patterns = match size {
-        1 => 0..=0xff_u16,
-        2 => 0..=0xffff,
-        _ => return None,
-    };
+    if size > 1 {
+        let format = data_type.float_format().filter(|format| format.bits() == 16)?;
+        return Some((0..=u16::MAX).map(|pattern| widened(pattern, format)).collect());
+    }
     let mut text = String::new();
-    let number = |pattern: u16| {
+    let number = |pattern: u8| {
         text.clear();
-        let bytes = pattern.to_le_bytes();
-        format_element(data_type, bytes.get(..size)?, &mut text).ok()?;
+        format_element(data_type, &[pattern], &mut text).ok()?;
         match text.trim_matches('"') {
             "Infinity" => Some(f64::INFINITY),
             "-Infinity" => Some(f64::NEG_INFINITY),
@@ -164,7 +163,25 @@ fn table(data_type: &DataType, size: usize) -> Option<Vec<f64>> {
             number => number.parse().ok(),
         }
     };
-    Some(patterns.map(number).map(|number| number.unwrap_or(f64::NAN)).collect())
+    Some((0..=u8::MAX).map(number).map(|number| number.unwrap_or(f64::NAN)).collect())
+}
+
+/// The number of a float of 16 bits in a format of IEEE 754. Its text does not do: that is the shortest
+/// that reads back.
+fn widened(pattern: u16, format: FloatFormat) -> f64 {
+    let places = f64::MANTISSA_DIGITS - 1;
+    let magnitude = u64::from(pattern & 0x7fff) << (places - format.mantissa_bits);
+    let infinity = ((1 << format.exponent_bits) - 1) << places;
+    let size = match magnitude.cmp(&infinity) {
+        // As the bits of a float64, it is a number whose exponent has another bias.
+        Ordering::Less => {
+            let exponent = u64::try_from(2046 - format.bias).unwrap_or_default();
+            f64::from_bits(magnitude) * f64::from_bits(exponent << places)
+        }
+        Ordering::Equal => f64::INFINITY,
+        Ordering::Greater => f64::NAN,
+    };
+    if pattern > 0x7fff { -size } else { size }
 }
 
 #[cfg(test)]
@@ -198,6 +215,31 @@ mod tests {
         assert_eq!(list("bool", &[0, 1]), [0.0, 1.0]);
         assert!(list("float16", &[0x01, 0x7e])[0].is_nan());
         assert_eq!(list("float16", &[0x00, 0xfc]), [f64::NEG_INFINITY]);
+    }
+
+    /// Their shortest decimals are other numbers: 65500 and 33300.
+    #[test]
+    fn floats_of_16_bits_are_exact() {
+        let cases = [
+            (0x7bff, 65_504.0),
+            (0x0001, 2.0_f64.powi(-24)),
+            (0x83ff, -1023.0 * 2.0_f64.powi(-24)),
+            (0x0400, 2.0_f64.powi(-14)),
+            (0x2e66, 0.099_975_585_937_5),
+            (0x7c00, f64::INFINITY),
+        ];
+        for (bits, number) in cases {
+            assert_eq!(list("float16", &u16::to_le_bytes(bits)), [number], "{bits:#x}");
+        }
+        assert_eq!(list("bfloat16", &0x4702_u16.to_le_bytes()), [33_280.0]);
+        let patterns = || 0..=u16::MAX;
+        let elements: Vec<u8> = patterns().flat_map(u16::to_le_bytes).collect();
+        for (bits, number) in patterns().zip(list("bfloat16", &elements)) {
+            let expected = f64::from(f32::from_bits(u32::from(bits) << 16));
+            let is_same =
+                number.is_nan() && expected.is_nan() || number.to_bits() == expected.to_bits();
+            assert!(is_same, "{bits:#x}: {number}");
+        }
     }
 
     #[test]
