@@ -59,9 +59,9 @@ pub fn is_printable(c: char) -> bool {
         // Separators of lines and paragraphs.
         | '\u{2028}' | '\u{2029}'
         // Invisible: soft hyphen, zero-width space, word joiner and operators, deprecated format
-        // characters, byte order mark, annotations, tags.
+        // characters, byte order mark, annotations, tags; and the two of no meaning that XML forbids.
         | '\u{ad}' | '\u{200b}' | '\u{2060}'..='\u{2065}' | '\u{206a}'..='\u{206f}' | '\u{feff}'
-        | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}');
+        | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}');
     !c.is_control() && !hides
 }
 
@@ -82,6 +82,7 @@ mod tests {
             ("a\u{202e}cba", r"a\u{202e}cba"),
             ("\u{2028}\u{2029}", r"\u{2028}\u{2029}"),
             ("\u{e0041}", r"\u{e0041}"),
+            ("\u{fffd}\u{fffe}\u{ffff}", "\u{fffd}\\u{fffe}\\u{ffff}"),
         ];
         for (text, expected) in cases {
             let shown = Printable(text).to_string();

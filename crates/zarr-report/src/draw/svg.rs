@@ -321,3 +321,13 @@ fn escaped(text: &str) -> String {
     let text = Printable(text).to_string();
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::escaped;
+
+    #[test]
+    fn text_has_only_characters_of_xml() {
+        assert_eq!(escaped("a\u{1b}<\u{fffe}\u{ffff}&"), r"a\u{1b}&lt;\u{fffe}\u{ffff}&amp;");
+    }
+}
