@@ -48,10 +48,13 @@ pub fn rank(text: &str, data_type: &DataType) -> usize {
     while rest.next_if_eq(&b'[').is_some() {
         depth += 1;
     }
-    // Pairs of complex numbers and raw bits are lists themselves.
-    let is_list = data_type.is_complex() || matches!(data_type, DataType::RawBits(_));
-    let is_element = is_list && rest.peek() != Some(&b']');
-    depth.saturating_sub(usize::from(is_element))
+    // Pairs of complex numbers are lists themselves, and so are raw bits that are not base64.
+    let is_list = match rest.peek() {
+        Some(b']') => false,
+        Some(b'"') => data_type.is_complex(),
+        _ => data_type.is_complex() || matches!(data_type, DataType::RawBits(_)),
+    };
+    depth.saturating_sub(usize::from(is_list))
 }
 
 fn list<'t>(text: &'t str, path: &str) -> Result<Vec<&'t RawValue>, String> {
@@ -118,6 +121,10 @@ mod tests {
         assert_eq!(read("[[], []]"), Ok((vec![2, 0], vec![])));
         let complex = nested("[[1, 0], [0, \"NaN\"]]", &DataType::Complex64).expect("reads");
         assert_eq!((complex.0, complex.1.len()), (vec![2], 16));
+        let bits: DataType = "r16".parse().expect("a type");
+        for text in ["[[1, 2], [3, 4]]", r#"["AQI=", "AwQ="]"#, r#"["AQI=", [3, 4]]"#] {
+            assert_eq!(nested(text, &bits), Ok((vec![2], vec![1, 2, 3, 4])), "{text}");
+        }
         let messages: Vec<String> =
             ["[[1, 2], [3]]", "[1, [2]]", "[[1], 2]", "[1, 256]", "[1", "", "[1.5]", "x", "[[1"]
                 .iter()
