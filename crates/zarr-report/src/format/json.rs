@@ -2,7 +2,7 @@
 //! printed form.
 
 use serde_json::value::RawValue;
-use zarr_metadata::{DataType, MetadataError};
+use zarr_metadata::DataType;
 
 use super::value;
 
@@ -15,7 +15,7 @@ pub fn lines(text: &str, data_type: &DataType, take: Take<'_>) -> Result<(), Str
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         element.clear();
         value::read(data_type, line, &mut element)
-            .map_err(|error| format!("line {}{}", number + 1, told(&error)))?;
+            .map_err(|error| format!("line {}{error}", number + 1))?;
         take(&element);
     }
     Ok(())
@@ -61,11 +61,6 @@ fn list<'t>(text: &'t str, path: &str) -> Result<Vec<&'t RawValue>, String> {
     serde_json::from_str(text).map_err(|error| format!("{path}: {error}"))
 }
 
-/// The error of an element, to follow its place: `.x: found ..`.
-fn told(error: &MetadataError) -> String {
-    format!("{}: {}", error.path().trim_start_matches('$'), error.reason())
-}
-
 struct Lists<'t> {
     data_type: &'t DataType,
     /// The size of lists at each depth, once one has been seen.
@@ -79,7 +74,7 @@ impl Lists<'_> {
         let Some(size) = self.shape.get_mut(depth) else {
             self.element.clear();
             value::read(self.data_type, text, &mut self.element)
-                .map_err(|error| format!("{path}{}", told(&error)))?;
+                .map_err(|error| format!("{path}{error}"))?;
             (self.take)(&self.element);
             return Ok(());
         };

@@ -19,21 +19,39 @@ pub fn write(data_type: &DataType, element: &[u8], out: &mut String) -> Result<(
 }
 
 /// Appends the bytes of an element from its text in this form, or from its fill value in JSON.
-pub fn read(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<(), MetadataError> {
-    if let Ok(text) = serde_json::from_str::<String>(json)
-        && let Some(count) = count_of_time(data_type, &text)
-    {
-        out.extend(count.to_le_bytes());
-        return Ok(());
+///
+/// # Errors
+/// The place in the element and what is wrong there: `.x: found 1.5, expected an integer ..`
+pub fn read(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<(), String> {
+    let mut form = String::new();
+    if let Ok(text) = serde_json::from_str::<String>(json) {
+        match count_of_time(data_type, &text) {
+            Ok(count) => {
+                out.extend(count.to_le_bytes());
+                return Ok(());
+            }
+            Err(other) => form = other,
+        }
     }
-    parse_element(data_type, json, out)
+    parse_element(data_type, json, out).map_err(|error| {
+        format!("{}: {}{form}", error.path().trim_start_matches('$'), error.reason())
+    })
 }
 
-/// The integer of a time in the form that [`write()`] shows; `None` for any other text.
-pub fn count_of_time(data_type: &DataType, text: &str) -> Option<i64> {
+/// The integer of a time in the form that [`write()`] shows.
+///
+/// # Errors
+/// The form, to follow what else is allowed; empty for types without one.
+pub fn count_of_time(data_type: &DataType, text: &str) -> Result<i64, String> {
     match data_type {
-        DataType::NumpyDatetime64(step) => time::parse(*step, text),
-        _ => None,
+        DataType::NumpyDatetime64(step) if step.unit() != TimeUnit::Generic => {
+            time::parse(*step, text).ok_or_else(|| {
+                let mut form = ", or a text such as ".to_owned();
+                let _infallible = write(data_type, &[0; 8], &mut form);
+                form
+            })
+        }
+        _ => Err(String::new()),
     }
 }
 
@@ -58,6 +76,10 @@ mod tests {
             write(&data_type, &element, &mut text).expect("a time");
             assert_eq!(text, shown);
         }
-        assert!(read(&data_type, "\"2012-01\"", &mut Vec::new()).is_err());
+        let error = read(&data_type, "\"2012-01\"", &mut Vec::new()).expect_err("a month");
+        insta::assert_snapshot!(
+            error,
+            @r#": found "2012-01", expected an integer from -9223372036854775808 to 9223372036854775807 or "NaT", a value of type numpy.datetime64, or a text such as "1970-01-01""#
+        );
     }
 }
