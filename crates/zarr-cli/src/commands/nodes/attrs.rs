@@ -1,5 +1,7 @@
 //! `zarr-kit attrs`.
 
+use std::collections::HashSet;
+
 use serde_json::value::RawValue;
 use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::metadata::NodeMetadata;
@@ -53,10 +55,9 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
         changes.push((name, Some(json.trim())));
     }
     changes.extend(args.remove.iter().map(|name| (name.as_str(), None)));
-    for (at, (name, _)) in changes.iter().enumerate() {
-        if changes.iter().take(at).any(|(other, _)| other == name) {
-            return Err(CliError::argument("--set", name, "this attribute is named twice"));
-        }
+    let mut names = HashSet::new();
+    if let Some((name, _)) = changes.iter().find(|(name, _)| !names.insert(*name)) {
+        return Err(CliError::argument("--set", name, "this attribute is named twice"));
     }
     let node = place.node()?;
     for name in &args.remove {
