@@ -1,8 +1,6 @@
 //! Elements as numbers, for statistics and differences.
 
-use std::cmp::Ordering;
-
-use zarr_metadata::{DataType, FloatFormat, format_element};
+use zarr_metadata::DataType;
 
 /// Converts the bytes of elements to numbers.
 ///
@@ -147,41 +145,13 @@ impl Numbers {
 /// The number of each bit pattern of a small float. Patterns that are no value of the type, because
 /// bits above it are set, are NaN.
 fn table(data_type: &DataType, size: usize) -> Option<Vec<f64>> {
-    if size > 1 {
-        let format = data_type.float_format().filter(|format| format.bits() == 16)?;
-        return Some((0..=u16::MAX).map(|pattern| widened(pattern, format)).collect());
-    }
-    let mut text = String::new();
-    let number = |pattern: u8| {
-        text.clear();
-        format_element(data_type, &[pattern], &mut text).ok()?;
-        match text.trim_matches('"') {
-            "Infinity" => Some(f64::INFINITY),
-            "-Infinity" => Some(f64::NEG_INFINITY),
-            // NaN, also as the bits of an unusual one.
-            words if words.starts_with("0x") || words == "NaN" => Some(f64::NAN),
-            number => number.parse().ok(),
-        }
+    let format = data_type.float_format().filter(|_| size <= 2)?;
+    let patterns = 1_u64 << (8 * size);
+    let number = |code: u64| match code >> format.bits() {
+        0 => format.value(code).to_f64(),
+        _ => f64::NAN,
     };
-    Some((0..=u8::MAX).map(number).map(|number| number.unwrap_or(f64::NAN)).collect())
-}
-
-/// The number of a float of 16 bits in a format of IEEE 754. Its text does not do: that is the shortest
-/// that reads back.
-fn widened(pattern: u16, format: FloatFormat) -> f64 {
-    let places = f64::MANTISSA_DIGITS - 1;
-    let magnitude = u64::from(pattern & 0x7fff) << (places - format.mantissa_bits);
-    let infinity = ((1 << format.exponent_bits) - 1) << places;
-    let size = match magnitude.cmp(&infinity) {
-        // As the bits of a float64, it is a number whose exponent has another bias.
-        Ordering::Less => {
-            let exponent = u64::try_from(2046 - format.bias).unwrap_or_default();
-            f64::from_bits(magnitude) * f64::from_bits(exponent << places)
-        }
-        Ordering::Equal => f64::INFINITY,
-        Ordering::Greater => f64::NAN,
-    };
-    if pattern > 0x7fff { -size } else { size }
+    Some((0..patterns).map(number).collect())
 }
 
 #[cfg(test)]
