@@ -87,14 +87,17 @@ impl FloatValue {
     /// assert_eq!(format.value(format.largest()).to_f64(), 65504.0);
     /// ```
     #[must_use]
-    #[expect(clippy::cast_precision_loss, reason = "no format has significands of over 53 bits")]
     pub fn to_f64(self) -> f64 {
         let (negative, size) = match self {
             FloatValue::Finite { negative, significand, exponent } => {
+                // No significand has more than 53 bits: the sum of its halves is exact.
+                let [low, high] = [significand, significand >> 32]
+                    .map(|bits| f64::from(u32::try_from(bits & 0xffff_ffff).unwrap_or_default()));
+                let significand = high * 4_294_967_296.0 + low;
                 // In two steps: a factor of the least `f64` is none itself.
                 let half = exponent / 2;
                 let rest = exponent.saturating_sub(half);
-                (negative, significand as f64 * power_of_two(half) * power_of_two(rest))
+                (negative, significand * power_of_two(half) * power_of_two(rest))
             }
             FloatValue::Infinite { negative } => (negative, f64::INFINITY),
             FloatValue::Nan => return f64::NAN,
