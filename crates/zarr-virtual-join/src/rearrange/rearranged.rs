@@ -188,3 +188,18 @@ fn around(grid: &Grid, axis: usize) -> (u64, u64) {
     let around = (product(before.unwrap_or_default()), product(after.unwrap_or_default()));
     if around.0 == 0 || around.1 == 0 { (0, 0) } else { around }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_empty_axis_leaves_no_members_on_any_other() {
+        let axis = |extent, edge| Axis::regular(extent, edge).expect("an axis");
+        let grid = Grid::new([axis(1 << 60, 1), axis(3, 1), axis(0, 1)]);
+        assert_eq!(around(&grid, 1), (0, 0));
+        let grid = Grid::new([axis(4, 2), axis(3, 1), axis(5, 1)]);
+        assert_eq!(around(&grid, 1), (2, 5));
+        assert_eq!(around(&grid, 0), (1, 15));
+    }
+}
