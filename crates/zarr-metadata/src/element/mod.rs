@@ -362,7 +362,7 @@ fn hex(digits: &str, bits: u32) -> Option<u64> {
 }
 
 /// Up to 8 bytes as a number.
-fn little_endian(bytes: &[u8]) -> u64 {
+pub(crate) fn little_endian(bytes: &[u8]) -> u64 {
     let mut word = [0; 8];
     word.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
     u64::from_le_bytes(word)

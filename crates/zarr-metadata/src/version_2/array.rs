@@ -11,7 +11,7 @@ use crate::codec::{Codec, write_codecs};
 use crate::documents::array::ArrayMetadata;
 use crate::documents::document::NodeDocument;
 use crate::error::{At, MetadataError, Result};
-use crate::json::{Object, Raw, read_elements, write_array, write_string};
+use crate::json::{JsonType, Object, Raw, read_elements, write_array, write_string};
 use crate::limits::{MAX_ELEMENT_SIZE, check_rank};
 
 impl ArrayMetadata {
@@ -102,7 +102,8 @@ pub(super) fn translate(
         true => fill_value::as_json(raw)?,
         false => fill_value::translate(raw, &dtype).member("fill_value")?,
     };
-    let attributes = attributes.of_array(shape.len(), raw, &dtype);
+    let stated = (raw.json_type() != JsonType::Null).then_some(&fill);
+    let attributes = attributes.of_array(shape.len(), stated, &dtype);
 
     let mut written_shape = String::new();
     write_list(&shape, &mut written_shape);

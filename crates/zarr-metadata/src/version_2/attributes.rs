@@ -4,10 +4,12 @@ use base64::prelude::*;
 
 use super::data_type::Dtype;
 use super::{fill_value, outline};
-use crate::data_type::Component;
+use crate::data_type::{Component, DataType};
 use crate::documents::document::{NodeDocument, attribute};
 use crate::documents::group::GroupMetadata;
+use crate::element::little_endian;
 use crate::error::MetadataError;
+use crate::fill_value::FillValue;
 use crate::json::{Grammar, JsonType, Key, Outline, Raw, members, read_elements, utf8};
 
 /// The names of the dimensions, among the attributes.
@@ -57,8 +59,8 @@ impl<'a> Attributes<'a> {
         GroupMetadata::from_json(document.json().as_bytes()).map(GroupMetadata::of_version_2)
     }
 
-    /// The attributes of an array of this rank. `fill` is the fill value in the document.
-    pub(super) fn of_array(&self, rank: usize, fill: Raw<'_>, dtype: &Dtype) -> OfArray {
+    /// The attributes of an array of this rank. `fill` is the fill value, if the document has one.
+    pub(super) fn of_array(&self, rank: usize, fill: Option<&FillValue>, dtype: &Dtype) -> OfArray {
         let kept = OfArray { json: self.json().map(str::to_owned), dimension_names: None };
         let Some(attributes) = self.json else { return kept };
         let Some(names) = dimension_names(attributes, rank) else { return kept };
@@ -74,14 +76,12 @@ impl<'a> Attributes<'a> {
         for (key, value) in members {
             if key.is(MISSING) {
                 is_said = true;
-                let said = Outline::read(value, Grammar::WithNotFinite).ok();
-                let number = said.and_then(|said| missing(said.root(), dtype));
-                push(key, number.as_deref().unwrap_or(value));
+                push(key, said(value, dtype).as_deref().unwrap_or(value));
             } else if !key.is(DIMENSIONS) {
                 push(key, value);
             }
         }
-        if let Some(value) = missing(fill, dtype).filter(|_| !is_said) {
+        if !is_said && let Some(value) = fill.and_then(|fill| missing(fill, &dtype.data_type)) {
             push(Key::new(MISSING), &value);
         }
         json.push('}');
@@ -97,33 +97,28 @@ fn dimension_names(attributes: &str, rank: usize) -> Option<Vec<String>> {
     (names.len() == rank).then_some(names)
 }
 
-/// A number or a bool as Xarray writes it among the attributes of version 3: for floats, the base64
-/// of a 64-bit float; for complex numbers, a list of two of them.
-fn missing(raw: Raw<'_>, dtype: &Dtype) -> Option<String> {
-    let component = dtype.data_type.component()?;
-    if raw.json_type() == JsonType::Null {
+/// The value of the attribute as Xarray writes it in version 3, if it is a value of the data type.
+fn said(value: &str, dtype: &Dtype) -> Option<String> {
+    let said = Outline::read(value, Grammar::WithNotFinite).ok()?;
+    if said.root().json_type() == JsonType::Null {
         return None;
     }
-    let fill = fill_value::translate(raw, dtype).ok()?;
+    missing(&fill_value::translate(said.root(), dtype).ok()?, &dtype.data_type)
+}
+
+/// A number or a bool as Xarray writes it among the attributes of version 3: for floats, the base64
+/// of a 64-bit float; for complex numbers, a list of two of them.
+fn missing(fill: &FillValue, data_type: &DataType) -> Option<String> {
+    let component = data_type.component()?;
     if matches!(component, Component::Bool | Component::Int { .. }) {
         return Some(fill.json().to_owned());
     }
+    let format = component.float_format()?;
     let quoted = |part| {
-        Some(format!("\"{}\"", BASE64_STANDARD.encode(widened(component, part)?.to_le_bytes())))
+        let float = format.value(little_endian(part)).to_f64();
+        format!("\"{}\"", BASE64_STANDARD.encode(float.to_le_bytes()))
     };
-    let parts = fill.bytes()?.chunks_exact(component.size());
-    let parts = parts.map(quoted).collect::<Option<Vec<_>>>()?.join(", ");
-    Some(if dtype.data_type.is_complex() { format!("[{parts}]") } else { parts })
-}
-
-/// A float with the same value.
-fn widened(component: Component, bytes: &[u8]) -> Option<f64> {
-    Some(match component {
-        Component::Small(format) => {
-            format.value(u16::from_le_bytes(bytes.try_into().ok()?).into()).to_f64()
-        }
-        Component::Float32 => f32::from_le_bytes(bytes.try_into().ok()?).into(),
-        Component::Float64 => f64::from_le_bytes(bytes.try_into().ok()?),
-        Component::Bool | Component::Int { .. } => return None,
-    })
+    let parts: Vec<String> = fill.bytes()?.chunks_exact(component.size()).map(quoted).collect();
+    let parts = parts.join(", ");
+    Some(if data_type.is_complex() { format!("[{parts}]") } else { parts })
 }

@@ -370,3 +370,20 @@ fn ml_dtypes_agrees() {
     }
     assert!(checked > 5000, "{checked}");
 }
+
+/// The formats describe the codes of the processor's own floats, from the least to the largest.
+#[test]
+fn values_of_wide_floats_are_exact() {
+    let narrow = DataType::Float32.float_format().expect("a float");
+    let wide = DataType::Float64.float_format().expect("a float");
+    let ends = [0.0, -0.0, f64::from_bits(1), f64::MIN_POSITIVE, f64::MAX, f64::MIN];
+    for x in ends.into_iter().chain([0.1, -1e-310, f64::INFINITY, f64::NEG_INFINITY]) {
+        assert_eq!(wide.value(x.to_bits()).to_f64().to_bits(), x.to_bits(), "{x:e}");
+    }
+    let ends = [0.0, -0.0, f32::from_bits(1), f32::MIN_POSITIVE, f32::MAX, f32::MIN];
+    for x in ends.into_iter().chain([0.1, 1e20, -1e-40, f32::NEG_INFINITY]) {
+        let value = narrow.value(x.to_bits().into()).to_f64();
+        assert_eq!(value.to_bits(), f64::from(x).to_bits(), "{x:e}");
+    }
+    assert!(wide.value(f64::NAN.to_bits()).to_f64().is_nan());
+}
