@@ -23,35 +23,34 @@ pub fn write(data_type: &DataType, element: &[u8], out: &mut String) -> Result<(
 /// # Errors
 /// The place in the element and what is wrong there: `.x: found 1.5, expected an integer ..`
 pub fn read(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<(), String> {
-    let mut form = String::new();
-    if let Ok(text) = serde_json::from_str::<String>(json) {
-        match count_of_time(data_type, &text) {
-            Ok(count) => {
-                out.extend(count.to_le_bytes());
-                return Ok(());
-            }
-            Err(other) => form = other,
-        }
+    let text = serde_json::from_str::<String>(json).ok();
+    if let Some(count) = text.as_deref().and_then(|text| count_of_time(data_type, text)) {
+        out.extend(count.to_le_bytes());
+        return Ok(());
     }
     parse_element(data_type, json, out).map_err(|error| {
+        let form = text.and_then(|_| form_of_time(data_type)).unwrap_or_default();
         format!("{}: {}{form}", error.path().trim_start_matches('$'), error.reason())
     })
 }
 
-/// The integer of a time in the form that [`write()`] shows.
-///
-/// # Errors
-/// The form, to follow what else is allowed; empty for types without one.
-pub fn count_of_time(data_type: &DataType, text: &str) -> Result<i64, String> {
+/// The integer of a time in the form that [`write()`] shows; `None` for any other text.
+pub fn count_of_time(data_type: &DataType, text: &str) -> Option<i64> {
+    match data_type {
+        DataType::NumpyDatetime64(step) => time::parse(*step, text),
+        _ => None,
+    }
+}
+
+/// What errors say of that form, to follow what else is allowed; `None` for types without it.
+pub fn form_of_time(data_type: &DataType) -> Option<String> {
     match data_type {
         DataType::NumpyDatetime64(step) if step.unit() != TimeUnit::Generic => {
-            time::parse(*step, text).ok_or_else(|| {
-                let mut form = ", or a text such as ".to_owned();
-                let _infallible = write(data_type, &[0; 8], &mut form);
-                form
-            })
+            let mut form = ", or a text such as ".to_owned();
+            write(data_type, &[0; 8], &mut form).ok()?;
+            Some(form)
         }
-        _ => Err(String::new()),
+        _ => None,
     }
 }
 

@@ -8,7 +8,7 @@ use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::array::{create_parents, open_node};
 use zarr_kit::copy::{TransferError, create_over};
 use zarr_kit::metadata::{Endian, FillValue, MetadataError, Rule};
-use zarr_kit::report::format::value::count_of_time;
+use zarr_kit::report::format::value::{count_of_time, form_of_time};
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words;
 use zarr_kit::{
@@ -291,20 +291,19 @@ fn names(text: Option<&str>, rank: usize) -> Result<Option<Vec<Option<String>>>,
 fn fill(data_type: &DataType, text: &str) -> Result<FillValue, CliError> {
     // A bare number is a year if it is written like one and the unit is years: `read` prints these.
     // Any other number is a count of the unit, as in a document.
-    let (text, form) = match count_of_time(data_type, text.trim_matches('"')) {
-        Ok(count) => (count.to_string(), String::new()),
-        Err(form) => (text.to_owned(), form),
-    };
-    let quoted = serde_json::Value::from(text.as_str()).to_string();
-    FillValue::parse(data_type, &text)
+    let count = count_of_time(data_type, text.trim_matches('"'));
+    let count = count.map(|count| count.to_string());
+    let text = count.as_deref().unwrap_or(text);
+    let quoted = serde_json::Value::from(text).to_string();
+    FillValue::parse(data_type, text)
         .or_else(|error| match FillValue::parse(data_type, &quoted) {
             // If it is not JSON at all, it was meant as a text: report the error of the text.
             Err(as_text) if error.rule() == Some(Rule::NOT_JSON) => Err(as_text),
             Err(_) => Err(error),
             Ok(fill) => Ok(fill),
         })
-        .map_err(|cause| match form.is_empty() {
-            true => CliError::Metadata { argument: "--fill", cause },
-            false => CliError::Usage { message: format!("--fill: {}{form}", cause.reason()) },
+        .map_err(|cause| match form_of_time(data_type) {
+            None => CliError::Metadata { argument: "--fill", cause },
+            Some(form) => CliError::Usage { message: format!("--fill: {}{form}", cause.reason()) },
         })
 }
