@@ -59,6 +59,10 @@ impl<'a> Input<'a> {
         CliError::Input { path: self.path.to_owned(), reason: reason.into() }
     }
 
+    pub(super) fn is_named_npy(&self) -> bool {
+        npy::is_named(self.path)
+    }
+
     /// The extension of its name, in lower case.
     pub(super) fn extension(&self) -> String {
         self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
@@ -84,7 +88,7 @@ impl<'a> Input<'a> {
         self.reader = Box::new(Cursor::new(first).chain(reader));
         if !is_npy {
             // The bytes of a damaged header would be elements.
-            return match npy::is_named(self.path) {
+            return match self.is_named_npy() {
                 true => Err(self.wrong(npy::NO_MAGIC)),
                 false => Ok(None),
             };

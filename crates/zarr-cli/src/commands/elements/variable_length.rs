@@ -35,7 +35,7 @@ fn from_file(
     rank: usize,
 ) -> Result<(ByteStrings, Option<Vec<u64>>), CliError> {
     // A .npy file of no bytes, or of zeros, would be text.
-    let text = String::from_utf8(input.rest()?).ok().filter(|_| input.extension() != "npy");
+    let text = String::from_utf8(input.rest()?).ok().filter(|_| !input.is_named_npy());
     let text = text.ok_or_else(|| {
         input.wrong(format!("no text; elements of type {data_type} are given as lines or as JSON"))
     })?;
