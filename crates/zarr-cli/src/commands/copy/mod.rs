@@ -7,7 +7,7 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use serde_json::json;
-use zarr_kit::array::store::{Place, UpdatePolicy};
+use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::copy::{
     CopyOptions, Endpoint, INTERMEDIATE, MARKER, PartStatus, TransferError, copy_tree,
     document_of_copy, plan_tree, source_arrays,
@@ -25,8 +25,7 @@ use crate::error::{CliError, memory_for_chunks};
 use crate::interrupt::Interrupt;
 use crate::output::print::{self, done, note};
 use crate::output::progress::Bar;
-use crate::stores::access::store_options;
-use crate::stores::node_store::{NodeStore, refuse_place};
+use crate::stores::node_store::{NodeStore, is_in_file, refuse_place};
 
 /// How many of the files are named that are not in the copy.
 const SHOWN: usize = 10;
@@ -255,11 +254,6 @@ fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
         unused.strike(prefix.as_str(), &metadata);
     }
     unused.check()
-}
-
-/// Whether the target is an archive, or leads into one.
-fn is_in_file(target: &str) -> bool {
-    Place::parse(target, &store_options()).is_ok_and(|place| place.is_in_file())
 }
 
 /// The error, with the place as the user wrote it.
