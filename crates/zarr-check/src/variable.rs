@@ -44,7 +44,10 @@ pub(crate) fn examine_variable(
         }
     };
     let is_empty = decoded.iter().all(|element| element == fill);
-    let past_end = PastEnd::find(decoded.iter(), codec.shape(), clipped, fill);
+    let past_end = match is_empty {
+        true => PastEnd::None,
+        false => PastEnd::find(decoded.iter(), codec.shape(), clipped, fill),
+    };
     drop(decoded);
     let content = match is_empty {
         true => Content::Empty,
