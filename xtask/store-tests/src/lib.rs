@@ -11,6 +11,7 @@ pub mod executor;
 mod few_locks;
 pub mod modified;
 pub mod required;
+pub mod scripted;
 pub mod server;
 #[cfg(unix)]
 pub mod small_disk;

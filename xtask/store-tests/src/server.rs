@@ -355,7 +355,7 @@ fn receive(reader: &mut BufReader<&TcpStream>) -> Option<(String, Request)> {
     Some((target, Request { method, bucket, path, query, headers, body }))
 }
 
-fn decoded(text: &str) -> String {
+pub(crate) fn decoded(text: &str) -> String {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap().as_bytes().to_vec();
     for piece in pieces {

@@ -4,39 +4,73 @@ use std::error::Error;
 use std::fmt;
 use std::io;
 
-use object_store::client::{HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse};
+use futures_util::StreamExt as _;
+use object_store::client::{
+    HttpClient, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpResponseBody,
+};
 use reqwest::header::{AUTHORIZATION, CONTENT_LENGTH, CONTENT_RANGE, HeaderValue, RANGE};
 use reqwest::{Method, StatusCode};
 use url::Url;
 
 use super::folder_marker::FOLDER_MARKER;
+use super::listed::{self, Asked};
 
-/// The server does not support such requests, and never will. The backend would retry the status 501 as
-/// any other server error.
+/// An answer that the same request would get again. The backend would take it for another one, or
+/// repeat the request.
 #[derive(Debug)]
-pub(super) struct Unsupported(pub(super) String);
+pub(super) enum Refusal {
+    /// The server does not support such requests. The backend would retry the status 501 as any other
+    /// server error.
+    Unsupported(String),
+    /// It is not the answer to such a request.
+    Wrong(String),
+}
 
-impl fmt::Display for Unsupported {
+impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        match self {
+            Self::Unsupported(said) => f.write_str(said),
+            Self::Wrong(said) => write!(f, "the server cannot be relied on: {said}"),
+        }
     }
 }
 
-impl Error for Unsupported {}
+impl Error for Refusal {}
+
+impl From<Refusal> for HttpError {
+    fn from(refusal: Refusal) -> Self {
+        Self::new(HttpErrorKind::Unknown, refusal)
+    }
+}
 
 /// The answer to a request, as the backend understands it.
 pub(super) async fn understood(
     client: &HttpClient,
     request: HttpRequest,
 ) -> Result<HttpResponse, HttpError> {
-    match request.method().as_str() {
+    let asked = Asked::of(&request);
+    let root = root_of(&request);
+    let answer = match request.method().as_str() {
         // Another method needs another signature.
         "HEAD" if !request.headers().contains_key(AUTHORIZATION) => look_up(client, request).await,
         "PROPFIND" => folder(client, request).await,
-        "GET" if request.uri().query().is_some_and(|query| query.contains("list-type=2")) => {
-            page(client.execute(request).await?).await
-        }
         _ => client.execute(request).await,
+    }?;
+    match (asked, root) {
+        _ if !answer.status().is_success() => Ok(answer),
+        (Some(asked), _) => page(&asked, answer).await,
+        (None, Some(root)) => document(root, answer).await,
+        (None, None) => Ok(answer),
+    }
+}
+
+/// The root element of the answer to a request whose success only the answer tells.
+fn root_of(request: &HttpRequest) -> Option<&'static str> {
+    let has = |name| request.headers().contains_key(name);
+    match request.method().as_str() {
+        "PUT" if has("x-amz-copy-source") || has("x-goog-copy-source") => Some("CopyObjectResult"),
+        "POST" if request.uri().query() == Some("delete") => Some("DeleteResult"),
+        _ => None,
     }
 }
 
@@ -97,22 +131,54 @@ async fn folder(client: &HttpClient, request: HttpRequest) -> Result<HttpRespons
     }
     let said =
         "the server lists neither this folder nor one around it: it answers PROPFIND with 404";
-    Err(unknown(Box::new(Unsupported(said.to_owned()))))
+    Err(Refusal::Unsupported(said.to_owned()).into())
 }
 
-/// A page of a listing of S3 or Google Cloud Storage, where names that end in "/" get another end.
-async fn page(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
-    if !answer.status().is_success() {
-        return Ok(answer);
-    }
+/// A page of a listing. Names of S3 and Google Cloud Storage that end in "/" get another end.
+async fn page(asked: &Asked, answer: HttpResponse) -> Result<HttpResponse, HttpError> {
     let (head, body) = answer.into_parts();
-    let body = body.bytes().await;
-    let body = body.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+    let body = received(body, asked.most_bytes()).await?;
+    asked.check(&body).map_err(|reason| match asked.is_webdav() {
+        true => Refusal::Unsupported(format!("the server does not list: {reason}")),
+        false => Refusal::Wrong(reason),
+    })?;
     let body = match std::str::from_utf8(&body) {
-        Ok(xml) if xml.contains("/</Key>") => {
+        Ok(xml) if asked.has_folder_markers() && xml.contains("/</Key>") => {
             xml.replace("/</Key>", &format!("/{FOLDER_MARKER}</Key>")).into()
         }
         _ => body.into(),
     };
     Ok(HttpResponse::from_parts(head, body))
+}
+
+/// The answer to a request that a server may begin to answer before it is done: its status is that of
+/// a success, and its body may be an error.
+async fn document(root: &str, answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    let (head, body) = answer.into_parts();
+    let body = received(body, Some(16 << 20)).await?;
+    // The backend repeats a request with such an answer.
+    let is_repeated = [&b"InternalError"[..], b"SlowDown"]
+        .iter()
+        .any(|code| body.windows(code.len()).any(|part| part == *code));
+    match listed::check_root(&body, root) {
+        Err(reason) if !is_repeated => {
+            let said = format!("its answer is not the result of such a request: {reason}");
+            Err(Refusal::Wrong(said).into())
+        }
+        _ => Ok(HttpResponse::from_parts(head, body.into())),
+    }
+}
+
+/// The whole body of an answer, which has at most so many bytes.
+async fn received(body: HttpResponseBody, most: Option<usize>) -> Result<Vec<u8>, HttpError> {
+    let mut pieces = body.bytes_stream();
+    let mut bytes = Vec::new();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| HttpError::new(HttpErrorKind::Interrupted, error))?;
+        bytes.extend_from_slice(&piece);
+        if let Some(most) = most.filter(|most| bytes.len() > *most) {
+            return Err(Refusal::Wrong(format!("its answer has more than {most} bytes")).into());
+        }
+    }
+    Ok(bytes)
 }

@@ -22,6 +22,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::folder_marker::is_folder_marker;
+use super::list::Circle;
 use super::retry::{Cause, Limits, QUIET, Tries, is_unsupported};
 use crate::errors::error::RemoteCause;
 use crate::store::read_range::OwnedReadRange;
@@ -115,7 +116,7 @@ const PASSING: [&str; 8] = ["408", "409", "412", "429", "500", "502", "503", "50
 
 /// Whether the same request may succeed later: no answer, or an answer of a [`PASSING`] status. The
 /// backend hides the statuses of listings, except in its text. What a server does not know it will not
-/// know later either.
+/// know later either. A server whose listing cannot be relied on is not one that cannot list.
 fn may_pass(error: &Error, said: &str) -> bool {
     if is_unsupported(error) {
         return false;
@@ -124,7 +125,7 @@ fn may_pass(error: &Error, said: &str) -> bool {
         return true;
     }
     let mut sources = iter::successors(error.source(), |&error| error.source());
-    sources.any(is_of_http)
+    sources.any(|error| is_of_http(error) || error.is::<Circle>())
         || PASSING.iter().any(|status| said.contains(&format!("status code: {status} ")))
 }
 
@@ -323,6 +324,9 @@ impl Client {
 
     /// All objects below a path.
     pub(super) fn objects(&self, path: &Path) -> BoxStream<'static, Result<Listed, Error>> {
+        if let Some(pages) = &self.pages {
+            return self.paged_objects(Arc::clone(pages), path);
+        }
         if !self.by_folder {
             return self.backend.list(Some(path));
         }

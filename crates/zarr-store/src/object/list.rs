@@ -1,10 +1,11 @@
 //! Listing, one page at a time.
 
+use std::collections::HashSet;
 use std::iter;
 use std::sync::Arc;
 
-use futures_util::StreamExt;
-use futures_util::stream::{BoxStream, Fuse};
+use futures_util::stream::{self, BoxStream, Fuse};
+use futures_util::{StreamExt, TryStreamExt as _};
 use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{Error, ListResult, ObjectMeta};
@@ -97,22 +98,22 @@ fn one_by_one<T: Send + 'static>(
     }))
 }
 
-/// Each page is requested when the previous one has been used up, so memory holds one page. If the
-/// response of a page is lost, the page is requested again, by the same token.
+/// Each page is requested when the previous one has been used up, so memory holds one page, and the
+/// tokens of the pages before it. If the response of a page is lost, the page is requested again, by
+/// the same token.
 fn in_pages(
     client: Client,
     pages: Arc<dyn PaginatedListStore>,
     prefix: Prefix,
     delimiter: Option<&'static str>,
 ) -> impl Iterator<Item = Result<ListResult, StoreError>> {
-    // The token of the next page, which the first has none of; `None` if there is no next page.
-    let mut next = Some(None);
+    let mut next = Some(Course::default());
     iter::from_fn(move || {
-        let token = next.take()?;
-        let page = page(&client, &pages, &prefix, delimiter, token);
-        Some(page.map(|page| {
-            next = page.page_token.map(Some);
-            page.result
+        let course = next.take()?;
+        let page = page(&client, &pages, &prefix, delimiter, course);
+        Some(page.map(|(page, rest)| {
+            next = rest;
+            page
         }))
     })
 }
@@ -122,24 +123,95 @@ fn page(
     pages: &Arc<dyn PaginatedListStore>,
     prefix: &Prefix,
     delimiter: Option<&'static str>,
-    token: Option<String>,
-) -> Result<PaginatedListResult, StoreError> {
+    course: Course,
+) -> Result<(ListResult, Option<Course>), StoreError> {
     let path = client.path(Operation::List, prefix.as_str())?;
-    let start = (!path.is_root()).then(|| format!("{path}/"));
     let (client, pages, name) = (client.clone(), Arc::clone(pages), prefix.to_string());
     runtime::wait(Operation::List, prefix.as_str(), async move {
         let _permit = client.permit().await;
-        let page = client.retrying(Cause::of, || {
+        let page = client.page(&*pages, &name, &path, delimiter, course);
+        page.await.map_err(|error| remote(Operation::List, &name, error))
+    })
+}
+
+/// A page of a listing led back to an earlier one.
+#[derive(Debug, thiserror::Error)]
+#[error("the server's listing leads in a circle: {0}")]
+pub(super) struct Circle(String);
+
+/// How far a listing has come.
+#[derive(Default)]
+pub(super) struct Course {
+    /// The token of the next page, which the first has none of.
+    token: Option<String>,
+    /// The tokens and the first objects of the pages before it.
+    tokens: HashSet<String>,
+    starts: HashSet<Path>,
+}
+
+impl Course {
+    /// The rest of the listing after a page. An error if the page leads back to an earlier one: the
+    /// listing would never end.
+    fn after(mut self, page: &PaginatedListResult) -> Result<Option<Self>, Error> {
+        let again = |what| Err(Error::Generic { store: "zarr-kit", source: Circle(what).into() });
+        if let Some(first) = page.result.objects.first()
+            && !self.starts.insert(first.location.clone())
+        {
+            return again(format!("two of its pages begin with {:?}", first.location.as_ref()));
+        }
+        let Some(token) = page.page_token.as_ref().filter(|token| !token.is_empty()) else {
+            return Ok(None);
+        };
+        if !self.tokens.insert(token.clone()) {
+            return again("a page leads to one that was already read".to_owned());
+        }
+        self.token = Some(token.clone());
+        Ok(Some(self))
+    }
+}
+
+impl Client {
+    /// One page of a listing, and the rest.
+    async fn page(
+        &self,
+        pages: &dyn PaginatedListStore,
+        name: &str,
+        path: &Path,
+        delimiter: Option<&'static str>,
+        course: Course,
+    ) -> Result<(ListResult, Option<Course>), Error> {
+        let start = (!path.is_root()).then(|| format!("{path}/"));
+        let asked = self.retrying(Cause::of, || {
             let options = PaginatedListOptions {
                 delimiter: delimiter.map(Into::into),
-                page_token: token.clone(),
+                page_token: course.token.clone(),
                 ..PaginatedListOptions::default()
             };
             let page = pages.list_paginated(start.as_deref(), options);
-            client.answer(Operation::List, &name, page)
+            self.answer(Operation::List, name, page)
         });
-        page.await.map_err(|error| remote(Operation::List, &name, error))
-    })
+        let page = asked.await?;
+        let rest = course.after(&page)?;
+        Ok((page.result, rest))
+    }
+
+    /// All objects below a path, page by page.
+    pub(super) fn paged_objects(
+        &self,
+        pages: Arc<dyn PaginatedListStore>,
+        path: &Path,
+    ) -> BoxStream<'static, Result<ObjectMeta, Error>> {
+        let (client, path) = (self.clone(), path.clone());
+        let all = stream::try_unfold(Some(Course::default()), move |course| {
+            let (client, pages, path) = (client.clone(), Arc::clone(&pages), path.clone());
+            async move {
+                let Some(course) = course else { return Ok::<_, Error>(None) };
+                let (page, rest) = client.page(&*pages, path.as_ref(), &path, None, course).await?;
+                Ok(Some((stream::iter(page.objects.into_iter().map(Ok)), rest)))
+            }
+        });
+        all.try_flatten().boxed()
+    }
 }
 
 /// For backends that have no pages. If an answer is lost, the listing begins again as long as no

@@ -5,6 +5,8 @@ mod answers;
 mod client;
 mod folder_marker;
 mod list;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod listed;
 mod open;
 mod put;
 mod ranges;

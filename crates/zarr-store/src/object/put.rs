@@ -10,7 +10,7 @@ use object_store::{
 use tokio::time::timeout;
 
 use super::client::{Client, describe, refused_without_end, remote};
-use super::retry::{Cause, Tries, Unanswered, is_unsupported};
+use super::retry::{Cause, Tries, Unanswered, is_unsupported, is_wrong};
 use crate::{Key, Operation, PutFrom, PutOutcome, StoreError, Version};
 
 /// The reverse of [`describe`](super::client::describe), for conditional puts.
@@ -57,8 +57,11 @@ impl Client {
                 self.answer(Operation::Put, key.as_str(), copy)
             })
             .await;
+        // An answer with the status of a success that says nothing of a copy.
+        let is_wrong = copied.as_ref().is_err_and(is_wrong);
         match copied {
             Ok(()) => {}
+            Err(_) if is_wrong => {}
             Err(Error::NotFound { .. }) => return Ok(PutFrom::Changed),
             Err(error) => {
                 if is_unsupported(&error) {
@@ -68,14 +71,18 @@ impl Client {
             }
         }
         let unseen = self.checked || known.is_none();
-        if unseen && self.check(&key, &path, size, None).await.is_err() {
+        if is_wrong || (unseen && self.check(&key, &path, size, None).await.is_err()) {
             // Servers without copies ignore the source, and store the empty body of the request.
             let found = self.backend.head(&path).await;
-            if size > 0 && found.is_ok_and(|found| found.size == 0) {
+            let is_empty = size > 0 && found.is_ok_and(|found| found.size == 0);
+            if is_empty {
                 let _known = self.copies.set(false);
             }
             drop(permit);
-            self.delete(key).await?;
+            // What else is there after a wrong answer may have been there before.
+            if is_empty || !is_wrong {
+                self.delete(key).await?;
+            }
             return Ok(PutFrom::Unsupported);
         }
         if size > 0 {

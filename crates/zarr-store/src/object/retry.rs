@@ -109,6 +109,11 @@ pub(super) fn is_unsupported(error: &Error) -> bool {
         || causes.any(watch::is_unsupported)
 }
 
+/// Whether the answer of the server was not one to such a request.
+pub(super) fn is_wrong(error: &Error) -> bool {
+    iter::successors(error.source(), |&cause| cause.source()).any(watch::is_wrong)
+}
+
 /// Set once a request may have been executed although its response does not say so. It is attached
 /// to the request, since a backend retries requests by itself.
 #[derive(Debug, Clone, Default)]
@@ -138,20 +143,26 @@ mod watch {
     };
 
     use super::Unanswered;
-    use crate::object::answers::{Unsupported, understood};
+    use crate::object::answers::{Refusal, understood};
 
     /// Whether it is the error of a request with an incomplete response.
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
         // Without a connection, nothing was sent.
         let lost = |error: &HttpError| {
-            error.kind() != HttpErrorKind::Connect && !error.source().is_some_and(is_unsupported)
+            let is_refusal = error.source().is_some_and(|source| source.is::<Refusal>());
+            error.kind() != HttpErrorKind::Connect && !is_refusal
         };
         error.downcast_ref().is_some_and(lost)
     }
 
-    /// Whether it is [`Unsupported`].
+    /// Whether it is [`Refusal::Unsupported`].
     pub(super) fn is_unsupported(error: &(dyn Error + 'static)) -> bool {
-        error.is::<Unsupported>()
+        matches!(error.downcast_ref(), Some(Refusal::Unsupported(_)))
+    }
+
+    /// Whether it is [`Refusal::Wrong`].
+    pub(super) fn is_wrong(error: &(dyn Error + 'static)) -> bool {
+        matches!(error.downcast_ref(), Some(Refusal::Wrong(_)))
     }
 
     /// The most bytes of the body of an error that are read.
@@ -178,8 +189,7 @@ mod watch {
             said.push('…');
         }
         if head.status.as_u16() == 501 {
-            let said = format!("501 Not Implemented: {said}");
-            return Err(HttpError::new(HttpErrorKind::Unknown, Unsupported(said)));
+            return Err(Refusal::Unsupported(format!("501 Not Implemented: {said}")).into());
         }
         Ok(HttpResponse::from_parts(head, said.into()))
     }
@@ -237,6 +247,10 @@ mod watch {
     }
 
     pub(super) fn is_unsupported(_: &(dyn std::error::Error + 'static)) -> bool {
+        false
+    }
+
+    pub(super) fn is_wrong(_: &(dyn std::error::Error + 'static)) -> bool {
         false
     }
 }

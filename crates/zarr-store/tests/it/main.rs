@@ -16,6 +16,8 @@ mod layer;
 mod leftovers;
 #[cfg(unix)]
 mod links;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod listings;
 #[cfg(unix)]
 mod local;
 #[cfg(feature = "aws")]

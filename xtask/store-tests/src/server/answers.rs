@@ -153,9 +153,14 @@ fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
     }
     let mut left =
         entries.into_iter().filter(|(name, _)| after.is_none_or(|after| **name > *after));
-    let mut body = String::new();
+    let page: Vec<_> = left.by_ref().take(PAGE).collect();
+    let is_truncated = left.next().is_some();
+    let mut body = format!(
+        "<Prefix>{prefix}</Prefix><KeyCount>{}</KeyCount><IsTruncated>{is_truncated}</IsTruncated>",
+        page.len()
+    );
     let mut last = String::new();
-    for (name, is_folder) in left.by_ref().take(PAGE) {
+    for (name, is_folder) in page {
         body.push_str(&match is_folder {
             true => format!("<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>"),
             false => format!(
@@ -166,7 +171,7 @@ fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
         });
         last = name;
     }
-    if left.next().is_some() {
+    if is_truncated {
         body.push_str(&format!("<NextContinuationToken>{last}</NextContinuationToken>"));
     }
     let body = format!("<?xml version=\"1.0\"?><ListBucketResult>{body}</ListBucketResult>");
