@@ -2,6 +2,7 @@
 
 use std::mem;
 use std::ops::Range;
+use std::sync::Arc;
 
 use zarr_codec::Slice;
 use zarr_grid::{
@@ -13,8 +14,9 @@ use crate::array::Array;
 use crate::counts::{PerAxis, bytes_of, narrow, number, wide};
 use crate::error::ArrayError;
 use crate::selection::Selection;
-use crate::selection::gather::{Gather, slice_around};
+use crate::selection::gather::{as_slice, slice_around};
 use crate::selection::index_moves::{IndexMoves, Pair};
+use crate::selection::pieces::{AxisIndices, Pieces};
 
 /// Refuses a buffer with another length than its elements.
 pub(crate) fn check_length(found: usize, expected: usize) -> Result<(), ArrayError> {
@@ -49,6 +51,10 @@ pub(crate) struct ChunkRegion<'a> {
     pub(crate) is_whole: bool,
     /// The selection along each axis, if there are lists.
     lists: Option<&'a [AxisPart<'a>]>,
+    /// As `lists`, of a region that is kept: the list of each axis that has one.
+    owned_lists: &'a [Option<Vec<u64>>],
+    /// Boxes around points; the elements of the part are the points.
+    pub(crate) points: Option<&'a Arc<Pieces>>,
 }
 
 impl<'a> ChunkRegion<'a> {
@@ -59,36 +65,87 @@ impl<'a> ChunkRegion<'a> {
         in_chunk: &'a [Slice],
         is_whole: bool,
     ) -> Self {
-        Self { chunk, chunk_shape, in_chunk, place: &[], number: &[], is_whole, lists: None }
+        let (place, number, owned_lists): (&[_], &[_], &[_]) = (&[], &[], &[]);
+        let (lists, points) = (None, None);
+        Self { chunk, chunk_shape, in_chunk, place, number, is_whole, lists, owned_lists, points }
+    }
+
+    /// Points of a chunk, for a destination of one axis. `is_whole`: whether they are read with the
+    /// whole chunk around them.
+    pub(crate) fn of_points(
+        chunk: &'a [u64],
+        chunk_shape: &'a [u64],
+        points: &'a Arc<Pieces>,
+        is_whole: bool,
+    ) -> Self {
+        Self { points: Some(points), ..Self::of_chunk(chunk, chunk_shape, &[], is_whole) }
+    }
+
+    /// The indices of the chunk to read, on each axis.
+    pub(crate) fn indices(&self) -> impl Iterator<Item = AxisIndices<'a>> + Clone + use<'a> {
+        let Self { lists, owned_lists, in_chunk, .. } = *self;
+        in_chunk.iter().enumerate().map(move |(number, slice)| {
+            let owned = || owned_lists.get(number)?.as_deref();
+            let listed = lists.and_then(|axes| match axes.get(number)?.indices {
+                PartIndices::List { in_chunk, .. } => Some(in_chunk),
+                PartIndices::Step { .. } => None,
+            });
+            match listed.or_else(owned) {
+                Some(list) if as_slice(list).is_none() => AxisIndices::List(list),
+                _ => AxisIndices::Slice(*slice),
+            }
+        })
+    }
+
+    /// Whether the part is not a box with steps.
+    pub(crate) fn has_lists(&self) -> bool {
+        self.lists.is_some() || !self.owned_lists.is_empty()
+    }
+
+    /// The same part, to be kept.
+    #[cfg(feature = "async")]
+    pub(crate) fn to_owned(&self) -> OwnedRegion {
+        let lists = self.indices().map(|axis| match axis {
+            AxisIndices::List(list) => Some(list.to_vec()),
+            AxisIndices::Slice(_) => None,
+        });
+        OwnedRegion {
+            chunk: self.chunk.to_vec(),
+            chunk_shape: self.chunk_shape.to_vec(),
+            in_chunk: self.in_chunk.to_vec(),
+            is_whole: self.is_whole,
+            lists: if self.has_lists() { lists.collect() } else { Vec::new() },
+        }
     }
 
     /// Whether the part covers all of the chunk as stored: no element of it is past the array's
     /// end, where others may have appended.
     pub(crate) fn fills_chunk(&self) -> bool {
+        if self.points.is_some() {
+            return false;
+        }
         let mut axes = self.in_chunk.iter().zip(self.chunk_shape);
         self.is_whole && axes.all(|(slice, edge)| slice.count == narrow(*edge))
     }
-
-    /// How to gather the part from the box around it; `None` if the part is that box.
-    pub(crate) fn gather(&self, element_size: usize) -> Result<Option<Gather>, CopyError> {
-        match self.lists {
-            None => Ok(None),
-            Some(axes) => Gather::new(axes, self.in_chunk, element_size),
-        }
-    }
 }
 
-/// A box of a chunk that outlives the walk over the chunks.
+/// A part of a chunk that outlives the walk over the chunks.
 pub(crate) struct OwnedRegion {
     pub(crate) chunk: Vec<u64>,
     pub(crate) chunk_shape: Vec<u64>,
     pub(crate) in_chunk: Vec<Slice>,
     pub(crate) is_whole: bool,
+    /// The list of each axis that is selected by one; empty if none is.
+    pub(crate) lists: Vec<Option<Vec<u64>>>,
 }
 
 impl OwnedRegion {
     pub(crate) fn region(&self) -> ChunkRegion<'_> {
-        ChunkRegion::of_chunk(&self.chunk, &self.chunk_shape, &self.in_chunk, self.is_whole)
+        let Self { chunk, chunk_shape, in_chunk, is_whole, lists } = self;
+        ChunkRegion {
+            owned_lists: lists,
+            ..ChunkRegion::of_chunk(chunk, chunk_shape, in_chunk, *is_whole)
+        }
     }
 }
 
@@ -134,7 +191,12 @@ impl Boxes {
         let Self { in_chunk, place } = self;
         let (chunk, chunk_shape) = (part.chunk(), part.chunk_shape());
         let (is_whole, lists) = (part.is_whole(), transfer.has_lists.then_some(part.axes()));
-        ChunkRegion { chunk, chunk_shape, in_chunk, place, number, is_whole, lists }
+        ChunkRegion {
+            place,
+            number,
+            lists,
+            ..ChunkRegion::of_chunk(chunk, chunk_shape, in_chunk, is_whole)
+        }
     }
 }
 

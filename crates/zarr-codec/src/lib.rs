@@ -62,7 +62,7 @@ pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 pub use locate::{ElementLocation, ElementLocator, InnerChunk, StoredBytes};
 pub use meter::{Meter, Metered};
 pub use options::Options;
-pub use partial::{ChunkReader, Need};
+pub use partial::{ChunkReader, Need, ReadUnits};
 pub use scratch::Scratch;
 pub use symbolic::AxisEdges;
 pub use third_party::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength};

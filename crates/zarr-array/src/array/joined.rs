@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use zarr_codec::{ByteStrings, Slice};
 use zarr_grid::{AxisSelection, ChunkPart};
-use zarr_view::Output;
+use zarr_view::{CopyError, Output, View};
 
 use crate::array::Array;
 use crate::array::worker::{ChunkBuffers, Worker};
@@ -19,6 +19,7 @@ use crate::layout::PlannedReads;
 use crate::layout::in_chunk;
 use crate::selection::Points;
 use crate::selection::Selection;
+use crate::selection::pieces::AxisIndices;
 use crate::transfer::{ChunkRegion, OwnedRegion, Selected, Transfer};
 
 /// The elements of a chunk in the member that holds them.
@@ -32,21 +33,23 @@ pub(super) struct InMember<'a> {
 }
 
 impl InMember<'_> {
-    /// The member, and its only chunk with elements of a box. The box is given by indices within
+    /// The member, and its only chunk with elements of a part, given by indices within
     /// the chunk of the joined array. `None` if there are several, or no member.
     ///
     /// Most boxes are such: the joined array has the members' chunks. They are read without a
     /// selection of the member, which would cost as much as reading a small chunk.
-    pub(super) fn in_one_chunk(&self, in_chunk: &[Slice]) -> Option<(&Array, OwnedRegion)> {
+    pub(super) fn in_one_chunk(&self, part: &ChunkRegion<'_>) -> Option<(&Array, OwnedRegion)> {
         let array = self.array.as_ref()?;
-        let slices = self.members.without_new_axis(in_chunk.to_vec());
+        let slices = self.members.without_new_axis(part.in_chunk.to_vec());
         let axes = array.grid().axes();
         let mut found = OwnedRegion {
             chunk: Vec::with_capacity(axes.len()),
             chunk_shape: Vec::with_capacity(axes.len()),
             in_chunk: slices,
             is_whole: true,
+            lists: Vec::new(),
         };
+        let mut moved = Vec::with_capacity(axes.len());
         for ((slice, start), axis) in found.in_chunk.iter_mut().zip(&self.start).zip(axes) {
             let (chunk, within) = axis.chunk_of(start.checked_add(wide(slice.start))?)?;
             let clipped = axis.clipped(chunk)?;
@@ -58,7 +61,20 @@ impl InMember<'_> {
             found.is_whole &= within == 0 && slice.step == 1 && wide(slice.count) == length;
             found.chunk.push(chunk);
             found.chunk_shape.push(axis.edge(chunk)?);
+            moved.push((wide(slice.start), within));
             slice.start = narrow(within);
+        }
+        if part.has_lists() {
+            let lists = self.members.without_new_axis(part.indices().collect::<Vec<_>>());
+            let lists = lists.into_iter().zip(moved).map(|(axis, (before, after))| match axis {
+                AxisIndices::Slice(_) => None,
+                AxisIndices::List(list) => {
+                    let moved = |index: &u64| index.saturating_sub(before).saturating_add(after);
+                    Some(list.iter().map(moved).collect())
+                }
+            });
+            found.lists = lists.collect();
+            found.is_whole = false;
         }
         Some((array, found))
     }
@@ -80,6 +96,11 @@ impl InMember<'_> {
 }
 
 impl Members {
+    /// Whether elements of this shape have those of a member several times.
+    pub(super) fn repeats(&self, shape: &[usize], axis: usize) -> bool {
+        self.new_axis == Some(axis) && shape.get(axis).is_some_and(|count| *count > 1)
+    }
+
     /// Runs `work` on the memory of a part of the array, with the axes that members have.
     pub(super) fn with_output<T>(
         &self,
@@ -136,9 +157,9 @@ impl Array {
         members.locate(&origin)
     }
 
-    /// Reads a box of a chunk from the chunks of the member that holds it; false if the array has
+    /// Reads a part of a chunk from the chunks of the member that holds it; false if the array has
     /// its own chunks.
-    pub(super) fn read_box_of_member(
+    pub(super) fn read_part_of_member(
         &self,
         part: &ChunkRegion<'_>,
         out: &mut Output<'_>,
@@ -146,19 +167,50 @@ impl Array {
     ) -> Result<bool, ArrayError> {
         let Some(place) = self.in_member(part.chunk)? else { return Ok(false) };
         let members = place.members;
-        if let Some((member, found)) = place.in_one_chunk(part.in_chunk) {
+        let repeats = members.new_axis.filter(|axis| members.repeats(out.view().shape(), *axis));
+        if let Some(axis) = repeats {
+            // A member has the elements once, and a list may repeat the index of a new axis.
+            let mut shape = out.view().shape().to_vec();
+            let count = shape.get_mut(axis).map_or(0, |count| std::mem::replace(count, 1));
+            let view = View::contiguous(&shape).map_err(CopyError::from)?;
+            let mut once = zarr_view::zeroed(view.len().saturating_mul(out.element_size()))?;
+            let mut to = Output::new(&mut once, &view, out.element_size())?;
+            self.read_part_of_member(part, &mut to, buffers)?;
+            for at in 0..count {
+                let mut ranges: Vec<Range<usize>> = shape.iter().map(|size| 0..*size).collect();
+                if let Some(range) = ranges.get_mut(axis) {
+                    *range = at..at.saturating_add(1);
+                }
+                let element = out.element();
+                out.shrink(&ranges)?.copy_from(&view, &once, element, &[])?;
+            }
+            return Ok(true);
+        }
+        if let Some((member, found)) = place.in_one_chunk(part) {
             let failed = |cause| members.failed(&place.number, cause);
             let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
             let read = members.with_output(out, |mut out| {
-                member.read_box(&found.region(), &mut out, &mut worker)
+                member.read_part(&found.region(), &mut out, &mut worker)
             });
             *buffers = worker.buffers;
             return read.map(|()| true).map_err(failed);
         }
-        let axes = part.in_chunk.iter().map(stepped);
+        let axes = part.indices().map(|axis| match axis {
+            AxisIndices::Slice(slice) => stepped(&slice),
+            AxisIndices::List(list) => list.into(),
+        });
         let read = place.with(axes, |member, selection| {
             let selected = Selected::new(member, &selection)?;
             let length = selected.length;
+            if let Some(order) = selected.order() {
+                // A list goes back and forth between chunks of the member.
+                let mut elements = selected.zeroed()?;
+                member.read_and_order(selected, &order, &mut elements, NonZeroUsize::MIN)?;
+                return members.with_output(out, |mut out| {
+                    let view = View::contiguous(out.view().shape()).map_err(CopyError::from)?;
+                    Ok(out.copy_from(&view, &elements, out.element(), &[])?)
+                });
+            }
             let transfer = Transfer::new(selected, length)?;
             let mut worker = Worker::with_buffers(member, std::mem::take(buffers));
             members.with_output(out, |out| {
@@ -220,6 +272,36 @@ impl Array {
             Ok(if points.axes().is_empty() { repeated(read, 1, count) } else { read })
         };
         place.with(axes, read).map(Some)
+    }
+
+    /// Reads points of a chunk from the member that holds it, in the order of the points; their
+    /// indices on each axis count from the chunk's first element. False if the array has its own
+    /// chunks.
+    pub(super) fn read_points_of_member(
+        &self,
+        chunk: &[u64],
+        points: impl FnOnce() -> Vec<Vec<u64>>,
+        out: &mut [u8],
+    ) -> Result<bool, ArrayError> {
+        let Some(place) = self.in_member(chunk)? else { return Ok(false) };
+        let axes = points().into_iter().map(AxisSelection::Indices);
+        let read = place.with(axes, |member, selection| {
+            let indices = selection.axes().iter().map(|axis| axis.indices().collect());
+            let points = Points::new(indices.collect::<Vec<Vec<u64>>>());
+            let alone = member.clone().with_threads(NonZeroUsize::MIN);
+            if !points.axes().is_empty() {
+                return alone.read_points_in_order(&points, out);
+            }
+            // Points of an array without axes are one.
+            let element = alone.read(Selection::new(Vec::new()))?;
+            out.chunks_exact_mut(element.len().max(1)).for_each(|to| to.copy_from_slice(&element));
+            Ok(())
+        })?;
+        if read.is_none() {
+            let size = self.element_size().max(1);
+            out.chunks_exact_mut(size).for_each(|to| to.copy_from_slice(self.fill()));
+        }
+        Ok(true)
     }
 
     /// The requests for a planned chunk, which is a member: the requests for all chunks of the member,

@@ -35,6 +35,7 @@ use crate::hierarchy::version_2;
 use crate::layout::ChunkLayout;
 use crate::layout::occupied_edges;
 use crate::parallel;
+use crate::selection::pieces::PieceLimits;
 use crate::store::{Key, Prefix, Store, UpdatePolicy};
 
 #[cfg(feature = "async")]
@@ -48,8 +49,11 @@ pub use variable::LimitedStrings;
 pub(crate) use variable::TYPICAL;
 pub use worker::objects;
 
-/// Bytes of a local file that are read in the time that one more range takes.
-const RANGE_COST: u64 = 3 << 10;
+/// Bytes of a piece of a chunk that is read in pieces: each thread holds the encoded bytes of one.
+const NEAR_PIECE: u64 = 4 << 20;
+
+/// As [`NEAR_PIECE`], for a store where each further piece waits for an answer.
+const FAR_PIECE: u64 = 16 << 20;
 
 /// Bytes of chunks that more threads than cores may hold while they wait for a store.
 const WAITING_MEMORY: u64 = 256 << 20;
@@ -97,7 +101,8 @@ pub struct Array {
     /// Of a handle that makes an asynchronous change: whether its future was dropped.
     #[cfg(feature = "async")]
     dropped: Option<Arc<AtomicBool>>,
-    range_cost: u64,
+    /// The user's setting, if any.
+    range_cost: Option<u64>,
     empty_chunks_stored: bool,
 }
 
@@ -168,7 +173,7 @@ impl Array {
             in_flight: None,
             #[cfg(feature = "async")]
             dropped: None,
-            range_cost: RANGE_COST,
+            range_cost: None,
             empty_chunks_stored: false,
         })
     }
@@ -274,12 +279,14 @@ impl Array {
         Self { hierarchy, shared: Arc::new(shared), ..self.clone() }
     }
 
-    /// Sets the number of bytes that can be read in the time that one more range takes; the
-    /// default, 3 KiB, suits local files. Ranges that are no further apart than this are read as
-    /// one. With 0, only needed bytes are read.
+    /// Sets the number of bytes that can be read in the time that one more range takes. Ranges that
+    /// are no further apart than this are read as one. With 0, only needed bytes are read.
+    ///
+    /// The default is [that of the store](crate::store::Capabilities::range_cost): 3 KiB for local
+    /// files, 64 KiB for remote stores.
     #[must_use]
     pub fn with_range_cost(mut self, bytes: u64) -> Self {
-        self.range_cost = bytes;
+        self.range_cost = Some(bytes);
         self
     }
 
@@ -335,9 +342,16 @@ impl Array {
         self.threads
     }
 
-    /// The cost set by [`with_range_cost`](Self::with_range_cost).
+    /// The cost set by [`with_range_cost`](Self::with_range_cost), or that of the store.
     pub(crate) fn range_cost(&self) -> u64 {
-        self.range_cost
+        self.range_cost.unwrap_or_else(|| self.store().capabilities().range_cost())
+    }
+
+    /// What one piece of a chunk may cost a reader.
+    pub(crate) fn piece_limits(&self) -> PieceLimits {
+        let is_far = self.store().capabilities().requests_in_flight > parallel::cores();
+        let bytes = if is_far { FAR_PIECE } else { NEAR_PIECE };
+        PieceLimits { bytes, range_cost: self.range_cost() }
     }
 
     /// Only asynchronous changes can be cancelled.

@@ -1,100 +1,19 @@
-//! Elements of a chunk that are not a box: the box around them is read, then they are gathered from it.
+//! Buffers for elements that are not a box of their chunk, and the boxes around them.
 
 use zarr_codec::Slice;
-use zarr_grid::{AxisPart, AxisSelection, PartIndices};
-use zarr_view::{CopyError, Output, View};
+use zarr_grid::AxisSelection;
+use zarr_view::CopyError;
 
-use crate::counts::{bytes_of, narrow, room};
-use crate::selection::index_moves::{IndexMoves, Pair};
+use crate::counts::{narrow, room};
 
-/// The moves of a part's elements from the box around them to their place.
-pub(crate) struct Gather {
-    moves: IndexMoves,
-    around: View,
-    part: View,
-    /// Bytes of each.
-    around_len: usize,
-    part_len: usize,
-}
-
-impl Gather {
-    /// Compares the selection along each axis with the box that is read for it; `None` if they
-    /// are equal.
-    pub(crate) fn new(
-        axes: &[AxisPart<'_>],
-        slices: &[Slice],
-        element_size: usize,
-    ) -> Result<Option<Self>, CopyError> {
-        let mut same = true;
-        let pairs: Vec<Vec<Pair>> = axes
-            .iter()
-            .zip(slices)
-            .map(|(axis, slice)| {
-                let pairs: Vec<Pair> = match axis.indices {
-                    PartIndices::List { in_chunk, .. } => {
-                        let in_box = |index: &u64| {
-                            let distance = narrow(*index).saturating_sub(slice.start);
-                            distance.checked_div(slice.step).unwrap_or(0)
-                        };
-                        in_chunk.iter().map(in_box).zip(0..).collect()
-                    }
-                    PartIndices::Step { .. } => (0..slice.count).map(|at| (at, at)).collect(),
-                };
-                same &= pairs.len() == slice.count && pairs.iter().all(|(from, to)| from == to);
-                pairs
-            })
-            .collect();
-        if same {
-            return Ok(None);
-        }
-        let around: Vec<usize> = slices.iter().map(|slice| slice.count).collect();
-        let part: Vec<usize> = pairs.iter().map(Vec::len).collect();
-        let bytes = |shape: &[usize]| {
-            let too_large = CopyError::Memory { bytes: usize::MAX };
-            bytes_of(shape, element_size).ok_or(too_large)
-        };
-        Ok(Some(Self {
-            moves: IndexMoves::new(&pairs, &around, &part, element_size),
-            around_len: bytes(&around)?,
-            part_len: bytes(&part)?,
-            around: View::contiguous(&around)?,
-            part: View::contiguous(&part)?,
-        }))
-    }
-
-    /// The view of the box that is to be read.
-    #[cfg(feature = "async")]
-    pub(crate) fn view(&self) -> &View {
-        &self.around
-    }
-
-    /// The box to read, in reused memory.
-    pub(crate) fn around<'o>(
-        &self,
-        memory: &'o mut GatherBuffers,
-        element_size: usize,
-    ) -> Result<Output<'o>, CopyError> {
-        Output::new(room(&mut memory.around, self.around_len)?, &self.around, element_size)
-    }
-
-    /// Moves the elements from the box to their place.
-    pub(crate) fn finish(
-        &self,
-        memory: &mut GatherBuffers,
-        place: &mut Output<'_>,
-    ) -> Result<(), CopyError> {
-        let around = room(&mut memory.around, self.around_len)?;
-        let part = room(&mut memory.part, self.part_len)?;
-        self.moves.run(around, part);
-        place.copy_from(&self.part, part, place.element(), &[])
-    }
-}
-
-/// A buffer for elements before they are gathered.
+/// Buffers for elements before they are moved to their places.
 #[derive(Default)]
 pub(crate) struct GatherBuffers {
     around: Vec<u8>,
+    /// All elements of a part, if its place in the caller's memory has gaps.
     part: Vec<u8>,
+    /// The bytes of several ranges.
+    pub(crate) ranges: Vec<u8>,
 }
 
 impl GatherBuffers {
@@ -102,24 +21,37 @@ impl GatherBuffers {
     pub(crate) fn room(&mut self, length: usize) -> Result<&mut [u8], CopyError> {
         room(&mut self.around, length)
     }
+
+    /// As [`room`](Self::room), for a box and for the part that it belongs to.
+    pub(crate) fn rooms(
+        &mut self,
+        around: usize,
+        part: usize,
+    ) -> Result<(&mut [u8], &mut [u8]), CopyError> {
+        Ok((room(&mut self.around, around)?, room(&mut self.part, part)?))
+    }
 }
 
-/// The indices of a chunk to read for a list: the listed indices if they ascend with a constant
+/// The indices of a list, if they ascend with a constant step.
+pub(crate) fn as_slice(list: &[u64]) -> Option<Slice> {
+    let step = match list {
+        [first, second, ..] => second.checked_sub(*first).filter(|step| *step > 0)?,
+        _ => 1,
+    };
+    let is_even =
+        list.windows(2).all(|pair| matches!(pair, [a, b] if a.checked_add(step) == Some(*b)));
+    let start = narrow(*list.first()?);
+    is_even.then_some(Slice { start, count: list.len(), step: narrow(step) })
+}
+
+/// The indices of a chunk around a list: the listed indices if they ascend with a constant
 /// step, otherwise all from the first to the last.
 pub(crate) fn slice_around(list: &[u64]) -> Slice {
-    let start = list.iter().min().copied().unwrap_or(0);
-    let end = list.iter().max().map_or(0, |last| last.saturating_add(1));
-    let step = match list {
-        [first, second, ..] => second.checked_sub(*first).filter(|step| *step > 0),
-        _ => Some(1),
-    };
-    let even = |step: &u64| {
-        list.windows(2).all(|pair| matches!(pair, [a, b] if a.checked_add(*step) == Some(*b)))
-    };
-    match step.filter(even) {
-        Some(step) => Slice { start: narrow(start), count: list.len(), step: narrow(step) },
-        None => (narrow(start)..narrow(end)).into(),
-    }
+    as_slice(list).unwrap_or_else(|| {
+        let start = list.iter().min().copied().unwrap_or(0);
+        let end = list.iter().max().map_or(0, |last| last.saturating_add(1));
+        (narrow(start)..narrow(end)).into()
+    })
 }
 
 /// The indices of a chunk to read for the selection along an axis.

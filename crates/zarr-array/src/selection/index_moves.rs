@@ -8,6 +8,7 @@ pub(crate) type Pair = (usize, usize);
 
 /// Moves between two buffers of elements in C order: the product of one list of pairs per axis. If
 /// several moves have the same target, the last in C order of the pairs wins.
+#[derive(Clone, Debug)]
 pub(crate) struct IndexMoves {
     /// For each axis but the last, distances in bytes from the start of source and target.
     outer: Vec<Vec<Pair>>,

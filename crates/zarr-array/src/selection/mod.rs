@@ -3,6 +3,7 @@
 mod any;
 pub(crate) mod gather;
 pub(crate) mod index_moves;
+pub(crate) mod pieces;
 pub(crate) mod points;
 mod text;
 

@@ -205,31 +205,6 @@ impl Groups {
     pub(crate) fn cuts(&self) -> &[usize] {
         self.ends.split_last().map_or(&[], |(_, before)| before)
     }
-
-    /// Divides groups further: `divide` may give each point of a group the number of its part.
-    pub(crate) fn divided<E>(
-        self,
-        mut divide: impl FnMut(&[usize]) -> Result<Option<Vec<u64>>, E>,
-    ) -> Result<Self, E> {
-        let mut divided = Self { order: Vec::with_capacity(self.order.len()), ends: Vec::new() };
-        for number in 0..self.len() {
-            let (group, before) = (self.group(number), divided.order.len());
-            match divide(group)? {
-                None => {
-                    divided.order.extend_from_slice(group);
-                    divided.ends.push(divided.order.len());
-                }
-                Some(parts) => {
-                    let inner = sorted(&parts, usize::MAX);
-                    let part = |at: usize| parts.get(at);
-                    let ends = ends(&inner, |a, b| part(a) == part(b));
-                    divided.ends.extend(ends.iter().map(|end| before.saturating_add(*end)));
-                    divided.order.extend(inner.iter().filter_map(|at| group.get(*at)));
-                }
-            }
-        }
-        Ok(divided)
-    }
 }
 
 /// The positions of numbers below `bound` in ascending order; equal ones stay in their order.

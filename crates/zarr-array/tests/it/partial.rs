@@ -14,6 +14,7 @@ use zarr_store_tests::hand_on;
 
 use crate::regions::all_steps;
 
+mod needed;
 mod strings;
 
 /// A store that counts the bytes it gives.

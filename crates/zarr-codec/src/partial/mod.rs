@@ -15,6 +15,7 @@
 mod need;
 pub(crate) mod shard;
 mod spans;
+mod units;
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -30,6 +31,7 @@ use crate::transform::Slice;
 pub use need::Need;
 use shard::ShardRead;
 use spans::Spans;
+pub use units::ReadUnits;
 
 /// Reads a region of a chunk from encoded bytes that the caller fetches; made by
 /// [`ChunkCodec::reader`].
@@ -142,12 +144,17 @@ impl<C: Deref<Target = ChunkCodec>> ChunkReader<C> {
     }
 
     /// Whether the index of a shard is needed next.
-    pub(crate) fn needs_index(&self) -> bool {
+    #[must_use]
+    pub fn needs_index(&self) -> bool {
         matches!(&self.state, State::Shard(read) if read.index().is_none())
     }
 
-    /// Takes the bytes of the index, and decodes nothing.
-    pub(crate) fn supply_index(
+    /// Takes the bytes of the index, and decodes nothing. `object_len` is the length of the whole
+    /// encoded chunk, if known.
+    ///
+    /// # Errors
+    /// [`ChunkError`] if the bytes are not such an index, or if no index is needed.
+    pub fn supply_index(
         &mut self,
         bytes: &[u8],
         object_len: Option<u64>,

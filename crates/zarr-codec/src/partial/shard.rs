@@ -47,8 +47,7 @@ pub(crate) struct ShardRead<T> {
 
 impl<T: InnerChunks> ShardRead<T> {
     /// A read of `count` inner chunks of a shard with `after` bytes after it in the object. `None`
-    /// if there are so many that reading the whole shard is faster than reading the index and then
-    /// the chunks.
+    /// if there are so many that reading the others too costs no more than one range.
     pub(crate) fn new(
         shard: &ShardCodec,
         after: u64,
@@ -57,7 +56,8 @@ impl<T: InnerChunks> ShardRead<T> {
         range_cost: u64,
     ) -> Option<Self> {
         let all = shard.grid_shape().iter().try_fold(1_usize, |n, count| n.checked_mul(*count))?;
-        if range_cost > 0 && count > all / 2 {
+        let others = widen(all.saturating_sub(count)).saturating_mul(shard.inner().bytes());
+        if range_cost > 0 && others <= range_cost {
             return None;
         }
         let range = shard.index_bytes(after);

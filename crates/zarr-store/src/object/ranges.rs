@@ -8,11 +8,11 @@ use object_store::{Error, GetOptions, GetRange};
 
 use super::client::{Client, describe, present};
 use crate::store::read_range::len_within;
+use crate::store::types::FAR_RANGE_COST;
 use crate::{Key, ObjectMeta, Operation, ReadRange, StoreError, reserve};
 
-/// The largest gap between two ranges that one request fetches. At 20 ms per request and 50 MB/s
-/// per connection, reading the gap costs less than a tenth of another request.
-const MAX_GAP: u64 = 64 << 10;
+/// The largest gap between two ranges that one request fetches.
+const MAX_GAP: u64 = FAR_RANGE_COST;
 /// The most bytes that adjacent ranges share one request for; longer ones are split into concurrent
 /// requests.
 const MAX_REQUEST: u64 = 8 << 20;

@@ -10,7 +10,7 @@ use crate::array::joined::InMember;
 use crate::array::read::region_reader::RegionReader;
 use crate::array::worker::Worker;
 use crate::error::ArrayError;
-use crate::selection::gather::{Gather, GatherBuffers};
+use crate::selection::gather::GatherBuffers;
 use crate::store::{AsyncStore, Object, StoreError};
 use crate::transfer::{ChunkRegion, OwnedRegion};
 
@@ -19,7 +19,7 @@ pub(super) struct ChunkRead {
     array: Array,
     pending: PendingRead,
     pub(super) reader: RegionReader<Arc<ChunkCodec>>,
-    /// The elements around the part, until the part is gathered from them.
+    /// Elements of the part that are not in their place yet.
     gathered: GatherBuffers,
     /// If the array is a member of another array: that array, and the numbers of the member.
     member_of: Option<(Array, Vec<u64>)>,
@@ -31,10 +31,10 @@ impl ChunkRead {
         pending: PendingRead,
         member_of: Option<(Array, Vec<u64>)>,
     ) -> Result<Self, ArrayError> {
-        let PendingRead { part, gather, place } = &pending;
+        let PendingRead { part, place } = &pending;
         let codec = array.fixed_codec(&part.chunk_shape)?;
         let key = array.layout().key(&part.chunk)?;
-        let view = gather.as_ref().map_or(place.view(), Gather::view);
+        let view = place.view();
         let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
         let reshaped = match members.filter(|members| members.new_axis.is_some()) {
             Some(members) => {
@@ -73,22 +73,13 @@ impl ChunkRead {
         let Self { array, pending, reader, gathered, member_of } = self;
         let members = member_of.as_ref().and_then(|(joined, _)| joined.members());
         let (part, mut place) = (pending.part.region(), pending.place.lend());
-        let supply = |out: &mut Output<'_>| {
-            let supply =
-                |out: &mut Output<'_>| reader.supply(array, &part, found, &encoded, out, scratch);
-            match members {
-                Some(members) => members.with_output(out, |mut out| supply(&mut out)),
-                None => supply(out),
-            }
-        };
-        let Some(gather) = &pending.gather else {
-            supply(&mut place)?;
-            return Ok(encoded);
-        };
-        supply(&mut gather.around(gathered, array.element_size())?)?;
-        if reader.need().is_none() {
-            gather.finish(gathered, &mut place)?;
-        }
+        let buffers = (scratch, gathered);
+        let supply =
+            |out: &mut Output<'_>| reader.supply(array, &part, (found, &encoded), out, buffers);
+        match members {
+            Some(members) => members.with_output(&mut place, |mut out| supply(&mut out)),
+            None => supply(&mut place),
+        }?;
         Ok(encoded)
     }
 
@@ -104,7 +95,6 @@ impl ChunkRead {
 /// A part that is not begun, and its place.
 pub(super) struct PendingRead {
     part: OwnedRegion,
-    gather: Option<Gather>,
     place: OwnedOutput,
 }
 
@@ -119,20 +109,12 @@ pub(super) enum Begun {
 
 impl PendingRead {
     pub(super) fn new<M: AsMut<[u8]> + Send + 'static>(
-        array: &Array,
         part: &ChunkRegion<'_>,
         places: &OwnedGrid<M>,
-    ) -> Result<Self, ArrayError> {
+    ) -> Self {
         let place = places.take(part.number);
         let place = place.expect("each part is visited once, so that its place is there");
-        let gather = part.gather(array.element_size())?;
-        let part = OwnedRegion {
-            chunk: part.chunk.to_vec(),
-            chunk_shape: part.chunk_shape.to_vec(),
-            in_chunk: part.in_chunk.to_vec(),
-            is_whole: part.is_whole,
-        };
-        Ok(Self { part, gather, place })
+        Self { part: part.to_owned(), place }
     }
 
     /// Begins to read it from the array's own chunks.
@@ -158,17 +140,9 @@ impl PendingRead {
             None => Begun::Not(Box::new(self)),
         };
         let Begun::Not(pending) = begun else { return Ok(begun) };
-        let Self { part, gather, mut place } = *pending;
+        let Self { part, mut place } = *pending;
         let mut worker = Worker::new(array);
-        let mut out = place.lend();
-        let Some(gather) = gather else {
-            array.read_box(&part.region(), &mut out, &mut worker)?;
-            return Ok(Begun::Done);
-        };
-        let mut gathered = GatherBuffers::default();
-        let mut around = gather.around(&mut gathered, array.element_size())?;
-        array.read_box(&part.region(), &mut around, &mut worker)?;
-        gather.finish(&mut gathered, &mut out)?;
+        array.read_part(&part.region(), &mut place.lend(), &mut worker)?;
         Ok(Begun::Done)
     }
 
@@ -177,7 +151,11 @@ impl PendingRead {
             self.place.lend().fill(array.fill())?;
             return Ok(Begun::Done);
         }
-        let Some((member, found)) = place.in_one_chunk(&self.part.in_chunk) else {
+        let shape = self.place.view().shape();
+        if place.members.new_axis.is_some_and(|axis| place.members.repeats(shape, axis)) {
+            return Ok(Begun::Not(Box::new(self)));
+        }
+        let Some((member, found)) = place.in_one_chunk(&self.part.region()) else {
             return Ok(Begun::Not(Box::new(self)));
         };
         let Some(face) = member.face() else { return Ok(Begun::Not(Box::new(self))) };

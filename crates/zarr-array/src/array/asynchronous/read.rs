@@ -235,7 +235,7 @@ impl Array {
         let read = Read::new(self, store);
         let mut regions = transfer.regions(0..transfer.parts());
         // One walk over the chunks: to begin anew for each may take a step for each chunk before it.
-        let next = || Some(PendingRead::new(self, &regions.next_region()?, &places));
+        let next = || Some(Ok(PendingRead::new(&regions.next_region()?, &places)));
         stream::iter(iter::from_fn(next))
             .try_for_each_concurrent(self.chunks_in_flight().get(), |part| read.part(part))
             .await?;

@@ -57,6 +57,16 @@ impl PointChunk {
         numbers
     }
 
+    /// The indices of points within the chunk, on each axis.
+    pub(super) fn indices(&self, points: &Points, group: &[usize]) -> Vec<Vec<u64>> {
+        let axes = points.axes().iter().zip(&self.origin);
+        axes.map(|(axis, origin)| {
+            let indices = group.iter().filter_map(|position| axis.get(*position));
+            indices.map(|index| index.saturating_sub(*origin)).collect()
+        })
+        .collect()
+    }
+
     /// The numbers of the points' elements in C order of the chunk.
     pub(super) fn elements(&self, points: &Points, group: &[usize]) -> Vec<usize> {
         let shape: Vec<usize> = self.shape.iter().map(|edge| narrow(*edge)).collect();

@@ -1,19 +1,24 @@
 //! Reading single elements.
 
-use zarr_codec::{ChunkCodec, Need, Slice};
+use std::sync::Arc;
+
+use zarr_codec::{ReadUnits, Slice};
 use zarr_view::{CopyError, Output, View};
 
 use super::PointChunk;
 use crate::array::Array;
-use crate::array::worker::{ChunkBuffers, Worker};
-use crate::counts::{bytes_of, narrow, wide};
+use crate::array::worker::Worker;
+use crate::counts::{PerAxis, bytes_of, narrow, wide};
 use crate::error::ArrayError;
 use crate::parallel;
+use crate::selection::index_moves::IndexMoves;
+use crate::selection::pieces::{Pieces, PointBox};
 use crate::selection::points::{Groups, Points};
 use crate::transfer::ChunkRegion;
 
-/// Bytes that can be read in the time that one more request takes.
-const REQUEST_COST: usize = 256 << 10;
+/// The bytes of a box per point, up to which points of uncompressed elements are read with the box
+/// around them.
+const NEAR: usize = 3 << 10;
 
 impl Array {
     /// The bytes that the elements take.
@@ -30,7 +35,7 @@ impl Array {
         points: &Points,
         out: &mut [u8],
     ) -> Result<(), ArrayError> {
-        let groups = self.divided(points, Groups::by_chunk(self, points)?)?;
+        let groups = Groups::by_chunk(self, points)?;
         if groups.order().is_sorted() {
             return self.read_groups(points, &groups, out);
         }
@@ -70,7 +75,7 @@ impl Array {
         parallel::for_each(wide(groups.len()), threads, || Worker::new(self), work)
     }
 
-    /// Reads points of one chunk: the box around them, from which they are picked.
+    /// Reads points of one chunk.
     fn read_group(
         &self,
         points: &Points,
@@ -80,59 +85,31 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Some(first) = group.first() else { return Ok(()) };
         let place = PointChunk::of(self, points, *first);
-        let around = place.around(points, group);
-        let starts: Vec<usize> = around.iter().map(|slice| slice.start).collect();
-        let shape: Vec<usize> = around.iter().map(|slice| slice.count).collect();
+        if self.read_points_of_member(&place.chunk, || place.indices(points, group), out)? {
+            return Ok(());
+        }
+        let codec = worker.codecs.of(&place.shape)?;
         let size = self.element_size();
-        let too_large = CopyError::Memory { bytes: usize::MAX };
-        let length = bytes_of(&shape, size).ok_or(too_large)?;
-        let view = View::contiguous(&shape).map_err(CopyError::from)?;
-        let is_whole = shape.iter().zip(&place.shape).all(|(count, edge)| *count == narrow(*edge));
-        let part = ChunkRegion::of_chunk(&place.chunk, &place.shape, &around, is_whole);
-        let mut gathered = std::mem::take(&mut worker.buffers.gathered);
-        let elements = gathered.room(length)?;
-        self.read_box(&part, &mut Output::new(elements, &view, size)?, worker)?;
-        let places = place.in_box(points, group, &starts, &shape);
-        for (slot, number) in out.chunks_exact_mut(size).zip(places) {
-            let from = number.saturating_mul(size);
-            let element = elements.get(from..from.saturating_add(size));
-            slot.copy_from_slice(element.expect("the box contains its points"));
-        }
-        worker.buffers = ChunkBuffers { gathered, ..std::mem::take(&mut worker.buffers) };
-        Ok(())
-    }
-
-    /// Divides the groups in chunks where a read can be smaller than the box around the points.
-    fn divided(&self, points: &Points, groups: Groups) -> Result<Groups, ArrayError> {
-        // Members have their own chunks.
-        if self.members().is_some() {
-            return Ok(groups);
-        }
-        let mut worker = Worker::new(self);
-        groups.divided(|group| {
-            let [first, _, ..] = group else { return Ok(None) };
-            let place = PointChunk::of(self, points, *first);
-            let codec = worker.codecs.of(&place.shape)?;
-            // Chunks that must be read whole are read once.
-            let one = place.around(points, std::slice::from_ref(first));
-            let view = View::contiguous(&vec![1; one.len()]).map_err(CopyError::from)?;
-            if matches!(codec.reader(&one, &view, 0).need(), Need::All) {
-                return Ok(None);
-            }
-            Ok(match codec.shard() {
-                Some(_) => place.inner_chunks(codec, points, group),
-                None => place.apart(points, group, self.element_size()),
-            })
-        })
+        let pieces = Arc::new(place.pieces(points, group, &codec.units(), size));
+        let around = pieces.region(0);
+        let mut axes = around.iter().zip(&place.shape);
+        let is_whole = pieces.len() == 1 && axes.all(|(slice, edge)| slice.count == narrow(*edge));
+        let part = ChunkRegion::of_points(&place.chunk, &place.shape, &pieces, is_whole);
+        let view = View::contiguous(&[group.len()]).map_err(CopyError::from)?;
+        self.read_part(&part, &mut Output::new(out, &view, size)?, worker)
     }
 }
 
 impl PointChunk {
     /// The box of the chunk around points.
-    fn around(&self, points: &Points, group: &[usize]) -> Vec<Slice> {
+    fn around(
+        &self,
+        points: &Points,
+        group: impl Iterator<Item = usize> + Clone,
+    ) -> PerAxis<Slice> {
         let axes = points.axes().iter().zip(&self.origin);
         axes.map(|(axis, origin)| {
-            let indices = || group.iter().filter_map(|position| axis.get(*position).copied());
+            let indices = || group.clone().filter_map(|position| axis.get(position).copied());
             let start = indices().min().unwrap_or_default().saturating_sub(*origin);
             let last = indices().max().unwrap_or_default().saturating_sub(*origin);
             (narrow(start)..narrow(last.saturating_add(1))).into()
@@ -140,40 +117,52 @@ impl PointChunk {
         .collect()
     }
 
-    /// The element of each point, if reading each separately takes less than reading the box around
-    /// them.
-    fn apart(&self, points: &Points, group: &[usize], element_size: usize) -> Option<Vec<u64>> {
-        let around = self.around(points, group);
-        let counts: Vec<usize> = around.iter().map(|slice| slice.count).collect();
-        let bytes = bytes_of(&counts, element_size).unwrap_or(usize::MAX);
-        let is_wide = bytes > group.len().saturating_mul(REQUEST_COST);
-        is_wide.then(|| self.elements(points, group).into_iter().map(wide).collect())
-    }
-
-    /// The inner chunk of each point, if reading these takes less than reading the box around all
-    /// points.
-    fn inner_chunks(
+    /// Boxes around the points that are read together: those of one inner chunk of a shard, or all
+    /// of a chunk that is read whole. Of uncompressed elements, all if their box is small, else
+    /// those of an edge of this many bytes.
+    fn pieces(
         &self,
-        codec: &ChunkCodec,
         points: &Points,
         group: &[usize],
-    ) -> Option<Vec<u64>> {
-        let shard = codec.shard()?;
-        let inner = |position: &usize| {
-            let index: Vec<usize> = self.within(points, *position).collect();
-            let stored = codec.transform().stored_position(&index)?;
-            Some(wide(shard.locate(stored)?.0))
+        units: &ReadUnits,
+        element_size: usize,
+    ) -> Pieces {
+        let around = self.around(points, group.iter().copied());
+        let counts: PerAxis<usize> = around.iter().map(|slice| slice.count).collect();
+        let is_small = bytes_of(&counts, element_size)
+            .is_some_and(|bytes| bytes <= group.len().saturating_mul(NEAR));
+        let unit: Option<Vec<usize>> = match units {
+            ReadUnits::InnerChunks { shape, .. } => Some(shape.clone()),
+            ReadUnits::Elements { .. } if !is_small => Some(vec![1; counts.len()]),
+            _ => None,
         };
-        let numbers: Vec<u64> = group.iter().map(inner).collect::<Option<_>>()?;
-        let mut distinct = numbers.clone();
-        distinct.sort_unstable();
-        distinct.dedup();
-        // As many as the box would have if all were of equal size.
-        let elements =
-            |counts: &mut dyn Iterator<Item = usize>| counts.fold(1_usize, usize::saturating_mul);
-        let around = elements(&mut self.around(points, group).iter().map(|slice| slice.count));
-        let inner = elements(&mut shard.inner().shape().iter().copied()).max(1);
-        let in_box = around.checked_div(inner).unwrap_or(0);
-        (distinct.len().saturating_mul(2) < in_box).then_some(numbers)
+        // Each point, by the number of its unit.
+        let number = |position: usize| {
+            let Some(unit) = &unit else { return 0 };
+            let axes = self.within(points, position).zip(unit).zip(&self.shape);
+            axes.fold(0_usize, |number, ((index, size), edge)| {
+                let count = narrow(*edge).div_ceil(*size);
+                let at = index.checked_div(*size).unwrap_or(0);
+                number.saturating_mul(count).saturating_add(at)
+            })
+        };
+        let numbers = group.iter().map(|position| number(*position));
+        let mut numbered: Vec<(usize, usize)> = numbers.zip(0..).collect();
+        if !numbered.is_sorted() {
+            numbered.sort_unstable();
+        }
+        let boxes = numbered.chunk_by(|(a, _), (b, _)| a == b).map(|together| {
+            let positions: Vec<usize> =
+                together.iter().filter_map(|(_, at)| group.get(*at).copied()).collect();
+            let region = self.around(points, positions.iter().copied());
+            let starts: PerAxis<usize> = region.iter().map(|slice| slice.start).collect();
+            let shape: PerAxis<usize> = region.iter().map(|slice| slice.count).collect();
+            let from = self.in_box(points, &positions, &starts, &shape);
+            let pairs = from.into_iter().zip(together.iter().map(|(_, at)| *at)).collect();
+            let elements = shape.iter().fold(1_usize, |all, n| all.saturating_mul(*n));
+            let moves = IndexMoves::new(&[pairs], &[elements], &[group.len()], element_size);
+            PointBox { region, moves }
+        });
+        Pieces::Points { boxes: boxes.collect(), shape: [group.len()] }
     }
 }

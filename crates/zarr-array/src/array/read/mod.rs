@@ -1,5 +1,6 @@
 //! Reading selections.
 
+pub(crate) mod piece_readers;
 pub(crate) mod region_reader;
 
 use std::num::NonZeroUsize;
@@ -24,11 +25,13 @@ impl Array {
     /// Chunks that are not stored read as the fill value.
     ///
     /// Each chunk that the selection touches is read once. If a chunk can be read in part, only the
-    /// selected elements are read; for a list of indices, also the elements between them. Lists
-    /// that go back and forth between chunks need a second buffer as large as the result. So do
-    /// points that are not in the order of the chunks. If a large chunk that can be read in part
-    /// has few points, only the points are read; of a shard, only the inner chunks that contain
-    /// points.
+    /// selected elements are read, with gaps of less than the [range
+    /// cost](Array::with_range_cost); of a shard, only the inner chunks that contain selected elements.
+    /// This holds for ranges, steps, lists and points. Large shards are read in pieces of some
+    /// MiB, so that their encoded bytes are never in memory as a whole.
+    ///
+    /// Lists that go back and forth between chunks need a second buffer as large as the result. So do
+    /// points that are not in the order of the chunks.
     ///
     /// # Errors
     /// [`ArrayError`] names the axis and the selected indices, or the chunk that could not be
@@ -147,29 +150,13 @@ impl Array {
     pub(in crate::array) fn read_part(
         &self,
         part: &ChunkRegion<'_>,
-        place: &mut Output<'_>,
-        worker: &mut Worker<'_>,
-    ) -> Result<(), ArrayError> {
-        let size = self.element_size();
-        let Some(gather) = part.gather(size)? else { return self.read_box(part, place, worker) };
-        let mut gathered = std::mem::take(&mut worker.buffers.gathered);
-        self.read_box(part, &mut gather.around(&mut gathered, size)?, worker)?;
-        gather.finish(&mut gathered, place)?;
-        worker.buffers.gathered = gathered;
-        Ok(())
-    }
-
-    /// Reads the box of a chunk that is the part, or contains it.
-    pub(in crate::array) fn read_box(
-        &self,
-        part: &ChunkRegion<'_>,
         out: &mut Output<'_>,
         worker: &mut Worker<'_>,
     ) -> Result<(), ArrayError> {
-        if self.read_box_of_member(part, out, &mut worker.buffers)? {
+        if self.read_part_of_member(part, out, &mut worker.buffers)? {
             return Ok(());
         }
-        let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, .. } } = worker;
+        let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, gathered } } = worker;
         let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
         if part.fills_chunk() && codec.stores_memory() && self.read_in_place(key, out)? {
             return Ok(());
@@ -177,7 +164,7 @@ impl Array {
         let mut reader = RegionReader::new(self, part, key.clone(), codec, out.view())?;
         while let Some(range) = reader.need() {
             let found = self.store().get(key, range, encoded);
-            reader.supply(self, part, found, encoded, out, scratch)?;
+            reader.supply(self, part, (found, encoded), out, (scratch, gathered))?;
         }
         Ok(())
     }

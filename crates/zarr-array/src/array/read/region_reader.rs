@@ -3,11 +3,14 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-use zarr_codec::{ChunkCodec, ChunkError, ChunkReader, Need, Scratch, ShardIndex};
+use zarr_codec::{ChunkCodec, ChunkError, Need, Scratch, ShardIndex};
 use zarr_view::{Output, View};
 
 use crate::array::Array;
+use crate::array::read::piece_readers::{PieceError, PieceReaders};
 use crate::error::{ArrayError, chunk_error};
+use crate::selection::gather::GatherBuffers;
+use crate::selection::pieces::Pieces;
 use crate::store::{Key, ObjectMeta, ReadRange, StoreError, Version};
 use crate::transfer::ChunkRegion;
 
@@ -147,8 +150,9 @@ impl OneVersion {
 /// decode on another. Each call must be given the same array and part.
 pub(in crate::array) struct RegionReader<C> {
     object: OneVersion,
+    readers: PieceReaders<C>,
+    /// How to begin again.
     codec: C,
-    reader: ChunkReader<C>,
     done: bool,
 }
 
@@ -163,13 +167,14 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
     ) -> Result<Self, ArrayError> {
         let is_shard = codec.shard().is_some();
         let mut object = OneVersion::new(array, key, codec.ordinary_encoded(), is_shard)?;
-        let mut reader = new_reader(array, part, codec.clone(), view, &object);
-        if !part.is_whole
-            && let Some(index) = object.cached_index(array, part.chunk)
-        {
-            reader.use_index(index);
-        }
-        Ok(Self { object, codec, reader, done: false })
+        let readers = new_readers(array, part, codec.clone(), false);
+        let index = match part.is_whole && !readers.is_cut() {
+            true => None,
+            false => object.cached_index(array, part.chunk),
+        };
+        let mut reader = Self { object, readers, codec, done: false };
+        reader.readers.begin(part, view, index.as_ref())?;
+        Ok(reader)
     }
 
     #[cfg(feature = "async")]
@@ -179,7 +184,7 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
 
     /// The bytes of the chunk's object that are needed next, `None` if the part has been read.
     pub(in crate::array) fn need(&self) -> Option<ReadRange<'_>> {
-        if self.done { None } else { read_range(self.reader.need()) }
+        if self.done { None } else { read_range(self.readers.need()) }
     }
 
     /// Takes the store's answer: the object's size and version, and the needed `bytes`.
@@ -187,41 +192,108 @@ impl<C: Deref<Target = ChunkCodec> + Clone> RegionReader<C> {
         &mut self,
         array: &Array,
         part: &ChunkRegion<'_>,
-        found: Result<Option<ObjectMeta>, StoreError>,
-        bytes: &[u8],
+        (found, bytes): (Result<Option<ObjectMeta>, StoreError>, &[u8]),
         out: &mut Output<'_>,
-        scratch: &mut Scratch,
+        (scratch, buffers): (&mut Scratch, &mut GatherBuffers),
     ) -> Result<(), ArrayError> {
         match self.object.judge(array, part.chunk, found)? {
-            Answer::Found(found) => {
-                self.reader
-                    .supply(bytes, Some(found.size), out, array.fill(), scratch)
-                    .map_err(|cause| self.object.failed(cause))?;
-                self.object.keep_index(array, part.chunk, self.reader.index());
-            }
+            Answer::Found(found) => self.decode(array, part, &found, bytes, out, scratch, buffers),
             Answer::Missing => {
                 crate::store::reached!("read: a chunk is not stored");
                 self.done = true;
-                out.fill(array.fill())?;
+                Ok(out.fill(array.fill())?)
             }
             Answer::Replaced => {
-                self.reader = new_reader(array, part, self.codec.clone(), out.view(), &self.object);
+                let whole = self.object.is_restless();
+                self.begin_again(array, part, out.view(), whole)
             }
         }
-        Ok(())
+    }
+
+    fn begin_again(
+        &mut self,
+        array: &Array,
+        part: &ChunkRegion<'_>,
+        view: &View,
+        whole: bool,
+    ) -> Result<(), ArrayError> {
+        self.readers = new_readers(array, part, self.codec.clone(), whole);
+        Ok(self.readers.begin(part, view, None)?)
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "those of supply")]
+    fn decode(
+        &mut self,
+        array: &Array,
+        part: &ChunkRegion<'_>,
+        found: &ObjectMeta,
+        mut bytes: &[u8],
+        out: &mut Output<'_>,
+        scratch: &mut Scratch,
+        buffers: &mut GatherBuffers,
+    ) -> Result<(), ArrayError> {
+        let Self { object, readers, .. } = self;
+        let failed = |error| match error {
+            PieceError::Chunk(cause) => object.failed(cause),
+            PieceError::Copy(cause) => cause.into(),
+        };
+        if !readers.is_cut() {
+            readers
+                .supply(bytes, Some(found.size), out, array.fill(), scratch, buffers)
+                .map_err(failed)?;
+            object.keep_index(array, part.chunk, readers.index());
+            self.done = matches!(readers.need(), Need::Nothing);
+            return Ok(());
+        }
+        let index = if readers.needs_index() {
+            if part.is_whole && found.version.is_none() {
+                // Several requests could read a mixture of two versions.
+                return self.begin_again(array, part, out.view(), true);
+            }
+            let index = readers
+                .supply_index(bytes, found.size, scratch)
+                .map_err(|cause| object.failed(cause))?;
+            object.keep_index(array, part.chunk, index.as_ref());
+            readers.begin(part, out.view(), index.as_ref())?;
+            if !readers.is_free() {
+                return Ok(());
+            }
+            bytes = &[];
+            index
+        } else {
+            readers.index().cloned()
+        };
+        loop {
+            let supplied =
+                readers.supply(bytes, Some(found.size), out, array.fill(), scratch, buffers);
+            supplied.map_err(failed)?;
+            readers.begin(part, out.view(), index.as_ref())?;
+            if readers.is_done() {
+                self.done = true;
+                return Ok(readers.finish(out, buffers)?);
+            }
+            if !readers.is_free() {
+                return Ok(());
+            }
+            bytes = &[];
+        }
     }
 }
 
-fn new_reader<C: Deref<Target = ChunkCodec>>(
+/// The readers of a part; `whole`: all bytes of the chunk are to be read in one request.
+pub(crate) fn new_readers<C: Deref<Target = ChunkCodec> + Clone>(
     array: &Array,
     part: &ChunkRegion<'_>,
     codec: C,
-    view: &View,
-    object: &OneVersion,
-) -> ChunkReader<C> {
-    if part.is_whole || object.is_restless() {
-        ChunkReader::whole(codec, part.in_chunk)
-    } else {
-        ChunkReader::new(codec, part.in_chunk, view, array.range_cost)
-    }
+    whole: bool,
+) -> PieceReaders<C> {
+    let limits = array.piece_limits();
+    let pieces = match part.points {
+        Some(pieces) => Some(Arc::clone(pieces)),
+        None => {
+            let (size, whole) = (array.element_size(), part.is_whole);
+            Pieces::new(part.indices(), || codec.units(), size, whole, limits).map(Arc::new)
+        }
+    };
+    PieceReaders::new(codec, part, pieces, limits, whole)
 }

@@ -277,7 +277,7 @@ impl Array {
         let mut object = OneVersion::new(self, self.layout().key(chunk)?, most, is_shard)?;
         let begin = |object: &OneVersion| match whole || object.is_restless() {
             true => VariableChunkReader::whole(codec, elements.clone()),
-            false => VariableChunkReader::new(codec, elements.clone(), self.range_cost),
+            false => VariableChunkReader::new(codec, elements.clone(), self.range_cost()),
         };
         let mut reader = begin(&object);
         if !whole && let Some(index) = object.cached_index(self, chunk) {

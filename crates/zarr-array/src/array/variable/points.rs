@@ -52,14 +52,8 @@ impl Array {
     ) -> Result<Option<ByteStrings>, ArrayError> {
         let Some(first) = group.first() else { return Ok(None) };
         let place = PointChunk::of(self, points, *first);
-        if let Some(read) = self.read_variable_points_of_member(&place.chunk, || {
-            let axes = points.axes().iter().zip(&place.origin);
-            axes.map(|(axis, origin)| {
-                let indices = group.iter().filter_map(|position| axis.get(*position));
-                indices.map(|index| index.saturating_sub(*origin)).collect()
-            })
-            .collect()
-        })? {
+        let indices = || place.indices(points, group);
+        if let Some(read) = self.read_variable_points_of_member(&place.chunk, indices)? {
             return Ok(read);
         }
         let elements = place.elements(points, group);

@@ -62,15 +62,16 @@ fn one_string_of_a_shard_takes_its_index_and_one_inner_chunk() {
     }
 }
 
-/// All of a shard is one request, and so is most of it, unless requests cost nothing.
+/// All of a shard is one request, and so is most of it, if the rest costs less than a range.
 #[test]
-fn most_of_a_shard_of_strings_is_one_request() {
+fn almost_all_of_a_shard_of_strings_is_one_request() {
     let codecs = format!("[{}]", shard("[10]", &format!("[{VLEN}]"), "end"));
     let (store, array, _) = thousand(&codecs, "string");
     array.read_as::<String>(0..1000).expect("reads");
     let whole = INDEX + 100 * INNER;
     assert_eq!(store.asked_for(), (1, whole));
-    let far = array.clone().with_range_cost(1);
+    // The inner chunks count as ten numbers each.
+    let far = array.clone().with_range_cost(800);
     far.read_as::<String>(0..900).expect("reads");
     assert_eq!(store.asked_for(), (1, whole));
     array.read_as::<String>(0..900).expect("reads");
