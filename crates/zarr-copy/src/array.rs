@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use zarr_array::Array;
+use zarr_array::node;
 use zarr_array::unfinished::Kind;
-use zarr_metadata::ArrayMetadata;
+use zarr_array::{Array, Hierarchy};
+use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{Prefix, Store};
 
 use crate::begin::{begin, withdraw};
-use crate::content::ContentDigest;
 use crate::endpoint::Endpoint;
 use crate::error::TransferError;
 use crate::intermediate::{Intermediate, remove_left};
@@ -16,6 +16,7 @@ use crate::marker::{Marker, TargetState};
 use crate::parts::{Share, copy_part_of_array};
 use crate::plan::CopyPlan;
 use crate::prepared::Prepared;
+use crate::source_store::OneState;
 use crate::tasks::route::Route;
 use crate::{CopyOptions, CopyProgress, CopySummary};
 
@@ -35,7 +36,8 @@ use crate::{CopyOptions, CopyProgress, CopySummary};
 /// [`TransferError::OtherDocument`] if another program has put a document there, and
 /// [`TransferError::Unfinished`] unless `resume` is set. [`TransferError::OtherParts`],
 /// [`TransferError::Removed`] and [`TransferError::PartOverwrites`] of a [part](CopyOptions::part);
-/// otherwise errors of reading and writing. Chunks that were written before an error stay, to be
+/// [`TransferError::ChangedMeanwhile`] if the source changes while it is copied; otherwise errors of
+/// reading and writing. Chunks that were written before an error stay, to be
 /// resumed; without any, the target is empty again.
 ///
 /// # Examples
@@ -66,16 +68,56 @@ pub fn copy_array(
     options: &CopyOptions,
     progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<(Array, CopySummary), TransferError> {
+    let source = Hierarchy::from(from.store());
+    let here = Endpoint::in_hierarchy(&source, from.prefix());
+    let watched = OneState::of(here, options)?;
+    let (here, options) = (watched.endpoint(here), &watched.options);
+    let from = &from.clone().with_store(Arc::clone(here.store));
+    copy_opened((here, from), (store, prefix), metadata, options, progress)
+        .or_else(|error| here.of_one_state(Err(error)))
+}
+
+/// Copies an array from which one state is read.
+fn copy_opened(
+    (here, from): (Endpoint<'_>, &Array),
+    (store, prefix): (Arc<dyn Store>, &Prefix),
+    metadata: ArrayMetadata,
+    options: &CopyOptions,
+    progress: &mut dyn FnMut(CopyProgress),
+) -> Result<(Array, CopySummary), TransferError> {
     let store = store.checked().unwrap_or(store);
+    refuse_other_document(here, from)?;
     let prepared = Prepared::new(from, store.clone(), prefix, metadata, options)?;
-    let here = Endpoint::new(from.store(), from.prefix());
     let there = Endpoint::new(&store, prefix);
     let metadata = prepared.to.metadata();
     let document = from.metadata().json();
     let marker = Marker::new(here, document, there, Kind::Array, metadata.json().to_owned())?;
-    let work = |found, share: &Share<'_>| run(&prepared, from, found, share, options, progress);
+    let ends = (here, from);
+    let work = |found, share: &Share<'_>| run(&prepared, ends, found, share, options, progress);
     let summary = copy_one(marker, here, metadata, options, &mut || Ok(()), work)?;
     Ok((prepared.to, summary))
+}
+
+/// Refuses an array whose elements are stored in another way than when it was opened.
+fn refuse_other_document(here: Endpoint<'_>, from: &Array) -> Result<(), TransferError> {
+    let Ok(NodeMetadata::Array(found)) = node::open(here.store, here.prefix) else {
+        // An array may be opened without a document.
+        return Ok(());
+    };
+    let opened = from.metadata();
+    let is_same = found.shape() == opened.shape()
+        && found.data_type() == opened.data_type()
+        && found.chunk_grid() == opened.chunk_grid()
+        && found.chunk_key_encoding() == opened.chunk_key_encoding()
+        && found.fill_value() == opened.fill_value()
+        && found.codecs() == opened.codecs();
+    match is_same {
+        true => Ok(()),
+        false => {
+            let keys = vec![node::metadata_key(here.prefix)];
+            Err(TransferError::ChangedMeanwhile { keys, count: 1 })
+        }
+    }
 }
 
 /// Copies one array, or a part of it; its copy has this marker, and `metadata` is the target's.
@@ -88,7 +130,8 @@ pub(crate) fn copy_one(
     look: &mut dyn FnMut() -> Result<(), TransferError>,
     work: impl FnOnce(TargetState, &Share<'_>) -> Result<CopySummary, TransferError>,
 ) -> Result<CopySummary, TransferError> {
-    let marker = marker.with_content(ContentDigest::of(from)?);
+    let marker = marker.with_content(from.digest());
+    let work = |found, share: &Share<'_>| from.of_one_state(work(found, share));
     let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
     if let Some(part) = options.checked_part()? {
         return copy_part_of_array(marker, part, from, metadata, options, work);
@@ -107,7 +150,7 @@ pub(crate) fn copy_one(
 /// caller handles marker and document.
 pub(crate) fn run(
     prepared: &Prepared,
-    from: &Array,
+    (here, from): (Endpoint<'_>, &Array),
     found: TargetState,
     share: &Share<'_>,
     options: &CopyOptions,
@@ -125,8 +168,8 @@ pub(crate) fn run(
         let is_sparse = route == Route::Sparse;
         return prepared.copy(from, found, share, options, is_sparse, progress);
     };
-    let first =
-        intermediate.fill(from, found, share, options, &mut |at| progress(at.of_pass(0)))?;
+    let first = intermediate
+        .fill((here, from), found, share, options, &mut |at| progress(at.of_pass(0)))?;
     let second = Prepared::new(
         intermediate.array(),
         prepared.to.store().clone(),

@@ -152,7 +152,8 @@ impl<'a> ArrayCopy<'a> {
                 copy_objects(self.from, self.to, of, found, options, progress)
             }
             Some((array, prepared)) => {
-                let mut summary = run(prepared, array, found, share, options, progress)?;
+                let mut summary =
+                    run(prepared, (self.from, array), found, share, options, progress)?;
                 let owned = share.objects(self.to.prefix);
                 let ends = (self.from, self.to);
                 summary.add(copy_beside_chunks(ends, array, &owned, found, options)?);

@@ -84,39 +84,50 @@ impl ContentDigest {
         self.0
     }
 
-    /// The digest of everything at and below a node; `None` if its store cannot list.
-    pub(crate) fn of(from: Endpoint<'_>) -> Result<Option<Self>, TransferError> {
-        let mut digest = Self::default();
-        let name = |key: &Key| from.prefix.strip(key).unwrap_or_default().to_owned();
-        if let Some(listed) = from.store.list_described(from.prefix) {
-            for found in listed {
-                match found {
-                    Ok((key, meta)) => digest.add_object(&name(&key), &meta),
-                    Err(error) => return unlisted(error),
-                }
-            }
-            return Ok(Some(digest));
-        }
-        let mut keys = from.store.list(from.prefix, Links::Follow);
-        loop {
-            let batch = keys.by_ref().take(BATCH).collect::<Result<Vec<Key>, _>>();
-            let batch = match batch {
-                Ok(batch) if batch.is_empty() => return Ok(Some(digest)),
-                Ok(batch) => batch,
+    /// Adds an object by the facts that [`is_listed_again`](crate::source_state) compares: these
+    /// are not stored, so they may contain a device number.
+    pub(crate) fn add_state(&mut self, name: &str, meta: Option<&ObjectMeta>) {
+        self.add(name, |entry| {
+            let Some(meta) = meta else { return };
+            meta.size.hash(entry);
+            meta.version.hash(entry);
+            meta.modified.filter(|_| meta.version.is_none()).hash(entry);
+        });
+    }
+}
+
+/// Calls `visit` with the name and the description of everything at and below a node; `None` for a
+/// link that leads to no object. False if the store cannot list.
+pub(crate) fn each_object(
+    from: Endpoint<'_>,
+    visit: &mut dyn FnMut(&str, Option<ObjectMeta>),
+) -> Result<bool, TransferError> {
+    let name = |key: &Key| from.prefix.strip(key).unwrap_or_default().to_owned();
+    if let Some(listed) = from.store.list_described(from.prefix) {
+        for found in listed {
+            match found {
+                Ok((key, meta)) => visit(&name(&key), Some(meta)),
                 Err(error) => return unlisted(error),
-            };
-            let threads = parallel::requests(&**from.store);
-            let metas = parallel::map(&batch, threads, |key| match from.store.head(key) {
-                // No copy reads it.
-                Err(StoreError::OutsideRoot { .. } | StoreError::DanglingLink { .. }) => Ok(None),
-                found => found,
-            });
-            for (key, meta) in batch.iter().zip(metas.map_err(source)?) {
-                match meta {
-                    Some(meta) => digest.add_object(&name(key), &meta),
-                    None => digest.add_document(&name(key), ""),
-                }
             }
+        }
+        return Ok(true);
+    }
+    let mut keys = from.store.list(from.prefix, Links::Follow);
+    loop {
+        let batch = keys.by_ref().take(BATCH).collect::<Result<Vec<Key>, _>>();
+        let batch = match batch {
+            Ok(batch) if batch.is_empty() => return Ok(true),
+            Ok(batch) => batch,
+            Err(error) => return unlisted(error),
+        };
+        let threads = parallel::requests(&**from.store);
+        let metas = parallel::map(&batch, threads, |key| match from.store.head(key) {
+            // No copy reads it.
+            Err(StoreError::OutsideRoot { .. } | StoreError::DanglingLink { .. }) => Ok(None),
+            found => found,
+        });
+        for (key, meta) in batch.iter().zip(metas.map_err(source)?) {
+            visit(&name(key), meta);
         }
     }
 }
@@ -140,8 +151,8 @@ pub(crate) fn hash_of(parts: &[&[u8]]) -> u64 {
 }
 
 /// A store that cannot be listed may be readable all the same.
-fn unlisted(error: StoreError) -> Result<Option<ContentDigest>, TransferError> {
-    if error.cannot_list() { Ok(None) } else { Err(source(error)) }
+fn unlisted(error: StoreError) -> Result<bool, TransferError> {
+    if error.cannot_list() { Ok(false) } else { Err(source(error)) }
 }
 
 #[cfg(test)]

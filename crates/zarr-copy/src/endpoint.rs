@@ -8,7 +8,9 @@ use zarr_array::version_2;
 use zarr_array::{Group, Hierarchy, refresh_consolidated};
 use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
 
+use crate::content::ContentDigest;
 use crate::error::{TransferError, source};
+use crate::source_state::SourceState;
 
 /// The direct children of a group or folder.
 #[derive(Debug, Default)]
@@ -25,6 +27,8 @@ pub struct Endpoint<'a> {
     pub(crate) store: &'a Arc<dyn Store>,
     /// The same with the members of its arrays, if some arrays consist of others.
     hierarchy: Option<&'a Hierarchy>,
+    /// The state of a source from which a copy reads.
+    state: Option<&'a SourceState>,
     pub(crate) prefix: &'a Prefix,
 }
 
@@ -32,13 +36,39 @@ impl<'a> Endpoint<'a> {
     /// The node at `prefix` in `store`.
     #[must_use]
     pub fn new(store: &'a Arc<dyn Store>, prefix: &'a Prefix) -> Self {
-        Self { store, hierarchy: None, prefix }
+        Self { store, hierarchy: None, state: None, prefix }
     }
 
     /// The node at `prefix` in a hierarchy that may have arrays that consist of others.
     #[must_use]
     pub fn in_hierarchy(hierarchy: &'a Hierarchy, prefix: &'a Prefix) -> Self {
-        Self { store: hierarchy, hierarchy: Some(hierarchy), prefix }
+        Self { store: hierarchy, hierarchy: Some(hierarchy), state: None, prefix }
+    }
+
+    /// The same source, of which only this state is read, through `store`.
+    pub(crate) fn of_state(self, store: &'a Hierarchy, state: &'a SourceState) -> Self {
+        Self { store, hierarchy: Some(store), state: Some(state), ..self }
+    }
+
+    /// The digest of the objects of the source; `None` if its store cannot list.
+    pub(crate) fn digest(self) -> Option<ContentDigest> {
+        self.state?.content()
+    }
+
+    /// See [`SourceState::of_one_state`].
+    pub(crate) fn of_one_state<T>(
+        self,
+        result: Result<T, TransferError>,
+    ) -> Result<T, TransferError> {
+        match self.state {
+            Some(state) => state.of_one_state(result),
+            None => result,
+        }
+    }
+
+    /// See [`SourceState::check_listed`].
+    pub(crate) fn check_listed(self, count: u64) -> Result<(), TransferError> {
+        self.state.map_or(Ok(()), |state| state.check_listed(self.prefix, count))
     }
 
     /// The store with the members of its arrays.
@@ -67,7 +97,8 @@ impl<'a> Endpoint<'a> {
         let overlap = match (self.store.linking(), to.store.location(to.prefix)) {
             (Some(from), Some(to)) => from.reads_from(self.prefix, &to).map_err(source)?,
             _ => {
-                let same = std::ptr::addr_eq(Arc::as_ptr(self.store), Arc::as_ptr(to.store));
+                let own = self.state.map_or(self.store, SourceState::store);
+                let same = std::ptr::addr_eq(Arc::as_ptr(own), Arc::as_ptr(to.store));
                 let within = |a: &Prefix, b: &Prefix| {
                     let mut a = a.segments();
                     b.segments().all(|segment| a.next() == Some(segment))

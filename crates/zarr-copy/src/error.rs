@@ -113,6 +113,15 @@ pub enum TransferError {
         /// The target's path.
         path: String,
     },
+    /// Objects of the source were added, removed or replaced while they were copied. What was copied
+    /// is not resumed: a copy has one state of its source.
+    #[error("source: changed while it was copied: {}; start again when nothing changes it", Changed(keys, *count))]
+    ChangedMeanwhile {
+        /// Some of the objects that changed, by their keys in the source.
+        keys: Vec<String>,
+        /// The number of objects that are known to have changed.
+        count: u64,
+    },
     /// The unfinished copy at the target has its intermediates in another place, where they would
     /// remain.
     #[error(
@@ -278,6 +287,26 @@ pub enum TransferError {
         /// Its key.
         key: String,
     },
+}
+
+/// The objects that changed.
+struct Changed<'a>(&'a [String], u64);
+
+impl fmt::Display for Changed<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(keys, count) = *self;
+        for (at, key) in keys.iter().enumerate() {
+            let comma = if at > 0 { ", " } else { "" };
+            write!(f, "{comma}{}", Printable(key))?;
+        }
+        let more = count.saturating_sub(u64::try_from(keys.len()).unwrap_or(u64::MAX));
+        let and = if keys.is_empty() { "" } else { " and " };
+        match more {
+            0 => Ok(()),
+            1 => write!(f, "{and}1 more object"),
+            more => write!(f, "{and}{more} more objects"),
+        }
+    }
 }
 
 /// How many parts a copy is in.

@@ -69,13 +69,12 @@ impl<'p> Intermediate<'p> {
     /// `found` is the state of the target: leftovers of another copy are removed.
     pub(crate) fn fill(
         &self,
-        from: &Array,
+        (here, from): (Endpoint<'_>, &Array),
         found: TargetState,
         share: &Share<'_>,
         options: &CopyOptions,
         progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
-        let here = Endpoint::new(from.store(), from.prefix());
         here.apart(self.place())?;
         let document = self.array.metadata().json();
         let marker = Marker::new(

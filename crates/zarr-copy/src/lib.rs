@@ -13,8 +13,16 @@
 //! if the marker shows that it is the same copy: the same location of the source, and the same
 //! documents of source and target. The target then has only objects of this copy, since a copy
 //! begins with an empty target. So a task is skipped if all its chunks exist, and the other tasks
-//! are done again. The result is the same, byte for byte. The caller must know that the source's
-//! chunks have not changed meanwhile.
+//! are done again. The result is the same, byte for byte.
+//!
+//! # Sources that change
+//! A copy is a copy of one state of its source, or it ends with
+//! [`ChangedMeanwhile`](TransferError::ChangedMeanwhile), which names objects that were added,
+//! removed or replaced. So the source is listed before the first read and after the last one, and
+//! each read is compared with the first listing, as far as the store has versions, sizes and times
+//! of its objects. Nobody can see a change within a file that leaves its size and its times. If the
+//! objects are too many for the memory, or the store cannot list, reads are compared later, and a
+//! resumed copy compares the bytes of what is stored.
 //!
 //! # Intermediates
 //! If tasks are small compared with the chunks of the source, they would decode these many times.
@@ -55,6 +63,8 @@ mod objects;
 mod parts;
 mod plan;
 mod prepared;
+mod source_state;
+mod source_store;
 mod tasks;
 mod tree;
 

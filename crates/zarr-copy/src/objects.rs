@@ -100,8 +100,10 @@ pub(crate) fn copy_objects(
         progress(CopyProgress { done: summary.bytes, ..CopyProgress::default() });
         Ok::<(), TransferError>(())
     };
+    let mut count = 0_u64;
     for listed in from.store.list_sized(from.prefix) {
         let (key, size) = listed.map_err(source)?;
+        count = count.saturating_add(1);
         match from.prefix.strip(&key) {
             Some(name) if node::is_of_array(name, renamed.is_version_2) => {}
             Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
@@ -120,6 +122,7 @@ pub(crate) fn copy_objects(
         }
     }
     copy(&mut chunks, &mut others)?;
+    from.check_listed(count)?;
     Ok(summary)
 }
 
@@ -160,10 +163,11 @@ pub(crate) fn copy_below(
 ) -> Result<CopySummary, TransferError> {
     let interrupted = target != TargetState::Fresh;
     let batch = Batch { from, to, renamed: None, array: None, interrupted, options };
-    let mut summary = CopySummary::default();
+    let (mut summary, mut count) = (CopySummary::default(), 0_u64);
     let mut keys = Vec::new();
     for listed in from.store.list_sized(from.prefix) {
         let (key, size) = listed.map_err(source)?;
+        count = count.saturating_add(1);
         if key.name() == MARKER {
             return Err(TransferError::UnfinishedSource { path: from.path() });
         }
@@ -180,6 +184,7 @@ pub(crate) fn copy_below(
     }
     owned.check()?;
     summary.add(batch.copy(&keys)?);
+    from.check_listed(count)?;
     Ok(summary)
 }
 
@@ -215,8 +220,10 @@ pub(crate) fn copy_beside_chunks(
     let (encoding, rank) = (array.metadata().chunk_key_encoding(), array.shape().len());
     let mut summary = CopySummary::default();
     let mut others = Vec::new();
+    let mut count = 0_u64;
     for key in from.store.list(from.prefix, Links::Follow) {
         let key = key.map_err(source)?;
+        count = count.saturating_add(1);
         let name = from.prefix.strip(&key).unwrap_or_default();
         let is_document = node::is_of_array(name, array.metadata().is_version_2());
         if is_document || encoding.decode(name, rank).is_some() {
@@ -232,6 +239,7 @@ pub(crate) fn copy_beside_chunks(
         }
     }
     summary.add(copy_others(ends, &others, owned, target, options)?);
+    from.check_listed(count)?;
     Ok(summary)
 }
 

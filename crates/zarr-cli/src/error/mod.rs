@@ -362,6 +362,9 @@ fn transfer(place: &str, memory: u64, begun: Option<bool>, cause: &TransferError
             "{place}: the source has changed since the unfinished copy or join here began, which would \
              have parts of both; --overwrite starts again"
         ),
+        TransferError::ChangedMeanwhile { .. } => {
+            format!("{cause}, with --overwrite if {place} has a part of the copy")
+        }
         TransferError::Memory { path, by_source, needed, .. } => format!(
             "{}: the copy of one chunk needs {} of memory (its elements, the buffers to decode and \
              encode chunks, and what the program itself takes), more than the {} of --memory; give \

@@ -5,11 +5,10 @@ use zarr_metadata::GroupMetadata;
 use zarr_store::{Key, Prefix, StoreExt as _};
 
 use crate::array_copy::{ArrayCopy, Change};
-use crate::content::ContentDigest;
 use crate::error::{TransferError, source};
 use crate::marker::Marker;
 use crate::objects::{copy_below, copy_others, documents_below};
-use crate::parts::{Joined, PartRun};
+use crate::parts::{Joined, PartRun, Share};
 use crate::tree::first_visit::FirstVisit;
 use crate::tree::walk::{Step, Visit, Walk};
 use crate::{CopyProgress, CopySummary, UnfitArray};
@@ -36,7 +35,7 @@ pub(crate) fn copy_group_in_parts(
         Ok(())
     })?;
     let marker = first.group_marker(from, to, group, change)?;
-    let marker = marker.with_content(ContentDigest::of(from)?);
+    let marker = marker.with_content(from.digest());
     let marker = marker.in_parts(part.of(), &below, options.nodes_only);
     let run = PartRun::new(&marker, part);
     let joined = run.join(from, None)?;
@@ -57,7 +56,7 @@ pub(crate) fn copy_group_in_parts(
             }
         })?;
     }
-    let mut summary = run.work(joined, |found, share| {
+    let work = &mut |found, share: &Share<'_>| {
         let mut summary = CopySummary::default();
         for step in Walk::new(from, to) {
             let Step { prefix, new, visit } = step?;
@@ -87,7 +86,8 @@ pub(crate) fn copy_group_in_parts(
             }
         }
         Ok(summary)
-    })?;
+    };
+    let mut summary = run.work(joined, |found, share| from.of_one_state(work(found, share)))?;
     let put = || {
         documents(first, change, &mut |document| match document {
             Document::Node(node) => {

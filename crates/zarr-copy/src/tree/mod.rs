@@ -13,13 +13,13 @@ use zarr_store::Prefix;
 use crate::array::copy_one;
 use crate::array_copy::{ArrayCopy, Change};
 use crate::begin::{begin, withdraw};
-use crate::content::ContentDigest;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 use crate::marker::TargetState;
 use crate::objects::{copy_below, copy_others};
 use crate::parts::Share;
 use crate::plan::CopyPlan;
+use crate::source_store::OneState;
 use crate::tree::first_visit::FirstVisit;
 use crate::tree::in_parts::copy_group_in_parts;
 use crate::tree::together::{Together, Waiting};
@@ -80,7 +80,12 @@ pub fn copy_tree(
         true => names_without_key(&**from.store, from.prefix).map_err(source)?,
         false => Vec::new(),
     };
-    let summary = copy_node(from, to, change, options, progress)?;
+    // Refuses a source that is no node before everything below it is listed.
+    node::open(from.store, from.prefix).map_err(source)?;
+    let watched = OneState::of(from, options)?;
+    let (from, options) = (watched.endpoint(from), &watched.options);
+    let summary = copy_node(from, to, change, options, progress)
+        .or_else(|error| from.of_one_state(Err(error)))?;
     Ok(CopySummary { without_key, ..summary })
 }
 
@@ -110,7 +115,7 @@ fn copy_node(
                 return copy_group_in_parts(&mut first, &group, part, change, progress);
             }
             let marker = first.group_marker(from, to, &group, change)?;
-            let marker = marker.with_content(ContentDigest::of(from)?);
+            let marker = marker.with_content(from.digest());
             let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
             let tree =
                 begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
@@ -140,7 +145,12 @@ fn copy_node(
                         };
                         let ended = below.as_ref().unwrap_or(&marker);
                         let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        summary.add(ended.finish(tree, &marker, || Ok(one))?);
+                        // Before the root's document is put.
+                        let end = || match here.prefix == from.prefix {
+                            true => from.of_one_state(Ok(one)),
+                            false => Ok(one),
+                        };
+                        summary.add(ended.finish(tree, &marker, end)?);
                     }
                     Visit::Array(metadata) => {
                         waiting.push(Waiting { prefix, new, metadata: *metadata });
@@ -168,6 +178,7 @@ fn copy_node(
                 }
                 Ok(())
             });
+            let walked = walked.or_else(|error| from.of_one_state(Err(error)));
             if let (Err(error), TargetState::Fresh) = (&walked, tree) {
                 withdraw(&marker, error);
             }

@@ -123,7 +123,9 @@ impl From<TransferError> for Raised {
             | TransferError::OtherCopy { .. }
             | TransferError::OtherDocument { .. }
             | TransferError::OtherIntermediates { .. } => PyFileExistsError::new_err(text),
-            TransferError::SourceChanged { .. } => ConflictError::new_err(text),
+            TransferError::SourceChanged { .. } | TransferError::ChangedMeanwhile { .. } => {
+                ConflictError::new_err(text)
+            }
             TransferError::Memory { .. } => PyMemoryError::new_err(text),
             // An exception that Python raised.
             TransferError::Change { cause, .. } => match cause.downcast::<PyErr>() {
