@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Instant;
 
 use crate::conformance::{fixtures, requirements};
-use crate::release::{book, minute};
+use crate::release::book;
 use crate::rules::{api, tidy};
 use crate::run::{Outcome, cargo, crates, output, read, root, step as run, target, tracked};
 use crate::testing::{optimised, python, s3, simulate};
@@ -16,28 +16,24 @@ use crate::testing::{optimised, python, s3, simulate};
 struct Step {
     name: &'static str,
     budget: f64,
-    when: When,
+    /// Only with `--full`.
+    full: bool,
     /// Runs while the steps after it do: it leaves a core idle.
     beside: bool,
     run: fn() -> Outcome,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum When {
-    Always,
-    /// Only with `--quick`.
-    Quick,
-    /// Not with `--quick`: parts that need a second build.
-    Full,
-}
-
-const fn step(name: &'static str, when: When, budget: f64, run: fn() -> Outcome) -> Step {
-    Step { name, budget, when, beside: false, run }
+const fn step(name: &'static str, budget: f64, run: fn() -> Outcome) -> Step {
+    Step { name, budget, full: false, beside: false, run }
 }
 
 impl Step {
     const fn beside(self) -> Self {
         Self { beside: true, ..self }
+    }
+
+    const fn full(self) -> Self {
+        Self { full: true, ..self }
     }
 
     /// Runs it, and gives the line of the report.
@@ -51,45 +47,40 @@ impl Step {
     }
 }
 
-/// 20 minutes in total without those of `--quick` and beside others.
+/// 20 minutes in total without those of `--full` and beside others.
 ///
 /// Tests run twice, but for those of safe crates ([`optimised`]): without debug assertions and with
 /// all features, and by the README's command with the default features and debug assertions.
 const STEPS: &[Step] = &[
-    step("format, tidy, fixtures, conformance", When::Always, 0.5, rules),
-    step("clippy", When::Always, 1.8, clippy),
-    step("the README's first command", When::Full, 0.9, first_command),
-    step("tests, all features", When::Quick, 4.5, tests),
-    step("simulation", When::Always, 1.2, || {
-        simulate::simulate(&["--seeds".to_owned(), "5000".to_owned()])
-    }),
-    step("orders of threads", When::Always, 0.5, simulate::threads),
-    step("tests, all features, optimised", When::Full, 4.0, optimised_tests),
+    step("format, tidy, fixtures, conformance", 0.5, rules),
+    step("clippy", 1.8, clippy),
+    step("the README's first command", 0.9, first_command),
+    step("simulation", 1.2, || simulate::simulate(&["--seeds".to_owned(), "5000".to_owned()])),
+    step("orders of threads", 0.5, simulate::threads).full(),
+    step("tests, all features, optimised", 4.0, optimised_tests),
     // Its tests in Python use one core. The builds take turns.
-    step("Python package", When::Full, 9.0, || python::python(&["--if-possible".to_owned()]))
-        .beside(),
-    step("documentation", When::Always, 0.3, documentation),
-    step("public items", When::Full, 0.4, || api::api(&["--check".to_owned()])),
-    step("object storage", When::Full, 1.5, || s3::s3_test(&["--quick".to_owned()])),
-    step("each crate and feature alone", When::Full, 4.0, selective_dependencies),
-    step("book", When::Full, 0.6, || book::book(&[])),
-    step("without std, without vectors", When::Full, 0.2, no_std_no_vectors),
-    step("the README's tests", When::Full, 5.0, readme_tests),
+    step("Python package", 9.0, || python::python(&["--if-possible".to_owned()])).beside(),
+    step("documentation", 0.3, documentation),
+    step("public items", 0.4, || api::api(&["--check".to_owned()])),
+    step("object storage", 1.5, || s3::s3_test(&["--quick".to_owned()])).full(),
+    step("each crate and feature alone", 4.0, selective_dependencies).full(),
+    step("book", 0.6, || book::book(&[])),
+    step("without std, without vectors", 0.2, no_std_no_vectors),
+    step("the README's tests", 5.0, readme_tests),
 ];
 
-/// Runs every check, or with `--quick` those that need no second build, and reports how long each
+/// Runs the checks that a change must pass, or with `--full` all of them, and reports how long each
 /// took. Taking longer than planned is not a failure: machines differ.
 pub(crate) fn check(arguments: &[String]) -> Outcome {
-    let quick = match arguments {
+    let full = match arguments {
         [] => false,
-        [flag] if flag == "--quick" => true,
-        _ => return Err("usage: cargo xtask check [--quick]".to_owned()),
+        [flag] if flag == "--full" => true,
+        _ => return Err("usage: cargo xtask check [--full]".to_owned()),
     };
-    let left_out = if quick { When::Full } else { When::Quick };
     let mut report = String::new();
     let outcome = thread::scope(|scope| {
         let mut beside = Vec::new();
-        for step in STEPS.iter().filter(|step| step.when != left_out) {
+        for step in STEPS.iter().filter(|step| full || !step.full) {
             match step.beside {
                 true => beside.push(scope.spawn(|| step.timed())),
                 false => report += &step.timed()?,
@@ -187,13 +178,20 @@ fn lock_files() -> Outcome {
     Ok(())
 }
 
+/// The line of the README that begins with this.
+fn readme_line(start: &str) -> Result<String, String> {
+    let readme = read("README.md")?;
+    let line = readme.lines().find(|line| line.starts_with(start));
+    Ok(line.ok_or_else(|| format!("README.md has no line that begins with {start}"))?.to_owned())
+}
+
 /// The first command of the README, which builds what a new user has. Whoever needs what this build
 /// lacks is told how to install it.
 fn first_command() -> Outcome {
     const CODECS: &str = r#"[{"name": "bytes"}, {"name": "numcodecs.adler32"}]"#;
     const ADVICE: &str = "this build is without";
     const INSTALL: &str = "`cargo install --path crates/zarr-cli --features all-codecs` adds it";
-    let line = minute::line("cargo run ")?;
+    let line = readme_line("cargo run ")?;
     run(Command::new("bash").args(["-c", &line]))?;
     let (program, _) = line.split_once(" -- ").ok_or("the first command has no ` -- `")?;
     let script = format!("{program} -- \"$@\"");
@@ -221,14 +219,9 @@ fn clippy() -> Outcome {
 /// The crate whose tests in `src` the README's command leaves out, because they take long to compile.
 pub(crate) const INNER_TESTS: &str = "zarr-view";
 
-fn tests() -> Outcome {
-    cargo(&["test", "--workspace", "--all-features", "--locked", "--quiet"], &[])?;
-    cargo(&["test", "--package", INNER_TESTS, "--lib", "--locked", "--quiet"], &[])
-}
-
 /// The test command of the README, word for word.
 fn readme_tests() -> Outcome {
-    run(Command::new("bash").args(["-c", &minute::line("cargo test ")?]))
+    run(Command::new("bash").args(["-c", &readme_line("cargo test ")?]))
 }
 
 fn documentation() -> Outcome {

@@ -15,9 +15,9 @@ mod venv;
 
 use std::process::ExitCode;
 
-use self::benches::{bench, plot};
+use self::benches::bench;
 use self::conformance::{fixtures, interop, requirements, suite};
-use self::release::{book, notices, packages, sizes, wheels};
+use self::release::{book, notices, packages, wheels};
 use self::rules::{api, tidy};
 use self::run::Outcome;
 use self::testing::{fuzz, mutants, python, s3, simulate, targets, thorough};
@@ -32,13 +32,12 @@ struct Command {
 const COMMANDS: &[Command] = &[
     Command {
         name: "check",
-        about: "format, lints, tests, docs, each crate alone, every feature alone, tidy",
+        about: "format, lints, tests, docs, tidy; --full: also each crate and feature alone, servers, benches",
         run: check::check,
     },
     Command {
         name: "tidy",
-        about: "the repository's own rules: lengths, circles of files, unsafe places, headers, paths; \
-                --record REASON: the sizes of crates",
+        about: "the repository's own rules: lengths, circles of files, unsafe places, headers, paths",
         run: tidy::tidy,
     },
     Command {
@@ -95,17 +94,6 @@ const COMMANDS: &[Command] = &[
         name: "notices",
         about: "target/THIRD-PARTY.txt: the licences of all that programs and wheels contain",
         run: notices::notices,
-    },
-    Command {
-        name: "plot",
-        about: "target/bench, docs/pictures: charts of the last run of the benchmarks",
-        run: plot::plot,
-    },
-    Command {
-        name: "sizes",
-        about: "docs/sizes.md: dependencies, build time and lines of each crate, and what a person
-                waits for; --row NAME: one line of it",
-        run: sizes::sizes,
     },
     Command {
         name: "exhaustive",

@@ -1,15 +1,19 @@
-//! Look-ups and walks beside the plain way to do them, in one run: `cargo bench -p zarr-grid`.
+//! Look-ups and walks beside the plain way to do them.
 //!
-//! Rivals are in `xtask/peers/grid-bench`.
+//! `cargo bench -p zarr-grid -- chunk_of` runs the ids that match: `chunk_of/explicit/axis` is an
+//! operation, a list of edges and what is measured. Times are for all look-ups of a call; the throughput
+//! counts look-ups. Rivals, in turns in one run, are in `xtask/peers/grid-bench`.
+
+#![expect(clippy::unwrap_used, reason = "known grids")]
 
 use std::hint::black_box;
-use std::time::Instant;
+use std::time::Duration;
 
-use zarr_grid::{Axis, AxisPart, AxisSelection, Grid, GridError, Run};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use zarr_grid::{Axis, AxisPart, AxisSelection, Grid, Run};
 
 const CHUNKS: u64 = 1_000_000;
 const LOOK_UPS: usize = 200_000;
-const ROUNDS: usize = 9;
 
 /// A small generator with a seed (an odd multiplier and a xorshift).
 struct Random(u64);
@@ -21,125 +25,145 @@ impl Random {
     }
 }
 
-/// The best of some rounds, in nanoseconds for each of `count`.
-fn time(id: &str, count: usize, mut run: impl FnMut() -> u64) -> u64 {
-    let mut best = f64::INFINITY;
-    let mut result = 0;
-    for _ in 0..ROUNDS {
-        let start = Instant::now();
-        result = black_box(run());
-        best = best.min(start.elapsed().as_secs_f64() * 1e9);
-    }
-    println!("{id:<32} {:>8.2} ns", best / f64::from(u32::try_from(count).unwrap_or(u32::MAX)));
-    result
-}
-
-fn main() -> Result<(), GridError> {
-    let mut random = Random(1);
-    let random_edges: Vec<u64> = (0..CHUNKS).map(|_| 1 + random.below(100)).collect();
-    let one = |edge: &u64| Run { edge: *edge, count: 1 };
-    let mut crowded: Vec<Run> = (1..CHUNKS).map(|_| one(&(1 + random.below(2)))).collect();
-    crowded.push(Run { edge: 1 << 40, count: 1 });
-    let lists: [(&str, Vec<Run>); 4] = [
+/// Lists of edges of a million chunks.
+fn lists(random: &mut Random) -> [(&'static str, Vec<Run>); 4] {
+    let one = |edge: u64| Run { edge, count: 1 };
+    let explicit = (0..CHUNKS).map(|_| one(1 + random.below(100))).collect();
+    let mut crowded: Vec<Run> = (1..CHUNKS).map(|_| one(1 + random.below(2))).collect();
+    crowded.push(one(1 << 40));
+    [
         ("one-run", vec![Run { edge: 50, count: CHUNKS }]),
         ("runs", (0..1000).map(|n| Run { edge: 1 + n % 97, count: 1000 }).collect()),
-        ("explicit", random_edges.iter().map(one).collect()),
+        ("explicit", explicit),
         ("crowded", crowded),
-    ];
-    for (name, runs) in &lists {
+    ]
+}
+
+fn look_ups(criterion: &mut Criterion) {
+    let mut random = Random(1);
+    for (name, runs) in lists(&mut random) {
         let extent = runs.iter().map(|run| run.edge * run.count).sum();
-        let axis = Axis::from_runs(extent, runs.iter().copied())?;
+        let axis = Axis::from_runs(extent, runs.iter().copied()).unwrap();
         // Before the last chunk, which may be a giant.
         let most = axis.start(CHUNKS - 1).unwrap_or(extent);
         let indices: Vec<u64> = (0..LOOK_UPS).map(|_| random.below(most)).collect();
         let starts: Vec<u64> = (0..axis.declared()).filter_map(|chunk| axis.start(chunk)).collect();
+        let search = |index: u64| starts.partition_point(|start| *start <= index) as u64;
 
-        let searched = time(&format!("chunk_of/{name}/binary-search"), LOOK_UPS, || {
-            indices
-                .iter()
-                .map(|index| starts.partition_point(|start| start <= index))
-                .map(|count| count as u64)
-                .sum()
-        });
-        let found = time(&format!("chunk_of/{name}/axis"), LOOK_UPS, || {
-            indices.iter().filter_map(|&index| axis.chunk_of(index)).map(|found| found.0 + 1).sum()
-        });
-        assert_eq!(found, searched);
+        let searched = || indices.iter().map(|&index| search(index)).sum::<u64>();
+        let found = || {
+            let found = indices.iter().filter_map(|&index| axis.chunk_of(index));
+            found.map(|(chunk, _)| chunk + 1).sum::<u64>()
+        };
         let [mut chunks, mut locals] = [vec![0; LOOK_UPS], vec![0; LOOK_UPS]];
-        let found = time(&format!("chunks_of/{name}/axis"), LOOK_UPS, || {
-            _ = axis.chunks_of(&indices, &mut chunks, &mut locals);
-            chunks.iter().map(|chunk| chunk + 1).sum()
+        axis.chunks_of(&indices, &mut chunks, &mut locals).unwrap();
+        assert_eq!(found(), searched());
+        assert_eq!(chunks.iter().map(|chunk| chunk + 1).sum::<u64>(), searched());
+
+        let mut group = criterion.benchmark_group(format!("chunk_of/{name}"));
+        group.throughput(Throughput::Elements(LOOK_UPS as u64));
+        group.bench_function("binary-search", |bencher| bencher.iter(searched));
+        group.bench_function("axis", |bencher| bencher.iter(found));
+        group.bench_function("axis-together", |bencher| {
+            bencher.iter(|| {
+                axis.chunks_of(black_box(&indices), &mut chunks, &mut locals).unwrap();
+                black_box((&mut chunks, &mut locals));
+            });
         });
-        assert_eq!(found, searched);
-        if *name == "explicit" {
-            two_loads(&indices, &starts, extent);
+        if name == "explicit" {
+            let [table, starts] = buckets(&starts, extent);
+            let shift = shift(extent);
+            group.bench_function("two-loads", |bencher| {
+                bencher.iter(|| {
+                    let loads = indices.iter().zip(chunks.iter_mut().zip(&mut locals));
+                    loads.for_each(|(index, (chunk, local))| {
+                        *chunk = u64::from(table[(index >> shift) as usize]);
+                        *local = index - u64::from(starts[*chunk as usize]);
+                    });
+                    black_box((&mut chunks, &mut locals));
+                });
+            });
         }
+        group.finish();
+
         // Each look-up waits for the one before: its chunk decides which index is next.
-        let waits = |last: u64, index: u64| index ^ (last & 1);
-        let searched = time(&format!("dependent/{name}/binary-search"), LOOK_UPS, || {
-            indices.iter().fold(0, |last, &index| {
-                starts.partition_point(|start| *start <= waits(last, index).min(most - 1)) as u64
-            })
-        });
-        let found = time(&format!("dependent/{name}/axis"), LOOK_UPS, || {
-            indices.iter().fold(0, |last, &index| {
-                axis.chunk_of(waits(last, index).min(most - 1)).map_or(0, |found| found.0 + 1)
-            })
-        });
-        assert_eq!(found, searched);
-        time(&format!("from_runs/{name}"), runs.len(), || {
-            Axis::from_runs(extent, runs.iter().copied()).map_or(0, |axis| axis.occupied())
+        let waits = |last: u64, index: u64| (index ^ (last & 1)).min(most - 1);
+        let searched = || indices.iter().fold(0, |last, &index| search(waits(last, index)));
+        let found = || {
+            let next = |last, &index| axis.chunk_of(waits(last, index)).map_or(0, |(at, _)| at + 1);
+            indices.iter().fold(0, next)
+        };
+        assert_eq!(found(), searched());
+        let mut group = criterion.benchmark_group(format!("dependent/{name}"));
+        group.throughput(Throughput::Elements(LOOK_UPS as u64));
+        group.bench_function("binary-search", |bencher| bencher.iter(searched));
+        group.bench_function("axis", |bencher| bencher.iter(found));
+        group.finish();
+
+        criterion.bench_function(&format!("from_runs/{name}"), |bencher| {
+            bencher.iter(|| Axis::from_runs(extent, black_box(&runs).iter().copied()).unwrap());
         });
     }
+}
 
-    let edges = &random_edges[..1000];
-    let extent = edges.iter().sum();
-    let axis = Axis::from_edges(extent, edges.iter().copied())?;
+fn shift(extent: u64) -> u32 {
+    (extent / (CHUNKS / 4)).ilog2() + 1
+}
+
+/// The least that a table of buckets can do is a load of the bucket, and one of the boundary that it
+/// leads to: both tables.
+fn buckets(starts: &[u64], extent: u64) -> [Vec<u32>; 2] {
+    let shift = shift(extent);
+    let first = |bucket: u64| starts.partition_point(|start| *start <= bucket << shift) - 1;
+    let table = (0..=extent >> shift).map(|bucket| first(bucket) as u32).collect();
+    [table, starts.iter().map(|start| *start as u32).collect()]
+}
+
+fn walks(criterion: &mut Criterion) {
+    let mut random = Random(1);
+    let edges: Vec<u64> = (0..1000).map(|_| 1 + random.below(100)).collect();
+    let extent: u64 = edges.iter().sum();
+    let axis = Axis::from_edges(extent, edges).unwrap();
     let spans: Vec<(u64, u64)> =
         (0..1000).filter_map(|chunk| Some((axis.start(chunk)?, axis.edge(chunk)?))).collect();
     let grid = Grid::new([axis.clone(), axis]);
     let region = [1..extent - 1, 1..extent - 1];
-    let nested = time("chunks/1000x1000/nested-loops", 1_000_000, || {
+    let nested = || {
         let part = |&(start, edge): &(u64, u64)| (start + edge).min(extent - 1) - start.max(1);
-        spans.iter().flat_map(|row| spans.iter().map(move |column| part(row) ^ part(column))).sum()
-    });
-    let walked = time("chunks/1000x1000/grid", 1_000_000, || {
-        let Ok(parts) = grid.chunks(&region) else { return 0 };
-        parts.map(|part| part.axes()[0].len() ^ part.axes()[1].len()).sum()
-    });
-    assert_eq!(walked, nested);
-    let every = |step: i64| [0, 1].map(|_| AxisSelection::Step { range: 1..extent - 1, step });
+        let row = |row| spans.iter().map(move |column| part(row) ^ part(column));
+        spans.iter().flat_map(row).sum::<u64>()
+    };
+    let walked = || {
+        let parts = grid.chunks(&region).unwrap();
+        parts.map(|part| part.axes()[0].len() ^ part.axes()[1].len()).sum::<u64>()
+    };
+    assert_eq!(walked(), nested());
+    let mut group = criterion.benchmark_group("chunks/1000x1000");
+    group.throughput(Throughput::Elements(1_000_000));
+    group.bench_function("nested-loops", |bencher| bencher.iter(nested));
+    group.bench_function("grid", |bencher| bencher.iter(walked));
+    group.finish();
     for step in [1, 3, 200] {
-        let selected = grid.select(&every(step))?;
-        let count = selected.len();
-        let walked = time(
-            &format!("select/1000x1000/step-{step}"),
-            usize::try_from(count).unwrap_or(usize::MAX),
-            || {
-                selected
-                    .parts()
-                    .map(|part| part.axes().iter().map(AxisPart::len).product::<u64>())
-                    .sum()
-            },
-        );
-        assert_eq!(walked, selected.shape().iter().product());
+        let every = [0, 1].map(|_| AxisSelection::Step { range: 1..extent - 1, step });
+        let selected = grid.select(&every).unwrap();
+        let walked = || {
+            let parts = selected.parts();
+            parts.map(|part| part.axes().iter().map(AxisPart::len).product::<u64>()).sum::<u64>()
+        };
+        assert_eq!(walked(), selected.shape().iter().product::<u64>());
+        let mut group = criterion.benchmark_group("select/1000x1000");
+        group.throughput(Throughput::Elements(selected.len()));
+        group.bench_function(format!("step-{step}"), |bencher| bencher.iter(walked));
+        group.finish();
     }
-    Ok(())
 }
 
-/// The least that a table of buckets can do: a load of the bucket, and of the boundary that it leads to.
-fn two_loads(indices: &[u64], starts: &[u64], extent: u64) {
-    let shift = (extent / (CHUNKS / 4)).ilog2() + 1;
-    let first = |bucket: u64| starts.partition_point(|start| *start <= bucket << shift) - 1;
-    let table: Vec<u32> = (0..=extent >> shift).map(|bucket| first(bucket) as u32).collect();
-    let starts: Vec<u32> = starts.iter().map(|start| *start as u32).collect();
-    let [mut chunks, mut locals] = [vec![0; LOOK_UPS], vec![0; LOOK_UPS]];
-    time("chunks_of/explicit/two-loads", LOOK_UPS, || {
-        let loads = indices.iter().zip(chunks.iter_mut().zip(&mut locals));
-        loads.for_each(|(index, (chunk, local))| {
-            *chunk = u64::from(table[(index >> shift) as usize]);
-            *local = index - u64::from(starts[*chunk as usize]);
-        });
-        chunks.iter().map(|chunk| chunk + 1).sum()
-    });
+criterion_group! {
+    name = benches;
+    config = Criterion::default()
+        .sample_size(15)
+        .warm_up_time(Duration::from_millis(200))
+        .measurement_time(Duration::from_secs(1));
+    targets = look_ups, walks
 }
+criterion_main!(benches);

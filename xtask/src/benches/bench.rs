@@ -3,8 +3,8 @@
 //! A benchmark called with `BENCH_RECORDS` set prints, beside its tables, lines of
 //! `record<TAB>table<TAB>row<TAB>role<TAB>who<TAB>nanoseconds`, where the role is `ours`, `peer`,
 //! `floor` (the same work by hand) or `other` (ours in another form). They are kept in
-//! `target/bench/all.tsv`, from which the page `all.md` beside it and `cargo xtask plot`'s charts are
-//! made. Releases have that folder as files.
+//! `target/bench/all.tsv`, from which the page `all.md` beside it is made. Releases have that folder as
+//! files. What needs no other program is measured by `cargo bench`.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -12,20 +12,13 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::benches::plot;
 use crate::benches::records::{Role, Table, folder, parse, records, split};
 use crate::conformance::fixtures::environment;
 use crate::run::{Outcome, cargo, commit, output, processor, read, root};
 
 /// The suites: programs that alternate with their rivals in one process.
-const SUITES: &[Suite] = &[
-    ("metadata", metadata),
-    ("grid", grid),
-    ("packbits", packbits),
-    ("view", view),
-    ("stores", stores),
-    ("arrays", arrays),
-];
+const SUITES: &[Suite] =
+    &[("grid", grid), ("packbits", packbits), ("view", view), ("arrays", arrays)];
 
 /// A suite's name, and the function that runs it.
 type Suite = (&'static str, fn(&mut Run) -> Outcome);
@@ -34,7 +27,6 @@ type Suite = (&'static str, fn(&mut Run) -> Outcome);
 const PEERS: &[(&str, &[&str])] = &[
     ("xtask/peers/array-bench/Cargo.lock", &["zarrs"]),
     ("xtask/peers/view-bench/Cargo.lock", &["ndarray", "transpose", "strided-perm", "hptt"]),
-    ("Cargo.lock", &["serde_json"]),
 ];
 
 /// Builds everything, then runs the suites one after the other.
@@ -60,13 +52,11 @@ pub(crate) fn bench(arguments: &[String]) -> Outcome {
             fs::write(records(), text).map_err(failed)?;
         }
     }
-    plot::plot(&[])
+    Ok(())
 }
 
 /// Builds all programs before anything is measured.
 fn build() -> Outcome {
-    let benches = ["--bench", "documents", "--bench", "packbits", "--bench", "store"];
-    cargo(&[&["bench", "--workspace", "--no-run", "--locked"][..], &benches].concat(), &[])?;
     for peer in ["grid-bench", "view-bench", "array-bench", "packbits"] {
         let manifest = format!("xtask/peers/{peer}/Cargo.toml");
         let mut arguments = vec!["build", "--release", "--locked", "--manifest-path", &manifest];
@@ -112,12 +102,6 @@ impl Run {
         if status.success() { Ok(()) } else { Err(failed(&status)) }
     }
 
-    fn bench(&mut self, package: &str, bench: &str, arguments: &[&str]) -> Outcome {
-        let mut command = Command::new("cargo");
-        command.args(["bench", "--quiet", "--locked", "--package", package, "--bench", bench]);
-        self.program(command.arg("--").args(arguments))
-    }
-
     fn peer(&mut self, folder: &str, program: &str, arguments: &[&str]) -> Outcome {
         let path = root().join(format!("xtask/peers/{folder}/target/release/{program}"));
         let mut command = Command::new(path);
@@ -130,27 +114,17 @@ impl Run {
     }
 }
 
-fn metadata(run: &mut Run) -> Outcome {
-    run.bench("zarr-metadata", "documents", &[])
-}
-
 fn grid(run: &mut Run) -> Outcome {
     run.peer("grid-bench", "grid-bench", &[])
 }
 
 fn packbits(run: &mut Run) -> Outcome {
-    run.bench("zarr-packbits", "packbits", &["64KiB"])?;
-    run.bench("zarr-packbits", "packbits", &["64MiB"])?;
     run.peer("packbits", "zarrs", &[])?;
     run.python("packbits/numpy_bool.py", &[])
 }
 
 fn view(run: &mut Run) -> Outcome {
     run.peer("view-bench", "view-bench", &[])
-}
-
-fn stores(run: &mut Run) -> Outcome {
-    run.bench("zarr-array", "store", &[])
 }
 
 /// In memory if possible, so that nothing waits for a disk.
@@ -252,9 +226,6 @@ fn page(head: &str, tables: &[Table]) -> String {
     }
     for table in tables {
         let _ = writeln!(page, "\n## {}\n", table.name);
-        if let Some(picture) = table.picture() {
-            let _ = writeln!(page, "![{}]({picture})\n", table.name);
-        }
         table_of(&mut page, table);
     }
     page

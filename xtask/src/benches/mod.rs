@@ -1,7 +1,4 @@
-//! Benchmarks and their charts.
+//! Benchmarks beside other programs.
 
 pub(crate) mod bench;
-mod headline;
-pub(crate) mod plot;
 mod records;
-mod svg;

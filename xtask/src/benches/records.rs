@@ -1,11 +1,10 @@
 //! The records of a run of the benchmarks: tables of rows of times.
 
-use std::fs;
 use std::path::PathBuf;
 
 use crate::run::target;
 
-/// The folder of a run: its records, and the page and charts made from them.
+/// The folder of a run: its records, and the page made from them.
 pub(crate) fn folder() -> PathBuf {
     target().join("bench")
 }
@@ -50,9 +49,6 @@ impl Row {
     }
 }
 
-/// Rows of a chart.
-const MOST_ROWS: usize = 64;
-
 #[derive(Debug, PartialEq)]
 pub(crate) struct Table {
     pub(crate) name: String,
@@ -69,16 +65,6 @@ impl Table {
             }
         }
         names
-    }
-
-    /// The name of its chart; a table of more rows than a page holds has none.
-    pub(crate) fn picture(&self) -> Option<String> {
-        if self.rows.len() > MOST_ROWS {
-            return None;
-        }
-        let words = self.name.split(|letter: char| !letter.is_ascii_alphanumeric());
-        let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
-        Some(format!("bench-{}.svg", words.join("-").to_lowercase()))
     }
 }
 
@@ -119,14 +105,6 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Table>, String> {
     Ok(tables)
 }
 
-/// The tables of the last run.
-pub(crate) fn last() -> Result<Vec<Table>, String> {
-    let path = records();
-    let text = fs::read_to_string(&path)
-        .map_err(|error| format!("{}: {error}; `cargo xtask bench` makes it", path.display()))?;
-    parse(&text)
-}
-
 #[cfg(test)]
 mod tests {
     use super::{Role, parse, split};
@@ -143,7 +121,6 @@ mod tests {
         assert_eq!(relative.len(), 1);
         assert_eq!((relative[0].0.role, relative[0].1), (Role::Peer, 1.75));
         assert_eq!(tables[1].rows[0].relative().count(), 0);
-        assert_eq!(tables[0].picture().as_deref(), Some("bench-t.svg"));
     }
 
     #[test]

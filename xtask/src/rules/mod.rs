@@ -2,6 +2,5 @@
 
 pub(crate) mod api;
 mod circles;
-mod growth;
 mod rust_source;
 pub(crate) mod tidy;

@@ -1,11 +1,10 @@
-//! `cargo xtask tidy [--record [REASON]]`: the repository's own rules.
+//! `cargo xtask tidy`: the repository's own rules.
 
 use std::fs;
 
 use crate::check::INNER_TESTS;
 use crate::release::book;
 use crate::rules::circles;
-use crate::rules::growth;
 use crate::run::{Outcome, read, root, tracked};
 
 /// The longest source file, in lines.
@@ -26,11 +25,8 @@ const UNSAFE: &[&str] = &[
 
 /// Reports every broken rule, one per line.
 pub(crate) fn tidy(arguments: &[String]) -> Outcome {
-    match arguments {
-        [] => {}
-        [flag] if flag == "--record" => return growth::record(None),
-        [flag, reason] if flag == "--record" => return growth::record(Some(reason)),
-        _ => return Err("usage: cargo xtask tidy [--record [REASON]]".to_owned()),
+    if !arguments.is_empty() {
+        return Err("usage: cargo xtask tidy".to_owned());
     }
     let mut faults = Vec::new();
     let files = tracked()?;
@@ -42,7 +38,6 @@ pub(crate) fn tidy(arguments: &[String]) -> Outcome {
     licences(&files, &mut faults);
     inner_tests(&files, &mut faults);
     circles::circles(&files, &mut faults);
-    growth::check(&files, &mut faults)?;
     for path in files {
         let Ok(text) = fs::read_to_string(root().join(&path)) else {
             continue; // deleted, or not text
