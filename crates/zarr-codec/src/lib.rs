@@ -67,6 +67,7 @@ pub use scratch::Scratch;
 pub use symbolic::AxisEdges;
 pub use third_party::{ArrayCodec, ArrayOutput, BytesCodec, CodecError, Codecs, DecodedLength};
 pub use transform::{ArrayTransform, Slice, margins, sliced};
+pub use values::{Change, ConvertError, convert};
 pub use variable::{
     ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec, VariableChunkReader,
 };

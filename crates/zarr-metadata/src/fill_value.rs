@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::codec::Endian;
 use crate::data_type::DataType;
-use crate::element::{self, format_element};
+use crate::element::{self, Reading, format_element};
 use crate::error::rule::Rule;
 use crate::error::{MetadataError, Result};
 use crate::json::{Grammar, JsonType, Outline, Raw, same};
@@ -46,17 +46,18 @@ impl FillValue {
 
     /// `packed` is the byte order of records that are written as base64.
     pub(crate) fn read(data_type: &DataType, raw: Raw<'_>, packed: Endian) -> Result<Self> {
+        let how = Reading { packed, ..Reading::DOCUMENT };
         let bytes = match (data_type.size(), raw.json_type()) {
             (Some(size), _) => {
                 let mut bytes = Vec::new();
                 // A fill value of raw bits spells out each byte: do not trust the name alone.
                 bytes.reserve_exact(size.min(raw.text().len().max(32)));
-                element::read(data_type, raw, packed, &mut bytes)?;
+                element::read(data_type, raw, how, &mut bytes)?;
                 Some(bytes.into_boxed_slice())
             }
             (None, _) if data_type.is_variable_length() => {
                 let mut bytes = Vec::new();
-                element::read(data_type, raw, packed, &mut bytes)?;
+                element::read(data_type, raw, how, &mut bytes)?;
                 Some(bytes.into_boxed_slice())
             }
             // The values of an unknown type are unknown.

@@ -372,9 +372,7 @@ fn power_of_two(exponent: i32) -> f64 {
 
 /// Compares the magnitudes of the decimal `text` and of `x`, exactly.
 fn compare_magnitude(text: &str, x: f64) -> Ordering {
-    // 1074 places hold every `f64`.
-    let exact = format!("{:.1074}", x.abs());
-    match (Digits::read(text), Digits::read(&exact)) {
+    match (Digits::read(text), Digits::of(x.abs())) {
         (Some(a), Some(b)) => a.point.cmp(&b.point).then_with(|| a.digits.cmp(&b.digits)),
         _ => Ordering::Equal,
     }
@@ -390,6 +388,12 @@ pub(crate) struct Digits {
 }
 
 impl Digits {
+    /// The digits of a finite number, all of them.
+    pub(crate) fn of(x: f64) -> Option<Self> {
+        // 1074 places hold every `f64`.
+        Self::read(&format!("{x:.1074}"))
+    }
+
     /// Reads a JSON number; `None` if the exponent is far out of range.
     pub(crate) fn read(text: &str) -> Option<Self> {
         let (number, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));

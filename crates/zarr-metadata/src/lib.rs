@@ -98,7 +98,7 @@ pub use documents::consolidated::ConsolidatedMetadata;
 pub use documents::document::NodeDocument;
 pub use documents::group::GroupMetadata;
 pub use documents::node::NodeMetadata;
-pub use element::{format_element, parse_element};
+pub use element::{Loss, format_element, parse_element, parse_value};
 pub use error::MetadataError;
 pub use error::finding::Finding;
 pub use error::printable::{Printable, is_printable};

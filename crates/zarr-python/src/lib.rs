@@ -48,6 +48,8 @@ mod _native {
     #[pymodule_export]
     use super::conversion::error::{ConflictError, LossError, UnfinishedCopyError};
     #[pymodule_export]
+    use super::conversion::values::{convert, element};
+    #[pymodule_export]
     use super::conversion::variable_length::PyElements;
     #[pymodule_export]
     use super::group::PyGroup;

@@ -98,7 +98,7 @@ def test_elements_that_the_stored_type_expresses(old, encoding, new, chunked, re
 @pytest.mark.parametrize(
     ("old", "encoding", "new", "error"),
     [
-        (np.arange(3, dtype="i1"), {}, [300, -500], "-500 does not fit into int8"),
+        (np.arange(3, dtype="i1"), {}, [300, -500], r"element \[0\]: 300 does not fit into int8"),
         (np.arange(3, dtype="u1"), {}, [300, -1, 256], "does not fit into uint8"),
         (np.arange(3, dtype="i4"), {}, [1.5, 2], "1.5 does not fit into int32"),
         (np.arange(3, dtype="i4"), {}, [np.nan, 2], "nan does not fit into int32"),
@@ -158,7 +158,8 @@ def test_elements_that_the_type_of_a_new_variable_cannot_express(new, encoding, 
 @pytest.mark.parametrize(
     ("new", "encoding", "expected"),
     [
-        ([1.4, -2.6], {"dtype": "int16"}, [1, -3]),
+        ([1.0, -3.0], {"dtype": "int16"}, [1, -3]),
+        ([1.4, -2.6], {"dtype": "int16", "add_offset": 0.0}, [1, -3]),
         ([1.0, np.nan], {"dtype": "uint8", "scale_factor": 0.1, "_FillValue": 255}, [10, 255]),
         (np.array([200, 3], "u1"), {"dtype": "int8", "_Unsigned": "true", "_FillValue": -1}, [-56, 3]),
         (np.array([2**64 - 1], "u8"), {"dtype": "uint64"}, [2**64 - 1]),
@@ -171,11 +172,17 @@ def test_elements_that_the_type_of_a_new_variable_expresses(new, encoding, expec
     assert group["v"].dtype == encoding["dtype"] and group["v"][:].tolist() == expected
 
 
-def test_missing_strings_are_empty_as_in_new_variables():
-    new = np.array(["d", None], object)
-    group = stored(new)
-    to_zarr(dataset(new), group, append_dim="x")
-    assert values(group).tolist() == ["d", "", "d", ""]
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA])
+def test_missing_strings_are_refused(missing):
+    new = np.array(["d", missing], object)
+    for ds in (dataset(new), dataset(new).chunk(x=1)):
+        with pytest.raises(ValueError, match=r"element \[1\] is missing"):
+            to_zarr(ds, zarr_kit.create_group("memory:"), mode="a")
+    group = stored(np.array(["d", "e"], object))
+    for arguments in ({"append_dim": "x"}, {"region": {"x": slice(0, 2)}}):
+        with pytest.raises(ValueError, match=r"element \[1\] is missing"):
+            to_zarr(dataset(new), group, **arguments)
+    assert values(group).tolist() == ["d", "e"]
 
 
 def test_attributes_that_stored_elements_have_not():

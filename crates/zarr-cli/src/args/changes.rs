@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::shared::{Writing, value};
+use super::shared::{Reading, Writing, value};
 
 /// Change the shape of an array.
 ///
@@ -46,8 +46,7 @@ pub(crate) struct Resize {
 /// axis takes new edges from --edges, or repeats its last edge.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-Elements come from a .npy file, with the array's shape on all other axes, or from raw elements in
-C order, little endian.
+Elements come from a file or standard input as for `write`, with the array's shape on all other axes.
 
 Example:
   zarr-kit append weather.zarr/temp --from march.npy --edges 31
@@ -56,11 +55,13 @@ pub(crate) struct Append {
     /// The array: a folder or a URL.
     pub(crate) array: String,
     /// Arrays or, for a group, groups to append. Their chunks are not decoded.
-    #[arg(value_name = "MORE", conflicts_with_all = ["from", "edges"])]
+    #[arg(value_name = "MORE", conflicts_with_all = ["from", "edges", "format", "cast"])]
     pub(crate) more: Vec<String>,
-    /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
+    /// A .npy, .json, .jsonl, .csv or .raw file; - is standard input.
     #[arg(long, value_name = "FILE", required_unless_present = "more")]
     pub(crate) from: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
     /// The axis that grows: its name or number; for a group, its name.
     #[arg(long, alias = "along", value_name = "AXIS", default_value = "0", allow_hyphen_values = true, value_parser = value)]
     pub(crate) axis: String,

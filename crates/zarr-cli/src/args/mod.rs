@@ -31,7 +31,7 @@ pub(crate) use groups::{Attrs, Consolidate, Delete, Tree};
 pub(crate) use join::{Combine, Join};
 pub(crate) use rearrange::Rearrange;
 pub(crate) use rules::Rules;
-pub(crate) use shared::{NoValue, Writing};
+pub(crate) use shared::{InputFormat, NoValue, Reading, Writing};
 use shared::{REGION, part, value};
 
 /// The options of all commands, which the help of the program lists.
@@ -202,19 +202,28 @@ pub(crate) enum ReadFormat {
 /// Chunks that the region covers only in part are read, changed and written back.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
-A .npy file may have either byte order, and C or Fortran order; it must have the type and shape of \
-the region. A .json file has nested lists of elements, a .jsonl file one element per line, each as \
-the JSON of a fill value. Any other file is raw: elements in C order, little endian. Strings, and \
-bytes of variable length (as base64), are read from JSON only.
+Formats:
+  lines  one element per line, in C order, as the JSON of a fill value
+  json   nested lists of elements
+  csv    one row per line; with a line of names and a column of labels, as `read --header` writes
+         them, if there is one row and one column more than the region has
+  npy    either byte order, C or Fortran order; the shape of the region, and its type, or --cast
+  raw    elements in C order, little endian
 
-Example:
-  zarr-kit write weather.zarr/temp_max --region 31:60 --from february.npy")]
+Text is not taken for raw elements unless --format says so. Nothing is written before the whole \
+input is known to fit. Integers are exact, also in floats; fractions are rounded to the nearest float.
+
+Examples:
+  zarr-kit write weather.zarr/temp_max --region 31:60 --from february.npy
+  zarr-kit read a.zarr -f lines | zarr-kit write b.zarr --from -")]
 pub(crate) struct Write {
     /// The array: a folder or a URL.
     pub(crate) array: String,
-    /// A .npy, .json or .jsonl file, or raw elements; - is standard input.
+    /// A .npy, .json, .jsonl, .csv or .raw file; - is standard input.
     #[arg(long, value_name = "FILE")]
     pub(crate) from: PathBuf,
+    #[command(flatten)]
+    pub(crate) reading: Reading,
     #[arg(long, short, help = REGION, value_name = "R")]
     #[arg(allow_hyphen_values = true, value_parser = value)]
     pub(crate) region: Option<String>,

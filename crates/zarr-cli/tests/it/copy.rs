@@ -331,7 +331,11 @@ fn sd_49_a_copy_refused_for_loss_says_how_to_go_on() {
     };
     let write = |at: usize| {
         let elements: Vec<u8> = (0..1000).map(|n| if n < at { 7 } else { 99 }).collect();
-        assert!(run_with(folder, &["write", "a", "--from", "-"], &elements).status.success());
+        assert!(
+            run_with(folder, &["write", "a", "--format", "raw", "--from", "-"], &elements)
+                .status
+                .success()
+        );
     };
     let said = |arguments: &[&str]| {
         let output = run(folder, arguments);

@@ -72,9 +72,9 @@ fn the_plan_has_both_counts() {
     let create = |name: &str, length: &str| {
         let arguments = ["create", name, "--shape", length, "--dtype", "uint8", "--chunks", "4"];
         succeed(folder.path(), &[&arguments[..], &["--dims", "x"]].concat());
-        let values = folder.path().join("values");
+        let values = folder.path().join("values.raw");
         fs::write(&values, vec![1; length.parse().expect("a number")]).expect("writes");
-        succeed(folder.path(), &["write", name, "--from", "values"]);
+        succeed(folder.path(), &["write", name, "--from", "values.raw"]);
     };
     create("a.zarr", "6");
     create("b.zarr", "7");
@@ -174,8 +174,8 @@ fn groups(folder: &Path) {
             let path = format!("{name}.zarr/{path}");
             let create = ["create", &path, "--shape", shape, "--dtype", "uint8", "--dims", dims];
             succeed(folder, &create);
-            fs::write(folder.join("values"), values).expect("writes");
-            succeed(folder, &["write", &path, "--from", "values"]);
+            fs::write(folder.join("values.raw"), values).expect("writes");
+            succeed(folder, &["write", &path, "--from", "values.raw"]);
         };
         succeed(folder, &["create", &format!("{name}.zarr"), "--group"]);
         let days: Vec<u8> = (first..first + days).collect();

@@ -15,9 +15,9 @@ fn links_out_of_an_array_are_followed_if_asked_for() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
     succeed(folder, &ARRAY);
-    fs::write(folder.join("values"), [1, 2, 3, 4]).expect("writes");
-    fs::write(folder.join("two"), [9, 9]).expect("writes");
-    succeed(folder, &["write", "a", "--from", "values"]);
+    fs::write(folder.join("values.raw"), [1, 2, 3, 4]).expect("writes");
+    fs::write(folder.join("two.raw"), [9, 9]).expect("writes");
+    succeed(folder, &["write", "a", "--from", "values.raw"]);
     fs::rename(folder.join("a/c"), folder.join("chunks")).expect("moves");
     fs::create_dir(folder.join("a/c")).expect("makes a folder");
     for chunk in ["0", "1"] {
@@ -29,7 +29,7 @@ fn links_out_of_an_array_are_followed_if_asked_for() {
             &["read", "a"],
             &["stats", "a"],
             &["check", "a", "--data"],
-            &["write", "a", "--from", "two", "-r", "1:3"],
+            &["write", "a", "--from", "two.raw", "-r", "1:3"],
         ],
     );
     let real = folder.canonicalize().expect("is there");
@@ -46,7 +46,7 @@ fn links_out_of_an_array_are_followed_if_asked_for() {
     assert_eq!(stdout(folder, &["read", "c", "-f", "raw"]), values);
     // A write replaces a link, and what it led to stays.
     let before = fs::read(folder.join("chunks/0")).expect("reads");
-    succeed(folder, &["write", "a", "--from", "two", "-r", "0:2", "--outside-links"]);
+    succeed(folder, &["write", "a", "--from", "two.raw", "-r", "0:2", "--outside-links"]);
     assert_eq!(allowed(&["read", "a", "-f", "raw"]), [9, 9, 3, 4]);
     assert!(!folder.join("a/c/0").is_symlink() && folder.join("a/c/1").is_symlink());
     assert_eq!(fs::read(folder.join("chunks/0")).expect("reads"), before);
@@ -58,11 +58,11 @@ fn links_out_of_an_array_are_followed_if_asked_for() {
 fn chunks_behind_links_that_lead_nowhere_do_not_read_as_fill_values() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
-    fs::write(folder.join("two"), [9, 9]).expect("writes");
+    fs::write(folder.join("two.raw"), [9, 9]).expect("writes");
     for options in [&[][..], &["--outside-links"]] {
         for link in ["a/c", "a/c/1"] {
             succeed(folder, &ARRAY);
-            succeed(folder, &["write", "a", "--from", "two", "-r", "2:4"]);
+            succeed(folder, &["write", "a", "--from", "two.raw", "-r", "2:4"]);
             let hides_all = link == "a/c";
             let link = folder.join(link);
             fs::rename(&link, folder.join("away")).expect("moves");
@@ -70,7 +70,7 @@ fn chunks_behind_links_that_lead_nowhere_do_not_read_as_fill_values() {
             let mut commands = vec![
                 &["read", "a"][..],
                 &["stats", "a"],
-                &["write", "a", "--from", "two", "-r", "1:3"],
+                &["write", "a", "--from", "two.raw", "-r", "1:3"],
                 &["join", "a", "a", "--along", "0", "-o", "joined"],
             ];
             // One chunk is moved as the link that it is.
@@ -110,8 +110,8 @@ fn what_links_lead_to_is_not_deleted() {
     let folder = tempfile::tempdir().expect("makes a folder");
     let folder = folder.path();
     succeed(folder, &ARRAY);
-    fs::write(folder.join("values"), [1, 2, 3, 4]).expect("writes");
-    succeed(folder, &["write", "a", "--from", "values"]);
+    fs::write(folder.join("values.raw"), [1, 2, 3, 4]).expect("writes");
+    succeed(folder, &["write", "a", "--from", "values.raw"]);
     fs::rename(folder.join("a/c"), folder.join("chunks")).expect("moves");
     symlink("../chunks", folder.join("a/c")).expect("links");
     succeed(folder, &["delete", "a", "--yes", "--outside-links"]);

@@ -28,6 +28,7 @@ mod help;
 mod hostile;
 #[cfg(test)]
 mod info;
+mod input;
 #[cfg(all(test, unix))]
 mod join;
 mod labels;

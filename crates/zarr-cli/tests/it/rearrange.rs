@@ -9,7 +9,7 @@ fn array(folder: &Path, name: &str, shape: &str, chunks: &str, values: &[u8]) {
     let create =
         ["create", name, "--shape", shape, "--dtype", "uint8", "--chunks", chunks, "--dims", "day"];
     succeed(folder, &[&create[..], &codecs].concat());
-    let written = run_with(folder, &["write", name, "--from", "-"], values);
+    let written = run_with(folder, &["write", name, "--format", "raw", "--from", "-"], values);
     assert!(written.status.success());
 }
 
@@ -395,7 +395,11 @@ fn ranges_and_edges_are_labels_too() {
             let rest = ["--chunks", edges, "--dims", "time", "--attributes", units];
             succeed(folder, &[&create[..], &rest].concat());
             let values: Vec<u8> = days.clone().collect();
-            assert!(run_with(folder, &["write", &array, "--from", "-"], &values).status.success());
+            assert!(
+                run_with(folder, &["write", &array, "--format", "raw", "--from", "-"], &values)
+                    .status
+                    .success()
+            );
         }
     }
     for member in ["g", "h"] {
@@ -441,7 +445,11 @@ fn arrays_and_groups_are_appended_with_times_in_the_units_of_the_first() {
             succeed(folder, &[&create[..], &rest].concat());
             let length: i16 = length.parse().expect("a number");
             let values: Vec<u8> = (0..length).flat_map(i16::to_le_bytes).collect();
-            assert!(run_with(folder, &["write", &array, "--from", "-"], &values).status.success());
+            assert!(
+                run_with(folder, &["write", &array, "--format", "raw", "--from", "-"], &values)
+                    .status
+                    .success()
+            );
         }
     }
     let hours = ["attrs", "mar.zarr/time", "--set", r#"units="hours since 2012-03-01 06:00:00""#];

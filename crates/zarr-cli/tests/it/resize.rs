@@ -49,10 +49,16 @@ fn sd_08_appends_take_edges_or_repeat_the_last() {
     succeed(folder, &["create", "m", "--shape", "2", "--dtype", "uint8", "--chunks", "1|1"]);
     let rows = |count: u16| (1..=count * 3).flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     crate::support::file(folder, "three.raw", rows(3));
-    let append = ["append", "a", "--from", "-", "--axis", "time"];
+    let append = ["append", "a", "--format", "raw", "--from", "-", "--axis", "time"];
     assert!(run_with(folder, &append, &rows(1)).status.success());
     assert!(
-        run_with(folder, &["append", "m", "--from", "-", "--edges", "3"], b"abc").status.success()
+        run_with(
+            folder,
+            &["append", "m", "--format", "raw", "--from", "-", "--edges", "3"],
+            b"abc"
+        )
+        .status
+        .success()
     );
     insta::assert_snapshot!(session(
         folder,

@@ -8,6 +8,8 @@
 
 mod bitround;
 mod cast;
+mod convert;
+mod native;
 mod number;
 mod refused;
 mod scale;
@@ -24,6 +26,7 @@ use crate::options::Options;
 use crate::scratch::{Buffer, Pool};
 use crate::third_party::ArrayCodec;
 
+pub use self::convert::{Change, ConvertError, convert};
 use self::number::{Kind, integer, load, store, wrapped};
 use self::refused::{Refused, not_here};
 

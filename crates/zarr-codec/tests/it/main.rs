@@ -5,6 +5,7 @@
 mod chains;
 #[cfg(test)]
 mod compressors;
+mod convert;
 #[cfg(test)]
 mod edges;
 #[cfg(test)]

@@ -5,16 +5,19 @@ mod optional;
 mod record;
 mod text;
 mod time;
+mod value;
 mod variable;
 
 use std::fmt::Write;
 
-use crate::codec::Endian;
 use crate::data_type::{Component, DataType, ElementPart, FLOAT32, FLOAT64, Kind};
 use crate::error::rule::Rule;
 use crate::error::{At, MetadataError, Result};
 use crate::float::{FloatFormat, FloatValue, OutOfRange, low_bits};
 use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
+
+pub(crate) use self::value::Reading;
+pub use self::value::{Loss, parse_value};
 
 /// Appends the bytes of an element, little-endian, for its JSON text as a fill value. The bytes of
 /// a string are its UTF-8.
@@ -34,7 +37,7 @@ use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 /// an error, `out` is unchanged.
 pub fn parse_element(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<()> {
     let outline = Outline::read(json, Grammar::WithNotFinite)?;
-    read(data_type, outline.root(), Endian::Little, out)
+    read(data_type, outline.root(), Reading::DOCUMENT, out)
 }
 
 /// Appends the canonical JSON text of the element with these bytes, little-endian.
@@ -154,24 +157,23 @@ fn format_special(format: FloatFormat, code: u64, out: &mut String) -> std::fmt:
 }
 
 /// Appends the bytes of the element with the JSON text `raw`; appends nothing after an error.
-///
-/// `packed` is the byte order of records that are written as base64.
 pub(crate) fn read(
     data_type: &DataType,
     raw: Raw<'_>,
-    packed: Endian,
+    how: Reading,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     if data_type.is_variable_length() {
-        return variable::read(data_type, raw, packed, out).breaks(Rule::FILL_VALUE_KIND);
+        return variable::read(data_type, raw, how, out).breaks(Rule::FILL_VALUE_KIND);
     }
     match data_type.kind() {
         None => Err(not_interpreted(data_type)),
         Some(Kind::Numbers { component, components: 1 }) => {
-            read_component(data_type, component, raw, out)
+            read_component(data_type, component, raw, how, out)
         }
         Some(Kind::Numbers { component, components }) => {
-            read_pair(data_type, component, components, raw, out).breaks(Rule::FILL_VALUE_COMPLEX)
+            read_pair(data_type, component, components, raw, how, out)
+                .breaks(Rule::FILL_VALUE_COMPLEX)
         }
         Some(Kind::RawBits { bytes }) => {
             bytes::read_raw_bits(data_type, bytes, raw, out).breaks(Rule::FILL_VALUE_RAW_BITS)
@@ -186,7 +188,7 @@ pub(crate) fn read(
         }
         Some(Kind::Struct(record)) => {
             let start = out.len();
-            let read = record::read(data_type, record, raw, packed, out);
+            let read = record::read(data_type, record, raw, how, out);
             read.inspect_err(|_| out.truncate(start)).breaks(Rule::FILL_VALUE_STRUCT)
         }
     }
@@ -197,12 +199,13 @@ fn read_pair(
     component: Component,
     components: usize,
     raw: Raw<'_>,
+    how: Reading,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let allowed = || format!("[real, imaginary], a value of type {data_type}");
     let parts = read_elements(raw, allowed(), |part| {
         let mut bytes = Vec::new();
-        read_component(data_type, component, part, &mut bytes).map(|()| bytes)
+        read_component(data_type, component, part, how, &mut bytes).map(|()| bytes)
     })?;
     if parts.len() != components {
         return Err(raw.expected(allowed()));
@@ -215,6 +218,7 @@ fn read_component(
     data_type: &DataType,
     component: Component,
     raw: Raw<'_>,
+    how: Reading,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let code = match component {
@@ -234,7 +238,11 @@ fn read_component(
             raw.expected(format!("an integer from {least} to {most}, a value of type {data_type}"))
                 .breaks(if integer { Rule::FILL_VALUE_RANGE } else { Rule::FILL_VALUE_KIND })
         })?,
-        _ => read_float(data_type, component, raw)?,
+        _ => {
+            let code = read_float(data_type, component, raw)?;
+            how.check(data_type, component, raw, code)?;
+            code
+        }
     };
     let size = component.size();
     out.extend(code.to_le_bytes().iter().take(size));

@@ -1,7 +1,6 @@
 //! Elements that may be missing as JSON: `null`, or an array of the value.
 
-use super::{format_element, read as read_element};
-use crate::codec::Endian;
+use super::{Reading, format_element, read as read_element};
 use crate::data_type::Optional;
 use crate::error::{At, MetadataError, Result};
 use crate::json::{JsonType, Raw, read_elements};
@@ -31,12 +30,10 @@ pub(super) fn format(optional: &Optional, bytes: &[u8], out: &mut String) -> Res
 }
 
 /// Appends the bytes of the element with the JSON text `raw`; appends nothing after an error.
-///
-/// `packed` is the byte order of records that are written as base64.
 pub(super) fn read(
     optional: &Optional,
     raw: Raw<'_>,
-    packed: Endian,
+    how: Reading,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     if raw.json_type() == JsonType::Null {
@@ -47,7 +44,7 @@ pub(super) fn read(
     let allowed = || format!("null, or an array of one value of type {inner}");
     let values = read_elements(raw, allowed(), Ok)?;
     let [value] = values.as_slice() else { return Err(raw.expected(allowed())) };
-    read_element(inner, *value, packed, out).element(0)?;
+    read_element(inner, *value, how, out).element(0)?;
     out.push(1);
     Ok(())
 }

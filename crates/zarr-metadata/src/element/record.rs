@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use base64::prelude::*;
 
-use super::{Result, format_element};
+use super::{Reading, Result, format_element};
 use crate::codec::Endian;
 use crate::data_type::{DataType, Field, Struct};
 use crate::error::{At, MetadataError};
@@ -22,17 +22,16 @@ pub(super) fn format(record: &Struct, bytes: &[u8], out: &mut String) -> Result<
     Ok(())
 }
 
-/// An object with a value for each field and nothing else, or base64 of the packed fields in the
-/// byte order `packed`.
+/// An object with a value for each field and nothing else, or base64 of the packed fields.
 pub(super) fn read(
     data_type: &DataType,
     record: &Struct,
     raw: Raw<'_>,
-    packed: Endian,
+    how: Reading,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     if raw.json_type() == JsonType::String {
-        return read_packed(data_type, record, raw, packed, out);
+        return read_packed(data_type, record, raw, how, out);
     }
     let allowed = "an object with a value for each field";
     let members: Vec<_> = Object::read(raw, allowed)?.rest().collect();
@@ -43,7 +42,7 @@ pub(super) fn read(
             let error = MetadataError::unexpected("no value", "a value for each field");
             return Err(error.in_member(field.name()));
         };
-        super::read(field.data_type(), *raw, packed, out).member(field.name())?;
+        super::read(field.data_type(), *raw, how, out).member(field.name())?;
     }
     if members.len() == record.fields().len() {
         return Ok(());
@@ -62,7 +61,7 @@ fn read_packed(
     data_type: &DataType,
     record: &Struct,
     raw: Raw<'_>,
-    packed: Endian,
+    how: Reading,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     let allowed =
@@ -71,7 +70,7 @@ fn read_packed(
     let mut value = value
         .filter(|value| value.len() == record.size())
         .ok_or_else(|| raw.expected(allowed()))?;
-    if packed == Endian::Big {
+    if how.packed == Endian::Big {
         data_type.swap_byte_order(&mut value);
     }
     out.extend(value);

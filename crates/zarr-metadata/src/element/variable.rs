@@ -4,8 +4,7 @@
 use base64::prelude::*;
 
 use super::bytes::list_or_base64;
-use super::optional;
-use crate::codec::Endian;
+use super::{Reading, optional};
 use crate::data_type::DataType;
 use crate::error::{MetadataError, Result};
 use crate::json::{Raw, write_string};
@@ -31,16 +30,14 @@ pub(super) fn format(data_type: &DataType, bytes: &[u8], out: &mut String) -> Re
 }
 
 /// Appends the bytes of the element with the JSON text `raw`.
-///
-/// `packed` is the byte order of records that are written as base64.
 pub(super) fn read(
     data_type: &DataType,
     raw: Raw<'_>,
-    packed: Endian,
+    how: Reading,
     out: &mut Vec<u8>,
 ) -> Result<()> {
     match data_type {
-        DataType::ZarrsOptional(inner) => optional::read(inner, raw, packed, out)?,
+        DataType::ZarrsOptional(inner) => optional::read(inner, raw, how, out)?,
         DataType::String => {
             let text = raw.string("a string, a value of type string")?;
             out.extend_from_slice(text.as_bytes());

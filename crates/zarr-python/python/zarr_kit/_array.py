@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _check, _describe, _grid, _indexing, _native, _rearrange, _store, _writes
-from ._cast import broadcast
+from ._cast import Casting, broadcast
 from ._elements import Elements, elements_of
 from ._node import Node
 from ._plan import Plan
@@ -163,11 +163,7 @@ class Array(Node[_native.Array]):
         return self._read(selected, scalar=_is_scalar(key, selected))
 
     def __setitem__(self, key: Any, value: Any) -> None:
-        selected = _indexing.translate(key, self.shape)
-        if isinstance(selected, _indexing.Points):
-            self._write_points(selected, value)
-        else:
-            self._write(selected, value)
+        self.write(key, value)
 
     @property
     def oindex(self) -> OuterIndex:
@@ -230,8 +226,11 @@ class Array(Node[_native.Array]):
         found: NDArray[Any] = self._read(selected, out=out)
         return found
 
-    def write(self, key: Any, value: Any) -> None:
+    def write(self, key: Any, value: Any, *, casting: Casting = "exact") -> None:
         """Writes elements, as ``array[key] = value`` does.
+
+        By default no value changes, except that fractions are rounded to the nearest float of the
+        array's type: integers are exact, finite numbers stay finite, fractions do not enter integers.
 
         Parameters
         ----------
@@ -239,11 +238,13 @@ class Array(Node[_native.Array]):
             As in ``array[key]``.
         value
             The elements, which are broadcast to the shape of the selection.
+        casting
+            ``"unsafe"`` converts numbers and times as numpy's ``astype`` does, whatever they become.
 
         Raises
         ------
-        ValueError
-            If the value cannot be broadcast, or the data type cannot store an element.
+        ValueError, TypeError, OverflowError
+            If the value cannot be broadcast, or an element would change; the message names the first.
 
         Examples
         --------
@@ -253,7 +254,11 @@ class Array(Node[_native.Array]):
         >>> a[:].tolist()
         [0, 7, 7]
         """
-        self[key] = value
+        selected = _indexing.translate(key, self.shape)
+        if isinstance(selected, _indexing.Points):
+            self._write_points(selected, value, casting)
+        else:
+            self._write(selected, value, casting)
 
     def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> NDArray[Any]:
         if copy is False:
@@ -280,15 +285,19 @@ class Array(Node[_native.Array]):
         self._elements.read_into(selected.axes, counts, out)
         return out
 
-    def _write(self, selected: _indexing.Selection, value: Any) -> None:
-        value = broadcast(self._elements.checked(value), selected.shape)
+    def _write(
+        self, selected: _indexing.Selection, value: Any, casting: Casting = "exact"
+    ) -> None:
+        value = broadcast(self._elements.checked(value, casting), selected.shape)
         self._elements.write(selected.axes, selected.counts, value)
 
     def _read_points(self, points: _indexing.Points) -> NDArray[Any]:
         return self._elements.read_points(points.lists).reshape(points.shape)
 
-    def _write_points(self, points: _indexing.Points, value: Any) -> None:
-        value = broadcast(self._elements.checked(value), points.shape)
+    def _write_points(
+        self, points: _indexing.Points, value: Any, casting: Casting = "exact"
+    ) -> None:
+        value = broadcast(self._elements.checked(value, casting), points.shape)
         self._elements.write_points(points.lists, value.reshape(-1))
 
     def _type_name(self) -> str:
@@ -335,7 +344,14 @@ class Array(Node[_native.Array]):
             raise ValueError(f"the shape has {len(lengths)} axes, the array {self.ndim}")
         self._set(self._native.resize(lengths, added, discard))
 
-    def append(self, value: Any, axis: int | str = 0, *, chunks: Sequence[int] | None = None) -> None:
+    def append(
+        self,
+        value: Any,
+        axis: int | str = 0,
+        *,
+        chunks: Sequence[int] | None = None,
+        casting: Casting = "exact",
+    ) -> None:
         """Adds elements at the end of an axis.
 
         They become visible all at once. On object storage, which has no locks, the array grows first,
@@ -350,11 +366,13 @@ class Array(Node[_native.Array]):
             The axis that grows, by number or name.
         chunks
             For a rectilinear grid, the lengths of the chunks to add; None repeats the last one.
+        casting
+            As for `write`.
 
         Raises
         ------
-        ValueError
-            If the shapes differ on another axis.
+        ValueError, TypeError, OverflowError
+            If the shapes differ on another axis, or an element would change; the message names the first.
         ConflictError
             If another process has changed the array since it was opened.
 
@@ -366,7 +384,8 @@ class Array(Node[_native.Array]):
         >>> a[:].tolist(), a.chunks
         ([0, 0, 0, 8, 9], ((1, 2, 2),))
         """
-        axis, added = _rearrange.axis_of(axis, self.dims, self.ndim), self._elements.checked(value)
+        axis = _rearrange.axis_of(axis, self.dims, self.ndim)
+        added = self._elements.checked(value, casting)
         shape = added.shape
         if len(shape) != self.ndim or shape != (*self.shape[:axis], shape[axis], *self.shape[axis + 1 :]):
             raise ValueError(f"axis {axis} of {self.shape} cannot grow by shape {shape}")

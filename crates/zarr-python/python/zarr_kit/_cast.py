@@ -2,36 +2,46 @@
 
 from __future__ import annotations
 
+import json
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from . import _dtypes
+from . import _dtypes, _native
+
+Casting = Literal["exact", "unsafe"]
+"""Whether a value that would change is an error, or is converted as numpy's ``astype`` does."""
 
 
-def cast(value: Any, dtype: np.dtype[Any]) -> NDArray[Any]:
+def cast(value: Any, dtype: np.dtype[Any], casting: Casting = "exact") -> NDArray[Any]:
     """Converts elements to a type, without silently changing any value.
 
-    numpy wraps integers that do not fit, cuts the fractions of floats, and cuts text: these are
-    errors here. Floats are rounded to the type's precision, and become infinity beyond its range, or
-    what the type has in its place, as numpy and ml_dtypes do.
+    Fractions that enter floats are rounded to the nearest. All else is kept or an error: integers are
+    exact, finite numbers stay finite, fractions do not enter integers, times and texts are not cut.
+    With ``"unsafe"``, numbers and times are what numpy makes of them.
     """
+    if casting not in ("exact", "unsafe"):
+        raise ValueError(f"casting must be 'exact' or 'unsafe', not {casting!r}")
+    if casting == "unsafe" and dtype.kind not in "USTO" and dtype.fields is None:
+        _refuse_masked(value)
+        with np.errstate(all="ignore"):
+            return _dtypes.native(np.asarray(value)).astype(dtype, copy=False)
     if dtype.kind in "US":
         return _unchanged(texts(value, str if dtype.kind == "U" else bytes), dtype)
     _refuse_masked(value)
     if dtype.fields is not None:
         return _records(value, dtype)
-    found = np.asarray(value)
-    if found.dtype == dtype:
+    found = _dtypes.native(np.asarray(value))
+    if found.dtype == dtype and (hasattr(value, "dtype") or dtype.kind not in "fc"):
         return found
     if dtype.kind in "Mm":
         return _times(found, dtype)
     if issubclass(dtype.type, np.void):
         return _raw(value, dtype)
     limits = _dtypes.integer_limits(dtype)
-    return _floats(found, dtype) if limits is None else _integers(value, found, dtype, limits)
+    return _floats(value, found, dtype) if limits is None else _integers(value, found, dtype, limits)
 
 
 def _refuse_masked(value: Any) -> None:
@@ -108,39 +118,94 @@ def _integers(
         exact = np.asarray(value, object)
         found = exact if all(map(_is_integer, exact.flat)) else found
     if found.dtype.kind == "O":
-        for element in found.flat:
+        for index, element in np.ndenumerate(found):
             if not _is_integer(element):
-                raise TypeError(f"{element!r} is no value of {dtype}")
-        low, high = (int(min(found.flat)), int(max(found.flat))) if found.size else (0, 0)
-    elif _dtypes.integer_limits(found.dtype) is None:
+                raise TypeError(f"{_element(index)}: {element!r} is no value of {dtype}")
+            if not limits[0] <= element <= limits[1]:
+                raise OverflowError(f"{_element(index)}: {element} does not fit into {dtype}")
+        return found.astype(dtype)
+    if _dtypes.integer_limits(found.dtype) is None:
         advice = ": round them first" if found.dtype.kind in "fcV" else ""
         raise TypeError(f"elements of {found.dtype} are no values of {dtype}{advice}")
-    else:
-        found = found if found.dtype.kind in "biu" else found.astype(np.int8)
-        low, high = (int(found.min()), int(found.max())) if found.size else (0, 0)
-    if low < limits[0] or high > limits[1]:
-        outside = low if low < limits[0] else high
-        raise OverflowError(f"{outside} does not fit into {dtype}")
-    return found.astype(dtype)
+    return _converted(found, dtype)
 
 
 def _is_integer(element: Any) -> bool:
     return isinstance(element, (int, np.integer, np.bool_))
 
 
-def _floats(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Converts real or complex numbers, which are rounded to the type's precision."""
+def _floats(value: Any, found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts real or complex numbers: fractions are rounded to the type's precision, integers are not."""
+    if found.dtype.kind in "fc" and not hasattr(value, "dtype"):
+        # numpy would round the integers of a list that has floats too.
+        exact = np.asarray(value, object)
+        found = exact if any(map(_is_integer, exact.flat)) else found
     if found.dtype.kind == "O":
-        for element in found.flat:
+        for index, element in np.ndenumerate(found):
             # numpy parses texts, and takes the numbers of times.
             if isinstance(element, (str, bytes, np.datetime64, np.timedelta64, np.void)):
-                raise TypeError(f"{element!r} is no value of {dtype}")
-        # As numpy does for its own types; ml_dtypes takes few objects.
-        return found.astype(np.complex128 if dtype.kind == "c" else np.float64).astype(dtype)
+                raise TypeError(f"{_element(index)}: {element!r} is no value of {dtype}")
+        return _objects(found, dtype)
     is_real = found.dtype.kind in "biufV" and not issubclass(found.dtype.type, np.void)
     if not is_real and (found.dtype.kind, dtype.kind) != ("c", "c"):
         raise TypeError(f"elements of {found.dtype} are no values of {dtype}")
-    return found.astype(dtype)
+    return _converted(found, dtype)
+
+
+def _objects(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts objects to floats: integers exactly, others by numpy's float64, since ml_dtypes takes few."""
+    whole = np.fromiter(map(_is_integer, found.flat), bool, found.size).reshape(found.shape)
+    others = np.where(whole, 0, found) if found.size else found
+    out = _converted(others.astype(np.complex128 if dtype.kind == "c" else np.float64), dtype)
+    if not whole.any():
+        return out
+    data_type = json.dumps(_dtypes.to_zarr(dtype))
+    for index in zip(*np.nonzero(whole), strict=True) if found.ndim else ((),):
+        number = int(found[index])
+        text = f"[{number}, 0]" if dtype.kind == "c" else str(number)
+        try:
+            out[index] = np.frombuffer(_native.element(data_type, text, False), dtype)[0]
+        except ValueError:
+            raise OverflowError(f"{_element(index)}: {number} does not fit into {dtype}") from None
+    return out
+
+
+def _converted(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """Converts numbers of a type that Zarr has by the rule of the native part.
+
+    Raises
+    ------
+    OverflowError, ValueError
+        If an element would become another number; the message names the first.
+    """
+    if found.dtype == dtype:
+        return found
+    try:
+        given = _dtypes.to_zarr(found.dtype)
+    except TypeError:
+        # A type of numpy or ml_dtypes that Zarr lacks, such as longdouble or int1.
+        if found.dtype.kind not in "fc":
+            return _converted(found.astype(np.int8), dtype)
+        with np.errstate(over="ignore"):
+            wide = found.astype(np.complex128 if found.dtype.kind == "c" else np.float64)
+        if lost := np.argwhere(np.isfinite(found) & ~np.isfinite(wide)).tolist():
+            raise OverflowError(f"{_element(lost[0])}: {found[tuple(lost[0])]} does not fit into {dtype}") from None
+        return _converted(wide, dtype)
+    stored = _dtypes.to_stored(np.ascontiguousarray(found), given)
+    taken = _dtypes.to_zarr(dtype)
+    if not found.size:
+        return np.empty(found.shape, dtype)
+    raw = _native.convert(
+        stored.reshape(-1).view(np.uint8), found.shape, json.dumps(given), json.dumps(taken), False
+    )
+    out = np.frombuffer(bytearray(raw), dtype).reshape(found.shape)
+    _dtypes.from_stored(out, taken)
+    return out
+
+
+def _element(index: Any) -> str:
+    """An element in messages, by its index on each axis."""
+    return f"element {list(map(int, index))}" if len(index) else "the value"
 
 
 def _times(found: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:

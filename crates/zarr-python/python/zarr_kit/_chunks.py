@@ -56,7 +56,7 @@ def elements(array: NDArray[Any], spec: ArraySpec) -> NDArray[Any]:
     """Values of a chunk as its elements in the machine's byte order, with the bytes that Zarr defines."""
     native = spec.dtype.to_native_dtype().newbyteorder("=")
     if array.dtype != native or not has_whole_strides(array):
-        array = array.astype(native)
+        array = _dtypes.reordered(array, native)
     return memory(_dtypes.to_stored(array, data_type(spec.dtype)))
 
 
@@ -69,7 +69,7 @@ def decoded(array: NDArray[Any], spec: ArraySpec) -> NDArray[Any]:
     """Decoded elements in the form of zarr-python's data type."""
     _dtypes.from_stored(array, data_type(spec.dtype))
     dtype = spec.dtype.to_native_dtype()
-    return array if dtype.isnative else array.astype(dtype)
+    return array if dtype.isnative else _dtypes.reordered(array, dtype)
 
 
 def whole(shape: Sequence[int]) -> Region:

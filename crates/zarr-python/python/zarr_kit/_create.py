@@ -108,17 +108,18 @@ def _number(value: Any, dtype: np.dtype[Any]) -> Any:
             raise does_not_fit
         value = int(value)
     try:
-        with np.errstate(invalid="ignore", over="ignore"):
-            scalar = cast(value, dtype)[()]
-            # Types without infinity have their largest value, or NaN, in its place.
-            largest = complex(np.asarray(np.inf).astype(dtype)).real
-        given, kept = complex(value), complex(scalar)
-    except OverflowError:
+        if isinstance(value, int) and not is_integer:
+            # Documents round the integers of floats too (SD-45).
+            value = float(value)
+        scalar = cast(value, dtype)[()]
+    except (OverflowError, ValueError):
         raise does_not_fit from None
-    for before, after in () if is_integer else ((given.real, kept.real), (given.imag, kept.imag)):
-        is_same = math.isnan(before) == math.isnan(after) and math.isinf(before) == math.isinf(after)
-        if not is_same or largest < abs(before) < math.inf:
-            raise does_not_fit
+    with np.errstate(invalid="ignore", over="ignore"):
+        # Types without infinity have their largest value, or NaN, in its place.
+        largest = complex(np.asarray(np.inf).astype(dtype)).real
+    parts = () if is_integer else (complex(value).real, complex(value).imag)
+    if any(largest < abs(part) < math.inf for part in parts):
+        raise does_not_fit
     return scalar
 
 

@@ -171,6 +171,42 @@ def to_stored(elements: NDArray[Any], data_type: str | dict[str, Any]) -> NDArra
     return found
 
 
+def native(array: NDArray[Any]) -> NDArray[Any]:
+    """The same elements in the machine's byte order; the array itself if it is in this order."""
+    if array.dtype.kind == "T":
+        return array
+    # Not by isnative, which does not look into arrays within records.
+    dtype = array.dtype.newbyteorder("=")
+    return array if array.dtype == dtype else reordered(array, dtype)
+
+
+def reordered(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
+    """The same elements as a type that differs in byte order only.
+
+    Nothing else may change the order of an array: numpy's ``astype``, and assignment to big-endian
+    memory, do not swap the bytes of times without a unit.
+    """
+    # Zeros between the fields of records.
+    out = np.zeros(array.shape, dtype)
+    _assign(out, array)
+    return out
+
+
+def _assign(target: NDArray[Any], source: NDArray[Any]) -> None:
+    if source.dtype.names is not None:
+        for name in source.dtype.names:
+            _assign(target[name], source[name])
+    elif source.dtype.kind in "mM":
+        _counts(target)[...] = _counts(source)
+    else:
+        target[...] = source
+
+
+def _counts(times: NDArray[Any]) -> NDArray[np.int64]:
+    """Times as integers in the same memory."""
+    return times.view(np.dtype("i8").newbyteorder(times.dtype.byteorder))
+
+
 def _parts(data_type: str | dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if isinstance(data_type, str):
         return data_type, {}

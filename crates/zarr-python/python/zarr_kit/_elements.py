@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _dtypes, _native
-from ._cast import cast, texts
+from ._cast import Casting, cast, texts
 from ._indexing import Axis
 
 OBJECTS = 1 << 14
@@ -41,8 +41,10 @@ class Elements(Protocol):
     ) -> None:
         """Reads a selection into an array with as many elements in the same order."""
 
-    def checked(self, value: Any) -> NDArray[Any]:
+    def checked(self, value: Any, casting: Casting = "exact") -> NDArray[Any]:
         """Converts a value to the form that `write` and `append` take, without changing any element.
+
+        With ``"unsafe"``, numbers and times are what numpy makes of them.
 
         Raises
         ------
@@ -112,8 +114,8 @@ class Fixed:
         self._native.read(axes, memory(target))
         _dtypes.from_stored(out, self._data_type)
 
-    def checked(self, value: Any) -> NDArray[Any]:
-        found = cast(value, self.dtype)
+    def checked(self, value: Any, casting: Casting = "exact") -> NDArray[Any]:
+        found = cast(value, self.dtype, casting)
         return _dtypes.to_stored(found, self._data_type).view(self._plain)
 
     def write(
@@ -173,7 +175,7 @@ class Objects:
             stop = min(start + OBJECTS, len(found))
             out.flat[start:stop] = np.array(found.objects(start, stop), self.dtype)
 
-    def checked(self, value: Any) -> NDArray[Any]:
+    def checked(self, value: Any, casting: Casting = "exact") -> NDArray[Any]:
         return texts(value, self._kind)
 
     def write(

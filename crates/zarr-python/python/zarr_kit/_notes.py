@@ -30,6 +30,27 @@ def note_readers(documents: Mapping[str, Mapping[str, Any]]) -> None:
         )
 
 
+_SMALL = 1 << 16
+"""The bytes of a chunk below which many of them are worth a word."""
+
+_MANY = 100
+"""The number of small chunks that an append may add without a word."""
+
+
+def note_small_chunks(name: str, dim: str, edge: int, size: int, added: int) -> None:
+    """Says that an append adds many small chunks (of so many bytes), because the first write had few elements."""
+    if size < _SMALL and added > _MANY * edge:
+        LOGGER.warning(
+            "%r has chunks of %d along %r, as its first write had, so that this append adds %d of them: give "
+            "the first write chunks={%r: N}, or change the chunks of what is stored by zarr_kit.copy",
+            name,
+            edge,
+            dim,
+            -(-added // edge),
+            dim,
+        )
+
+
 def note_repeated(path: str, times: int, why: str) -> None:
     """Says that a copy reads each chunk of an array many times."""
     LOGGER.warning(

@@ -26,11 +26,60 @@ def state(
     if not isinstance(path, str):
         raise TypeError(f"path: the path of a node in the store is a str, not {type(path).__name__}")
     check_threads(threads)
-    settings = {str(name): _setting(name, value) for name, value in (storage_options or {}).items()}
+    given = of_fsspec(str(url).partition("://")[0].lower(), storage_options or {})
+    settings = {str(name): _setting(name, value) for name, value in given.items()}
     if type(url).__module__.split(".")[0] == "obstore":
         url, more = _of_obstore(url)
         settings = {**more, **settings}
     return _text(url), path, settings, threads, write_empty_chunks
+
+
+_OF_FSSPEC = {
+    "AWS_": {
+        "key": "access_key_id",
+        "secret": "secret_access_key",
+        "endpoint_url": "endpoint",
+        "region_name": "region",
+    },
+    "GOOGLE_": {},
+    "AZURE_": {},
+}
+"""The settings of fsspec's file systems that have another name here, by the client of a scheme."""
+
+_WITHOUT_MEANING = ("asynchronous", "skip_instance_cache", "use_listings_cache")
+"""Options of fsspec that change nothing that a caller can see."""
+
+
+def of_fsspec(scheme: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings of object storage, with those of fsspec's file systems under the names that they have here.
+
+    Raises
+    ------
+    ValueError
+        If a setting is given under both names.
+    """
+    names = _OF_FSSPEC.get(_CLIENTS.get(scheme, ""))
+    if names is None:
+        return dict(options)
+    flat = {name: value for name, value in options.items() if name != "client_kwargs"}
+    flat.update(options.get("client_kwargs") or {})
+    if scheme == "gs" and flat.get("token") == "anon":
+        flat["anon"] = flat.pop("token") == "anon"
+    found: dict[str, Any] = {}
+    for name, value in flat.items():
+        if name in _WITHOUT_MEANING:
+            continue
+        if name == "anon":
+            if not isinstance(value, bool):
+                raise TypeError(f"the setting anon is True or False, not {type(value).__name__}")
+            name, value = "skip_signature", "true" if value else None
+        ours = names.get(name, name)
+        if value is None:
+            continue
+        if ours in found or ours != name and ours in flat:
+            raise ValueError(f"the setting {ours} is given twice: fsspec calls it {name}")
+        found[ours] = value
+    return found
 
 
 def with_mode(options: Mapping[str, Any] | None, mode: str) -> Mapping[str, Any] | None:

@@ -107,6 +107,8 @@ class ZarrKitStore(Store):
         ------
         ValueError
             If no object can have this path.
+        TypeError
+            If the part is none of zarr-python's kinds.
         OSError
             If the object cannot be read, or is a chunk that the joined array cannot present.
         """
@@ -118,6 +120,13 @@ class ZarrKitStore(Store):
                 part = (offset, _END)
             case SuffixByteRequest(count):
                 suffix = count
+            case None:
+                pass
+            case _:
+                raise TypeError(
+                    f"byte_range: None or a RangeByteRequest, OffsetByteRequest or SuffixByteRequest of "
+                    f"zarr.abc.store, not {byte_range!r}"
+                )
         found = await asyncio.to_thread(self._objects.get, key, part, suffix)
         return None if found is None else prototype.buffer.from_bytes(found)
 

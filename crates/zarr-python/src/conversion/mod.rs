@@ -4,4 +4,5 @@ pub(crate) mod error;
 pub(crate) mod memory;
 pub(crate) mod report;
 pub(crate) mod selection;
+pub(crate) mod values;
 pub(crate) mod variable_length;

@@ -2,7 +2,7 @@
 //! printed form.
 
 use serde_json::value::RawValue;
-use zarr_metadata::DataType;
+use zarr_metadata::{DataType, Loss};
 
 use super::value;
 
@@ -10,11 +10,11 @@ use super::value;
 type Take<'t> = &'t mut dyn FnMut(&[u8]);
 
 /// Reads the elements of lines that `read --format lines` wrote; empty lines are left out.
-pub fn lines(text: &str, data_type: &DataType, take: Take<'_>) -> Result<(), String> {
+pub fn lines(text: &str, data_type: &DataType, loss: Loss, take: Take<'_>) -> Result<(), String> {
     let mut element = Vec::new();
     for (number, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
         element.clear();
-        value::read(data_type, line, &mut element)
+        value::read(data_type, line, loss, &mut element)
             .map_err(|error| format!("line {}{error}", number + 1))?;
         take(&element);
     }
@@ -30,12 +30,13 @@ pub fn nested(
     text: &str,
     rank: usize,
     data_type: &DataType,
+    loss: Loss,
     take: Take<'_>,
 ) -> Result<Vec<u64>, String> {
     if rank > MOST_LEVELS {
         return Err(format!("$: {rank} levels of lists, expected at most {MOST_LEVELS}"));
     }
-    let mut lists = Lists { data_type, shape: vec![None; rank], element: Vec::new(), take };
+    let mut lists = Lists { data_type, loss, shape: vec![None; rank], element: Vec::new(), take };
     lists.gather(text.trim(), 0, "$")?;
     Ok(lists.shape.into_iter().map_while(|size| size).collect())
 }
@@ -63,6 +64,7 @@ fn list<'t>(text: &'t str, path: &str) -> Result<Vec<&'t RawValue>, String> {
 
 struct Lists<'t> {
     data_type: &'t DataType,
+    loss: Loss,
     /// The size of lists at each depth, once one has been seen.
     shape: Vec<Option<u64>>,
     element: Vec<u8>,
@@ -73,7 +75,7 @@ impl Lists<'_> {
     fn gather(&mut self, text: &str, depth: usize, path: &str) -> Result<(), String> {
         let Some(size) = self.shape.get_mut(depth) else {
             self.element.clear();
-            value::read(self.data_type, text, &mut self.element)
+            value::read(self.data_type, text, self.loss, &mut self.element)
                 .map_err(|error| format!("{path}{error}"))?;
             (self.take)(&self.element);
             return Ok(());
@@ -103,7 +105,7 @@ mod tests {
     fn nested(text: &str, data_type: &DataType) -> Result<(Vec<u64>, Vec<u8>), String> {
         let mut elements = Vec::new();
         let take = &mut |element: &[u8]| elements.extend_from_slice(element);
-        let shape = super::nested(text, rank(text, data_type), data_type, take)?;
+        let shape = super::nested(text, rank(text, data_type), data_type, Loss::Refuse, take)?;
         Ok((shape, elements))
     }
 
@@ -158,7 +160,7 @@ mod tests {
         let read = |text: &str| {
             let mut elements = Vec::new();
             let take = &mut |element: &[u8]| elements.extend_from_slice(element);
-            lines(text, &DataType::Int16, take).map(|()| elements)
+            lines(text, &DataType::Int16, Loss::Refuse, take).map(|()| elements)
         };
         assert_eq!(read("1\n-2\n\n3"), Ok(vec![1, 0, 0xfe, 0xff, 3, 0]));
         insta::assert_snapshot!(

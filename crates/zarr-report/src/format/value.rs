@@ -1,6 +1,6 @@
 //! An element as JSON: in the form of a fill value, except times, which are ISO 8601.
 
-use zarr_metadata::{DataType, MetadataError, TimeUnit, format_element, parse_element};
+use zarr_metadata::{DataType, Loss, MetadataError, TimeUnit, format_element, parse_value};
 
 use super::time;
 
@@ -18,17 +18,18 @@ pub fn write(data_type: &DataType, element: &[u8], out: &mut String) -> Result<(
     }
 }
 
-/// Appends the bytes of an element from its text in this form, or from its fill value in JSON.
+/// Appends the bytes of an element from its text in this form, or from its fill value in JSON. By the
+/// rule of [`Loss`], no number becomes another one.
 ///
 /// # Errors
 /// The place in the element and what is wrong there: `.x: found 1.5, expected an integer ..`
-pub fn read(data_type: &DataType, json: &str, out: &mut Vec<u8>) -> Result<(), String> {
+pub fn read(data_type: &DataType, json: &str, loss: Loss, out: &mut Vec<u8>) -> Result<(), String> {
     let text = serde_json::from_str::<String>(json).ok();
     if let Some(count) = text.as_deref().and_then(|text| count_of_time(data_type, text)) {
         out.extend(count.to_le_bytes());
         return Ok(());
     }
-    parse_element(data_type, json, out).map_err(|error| {
+    parse_value(data_type, json, loss, out).map_err(|error| {
         let form = text.and_then(|_| form_of_time(data_type)).unwrap_or_default();
         format!("{}: {}{form}", error.path().trim_start_matches('$'), error.reason())
     })
@@ -69,13 +70,14 @@ mod tests {
             ("\"NaT\"", i64::MIN, "\"NaT\""),
         ] {
             let mut element = Vec::new();
-            read(&data_type, json, &mut element).expect("a time");
+            read(&data_type, json, Loss::Refuse, &mut element).expect("a time");
             assert_eq!(element, count.to_le_bytes());
             let mut text = String::new();
             write(&data_type, &element, &mut text).expect("a time");
             assert_eq!(text, shown);
         }
-        let error = read(&data_type, "\"2012-01\"", &mut Vec::new()).expect_err("a month");
+        let error =
+            read(&data_type, "\"2012-01\"", Loss::Refuse, &mut Vec::new()).expect_err("a month");
         insta::assert_snapshot!(
             error,
             @r#": found "2012-01", expected an integer from -9223372036854775808 to 9223372036854775807 or "NaT", a value of type numpy.datetime64, or a text such as "1970-01-01""#

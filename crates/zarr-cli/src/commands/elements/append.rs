@@ -4,10 +4,11 @@ use std::path::Path;
 
 use serde_json::json;
 use zarr_kit::grid::Run;
+use zarr_kit::report::format::npy::Npy;
 use zarr_kit::report::words;
 use zarr_kit::{Array, Selection};
 
-use super::input::{Input, shown};
+use super::input::{Entry, Input, shown};
 use super::variable_length;
 use super::write::writer;
 use crate::args::Append;
@@ -32,11 +33,12 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
             .map_err(|cause| CliError::argument("--edges", text, cause))?,
         None => Vec::new(),
     };
-    let input = Input::open(file)?;
+    let input = Input::open(file, args.reading.format)?;
+    let entry = Entry::of(args.reading, args.writing);
     let before = array.shape().to_vec();
     let array = match array.data_type().is_variable_length() {
         true => variable_length::append(input, &place, &array, axis, &edges)?,
-        false => append(input, &place, &array, axis, &edges)?,
+        false => append(input, entry, &place, &array, axis, &edges)?,
     };
     place.changed(policy(args.sole_writer))?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
@@ -57,27 +59,42 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
     })
 }
 
+/// The shape of elements that are appended, as far as it is known.
+pub(super) fn grown(array: &Array, axis: usize) -> Vec<Option<u64>> {
+    let lengths = array.shape().iter().enumerate();
+    lengths.map(|(other, length)| (other != axis).then_some(*length)).collect()
+}
+
 fn append(
     mut input: Input<'_>,
+    entry: Entry,
     place: &NodeStore,
     array: &Array,
     axis: usize,
     edges: &[Run],
 ) -> Result<Array, CliError> {
-    let header = input.header(array.data_type())?;
-    let elements = match &header {
-        Some(header) => {
+    let data_type = array.data_type();
+    let (header, elements) = match entry.cast && input.is_npy() {
+        true => {
+            let (elements, shape) = input.converted(data_type, entry.loss)?;
+            (Some(Npy { shape, fortran: false, big_endian: false }), Some(elements))
+        }
+        false => (input.header(data_type, grown(array, axis), entry)?, None),
+    };
+    let elements = match (&header, elements) {
+        (_, Some(elements)) => elements,
+        (Some(header), None) => {
             let elements = input.take(&Selection::whole(&header.shape), array.element_size())?;
             input.end()?;
             elements
         }
-        None => input.rest()?,
+        (None, None) => input.rest()?,
     };
     let units = (elements.len(), array.element_size(), "byte");
     let found = header.as_ref().map(|header| header.shape.as_slice());
     let shape = input.appended(array, axis, found, units)?;
     let count = shape.get(axis).copied().unwrap_or(0);
-    let elements = input.in_memory(elements, header.as_ref(), &shape, array)?;
+    let elements = input.in_memory(elements, header.as_ref(), &shape, data_type)?;
     // The elements become visible together: no part of them is done before the others.
     let (array, _bar) = Moved::show(array, Work::appending(array, axis, count, edges));
     array.append(axis, count, &elements, edges).map_err(|cause| place.failed(cause))

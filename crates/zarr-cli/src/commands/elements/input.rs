@@ -1,23 +1,33 @@
 //! Files with elements, for commands that store them.
 
 use std::fs::File;
-use std::io::{self, BufReader, Cursor, Read as _};
+use std::io::{self, BufReader, Cursor, Read as _, Seek as _};
 use std::path::Path;
 
-use zarr_kit::metadata::{DataType, Printable};
-use zarr_kit::report::format::json;
+use zarr_kit::codec::convert;
+use zarr_kit::metadata::{DataType, Loss, Printable};
 use zarr_kit::report::format::npy::{self, Npy};
 use zarr_kit::report::words;
 use zarr_kit::view::{self, CopyElement, CopyError, View};
 use zarr_kit::{Array, AxisSelection, Selection};
 
+use super::text_input::{self, Wanted, is_text};
+use crate::args::{InputFormat, Reading, Writing};
 use crate::error::CliError;
+use crate::notation::data_type;
 
-/// File extensions of formats other than raw elements: their bytes would be read as numbers.
-const OTHER_FORMATS: [&str; 13] =
-    ["csv", "tsv", "txt", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff", "png"];
+/// File extensions of formats that are not read: their bytes would be read as numbers.
+const OTHER_FORMATS: [&str; 12] =
+    ["tsv", "txt", "xml", "npz", "zip", "gz", "h5", "hdf5", "nc", "tif", "tiff", "png"];
 
 const STANDARD_INPUT: &str = "standard input";
+
+/// The bytes by which the format of a file is recognised.
+const BEGINNING: u64 = 8192;
+
+/// The bytes of standard input that are kept in memory until all are known to fit. More are kept in a
+/// temporary file.
+const IN_MEMORY: usize = 64 << 20;
 
 /// The name of a file for messages.
 pub(crate) fn shown(path: &Path) -> String {
@@ -25,30 +35,126 @@ pub(crate) fn shown(path: &Path) -> String {
     Printable(&name).to_string()
 }
 
+/// How elements enter the array.
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    /// Whether numbers of another type are converted.
+    pub(super) cast: bool,
+    /// Whether they may change.
+    pub(super) loss: Loss,
+}
+
+impl Entry {
+    /// Elements of the array's own type.
+    pub(crate) fn exact() -> Self {
+        Self { cast: false, loss: Loss::Refuse }
+    }
+
+    pub(crate) fn of(reading: Reading, writing: Writing) -> Self {
+        let loss = if writing.allow_loss { Loss::Allow } else { Loss::Refuse };
+        Self { cast: reading.cast, loss }
+    }
+}
+
 /// The file with the elements.
 pub(crate) struct Input<'a> {
     path: &'a Path,
     reader: Box<dyn io::Read>,
-    /// The length of its elements in bytes, if it is a file.
+    /// The format, if the caller or the name of the file tells; none for text of some format.
+    format: Option<InputFormat>,
+    /// The length of its elements in bytes, if it is known.
     pub(super) length: Option<u64>,
+    /// Whether more bytes follow, which were not read.
+    is_cut: bool,
     /// Bytes of elements read so far.
     pub(super) position: u64,
 }
 
 impl<'a> Input<'a> {
-    pub(crate) fn open(path: &'a Path) -> Result<Self, CliError> {
-        if path == Path::new("-") {
-            let reader = Box::new(io::stdin().lock());
-            return Ok(Self { path: Path::new(STANDARD_INPUT), reader, length: None, position: 0 });
-        }
+    pub(crate) fn open(path: &'a Path, format: Option<InputFormat>) -> Result<Self, CliError> {
         let failed = |cause| CliError::File { path: path.to_owned(), cause };
-        let file = File::open(path).map_err(failed)?;
-        let meta = file.metadata().map_err(failed)?;
-        if meta.is_dir() {
-            return Err(failed(io::ErrorKind::IsADirectory.into()));
+        let mut input = if path == Path::new("-") {
+            let reader = Box::new(io::stdin().lock());
+            Self {
+                path: Path::new(STANDARD_INPUT),
+                reader,
+                format,
+                length: None,
+                is_cut: false,
+                position: 0,
+            }
+        } else {
+            let file = File::open(path).map_err(failed)?;
+            let meta = file.metadata().map_err(failed)?;
+            if meta.is_dir() {
+                return Err(failed(io::ErrorKind::IsADirectory.into()));
+            }
+            let length = meta.is_file().then_some(meta.len());
+            Self {
+                path,
+                reader: Box::new(BufReader::new(file)),
+                format,
+                length,
+                is_cut: false,
+                position: 0,
+            }
+        };
+        if input.format.is_none() {
+            input.format = input.named_format()?;
         }
-        let length = meta.is_file().then_some(meta.len());
-        Ok(Self { path, reader: Box::new(BufReader::new(file)), length, position: 0 })
+        if input.format.is_none() {
+            let first = input.beginning(BEGINNING)?;
+            let is_all = u64::try_from(first.len()).unwrap_or(u64::MAX) < BEGINNING;
+            input.format = match first.starts_with(npy::MAGIC) {
+                true => Some(InputFormat::Npy),
+                false => (!is_text(&first, is_all)).then_some(InputFormat::Raw),
+            };
+        }
+        Ok(input)
+    }
+
+    /// The format that the name of the file tells.
+    fn named_format(&self) -> Result<Option<InputFormat>, CliError> {
+        let end = self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase();
+        Ok(Some(match end.as_str() {
+            _ if npy::is_named(self.path) => InputFormat::Npy,
+            "json" => InputFormat::Json,
+            "jsonl" | "ndjson" => InputFormat::Lines,
+            "csv" => InputFormat::Csv,
+            "raw" | "bin" => InputFormat::Raw,
+            other if OTHER_FORMATS.contains(&other) => {
+                return Err(self.wrong(format!(
+                    "a .{end} file is not .npy, .json, .jsonl, .csv or .raw; convert it, or say what \
+                     it has: --format raw"
+                )));
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    /// The first bytes, which are read again afterwards.
+    fn beginning(&mut self, wanted: u64) -> Result<Vec<u8>, CliError> {
+        let mut first = Vec::new();
+        (&mut self.reader).take(wanted).read_to_end(&mut first).map_err(|e| self.failed(e))?;
+        let reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
+        self.reader = Box::new(Cursor::new(first.clone()).chain(reader));
+        Ok(first)
+    }
+
+    /// Reads standard input or a pipe to its end, or to one byte more than `most`, so that the length of
+    /// the elements is known before any of them is stored.
+    pub(super) fn settle(&mut self, most: u64) -> Result<(), CliError> {
+        if self.length.is_some() {
+            return Ok(());
+        }
+        let mut spool = tempfile::spooled_tempfile(IN_MEMORY);
+        let mut limited = (&mut self.reader).take(most.saturating_add(1));
+        let copied = io::copy(&mut limited, &mut spool);
+        let length = copied.and_then(|length| spool.rewind().map(|()| length));
+        let length = length.map_err(|cause| self.failed(cause))?;
+        (self.length, self.is_cut) = (Some(length), length > most);
+        self.reader = Box::new(BufReader::new(spool));
+        Ok(())
     }
 
     fn failed(&self, cause: io::Error) -> CliError {
@@ -59,39 +165,29 @@ impl<'a> Input<'a> {
         CliError::Input { path: self.path.to_owned(), reason: reason.into() }
     }
 
-    pub(super) fn is_named_npy(&self) -> bool {
-        npy::is_named(self.path)
-    }
-
-    /// The extension of its name, in lower case.
-    pub(super) fn extension(&self) -> String {
-        self.path.extension().unwrap_or_default().to_string_lossy().to_lowercase()
-    }
-
-    /// Reads the header if it is a .npy file, or makes one for the lists of a .json file.
-    pub(crate) fn header(&mut self, data_type: &DataType) -> Result<Option<Npy>, CliError> {
-        let end = self.extension();
-        if OTHER_FORMATS.contains(&end.as_str()) {
-            return Err(self.wrong(format!(
-                "a .{end} file is neither .npy, .json, .jsonl nor raw elements; convert it, or give \
-                 raw bytes by standard input: --from -"
-            )));
+    /// Reads the header of a .npy file, or all elements of a text, of which lines have no shape. `shape` is
+    /// that of the elements, as far as it is known.
+    pub(crate) fn header(
+        &mut self,
+        data_type: &DataType,
+        shape: Vec<Option<u64>>,
+        entry: Entry,
+    ) -> Result<Option<Npy>, CliError> {
+        match self.format {
+            Some(InputFormat::Raw) => return Ok(None),
+            Some(InputFormat::Npy) => {}
+            _ => {
+                let mut elements = Vec::new();
+                let take = &mut |element: &[u8]| elements.extend_from_slice(element);
+                let shape = self.text(data_type, shape, entry.loss, take)?;
+                self.length = u64::try_from(elements.len()).ok();
+                self.reader = Box::new(Cursor::new(elements));
+                return Ok(shape.map(|shape| Npy { shape, fortran: false, big_endian: false }));
+            }
         }
-        if ["json", "jsonl", "ndjson"].contains(&end.as_str()) {
-            return self.json(end == "json", data_type);
-        }
-        let mut first = Vec::new();
-        let wanted = u64::try_from(npy::MAGIC.len()).unwrap_or(0);
-        (&mut self.reader).take(wanted).read_to_end(&mut first).map_err(|e| self.failed(e))?;
-        let is_npy = first == npy::MAGIC;
-        let reader = std::mem::replace(&mut self.reader, Box::new(io::empty()));
-        self.reader = Box::new(Cursor::new(first).chain(reader));
-        if !is_npy {
+        if self.beginning(u64::try_from(npy::MAGIC.len()).unwrap_or(0))? != npy::MAGIC {
             // The bytes of a damaged header would be elements.
-            return match self.is_named_npy() {
-                true => Err(self.wrong(npy::NO_MAGIC)),
-                false => Ok(None),
-            };
+            return Err(self.wrong(npy::NO_MAGIC));
         }
         let mut reader = (&mut self.reader).take(u64::MAX);
         let header = npy::read_header(&mut reader, data_type);
@@ -100,23 +196,57 @@ impl<'a> Input<'a> {
         header.map(Some).map_err(|reason| self.wrong(reason))
     }
 
-    /// Reads all elements of a JSON file. They are few, because they are text.
-    fn json(&mut self, is_nested: bool, data_type: &DataType) -> Result<Option<Npy>, CliError> {
-        let mut text = String::new();
-        self.reader.read_to_string(&mut text).map_err(|cause| self.failed(cause))?;
-        let mut elements = Vec::new();
-        let take = &mut |element: &[u8]| elements.extend_from_slice(element);
-        let shape = match is_nested {
-            true => {
-                let rank = json::rank(&text, data_type);
-                json::nested(&text, rank, data_type, take).map(Some)
-            }
-            false => json::lines(&text, data_type, take).map(|()| None),
+    /// The numbers of a .npy file of another type as elements of this one, and their shape.
+    pub(super) fn converted(
+        &mut self,
+        data_type: &DataType,
+        loss: Loss,
+    ) -> Result<(Vec<u8>, Vec<u64>), CliError> {
+        let all = self.rest()?;
+        let found = npy::read_shape(&mut all.as_slice()).map_err(|reason| self.wrong(reason))?;
+        let given = found.1.and_then(|name| Some(data_type::of_numpy(&name)?.data_type));
+        let given = given.ok_or_else(|| self.wrong("--cast: its elements are not numbers"))?;
+        self.reader = Box::new(Cursor::new(all));
+        self.length = None;
+        let header = npy::read_header(&mut self.reader, &given);
+        let header = header.map_err(|reason| self.wrong(reason))?;
+        let size = given.size().unwrap_or(1);
+        let elements = self.take(&Selection::whole(&header.shape), size)?;
+        self.end()?;
+        let elements = self.reordered(elements, &header, &given)?;
+        let converted = convert(&elements, &given, data_type, loss);
+        converted
+            .map(|elements| (elements, header.shape.clone()))
+            .map_err(|error| self.wrong(error.within(&header.shape)))
+    }
+
+    /// Whether the elements are those of a .npy file.
+    pub(super) fn is_npy(&self) -> bool {
+        self.format == Some(InputFormat::Npy)
+    }
+
+    /// Reads all elements of a text, which are few, and returns the shape that it gives them.
+    pub(super) fn text(
+        &mut self,
+        data_type: &DataType,
+        shape: Vec<Option<u64>>,
+        loss: Loss,
+        take: &mut dyn FnMut(&[u8]),
+    ) -> Result<Option<Vec<u64>>, CliError> {
+        let is_binary = matches!(self.format, Some(InputFormat::Npy | InputFormat::Raw));
+        let bytes = self.rest()?;
+        let text = match is_binary && !bytes.is_empty() || self.is_npy() {
+            true => None,
+            false => String::from_utf8(bytes).ok(),
         };
-        let shape = shape.map_err(|reason| self.wrong(reason))?;
-        self.length = u64::try_from(elements.len()).ok();
-        self.reader = Box::new(Cursor::new(elements));
-        Ok(shape.map(|shape| Npy { shape, fortran: false, big_endian: false }))
+        let text = text.ok_or_else(|| {
+            self.wrong(format!(
+                "not text; elements of type {data_type} are given as lines, JSON or CSV"
+            ))
+        })?;
+        let format = self.format.filter(|_| !is_binary);
+        text_input::elements(&text, format, &Wanted { data_type, shape, loss }, take)
+            .map_err(|reason| self.wrong(reason))
     }
 
     /// Checks that the shape of the elements in the file equals the region's, with or without axes
@@ -181,9 +311,12 @@ impl<'a> Input<'a> {
         if u128::from(length) == expected {
             return Ok(());
         }
+        let found = match self.is_cut {
+            true => format!("more than {}", words::counted(length.saturating_sub(1), "byte")),
+            false => words::counted(length, "byte"),
+        };
         Err(self.wrong(format!(
-            "{} of elements, but the region has {expected}: {} of {} ({} each)",
-            words::counted(length, "byte"),
+            "{found} of elements, but the region has {expected}: {} of {} ({} each)",
             words::counted(elements, "element"),
             array.data_type(),
             words::counted(size, "byte")
@@ -212,18 +345,29 @@ impl<'a> Input<'a> {
     /// Converts elements of this shape to their form in memory: little-endian, in C order.
     pub(crate) fn in_memory(
         &self,
-        mut elements: Vec<u8>,
+        elements: Vec<u8>,
         header: Option<&Npy>,
         shape: &[u64],
-        array: &Array,
+        data_type: &DataType,
     ) -> Result<Vec<u8>, CliError> {
         let Some(header) = header else { return Ok(elements) };
+        let Npy { fortran, big_endian, .. } = *header;
+        self.reordered(elements, &Npy { shape: shape.to_vec(), fortran, big_endian }, data_type)
+    }
+
+    /// Elements with this header in their form in memory.
+    fn reordered(
+        &self,
+        mut elements: Vec<u8>,
+        header: &Npy,
+        data_type: &DataType,
+    ) -> Result<Vec<u8>, CliError> {
         if header.fortran {
-            elements = c_order(&elements, shape, array.element_size())
+            elements = c_order(&elements, &header.shape, data_type.size().unwrap_or(1))
                 .map_err(|error| self.wrong(error.to_string()))?;
         }
         if header.big_endian {
-            array.data_type().swap_byte_order(&mut elements);
+            data_type.swap_byte_order(&mut elements);
         }
         Ok(elements)
     }

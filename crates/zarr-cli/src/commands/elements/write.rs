@@ -5,7 +5,7 @@ use zarr_kit::codec::Options;
 use zarr_kit::report::words;
 use zarr_kit::{Array, ArrayError, AxisSelection, Selection};
 
-use super::input::Input;
+use super::input::{Entry, Input};
 use super::variable_length;
 use crate::args::{Write, Writing};
 use crate::commands::nodes::resize::policy;
@@ -60,15 +60,23 @@ fn write(
     array: &Array,
     region: &Selection,
 ) -> Result<(), CliError> {
+    let mut input = Input::open(&args.from, args.reading.format)?;
+    let entry = Entry::of(args.reading, args.writing);
     if array.data_type().is_variable_length() {
-        return variable_length::write(Input::open(&args.from)?, place, array, region);
+        return variable_length::write(input, place, array, region);
     }
-    let mut input = Input::open(&args.from)?;
-    let header = input.header(array.data_type())?;
+    let failed = |cause| place.failed(cause);
+    if entry.cast && input.is_npy() {
+        let (elements, shape) = input.converted(array.data_type(), entry.loss)?;
+        input.check_shape(&shape, region)?;
+        let (array, _bar) = Moved::show(array, Work::writing(array, region));
+        return array.write(region, &elements).map_err(failed);
+    }
+    let shape = region.shape().into_iter().map(Some).collect();
+    let header = input.header(array.data_type(), shape, entry)?;
     if let Some(header) = &header {
         input.check_shape(&header.shape, region)?;
     }
-    let failed = |cause| place.failed(cause);
     let size = array.element_size();
     if let Some(header) = &header
         && header.fortran
@@ -76,10 +84,13 @@ fn write(
         // The elements of each piece are spread over the whole file: no piece can be read alone.
         let elements = input.take(region, size)?;
         input.end()?;
-        let elements = input.in_memory(elements, Some(header), &region.shape(), array)?;
+        let elements =
+            input.in_memory(elements, Some(header), &region.shape(), array.data_type())?;
         let (array, _bar) = Moved::show(array, Work::writing(array, region));
         return array.write(region, &elements).map_err(failed);
     }
+    // Nothing is stored before all of it is known to fit.
+    input.settle(bytes_of(region, size).unwrap_or(u64::MAX))?;
     if let Some(length) = input.length {
         input.check_length(length, array, region)?;
     }
@@ -89,7 +100,8 @@ fn write(
     let mut written = 0_u64;
     for piece in array.batches(region, PIECE).map_err(failed)? {
         let elements = input.take(&piece, size)?;
-        let elements = input.in_memory(elements, header.as_ref(), &piece.shape(), array)?;
+        let elements =
+            input.in_memory(elements, header.as_ref(), &piece.shape(), array.data_type())?;
         array.write(&piece, &elements).map_err(|cause| {
             if array.store().capabilities().uncommitted {
                 return place.failed(cause);

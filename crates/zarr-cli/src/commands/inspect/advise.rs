@@ -11,7 +11,7 @@ use zarr_kit::report::readers::portable;
 use zarr_kit::{Array, ArrayBuilder, DataType, MemoryStore, Prefix, Selection};
 
 use crate::args::{Advise, For};
-use crate::commands::elements::input::Input;
+use crate::commands::elements::input::{Entry, Input};
 use crate::commands::nodes::like::Like;
 use crate::error::CliError;
 use crate::notation::region::region;
@@ -125,7 +125,8 @@ pub(crate) fn best_like(
 fn of_npy(path: &str) -> Result<Array, CliError> {
     let like = Like::open(path)?;
     let path = Path::new(path);
-    let mut input = Input::open(path)?;
+    let entry = Entry::exact();
+    let mut input = Input::open(path, None)?;
     let data_type = like.data_type.clone();
     let data_type = data_type.ok_or_else(|| input.wrong("its type is none of Zarr's"))?;
     let metadata = ArrayBuilder::new(like.shape.clone(), data_type.clone())
@@ -135,11 +136,11 @@ fn of_npy(path: &str) -> Result<Array, CliError> {
     let failed = |cause| CliError::Node { place: path.display().to_string(), cause };
     let array = Array::create(Arc::new(MemoryStore::new()), &Prefix::root(), metadata);
     let array = array.map_err(failed)?;
-    let header = input.header(&data_type)?;
+    let header = input.header(&data_type, like.shape.iter().copied().map(Some).collect(), entry)?;
     let header = header.ok_or_else(|| input.wrong("this is no .npy file"))?;
     let whole = Selection::whole(&like.shape);
     let elements = input.take(&whole, array.element_size())?;
-    let elements = input.in_memory(elements, Some(&header), &like.shape, &array)?;
+    let elements = input.in_memory(elements, Some(&header), &like.shape, array.data_type())?;
     array.write(whole, &elements).map_err(failed)?;
     Ok(array)
 }

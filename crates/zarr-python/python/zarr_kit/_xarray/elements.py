@@ -17,8 +17,9 @@ from xarray.coders import CFDatetimeCoder, CFTimedeltaCoder
 from xarray.coding.variables import CFMaskCoder, CFScaleOffsetCoder
 
 from .._array import Array
-from .._cast import cast
+from .._cast import Casting, _element, cast
 from .._dtypes import integer_limits
+from .kept import MARKERS, kept
 from .store import variable as stored_variable
 
 _FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signature(encode_zarr_variable).parameters else {}
@@ -41,36 +42,65 @@ def noted(note: str) -> Iterator[None]:
         raise
 
 
-def encoded(name: str, variable: Variable) -> Variable:
+def encoded(name: str, variable: Variable, casting: Casting = "exact") -> Variable:
     """Encodes a variable as its encoding says.
 
     Raises
     ------
     ValueError, TypeError, OverflowError
-        If Xarray cannot, or an element does not fit into the type; a note names the variable. Tasks of
-        Dask arrays raise this when they are computed.
+        If Xarray cannot, or an element does not fit into the type or would be read as another one; a
+        note names the variable. Tasks of Dask arrays raise this when they are computed.
     """
     with noted(f"while variable {name!r} was encoded"):
-        found: Variable = encode_zarr_variable(_with_integers(name, variable), name=name, **_FORMAT)
+        if casting == "unsafe":
+            found: Variable = encode_zarr_variable(variable, name=name, **_FORMAT)
+        else:
+            found = encode_zarr_variable(_with_type(name, variable), name=name, **_FORMAT)
+            found = kept(variable, found)
     if found.encoding.get("_FillValue") is not None:
         raise ValueError(f"variable {name!r}: _FillValue is left in its encoding")
     return found
 
 
-def _with_integers(name: str, variable: Variable) -> Variable:
-    """Converts elements to the integers of the encoding: Xarray would wrap those that do not fit."""
-    dtype = np.dtype(variable.encoding.get("dtype"))
-    # Elements with _Unsigned wrap on purpose.
-    if integer_limits(dtype) is None or "_Unsigned" in variable.encoding:
+def _with_type(name: str, variable: Variable) -> Variable:
+    """Converts numbers to the type of the encoding: Xarray would wrap or round those that do not fit."""
+    dtype = variable.encoding.get("dtype")
+    if dtype is None:
         return variable
+    dtype = np.dtype(dtype)
+    if dtype.kind not in "biufc" and integer_limits(dtype) is None:
+        return variable
+    unsigned = variable.encoding.get("_Unsigned")
+    if unsigned is not None and dtype.kind in "iu" and not set(MARKERS) & set(variable.encoding):
+        # Xarray wraps these too, but loses the attribute.
+        return _with_other_sign(name, variable, dtype, str(unsigned))
+    if unsigned is not None:
+        return variable
+    is_packed = bool({"scale_factor", "add_offset"} & set(variable.encoding))
     for coder in BEFORE_TYPE:
         variable = coder.encode(variable, name=name)
     if variable.dtype == dtype or variable.dtype.kind not in "biufc":
         return variable
-    rounded = functools.partial(_rounded, dtype=dtype)
-    found = apply_ufunc(rounded, variable, dask="parallelized", output_dtypes=[dtype])
+    entered = functools.partial(_entered, dtype=dtype, is_packed=is_packed)
+    found = apply_ufunc(entered, variable, dask="parallelized", output_dtypes=[dtype])
     encoding = {key: value for key, value in variable.encoding.items() if key != "dtype"}
     return Variable(variable.dims, found.data, variable.attrs, encoding)
+
+
+def _with_other_sign(
+    name: str, variable: Variable, dtype: np.dtype[Any], unsigned: str
+) -> Variable:
+    """Converts elements to integers whose sign is not that of their stored type, by NetCDF's convention."""
+    read = np.dtype(f"{'u' if unsigned == 'true' else 'i'}{dtype.itemsize}")
+    encoding = {key: value for key, value in variable.encoding.items() if key != "_Unsigned"}
+    found = Variable(variable.dims, variable.data, variable.attrs, {**encoding, "dtype": read})
+    found = _with_type(name, found)
+    wrapped = apply_ufunc(
+        lambda values: values.view(dtype), found, dask="parallelized", output_dtypes=[dtype]
+    )
+    encoding = {key: value for key, value in found.encoding.items() if key != "dtype"}
+    attributes = {**found.attrs, "_Unsigned": unsigned}
+    return Variable(variable.dims, wrapped.data, attributes, encoding)
 
 
 def decoded(
@@ -89,7 +119,9 @@ def decoded(
     return conventions.decode_cf_variable(name, variable, decode_timedelta=durations)
 
 
-def encoded_as_stored(name: str, given: Variable, stored: Variable, array: Array) -> Variable:
+def encoded_as_stored(
+    name: str, given: Variable, stored: Variable, array: Array, casting: Casting = "exact"
+) -> Variable:
     """Encodes a variable so that it reads the same beside the stored elements.
 
     Raises
@@ -101,9 +133,11 @@ def encoded_as_stored(name: str, given: Variable, stored: Variable, array: Array
     if array.dtype.kind not in "mM":
         # Other arrays have times as numbers.
         variable.encoding = _encoding(stored, array)
-        variable = encoded(name, variable)
+        variable = encoded(name, variable, casting)
     with noted(f"while variable {name!r} was encoded as the stored one, of {array.dtype}"):
         _check_meaning(name, given, variable, stored)
+        if casting == "unsafe":
+            return _unsafe(variable, array)
         if variable.dtype.kind == "f" and integer_limits(array.dtype) is not None:
             whole = functools.partial(_whole, dtype=array.dtype)
             variable = apply_ufunc(whole, variable, dask="parallelized", output_dtypes=[array.dtype])
@@ -176,9 +210,20 @@ def _check_fits(given: Variable, variable: Variable, array: Array) -> None:
         array._elements.checked(np.array([ends.low, ends.high]))
 
 
-def _rounded(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Numbers as integers; floats are rounded, as Xarray does."""
-    return _whole(np.rint(values), dtype) if values.dtype.kind == "f" else cast(values, dtype)
+def _unsafe(variable: Variable, array: Array) -> Variable:
+    """A variable in the type of an array, whatever its elements become."""
+    if array.dtype.kind in "TO":
+        return variable
+    convert = functools.partial(cast, dtype=array.dtype, casting="unsafe")
+    found = apply_ufunc(convert, variable, dask="parallelized", output_dtypes=[array.dtype])
+    return Variable(variable.dims, found.data, variable.attrs, variable.encoding)
+
+
+def _entered(values: NDArray[Any], dtype: np.dtype[Any], is_packed: bool) -> NDArray[Any]:
+    """Numbers in the type that stores them; packed numbers are rounded to integers, as Xarray does."""
+    if values.dtype.kind != "f" or integer_limits(dtype) is None:
+        return cast(values, dtype)
+    return _whole(np.rint(values) if is_packed else values, dtype)
 
 
 def _whole(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -187,8 +232,11 @@ def _whole(values: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
     # Half floats have no number for the limits.
     floats = values.astype(np.promote_types(values.dtype, np.float32), copy=False)
     fits = (floats == np.rint(floats)) & (floats >= low) & (floats < high + 1)
-    if not fits.all():
-        raise ValueError(f"{floats[~fits].flat[0]} does not fit into {dtype}, which has integers from {low} to {high}")
+    if lost := np.argwhere(~fits).tolist():
+        raise ValueError(
+            f"{_element(lost[0])}: {floats[tuple(lost[0])]} does not fit into {dtype}, which has integers "
+            f"from {low} to {high}"
+        )
     return values.astype(dtype)
 
 

@@ -11,6 +11,7 @@ from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value
 
 from .._array import Array
 from .._attributes import _json
+from .._cast import Casting
 from .._group import Group
 from ..dask import _check_known
 from .elements import decoded, encoded, encoded_as_stored, noted
@@ -29,6 +30,7 @@ class Request:
     encoding: Mapping[Hashable, Mapping[str, Any]] = field(default_factory=dict)
     codecs: Any = None
     chunks: Mapping[Hashable, Any] | None = None
+    casting: Casting = "exact"
 
 
 @dataclass(frozen=True)
@@ -201,7 +203,7 @@ def _addition(
         codecs = codecs.get(name)
     elif not is_data:
         codecs = None
-    variable = encoded(name, variable)
+    variable = encoded(name, variable, request.casting)
     attributes = _plain(variable.attrs)
     missing = attributes.pop("_FillValue", None)
     if missing is not None:
@@ -275,5 +277,5 @@ def _update(
                 "dimension sizes, consider using the region argument in to_zarr()."
             )
         parts.append(slice(start, stop))
-    variable = encoded_as_stored(name, variable, stored, array)
+    variable = encoded_as_stored(name, variable, stored, array, request.casting)
     return Update(name, variable, array, tuple(parts), grows)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,9 +16,10 @@ from xarray.backends.common import ArrayWriter
 
 from .. import _native, _store
 from .._array import Array
+from .._cast import Casting
 from .._create import fill, group_document
 from .._group import Group
-from .._notes import note_readers
+from .._notes import note_readers, note_small_chunks
 from .._store import Url
 from ..dask import _in_this_process, _of_declared_shape
 from .elements import noted
@@ -54,6 +56,7 @@ def to_zarr(
     align_chunks: bool = False,
     write_inherited_coords: bool = False,
     write_empty_chunks: bool = False,
+    casting: Casting = "exact",
     storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Stores a dataset, an array or a tree.
@@ -114,6 +117,11 @@ def to_zarr(
         Whether to store inherited coordinates in the nodes of a tree.
     write_empty_chunks
         Whether chunks that hold only the fill value are stored too.
+    casting
+        By default no element changes on its way into the type and the encoding of its array, except
+        that fractions are rounded to the nearest float, or packed number: integers and times are exact,
+        finite numbers stay finite, fractions do not enter integers that are not packed, and no valid
+        element becomes missing. ``"unsafe"`` stores whatever Xarray and numpy make of them.
     storage_options
         As for `zarr_kit.open`.
 
@@ -127,7 +135,8 @@ def to_zarr(
     FileExistsError
         If there is a group and ``mode`` is ``"w-"``.
     ValueError, TypeError, OverflowError
-        If the data does not fit its encoding, or the stored variables, their types and their units; or
+        If the data does not fit its encoding, or the stored variables, their types and their units (the
+        message names the first element); or
         is read from the group that mode ``"w"`` deletes.
 
     Examples
@@ -171,7 +180,7 @@ def to_zarr(
     trial = Group(_native.Group.create(IN_MEMORY, group_document()))
     plans = {}
     for below, dataset in datasets.items():
-        request = Request(mode, append_dim, region, encodings[below], codecs, chunks)
+        request = Request(mode, append_dim, region, encodings[below], codecs, chunks, casting)
         place = _with_parents(trial, f"{path}/{below}".strip("/"))
         plans[below] = planned(dataset, _nodes(root, below), request, place)
     checks = safe_chunks and not align_chunks
@@ -205,6 +214,8 @@ def to_zarr(
             how = _How(writer, align_chunks, write_empty_chunks)
             _execute(plan, _with_parents(root, below), how)
         note_readers(_created(root, plans))
+        for plan in plans.values():
+            _note_appended(plan.updates)
         if consolidated:
             root._native.at("").consolidate()
         elif was_consolidated:
@@ -221,6 +232,18 @@ def to_zarr(
     from dask.delayed import delayed
 
     return delayed(_none)(stored)
+
+
+def _note_appended(updates: list[Update]) -> None:
+    """Says in the log if arrays have grown by many small chunks."""
+    for update in updates:
+        grid = update.array._document["chunk_grid"]
+        if update.axis is None or grid["name"] != "regular":
+            continue
+        edges, dim = grid["configuration"]["chunk_shape"], update.variable.dims[update.axis]
+        size = math.prod(edges) * update.array.dtype.itemsize
+        added = update.variable.shape[update.axis]
+        note_small_chunks(update.name, str(dim), edges[update.axis], size, added)
 
 
 def _created(root: Group, plans: Mapping[str, Plan]) -> dict[str, dict[str, Any]]:

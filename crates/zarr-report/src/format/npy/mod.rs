@@ -79,7 +79,7 @@ pub fn read_header(reader: &mut impl Read, data_type: &DataType) -> Result<Npy, 
     let big_endian = header.descr.matches(data_type).map_err(|found| {
         format!(
             "elements of numpy type {found}, but the array's data type is {data_type}, which is {} \
-             in numpy",
+             in numpy; --cast converts numbers",
             type_string(data_type).trim_matches('\'')
         )
     })?;
