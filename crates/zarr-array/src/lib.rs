@@ -43,15 +43,17 @@ pub use array::{
     StoredChunk, StoredTasks, WriteAs,
 };
 pub use change::{
-    Extent, LockedDocument, Truncation, delete_node, refresh_consolidated, refresh_consolidated_of,
+    Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,
+    refresh_consolidated_of,
 };
 #[cfg(feature = "jiff")]
 pub use error::TimeError;
 pub use error::{ArrayError, Loss, Written};
 pub use hierarchy::node::open as open_node;
 pub use hierarchy::{
-    Group, Hierarchy, HierarchyAround, JoinedNodes, MemberSource, Members, UnlistedStore,
-    create_parents, hierarchies_around, names_without_key, node, unfinished, version_2,
+    Group, Hierarchy, HierarchyAround, JoinedNodes, MemberSource, Members, Owner, Owners,
+    UnlistedStore, create_parents, hierarchies_around, is_of_another_program, names_without_key,
+    node, other_names, unfinished, version_2,
 };
 pub use layout::{
     Batches, ChunkLayout, OwnedChunks, Part, PartError, PlannedChunk, PlannedReads, RegionPlan,

@@ -106,6 +106,7 @@ impl PyArray {
     fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
         let (place, prefix) = NodeStore::open(py, state, true)?;
+        place.note_other_files(py, &prefix);
         let create = |signals: &Arc<Signals>| {
             place.change(signals, |store| {
                 create_parents(&store, &prefix)?;

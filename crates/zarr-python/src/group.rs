@@ -65,6 +65,16 @@ impl PyGroup {
         self.place.named(self.prefix(), py.detach(|| Signals::during(change)))
     }
 
+    /// Warns of other files at the place of a new node, unless that would cost requests to a server
+    /// for each new node.
+    fn note_other_files(&self, py: Python<'_>, name: &str) {
+        if self.place.is_quick()
+            && let Ok(prefix) = self.prefix().join(name)
+        {
+            self.place.note_other_files(py, &prefix);
+        }
+    }
+
     /// A group of the same store.
     fn with(&self, group: Group) -> Self {
         let trusted = self.trusted.clone().filter(|_| group.is_consolidated());
@@ -140,6 +150,7 @@ impl PyGroup {
         if enter {
             place.block.enter();
         }
+        place.note_other_files(py, &prefix);
         let create = |signals: &Arc<Signals>| {
             place.change(signals, |store| {
                 create_parents(&store, &prefix)?;
@@ -231,6 +242,7 @@ impl PyGroup {
 
     fn create_array(&self, py: Python<'_>, name: &str, document: &str) -> Done<PyArray> {
         let metadata = ArrayMetadata::from_json(document.as_bytes())?;
+        self.note_other_files(py, name);
         let array = self.change(py, |group| {
             create_between(group, name)?;
             group.create_array(name, metadata)
@@ -241,6 +253,7 @@ impl PyGroup {
 
     fn create_group(&self, py: Python<'_>, name: &str, document: &str) -> Done<Self> {
         let metadata = GroupMetadata::from_json(document.as_bytes())?;
+        self.note_other_files(py, name);
         Ok(self.with(self.change(py, |group| {
             create_between(group, name)?;
             group.create_group(name, metadata)

@@ -251,6 +251,33 @@ def test_a_mode_that_replaces_leaves_other_files(tmp_path):
     assert (tmp_path / "notes.txt").read_text() == "mine"
 
 
+def test_a_mode_that_replaces_removes_no_other_files(tmp_path):
+    place = tmp_path / "a.zarr"
+    to_zarr(weather()[["z"]], place, mode="w")
+    (place / "thesis").mkdir()
+    (place / "thesis/ch1.tex").write_text("mine")
+    before = sorted(path.relative_to(place) for path in place.rglob("*"))
+    with pytest.raises(FileExistsError, match="thesis/ch1.tex"):
+        to_zarr(weather()[["z"]], place, mode="w")
+    assert sorted(path.relative_to(place) for path in place.rglob("*")) == before
+    (place / "thesis/ch1.tex").unlink()
+    to_zarr(weather()[["z"]], place, mode="w")
+
+
+def test_creating_among_other_files_is_told(tmp_path, caplog):
+    (tmp_path / "thesis").mkdir()
+    (tmp_path / "thesis/ch1.tex").write_text("mine")
+    group = zarr_kit.create_group(tmp_path)
+    assert "thesis/ch1.tex" in caplog.text
+    caplog.clear()
+    group.create_array("a", shape=1, dtype="u1")
+    assert not caplog.text
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b/notes.txt").write_text("mine")
+    group.create_array("b", shape=1, dtype="u1")
+    assert "notes.txt" in caplog.text
+
+
 def packed(engine, where, chunks):
     more = {"consolidated": False} if engine == "zarr" else {}
     return xr.open_dataset(where, engine=engine, chunks=chunks, **more)

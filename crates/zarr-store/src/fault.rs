@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use super::buffer::assemble;
 use super::{
-    AsyncStore, GetInto, Key, Layer, Links, Listing, ObjectMeta, Operation, Prefix, PutMode,
-    PutOutcome, ReadRange, Store, StoreError,
+    AsyncStore, GetInto, Key, KeyFilter, Layer, Links, Listing, ObjectMeta, Operation, Prefix,
+    PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 use crate::store::listing::{failed_listing, until_error};
 
@@ -45,7 +45,7 @@ pub enum Fault {
 ///
 /// # Examples
 /// ```
-/// use zarr_store::{Fault, FaultStore, Key, MemoryStore, StoreExt};
+/// use zarr_store::{Fault, FaultStore, Key, KeyFilter, MemoryStore, StoreExt};
 ///
 /// let inner = MemoryStore::new();
 /// let store = FaultStore::new(inner.clone()).at(1, Fault::DieBefore);
@@ -254,8 +254,11 @@ impl<S: Store> Layer for FaultStore<S> {
     }
 
     /// Each delete is an operation.
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        Layer::list(self, prefix, Links::AsObjects).try_for_each(|key| Layer::delete(self, &key?))
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<(), StoreError> {
+        Layer::list(self, prefix, Links::AsObjects).try_for_each(|key| {
+            let key = key?;
+            if which(&key) { Layer::delete(self, &key) } else { Ok(()) }
+        })
     }
 }
 

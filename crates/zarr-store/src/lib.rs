@@ -79,8 +79,8 @@ pub use self::store::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::store::read_range::ReadRange;
 pub use self::store::session::Session;
 pub use self::store::types::{
-    Capabilities, DirEntry, GetInto, Links, LockGuard, LockScope, ObjectMeta, PutMode, PutOutcome,
-    Version,
+    Capabilities, DirEntry, GetInto, KeyFilter, Links, LockGuard, LockScope, ObjectMeta, PutMode,
+    PutOutcome, Version,
 };
 pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
 pub use self::waiting::Waiting;

@@ -7,8 +7,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use zarr_store::{
-    Capabilities, DirEntry, Key, Linking, Links, Listing, Location, LockGuard, ObjectMeta, Prefix,
-    PutMode, PutOutcome, ReadRange, Store, StoreError,
+    Capabilities, DirEntry, Key, KeyFilter, Linking, Links, Listing, Location, LockGuard,
+    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError,
 };
 
 #[derive(Debug)]
@@ -41,8 +41,8 @@ impl Store for Placed {
         self.0.delete(key)
     }
 
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        self.0.delete_prefix(prefix)
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<(), StoreError> {
+        self.0.delete_where(prefix, which)
     }
 
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {

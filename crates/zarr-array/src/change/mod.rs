@@ -8,7 +8,7 @@ mod document;
 mod resize;
 mod update_consolidated;
 
-pub use delete::delete_node;
+pub use delete::{Deletion, delete_node};
 pub use document::{Extent, LockedDocument};
 pub use resize::Truncation;
 pub(crate) use update_consolidated::{Scope, update_consolidated};

@@ -119,6 +119,23 @@ pub enum ArrayError {
         /// An object that would be one of its chunks.
         key: String,
     },
+    /// The deletion of a node would remove objects that are not Zarr's.
+    #[error(
+        "{}: nothing was deleted: {}, such as {}; they are removed only on request",
+        Printable(path),
+        other_objects(*count, *may_be_chunks),
+        Printable(first)
+    )]
+    OtherObjects {
+        /// The node's path.
+        path: String,
+        /// One of the objects, relative to the node.
+        first: String,
+        /// Their number.
+        count: u64,
+        /// Whether they may be chunks of an array whose chunk key encoding is not known.
+        may_be_chunks: bool,
+    },
     /// A node's document has changed since the node was opened.
     #[error("{}: changed by others since it was opened; open it again", Printable(path))]
     Stale {
@@ -423,6 +440,18 @@ fn what_to_do(resumable: bool, parts: Option<&UnfinishedParts>) -> String {
         _ if !resumable => "it cannot be resumed: start again".to_owned(),
         Some(parts) => parts.to_string(),
         None => "resume it, or start again".to_owned(),
+    }
+}
+
+fn other_objects(count: u64, may_be_chunks: bool) -> String {
+    match (count, may_be_chunks) {
+        (_, true) => {
+            format!(
+                "a chunk key encoding is not known, so that {count} objects may be chunks or not"
+            )
+        }
+        (1, false) => "1 object in it is not of Zarr".to_owned(),
+        (_, false) => format!("{count} objects in it are not of Zarr"),
     }
 }
 

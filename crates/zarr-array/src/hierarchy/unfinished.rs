@@ -20,6 +20,9 @@ pub const MARKER: &str = "zarr-kit-copy.json";
 /// chunks. Until then the array may have chunks with keys of another encoding.
 pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
 
+/// The folder of a copy's intermediate, beside the chunks of the target.
+pub const INTERMEDIATE: &str = "zarr-kit-intermediate";
+
 /// The version of the markers that this library writes, and the only version that it reads.
 pub const MARKER_VERSION: u64 = 1;
 

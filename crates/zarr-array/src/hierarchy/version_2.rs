@@ -14,7 +14,7 @@ use crate::store::{Prefix, Store, StoreExt as _};
 pub const ARRAY: &str = ".zarray";
 
 /// The document of a group.
-const GROUP: &str = ".zgroup";
+pub(crate) const GROUP: &str = ".zgroup";
 
 /// The attributes of a node.
 pub const ATTRIBUTES: &str = ".zattrs";

@@ -73,6 +73,10 @@ pub(crate) struct Delete {
     /// Do not ask.
     #[arg(long, short)]
     pub(crate) yes: bool,
+    /// Also delete files in it that belong to no node; they are listed first. Without this option,
+    /// such files stay and nothing is deleted.
+    #[arg(long)]
+    pub(crate) with_other_files: bool,
     /// Print the result as one JSON document.
     #[arg(long)]
     pub(crate) json: bool,

@@ -103,8 +103,22 @@ impl Out {
         }
     }
 
-    pub(crate) fn bytes(&mut self, bytes: &[u8]) -> Result<(), CliError> {
+    /// Writes bytes as they are: raw elements, `.npy`, PNG and shell scripts, which programs read, and
+    /// pictures, which have styles and escape their names. Text that may come from a document goes
+    /// through [`line`](Self::line), [`elements`](Self::elements) or [`json`](Self::json).
+    pub(crate) fn raw(&mut self, bytes: &[u8]) -> Result<(), CliError> {
         self.writer.write_all(bytes).map_err(|cause| self.failed(cause))
+    }
+
+    /// Writes the text of elements: JSON in lines, with names of fields from a document. Other
+    /// characters than line breaks that do not print are escaped as in JSON.
+    pub(crate) fn elements(&mut self, text: &str) -> Result<(), CliError> {
+        // Almost always, since elements escape themselves.
+        let is_plain = |byte: u8| byte == b'\n' || (b' '..0x7f).contains(&byte);
+        match text.bytes().all(is_plain) {
+            true => self.raw(text.as_bytes()),
+            false => self.raw(escaped(text).as_bytes()),
+        }
     }
 
     /// Writes one line of text, escaped: everything except numbers comes from stores and
@@ -131,12 +145,12 @@ impl Out {
             serde_json::to_string(document).map_err(|cause| CliError::Output(cause.into()))?;
         let mut text = pretty(&text);
         text.push('\n');
-        self.bytes(escaped(&text).as_bytes())
+        self.elements(&text)
     }
 
     /// Writes a part of a document with items that are written separately.
     pub(crate) fn json_part(&mut self, part: impl Display) -> Result<(), CliError> {
-        self.bytes(escaped(&part.to_string()).as_bytes())
+        self.elements(&part.to_string())
     }
 
     /// Writes the buffer, so that the output so far is visible.
@@ -194,6 +208,13 @@ pub(crate) fn readers(readers: &Readers, json: bool) {
 /// Prints a message on standard error, in one line.
 pub(crate) fn note(message: impl Display) {
     let _closed = writeln!(anstream::stderr(), "{}", shown(&message.to_string()));
+}
+
+/// Prints a question on standard error, and leaves the cursor behind it.
+pub(crate) fn question(text: impl Display) -> io::Result<()> {
+    let mut stderr = anstream::stderr();
+    write!(stderr, "{} ", shown(&text.to_string()))?;
+    stderr.flush()
 }
 
 /// A message in one line, without characters that control a terminal, and without the secrets of

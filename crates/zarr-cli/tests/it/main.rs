@@ -39,6 +39,7 @@ mod locate;
 #[cfg(all(test, target_os = "linux"))]
 mod locks;
 #[cfg(test)]
+mod other_files;
 mod parts;
 #[cfg(test)]
 mod read;

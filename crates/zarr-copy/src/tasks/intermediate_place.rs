@@ -7,8 +7,7 @@ use zarr_store::{Prefix, Store, StoreError, StoreExt as _};
 use crate::content::hash_of;
 use crate::{CopyOptions, Place};
 
-/// The folder of an intermediate, beside the chunks of the target.
-pub const INTERMEDIATE: &str = "zarr-kit-intermediate";
+pub use zarr_array::unfinished::INTERMEDIATE;
 
 /// The place of an intermediate.
 pub(crate) struct IntermediatePlace {

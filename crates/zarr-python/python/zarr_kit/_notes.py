@@ -77,3 +77,14 @@ def note_around(place: str, why: str) -> None:
     LOGGER.warning(
         "%s: the consolidated metadata of the groups around it may be out of date: %s", place, why
     )
+
+
+def note_other_files(place: str, names: Sequence[str]) -> None:
+    """Warns about files of other programs at the place of a new node."""
+    more = " and more" if len(names) > 3 else ""
+    LOGGER.warning(
+        "%s: there are files in it that belong to no node: %s%s; what deletes the node leaves them, or refuses",
+        place,
+        ", ".join(map(repr, names[:3])),
+        more,
+    )

@@ -158,6 +158,9 @@ fn of_array(error: &ArrayError, text: String) -> PyErr {
         }
         ArrayError::Unfinished { .. } => UnfinishedCopyError::new_err(text),
         ArrayError::Exists { .. } | ArrayError::NotEmpty { .. } => PyFileExistsError::new_err(text),
+        ArrayError::OtherObjects { .. } => PyFileExistsError::new_err(format!(
+            "{text}: move them, or `zarr-kit delete --with-other-files` removes them with the node"
+        )),
         ArrayError::Stale { .. } => ConflictError::new_err(text),
         ArrayError::Axis { .. } => PyIndexError::new_err(text),
         ArrayError::Loss { .. } => LossError::new_err(text),

@@ -17,7 +17,8 @@ use pyo3::prelude::*;
 use zarr_kit::array::Hierarchy;
 use zarr_kit::array::node::METADATA_KEY;
 use zarr_kit::array::store::{
-    AsyncStore, Key, Layer, Listing, Object, Operation, ReadRange, StoreError, StoreFuture,
+    AsyncStore, Key, KeyFilter, Layer, Listing, Object, Operation, ReadRange, StoreError,
+    StoreFuture,
 };
 use zarr_kit::{Prefix, Store};
 
@@ -195,11 +196,11 @@ impl Layer for Guarded<dyn Store> {
         }))
     }
 
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<(), StoreError> {
         self.check(Operation::Delete, prefix.as_str())?;
         // It may fail midway.
         self.signals.wrote();
-        self.inner().delete_prefix(prefix)
+        self.inner().delete_where(prefix, which)
     }
 }
 

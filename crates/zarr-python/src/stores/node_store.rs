@@ -9,10 +9,10 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::node::{DOCUMENTS, METADATA_KEY};
 use zarr_kit::array::store::{
-    Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions, place_below,
-    place_beside, scheme, shown_url,
+    Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions,
+    place_below, place_beside, scheme, shown_url,
 };
-use zarr_kit::array::{Hierarchy, UnlistedStore};
+use zarr_kit::array::{Hierarchy, UnlistedStore, other_names};
 use zarr_kit::metadata::Printable;
 use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
 use zarr_kit::{Array, OPENERS, Prefix, Store};
@@ -208,6 +208,18 @@ impl NodeStore {
         let cause =
             io::Error::new(io::ErrorKind::PermissionDenied, "it was opened with mode=\"r\"");
         Err(StoreError::io(Operation::Put, self.shown(), cause))
+    }
+
+    /// Warns of files of other programs at the place of a new node, before it is created.
+    pub(crate) fn note_other_files(&self, py: Python<'_>, prefix: &Prefix) {
+        // A store that fails says so when the node is created.
+        let names = py.detach(|| other_names(&**self.store, prefix, 4)).unwrap_or_default();
+        if !names.is_empty() {
+            let place = self.shown_node(prefix);
+            let notes = py.import("zarr_kit._notes");
+            // A handler of logs that fails does not stop the creation.
+            let _untold = notes.and_then(|it| it.call_method1("note_other_files", (place, names)));
+        }
     }
 
     /// The URL without secrets.

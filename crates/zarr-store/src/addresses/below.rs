@@ -4,9 +4,9 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use crate::{
-    Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Session, Store, StoreError,
-    StoreExt, failed_listing,
+    Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing, Location,
+    LockGuard, ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Session, Store,
+    StoreError, StoreExt, failed_listing,
 };
 
 /// The objects below a prefix of another store. Errors name keys as the other store does.
@@ -70,8 +70,13 @@ impl Store for Below {
         self.store.delete(&self.key(key)?)
     }
 
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        self.store.delete_prefix(&self.prefix(prefix)?)
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<(), StoreError> {
+        let (below, which) = (self.base.clone(), Arc::clone(which));
+        let which: KeyFilter = Arc::new(move |key| {
+            let own = below.strip(key).and_then(|name| Key::new(name).ok());
+            own.is_some_and(|key| which(&key))
+        });
+        self.store.delete_where(&self.prefix(prefix)?, &which)
     }
 
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {

@@ -23,9 +23,9 @@ pub use self::leftovers::{Leftover, LeftoverKind};
 pub use self::path::real_path;
 pub use self::temporary::TemporaryFile;
 use super::{
-    Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard,
-    ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode, PutOutcome,
-    ReadRange, Sharing, Store, StoreError,
+    Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing, Location,
+    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
+    PutOutcome, ReadRange, Sharing, Store, StoreError,
 };
 
 impl Store for LocalStore {
@@ -66,8 +66,8 @@ impl Store for LocalStore {
         write::delete(self, key)
     }
 
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        write::delete_prefix(self, prefix)
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<(), StoreError> {
+        write::delete_where(self, prefix, which)
     }
 
     fn list(&self, prefix: &Prefix, links: Links) -> Listing<'_, Key> {

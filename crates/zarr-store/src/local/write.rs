@@ -7,7 +7,7 @@ use std::path::Path;
 use super::list::{Step, Walk};
 use super::path::is_absent;
 use super::{Durability, LocalStore, TemporaryFile, leftovers};
-use crate::{Key, Links, Operation, Prefix, StoreError};
+use crate::{Key, KeyFilter, Links, Operation, Prefix, StoreError};
 
 /// How often a write or a lock starts again because its folder or its file has vanished. Other
 /// processes may remove them between any two steps of a thread that waits for a core.
@@ -153,12 +153,19 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
         .map_err(|error| StoreError::io(Operation::Delete, key, error))
 }
 
-/// Removes the objects, and each folder once it is empty.
+/// Removes the objects that are meant, and each folder once it is empty.
 ///
 /// Links are removed and not followed, also if the prefix itself is one. Leftover files of killed
 /// writers are removed as well. Other files that are not objects stay, and so do their folders.
-pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), StoreError> {
+pub(super) fn delete_where(
+    store: &LocalStore,
+    prefix: &Prefix,
+    which: &KeyFilter,
+) -> Result<(), StoreError> {
     if let Some(link) = store.linked_folder(Operation::Delete, prefix)? {
+        if !which(&Key::new(prefix.as_str())?) {
+            return Ok(());
+        }
         return remove_link(&link)
             .map_err(|error| StoreError::io(Operation::Delete, prefix, error));
     }
@@ -168,8 +175,10 @@ pub(super) fn delete_prefix(store: &LocalStore, prefix: &Prefix) -> Result<(), S
         for step in Walk::new(store, prefix, Links::AsObjects) {
             match step? {
                 Step::Object(key) | Step::Dangling(key, _) | Step::LinkToOther(key, _) => {
-                    delete(store, &key)?;
-                    removed = true;
+                    if which(&key) {
+                        delete(store, &key)?;
+                        removed = true;
+                    }
                 }
                 // A folder that is not empty stays: it holds something that is not an object.
                 Step::FolderEnd(path) => drop(fs::remove_dir(path)),

@@ -22,14 +22,14 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::folder_marker::is_folder_marker;
-use super::list::Circle;
+use super::list::{Circle, key_of};
 use super::retry::{Cause, Limits, QUIET, Tries, is_unsupported};
 use crate::errors::error::RemoteCause;
 use crate::store::read_range::OwnedReadRange;
 use crate::waiting::{OnWait, Waiting};
 use crate::{
-    FullMessage, Key, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version, reserve,
-    without_secrets,
+    FullMessage, Key, KeyFilter, ObjectMeta, Operation, Prefix, StoreError, StoreOptions, Version,
+    reserve, without_secrets,
 };
 
 /// A backend and its known properties, before options apply.
@@ -344,14 +344,22 @@ impl Client {
     }
 
     /// Deletes in bulk while listing, where the backend supports it.
-    pub(super) async fn delete_prefix(self, prefix: Prefix) -> Result<(), StoreError> {
+    pub(super) async fn delete_where(
+        self,
+        prefix: Prefix,
+        which: KeyFilter,
+    ) -> Result<(), StoreError> {
         let path = self.path(Operation::Delete, prefix.as_str())?;
         let _permit = self.permit().await;
         // Repeated from the start, where fewer objects are left.
         let deleted = self.retrying(Cause::of, || async {
             let paths = self.objects(&path).map_ok(|meta| meta.location);
             // Their real names end in "/", which a `Path` cannot.
-            let paths = paths.try_filter(|path| ready(!is_folder_marker(path))).boxed();
+            let paths = paths.try_filter(|path| ready(!is_folder_marker(path)));
+            let (base, which) = (self.base.clone(), Arc::clone(&which));
+            // A name that is no key belongs to another program.
+            let is_meant = move |path: &Path| key_of(&base, path).is_some_and(|key| which(&key));
+            let paths = paths.try_filter(move |path| ready(is_meant(path))).boxed();
             let mut deleted = self.backend.delete_stream(paths);
             loop {
                 let next = deleted.next();

@@ -290,7 +290,7 @@ fn all_at_once(client: Client, prefix: &Prefix) -> Result<ListResult, StoreError
 
 /// The key of an object's path; `None` for a path that lies outside the store or cannot be a key,
 /// such as that of an object whose name ends in "/".
-fn key_of(base: &Path, path: &Path) -> Option<Key> {
+pub(super) fn key_of(base: &Path, path: &Path) -> Option<Key> {
     Key::new(below(base, path)?).ok()
 }
 

@@ -22,9 +22,10 @@ use object_store::path::Path;
 
 use self::client::{Client, Origin};
 use super::{
-    AsyncStore, Capabilities, Cleaning, DirEntry, Key, Linking, Links, Listing, Location,
-    LockGuard, LockScope, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
-    PutOutcome, ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture, StoreOptions,
+    AsyncStore, Capabilities, Cleaning, DirEntry, Key, KeyFilter, Linking, Links, Listing,
+    Location, LockGuard, LockScope, Object, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom,
+    PutMode, PutOutcome, ReadRange, Sharing, Store, StoreError, StoreExt as _, StoreFuture,
+    StoreOptions,
 };
 use crate::buffer::assemble;
 use crate::locks::lock_table::LockTable;
@@ -296,9 +297,9 @@ impl Store for RemoteStore {
         self.run(Operation::Delete, key, Client::delete)
     }
 
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<(), StoreError> {
         let client = self.client(Operation::Delete, prefix.as_str())?;
-        let work = client.delete_prefix(prefix.clone());
+        let work = client.delete_where(prefix.clone(), Arc::clone(which));
         runtime::wait(Operation::Delete, prefix.as_str(), work)
     }
 

@@ -6,8 +6,8 @@ use std::io::IoSlice;
 use std::sync::Arc;
 
 use crate::{
-    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, LockGuard,
-    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, StoreError,
+    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing,
+    LockGuard, ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Session, StoreError,
 };
 
 /// Keys and their bytes: the storage of an array.
@@ -273,12 +273,29 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// Removes every object below `prefix`, in unspecified order, and empty folders with them.
     /// Links are removed and not followed, also if `prefix` itself is one.
     ///
-    /// By default lists with [`Links::AsObjects`] and deletes each key.
+    /// A [`delete_where`](Store::delete_where) of all objects.
+    ///
+    /// # Errors
+    /// As for [`delete_where`](Store::delete_where).
+    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
+        let all: KeyFilter = Arc::new(|_| true);
+        self.delete_where(prefix, &all)
+    }
+
+    /// Removes the objects below `prefix` that `which` is true of, in unspecified order, and empty
+    /// folders with them. Links are removed and not followed, also if `prefix` itself is one; a link
+    /// has the key of its own path.
+    ///
+    /// By default lists with [`Links::AsObjects`] and deletes each such key. `which` may be called on
+    /// another thread, where it must not block.
     ///
     /// # Errors
     /// Some of the objects may then be gone; calling again continues.
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<(), StoreError> {
-        self.list(prefix, Links::AsObjects).try_for_each(|key| self.delete(&key?))
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<(), StoreError> {
+        self.list(prefix, Links::AsObjects).try_for_each(|key| {
+            let key = key?;
+            if which(&key) { self.delete(&key) } else { Ok(()) }
+        })
     }
 
     /// Properties that callers need before they choose a request. By default none.

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::{
-    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, Linking, Links, Listing, Location,
-    LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
+    AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing,
+    Location, LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
     PutOutcome, ReadRange, Session, Sharing, Store, StoreError, StoreExt as _,
 };
 
@@ -190,9 +190,9 @@ pub trait Layer: fmt::Debug + Send + Sync {
         Some(self.pass_listing(prefix, || listed))
     }
 
-    /// See [`Store::delete_prefix`].
-    fn delete_prefix(&self, prefix: &Prefix) -> Result<()> {
-        self.pass(Operation::Delete, prefix.as_str(), || self.inner().delete_prefix(prefix))
+    /// See [`Store::delete_where`].
+    fn delete_where(&self, prefix: &Prefix, which: &KeyFilter) -> Result<()> {
+        self.pass(Operation::Delete, prefix.as_str(), || self.inner().delete_where(prefix, which))
     }
 
     /// See [`Store::capabilities`].
@@ -244,7 +244,7 @@ impl<L: Layer> Store for L {
         get_into(key: &Key, out: &mut [u8]) -> Result<GetInto>;
         refuse_inflated(key: &Key, most: u64) -> Result<()>;
         list_described(prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>>;
-        delete_prefix(prefix: &Prefix) -> Result<()>;
+        delete_where(prefix: &Prefix, which: &KeyFilter) -> Result<()>;
         capabilities() -> Capabilities;
     }
 

@@ -7,6 +7,9 @@ use std::time::SystemTime;
 
 use crate::{Key, Operation, Prefix, StoreError};
 
+/// Whether the object with a key is concerned.
+pub type KeyFilter = Arc<dyn Fn(&Key) -> bool + Send + Sync>;
+
 /// Size and version of an object, and when it was modified.
 ///
 /// Two are equal if size and version are equal. Servers that share their objects may give different

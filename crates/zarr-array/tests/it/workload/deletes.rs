@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use zarr_array::store::{Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Selection, delete_node, open_node};
+use zarr_array::store::{
+    Fault, FaultStore, Key, LocalStore, MemoryStore, Prefix, Store, StoreExt as _,
+};
+use zarr_array::{Array, ArrayError, Deletion, Selection, delete_node, open_node};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::NodeMetadata;
 
@@ -38,6 +40,15 @@ fn hierarchy() -> Objects {
     all
 }
 
+/// Whether an object belongs to no node: these go first, and only on request.
+fn is_other(key: &str) -> bool {
+    key == "g/stray" || key.starts_with("g/a/below/")
+}
+
+fn delete_with_others(store: &Arc<dyn Store>) -> Result<(), ArrayError> {
+    Deletion::plan(store, &prefix("g"))?.with_other_objects(true).run()
+}
+
 fn is_document(key: &&String) -> bool {
     key.ends_with("zarr.json")
 }
@@ -51,11 +62,12 @@ fn assert_whole_or_gone(store: &Arc<dyn Store>, old: &Objects, what: &str) {
     for key in old.keys().filter(|key| !key.starts_with("g/")) {
         assert!(found.contains_key(key), "{what}: {key} is another node's");
     }
-    let gone: Vec<&String> = old.keys().filter(|key| !found.contains_key(*key)).collect();
+    let gone: Vec<&String> =
+        old.keys().filter(|key| !found.contains_key(*key) && !is_other(key)).collect();
     let documents: BTreeSet<&str> = found
         .keys()
         .filter(is_document)
-        .filter(|key| key.starts_with("g/"))
+        .filter(|key| key.starts_with("g/") && !is_other(key))
         .filter_map(|key| key.strip_suffix("zarr.json"))
         .collect();
     for key in gone {
@@ -96,12 +108,12 @@ fn dies_at_every_operation(make: &dyn Fn() -> Arc<dyn Store>) {
     };
     let counted = Arc::new(FaultStore::new(begin()));
     let shared: Arc<dyn Store> = counted.clone();
-    delete_node(&shared, &prefix("g")).expect("deletes");
+    delete_with_others(&shared).expect("deletes");
     let operations = counted.operations();
     assert!(objects(&*shared) == new);
-    assert!(matches!(delete_node(&shared, &prefix("g")), Err(ArrayError::NotFound { .. })));
+    assert!(matches!(delete_with_others(&shared), Err(ArrayError::NotFound { .. })));
     let whole = begin();
-    delete_node(&whole, &prefix("g")).expect("deletes");
+    delete_with_others(&whole).expect("deletes");
     assert!(objects(&*whole) == new);
     for number in 0..operations {
         for fault in [Fault::DieBefore, Fault::DieAfter] {
@@ -109,11 +121,11 @@ fn dies_at_every_operation(make: &dyn Fn() -> Arc<dyn Store>) {
             let inner = begin();
             let dying = Arc::new(FaultStore::new(inner.clone()).at(number, fault));
             let shared: Arc<dyn Store> = dying.clone();
-            let outcome = delete_node(&shared, &prefix("g"));
+            let outcome = delete_with_others(&shared);
             assert!(dying.is_dead(), "{what}");
             assert!(outcome.is_err() || objects(&*inner) == new, "{what}");
             assert_whole_or_gone(&inner, &old, &what);
-            match delete_node(&inner, &prefix("g")) {
+            match delete_with_others(&inner) {
                 // The last operation may have taken effect.
                 Ok(()) | Err(ArrayError::NotFound { .. }) => {}
                 Err(error) => panic!("{what}: again: {error}"),
@@ -165,6 +177,29 @@ fn a_document_that_cannot_be_removed_keeps_its_chunks() {
     let denied = Fault::Fail(std::io::ErrorKind::PermissionDenied);
     let stuck = Key::new("g/inner/s/zarr.json").expect("a key");
     let store: Arc<dyn Store> = Arc::new(FaultStore::new(inner.clone()).on(stuck, denied));
-    delete_node(&store, &prefix("g")).expect_err("cannot be removed");
+    delete_with_others(&store).expect_err("cannot be removed");
     assert_whole_or_gone(&inner, &old, "stuck");
+}
+
+/// Unless they are named, objects of no node keep everything as it is.
+#[test]
+fn objects_of_no_node_are_removed_on_request_only() {
+    let old = hierarchy();
+    let store: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    restore(&*store, &old);
+    let deletion = Deletion::plan(&store, &prefix("g")).expect("plans");
+    let others: BTreeSet<&str> = deletion.other_objects().iter().map(Key::as_str).collect();
+    let expected: BTreeSet<&str> =
+        old.keys().map(String::as_str).filter(|key| is_other(key)).collect();
+    assert_eq!(others, expected);
+    let refused = delete_node(&store, &prefix("g")).expect_err("others are there");
+    assert!(matches!(&refused, ArrayError::OtherObjects { count, .. } if *count == 7), "{refused}");
+    assert!(objects(&*store) == old);
+    // What appears after the plan stays.
+    let late = Key::new("g/late.txt").expect("a key");
+    store.put(&late, b"1").expect("memory");
+    deletion.with_other_objects(true).run().expect("deletes");
+    let left: Vec<String> =
+        objects(&*store).into_keys().filter(|key| key.starts_with("g/")).collect();
+    assert_eq!(left, ["g/late.txt"]);
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
-use zarr_kit::array::{create_parents, open_node};
+use zarr_kit::array::{create_parents, open_node, other_names};
 use zarr_kit::copy::{TransferError, create_over};
 use zarr_kit::metadata::{Endian, FillValue, MetadataError, Rule};
 use zarr_kit::report::format::value::{count_of_time, form_of_time};
@@ -100,6 +100,7 @@ fn create_at<T>(
     };
     let Some(Around { top, prefix }) = within else {
         let place = NodeStore::create(&args.path)?;
+        note_other_files(args, &shown, &*place.store, &Prefix::root());
         let created =
             create(&shown, Arc::clone(&place.store), &Prefix::root()).map_err(|cause| {
                 place.abandon();
@@ -113,6 +114,7 @@ fn create_at<T>(
         ArrayError::NotGroup { .. } => CliError::InArray { place: shown.clone() },
         cause => CliError::Node { place: shown.clone(), cause },
     };
+    note_other_files(args, &shown, &**top.store, &prefix);
     if args.parents {
         create_parents(&top.store, &prefix).map_err(failed)?;
     }
@@ -129,6 +131,25 @@ fn create_at<T>(
         ));
     }
     Ok((shown, created))
+}
+
+/// Says that a new node will have files of other programs in its folder, before it is created.
+fn note_other_files(args: &Create, shown: &str, store: &dyn Store, prefix: &Prefix) {
+    const NAMED: usize = 3;
+    // It refuses them itself.
+    if args.overwrite {
+        return;
+    }
+    // A store that fails says so when the node is created.
+    let names = other_names(store, prefix, NAMED + 1).unwrap_or_default();
+    if !names.is_empty() {
+        let more = if names.len() > NAMED { " and more" } else { "" };
+        note(format_args!(
+            "{shown}: there are files in it that belong to no node: {}{more}; `zarr-kit delete` \
+             removes them only with --with-other-files",
+            names[..names.len().min(NAMED)].join(", ")
+        ));
+    }
 }
 
 /// Why a node was not created.

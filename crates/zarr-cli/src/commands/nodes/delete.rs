@@ -1,22 +1,21 @@
 //! `zarr-kit delete`.
 
-use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
+use std::io::{self, BufRead as _, IsTerminal as _};
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::node::DOCUMENTS;
-use zarr_kit::array::store::{Links, Place, Store, StoreError, UpdatePolicy, shown_url};
-use zarr_kit::array::unfinished::{is_marker, read_marker};
-use zarr_kit::array::{ArrayError, delete_node, open_node};
-use zarr_kit::copy;
+use zarr_kit::array::store::{Place, UpdatePolicy, shown_url};
+use zarr_kit::array::unfinished::read_marker;
+use zarr_kit::array::{ArrayError, Deletion, is_of_another_program, open_node};
 use zarr_kit::report::words;
 
 use crate::args::Delete;
 use crate::error::CliError;
-use crate::output::print::{done, note};
+use crate::error::operating_system::reason;
+use crate::output::print::{self, done, note};
 use crate::stores::access::store_options;
 use crate::stores::node_store::{Around, NodeStore, hierarchies, refresh_around};
 
@@ -34,55 +33,135 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     }
     let place = NodeStore::open(&args.path)?;
     let failed = |cause: ArrayError| place.failed(cause);
-    // Never a folder that is not a node: it may be anything. An invalid document, and the remains of an
-    // unfinished copy or deletion, can be deleted.
-    if !is_node(&place)? {
+    refuse_other_program(&place)?;
+    let around = hierarchies(&args.path)?;
+    let within = around.first().map(Around::open).transpose()?;
+    let (store, prefix) = match &within {
+        Some(Around { top, prefix }) => (&top.store, prefix.clone()),
+        None => (&place.store, Prefix::root()),
+    };
+    let deletion = match Deletion::plan(store, &prefix) {
         // Says why a node of version 2 is not deleted.
-        if let Ok(node) = open_node(&place.store, &Prefix::root())
-            && node.is_version_2()
+        Err(ArrayError::NotFound { .. })
+            if open_node(&place.store, &Prefix::root()).is_ok_and(|node| node.is_version_2()) =>
         {
             return Err(failed(ArrayError::Version2 { path: place.shown.clone() }));
         }
-        return Err(failed(ArrayError::NotFound { path: place.shown.clone() }));
-    }
-    let found = count(&*place.store).map_err(failed)?;
-    let what = format!(
+        planned => planned.map_err(failed)?,
+    };
+    let (nodes, objects) = (deletion.nodes(), deletion.objects());
+    let others = deletion.other_objects().iter();
+    let others: Vec<String> =
+        others.map(|key| prefix.strip(key).unwrap_or_default().to_owned()).collect();
+    let mut what = format!(
         "{}: {}, {}",
         place.shown,
-        words::counted(found.nodes, "node"),
-        words::counted(found.objects, "object")
+        words::counted(nodes, "node"),
+        words::counted(objects, "object")
     );
+    if !others.is_empty() {
+        if !args.with_other_files {
+            return Err(refused(&place, &deletion, &others));
+        }
+        note(format_args!("{}: these belong to no node, and are deleted too:", place.shown));
+        others.iter().for_each(|name| note(format_args!("  {name}")));
+        what.push_str(&format!(", {}", words::counted(others.len(), "other file")));
+    }
     if !args.yes && !asked(&what)? {
         note("nothing was deleted");
         return Ok(());
     }
-    let around = hierarchies(&args.path)?;
-    match around.first().map(Around::open).transpose()? {
-        Some(Around { top, prefix }) => {
-            delete_node(&top.store, &prefix).map_err(failed)?;
-            top.finish()?;
-            refresh_around(Ok(around), UpdatePolicy::default());
+    deletion.with_other_objects(args.with_other_files).run().map_err(failed)?;
+    if let Some(Around { top, .. }) = &within {
+        top.finish()?;
+        refresh_around(Ok(around), UpdatePolicy::default());
+    }
+    if let Some(why) = place.folder.as_deref().and_then(why_it_stays) {
+        note(format_args!("{}: the folder stays: {why}", place.shown));
+    }
+    done(args.json, format_args!("deleted {what}"), || {
+        let mut document = json!({"path": place.shown, "nodes": nodes, "objects": objects});
+        if !others.is_empty() {
+            document["other_files"] = others.into();
         }
-        None => {
-            delete_node(&place.store, &Prefix::root()).map_err(failed)?;
-            if let Some(folder) = &place.folder {
-                let _stays = fs::remove_dir(folder);
+        document
+    })
+}
+
+/// The most names in a message.
+const NAMED: usize = 10;
+
+/// The first of these names, for a message.
+fn named(names: &[String]) -> String {
+    let mut text = names[..names.len().min(NAMED)].join(", ");
+    if names.len() > NAMED {
+        text.push_str(&format!(" and {} more", names.len() - NAMED));
+    }
+    text
+}
+
+/// The error of a deletion that would remove objects of other programs.
+fn refused(place: &NodeStore, deletion: &Deletion, others: &[String]) -> CliError {
+    let count = words::counted(others.len(), "file");
+    let belongs = if others.len() == 1 { "belongs" } else { "belong" };
+    let why = match deletion.may_hold_chunks() {
+        true => format!(
+            "a chunk key encoding in it is not known, so that {count} may be chunks or not: {}",
+            named(others)
+        ),
+        false => format!("{count} in it {belongs} to no node: {}", named(others)),
+    };
+    let message =
+        format!("{}: {why}; nothing was deleted; --with-other-files deletes them too", place.shown);
+    CliError::Usage { message }
+}
+
+/// Why the folder of a deleted node is still there, if it is; folders that are empty are removed.
+fn why_it_stays(folder: &Path) -> Option<String> {
+    let mut names = Vec::new();
+    let mut cause = None;
+    let mut waiting = vec![folder.to_owned()];
+    let mut seen = Vec::new();
+    while let Some(at) = waiting.pop() {
+        match fs::read_dir(&at) {
+            Ok(entries) => {
+                for entry in entries.flatten() {
+                    match entry.file_type() {
+                        Ok(kind) if kind.is_dir() => waiting.push(entry.path()),
+                        _ => {
+                            let path = entry.path();
+                            let name = path.strip_prefix(folder).unwrap_or(&path);
+                            names.push(name.display().to_string());
+                        }
+                    }
+                }
+                seen.push(at);
             }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => cause = cause.or_else(|| Some(reason(&at, &error))),
         }
     }
-    if place.folder.as_ref().is_some_and(|folder| folder.is_dir()) {
-        let is_written = place.store.list(&Prefix::root(), Links::AsObjects).next().is_some();
-        let stays = match is_written {
-            true => "objects were written to it meanwhile: delete it again",
-            false => "files that are not objects stay",
-        };
-        note(format_args!("{}: {stays}", place.shown));
+    // The innermost first.
+    for at in seen.iter().rev() {
+        match fs::remove_dir(at) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => {}
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                cause =
+                    cause.or_else(|| Some(format!("permission denied to remove {}", at.display())));
+            }
+            Err(error) => cause = cause.or_else(|| Some(format!("{}: {}", at.display(), error))),
+            Ok(()) => {}
+        }
     }
-    done(
-        args.json,
-        format_args!("deleted {what}"),
-        || json!({"path": place.shown, "nodes": found.nodes, "objects": found.objects}),
-    )
+    folder.is_dir().then(|| {
+        names.sort();
+        match (names.is_empty(), cause) {
+            (false, _) => format!("files in it are not objects: {}", named(&names)),
+            (true, Some(cause)) => cause,
+            (true, None) => "something was written to it meanwhile: delete it again".to_owned(),
+        }
+    })
 }
 
 /// Whether a path ends with the name of a node's document.
@@ -103,9 +182,8 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     let around = hierarchies(&args.path)?;
     if around.is_empty() || link.metadata().is_ok() {
         let place = NodeStore::open(&args.path)?;
-        if !is_node(&place)? {
-            return Err(place.failed(ArrayError::NotFound { path: place.shown.clone() }));
-        }
+        refuse_other_program(&place)?;
+        Deletion::plan(&place.store, &Prefix::root()).map_err(|cause| place.failed(cause))?;
     }
     let shown = shown_url(&args.path);
     let what = format!("{shown}: a symbolic link; its target stays");
@@ -123,93 +201,22 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     )
 }
 
-/// Whether the root has a document, is an unfinished copy, or has what an interrupted deletion
-/// leaves. Files of other programs with such names are none of these.
-fn is_node(place: &NodeStore) -> Result<bool, CliError> {
+/// Refuses a folder in which a file of another program has the name of a document.
+fn refuse_other_program(place: &NodeStore) -> Result<(), CliError> {
     // A link is there also if it leads to itself.
-    let is_link =
-        |name: &str| place.folder.as_ref().is_some_and(|folder| folder.join(name).is_symlink());
-    if is_link("zarr.json") || is_link(copy::MARKER) {
-        return Ok(true);
+    if place.folder.as_ref().is_some_and(|folder| folder.join("zarr.json").is_symlink()) {
+        return Ok(());
     }
-    let read = |name: &str| {
-        let key = Prefix::root().key(name).map_err(StoreError::from);
-        key.and_then(|key| read_marker(&*place.store, &key)).map_err(|cause| place.failed(cause))
-    };
-    if let Some(document) = read("zarr.json")? {
-        if is_of_another_program(&document) {
-            let message = format!(
-                "{}: zarr.json is not a document of Zarr: it has neither zarr_format nor node_type",
-                place.shown
-            );
-            return Err(CliError::Usage { message });
-        }
-        return Ok(true);
+    let key = Prefix::root().key("zarr.json").map_err(|cause| place.failed(cause))?;
+    let document = read_marker(&*place.store, &key).map_err(|cause| place.failed(cause))?;
+    if document.is_some_and(|document| is_of_another_program(&document)) {
+        let message = format!(
+            "{}: zarr.json is not a document of Zarr: it has neither zarr_format nor node_type",
+            place.shown
+        );
+        return Err(CliError::Usage { message });
     }
-    match read(copy::MARKER)? {
-        Some(marker) => Ok(is_marker(&marker)),
-        None => is_left_by_deletion(&*place.store).map_err(|cause| place.failed(cause)),
-    }
-}
-
-/// Whether this is a JSON object that no program wrote for Zarr. A damaged document is not.
-fn is_of_another_program(document: &[u8]) -> bool {
-    serde_json::from_slice::<serde_json::Value>(document).is_ok_and(|json| {
-        !["zarr_format", "node_type"].iter().any(|member| json.get(member).is_some())
-    })
-}
-
-/// Whether there are only nodes that have lost their group, and chunks of default keys. Another
-/// object ends the listing. A file named `c` may be a program's: without any document it is a chunk
-/// only where it is that of the deleted node itself.
-fn is_left_by_deletion(store: &dyn Store) -> Result<bool, ArrayError> {
-    let mut nodes = BTreeSet::new();
-    let mut is_empty = true;
-    let mut has_c_below = false;
-    for key in store.list(&Prefix::root(), Links::AsObjects) {
-        let key = key?;
-        is_empty = false;
-        let parent = key.parent();
-        has_c_below |= key.name() == "c" && !parent.is_root();
-        let above = || parent.ancestors().filter(|above| !above.is_root());
-        if is_chunk(key.as_str()) || above().any(|above| nodes.contains(&above)) {
-            continue;
-        }
-        let mut node = None;
-        for above in above() {
-            if store.head(&above.key("zarr.json").map_err(StoreError::from)?)?.is_some() {
-                node = Some(above);
-                break;
-            }
-        }
-        let Some(node) = node else { return Ok(false) };
-        nodes.insert(node);
-    }
-    let is_told = !has_c_below || !nodes.is_empty();
-    Ok(!is_empty && is_told)
-}
-
-/// Whether the end of a key is a chunk's: `c/0/1`, `c.0.1` or `c`.
-fn is_chunk(key: &str) -> bool {
-    let is_number = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    let name = key.rsplit('/').next().unwrap_or_default();
-    let is_dotted = name.strip_prefix("c.").is_some_and(|rest| rest.split('.').all(is_number));
-    is_dotted || key.rsplit('/').find(|segment| !is_number(segment)) == Some("c")
-}
-
-/// The counts of a hierarchy.
-struct Contents {
-    nodes: u64,
-    objects: u64,
-}
-
-fn count(store: &dyn Store) -> Result<Contents, ArrayError> {
-    let mut found = Contents { nodes: 0, objects: 0 };
-    for key in store.list(&Prefix::root(), Links::AsObjects) {
-        found.objects += 1;
-        found.nodes += u64::from(key?.name() == "zarr.json");
-    }
-    Ok(found)
+    Ok(())
 }
 
 /// Asks on the terminal whether to continue.
@@ -218,10 +225,7 @@ fn asked(what: &str) -> Result<bool, CliError> {
         let message = format!("delete {what}? There is no terminal to ask on: give --yes");
         return Err(CliError::Usage { message });
     }
-    let mut stderr = anstream::stderr();
-    let question = zarr_kit::metadata::Printable(format!("delete {what}? [y/N] ")).to_string();
-    let asked = write!(stderr, "{question}").and_then(|()| stderr.flush());
-    asked.map_err(CliError::Output)?;
+    print::question(format_args!("delete {what}? [y/N]")).map_err(CliError::Output)?;
     let mut answer = String::new();
     io::stdin().lock().read_line(&mut answer).map_err(CliError::Output)?;
     Ok(matches!(answer.trim().to_ascii_lowercase().as_str(), "y" | "yes"))

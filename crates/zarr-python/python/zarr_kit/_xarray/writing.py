@@ -76,7 +76,8 @@ def to_zarr(
     group
         The path of the group in the store; missing groups above it are created.
     mode
-        ``"w-"`` creates a new group; ``"w"`` first deletes the group in its place, with all below;
+        ``"w-"`` creates a new group; ``"w"`` first deletes the group in its place, with all nodes below,
+        and refuses if other files are there;
         ``"a"`` creates it or adds to it, and overwrites its variables; ``"a-"`` is ``"a"``, but of
         the stored variables only those with ``append_dim`` are written; ``"r+"`` writes only to
         stored variables. By default ``"a"`` with ``append_dim``, ``"r+"`` with ``region``, else ``"w-"``.
