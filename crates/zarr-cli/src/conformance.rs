@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use zarr_kit::array::store::{StoreOptions, open_url};
-use zarr_kit::metadata::format_element;
+use zarr_kit::metadata::{Printable, format_element};
 use zarr_kit::{Array, Prefix, Selection};
 
 /// Bytes of elements that are in memory at a time.
@@ -34,7 +34,7 @@ fn main() -> ExitCode {
     match run(&Args::parse().array_path) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            let _closed = writeln!(io::stderr(), "error: {error}");
+            let _closed = writeln!(io::stderr(), "error: {}", Printable(error));
             ExitCode::from(2)
         }
     }

@@ -27,7 +27,7 @@ pub(super) fn run(args: &Completions) -> Result<(), CliError> {
     }
     let Some(shell) = args.shell else { return Ok(()) };
     let mut out = Out::stdout();
-    out.bytes(&script(shell))?;
+    out.raw(&script(shell))?;
     out.finish()
 }
 

@@ -267,6 +267,139 @@ fn leftovers_and_sources_of_hostile_names() {
     }
 }
 
+/// Groups whose nodes, dimensions, units, attributes and fields have hostile names, in every command
+/// that takes groups or several nodes.
+#[cfg(unix)]
+#[test]
+fn groups_joins_and_differences() {
+    let folder = tempfile::tempdir().expect("makes a folder");
+    let at = folder.path();
+    let hostile = quoted(HOSTILE);
+    let group = format!(
+        r#"{{"zarr_format": 3, "node_type": "group", "attributes": {{{hostile}: {hostile}}}}}"#
+    );
+    let array = |data_type: &str| {
+        format!(
+            r#"{{"zarr_format": 3, "node_type": "array", "shape": [4],
+            "data_type": {data_type}, "chunk_grid": {{"name": "regular", "configuration":
+            {{"chunk_shape": [2]}}}}, "chunk_key_encoding": {{"name": "default"}},
+            "fill_value": 0, "codecs": [{{"name": "bytes"}}], "dimension_names": [{hostile}],
+            "attributes": {{"units": {hostile}, "standard_name": {hostile}, {hostile}: 1}}}}"#
+        )
+    };
+    let fields = format!(
+        r#"{{"name": "struct", "configuration": {{"fields": [
+        {{"name": {hostile}, "data_type": "uint8"}}]}}}}"#
+    );
+    let named = "x\u{1b}]0;owned\u{7}\u{202e}\nerror: real.json: forged";
+    for name in ["one", "two"] {
+        file(at, &format!("{name}/zarr.json"), &group);
+        for node in [named, "plain"] {
+            file(at, &format!("{name}/{node}/zarr.json"), array("\"uint8\""));
+            file(at, &format!("{name}/{node}/c/0"), [1, 2]);
+            file(at, &format!("{name}/{node}/c/1"), [3, 4]);
+        }
+        file(at, &format!("{name}/{named} in/zarr.json"), &group);
+        file(at, &format!("{name}/{named} in/{named}.txt"), "?");
+    }
+    let records = array(&fields).replace("\"fill_value\": 0", "\"fill_value\": \"AA==\"");
+    file(at, "records/zarr.json", records);
+    file(at, "records/c/0", [1, 2]);
+    file(at, "elements.raw", [1, 2]);
+    let inner = format!("one/{named}");
+    let deeper = format!("one/{named} in/new");
+    let commands: &[&[&str]] = &[
+        &["info", "one"],
+        &["info", "one", "--json"],
+        &["tree", "one"],
+        &["tree", "one", "--json"],
+        &["check", "one", "--data"],
+        &["check", "one", "--json"],
+        &["diff", "one", "two"],
+        &["diff", "one", "records"],
+        &["diff", "one", "two", "--json"],
+        &["stats", &inner],
+        &["stats", &inner, "--json"],
+        &["advise", &inner],
+        &["bench", &inner],
+        &["draw", &inner, "--values"],
+        &["attrs", "one"],
+        &["attrs", &inner],
+        &["attrs", &inner, "--json"],
+        &["read", "one"],
+        &["read", &inner, "--region", "nowhere=1"],
+        &["read", &inner, "--decode"],
+        &["read", "records"],
+        &["read", "records", "-f", "json"],
+        &["read", "records", "-f", "lines"],
+        &["read", "records", "-f", "csv"],
+        &["read", "records", "--explain"],
+        &["info", "records"],
+        &["stats", "records"],
+        &["write", "records", "--from", "elements.raw"],
+        &["join", "one", "two", "--along", HOSTILE, "-o", "j0", "--dry-run"],
+        &["join", "one", "two", "--along", HOSTILE, "-o", "j1", "--dry-run", "--json"],
+        &["join", "one", "two", "--along", "0", "-o", "j2", "--dry-run"],
+        &["join", "one", "records", "--along", HOSTILE, "-o", "j3"],
+        &["join", &inner, "two/plain", "--along", "0", "-o", "j4"],
+        &["join", &inner, "records", "--along", "0", "-o", "j5"],
+        &["join", "one", "two", "--along", HOSTILE, "-o", "v.zjoin", "--virtual"],
+        &["info", "v.zjoin"],
+        &["check", "v.zjoin"],
+        &["read", "v.zjoin"],
+        &["join", "one", "two", "--along", HOSTILE, "-o", "joined"],
+        &["append", "joined", "two", "--axis", HOSTILE],
+        &["rearrange", "joined", "--axis", HOSTILE, "--remove", "0:2"],
+        &["rearrange", "joined", "--axis", HOSTILE, "--remove", "0:1"],
+        &["copy", "one", "copied", "--dry-run", "--chunks", "1"],
+        &["copy", "one", "copied", "--dry-run", "--json"],
+        &["copy", "one", "copied"],
+        &["copy", "one", "copied"],
+        &["export", "one", "-o", "refs.json"],
+        &["info", "refs.json"],
+        &["consolidate", "one"],
+        &["create", "one", "--group"],
+        &["create", &deeper, "--shape", "1", "--dtype", "uint8"],
+        &["delete", "one", "--yes"],
+        &["delete", "one"],
+        &["delete", "one", "--yes", "--with-other-files"],
+        &["delete", "two", "--yes", "--with-other-files", "--json"],
+    ];
+    for arguments in commands {
+        assert_harmless(arguments, &run(at, arguments));
+    }
+    let left = ["one", "two"].map(|name| at.join(name).exists());
+    assert_eq!(left, [false, false]);
+}
+
+/// Text goes to a terminal through the functions of `output`, which escape it: no other file prints.
+/// Bytes that a program reads are written as they are by the commands named here, and by no other.
+#[test]
+fn everything_is_printed_through_one_writer() {
+    const RAW: [&str; 4] = ["completions.rs", "draw.rs", "print.rs", "read.rs"];
+    let mut waiting = vec![crate::support::root().join("crates/zarr-cli/src")];
+    let mut seen = 0;
+    while let Some(path) = waiting.pop() {
+        if path.is_dir() {
+            let entries = std::fs::read_dir(&path).expect("a folder");
+            waiting.extend(entries.map(|entry| entry.expect("an entry").path()));
+            continue;
+        }
+        seen += 1;
+        let name = path.file_name().expect("a name").to_string_lossy().into_owned();
+        let text = std::fs::read_to_string(&path).expect("text");
+        let is_writer = path.ends_with("output/print.rs") || name == "conformance.rs";
+        for (number, line) in text.lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let prints = ["println!(", "print!(", "write!(io::std", "anstream::std"];
+            let place = format!("{}:{}: {line}", path.display(), number + 1);
+            assert!(is_writer || !prints.iter().any(|it| code.contains(it)), "{place}");
+            assert!(RAW.contains(&name.as_str()) || !code.contains(".raw("), "{place}");
+        }
+    }
+    assert!(seen > 50, "{seen} files");
+}
+
 /// A file that no key can name is not copied, and said not to be.
 #[cfg(unix)]
 #[test]

@@ -12,6 +12,7 @@ from numpy.typing import DTypeLike, NDArray
 from . import _check, _describe, _grid, _indexing, _native, _rearrange, _store, _writes
 from ._cast import Casting, broadcast
 from ._elements import Elements, elements_of
+from ._native import printable
 from ._node import Node
 from ._plan import Plan
 from ._progress import Progress
@@ -149,7 +150,7 @@ class Array(Node[_native.Array]):
             start = end
 
     def __repr__(self) -> str:
-        return f"<zarr_kit.Array {self._where!r} shape={self.shape} dtype={self._type_name()}>"
+        return f"<zarr_kit.Array {self._where!r} shape={self.shape} dtype={printable(self._type_name())}>"
 
     def _repr_html_(self) -> str:
         return _describe.array_html(self)

@@ -6,11 +6,10 @@ import base64
 import json
 import os
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from . import _indexing
+from . import _html, _indexing
 from ._native import printable
 
 if TYPE_CHECKING:
@@ -100,14 +99,14 @@ class Picture(bytes):
     notes: tuple[str, ...]
 
     def __repr__(self) -> str:
-        return f"<zarr_kit.Picture of {len(self)} bytes: {'; '.join(self.notes)}>"
+        return f"<zarr_kit.Picture of {len(self)} bytes: {printable('; '.join(self.notes))}>"
 
     def _repr_png_(self) -> bytes:
         return bytes(self)
 
     def _repr_html_(self) -> str:
         source = base64.b64encode(self).decode()
-        notes = "<br>".join(escape(note) for note in self.notes)
+        notes = "<br>".join(_html.text(note) for note in self.notes)
         return (
             f'<figure style="margin: 0"><img src="data:image/png;base64,{source}" alt="values">'
             f"<figcaption>{notes}</figcaption></figure>"
@@ -163,13 +162,13 @@ def array_html(array: Array) -> str:
             ("codecs", ", ".join(_name(codec) for codec in array._document["codecs"])),
         ]
     lines = "".join(
-        f"<tr><th style=\"text-align: left\">{escape(name)}</th>"
-        f"<td style=\"text-align: left\">{escape(value.strip())}</td></tr>"
+        f"<tr><th style=\"text-align: left\">{_html.text(name)}</th>"
+        f"<td style=\"text-align: left\">{_html.text(value.strip())}</td></tr>"
         for name, value in rows
     )
     picture = array._native.draw(None, array._where) if listed else ""
     return (
-        f"<div><strong>{escape(array._where)}</strong>: zarr_kit.Array"
+        f"<div><strong>{_html.text(array._where)}</strong>: zarr_kit.Array"
         f"<table>{lines}</table>{picture}</div>"
     )
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 from typing import TYPE_CHECKING
 
+from . import _html
 from ._array import Array
 from ._native import printable
 
@@ -39,7 +39,7 @@ class Tree:
         left = [ROWS]
         inside = _items(self._group, left)
         more = "<li>more is not shown</li>" if left[0] <= 0 else ""
-        return f"<div><strong>{escape(self._group._where)}</strong><ul>{inside}{more}</ul></div>"
+        return f"<div><strong>{_html.text(self._group._where)}</strong><ul>{inside}{more}</ul></div>"
 
 
 def _lines(group: Group, indent: str) -> Iterator[str]:
@@ -51,7 +51,7 @@ def _lines(group: Group, indent: str) -> Iterator[str]:
             yield f"{indent}{branch}{printable(name)}"
             yield from _lines(node, indent + ("    " if last else "│   "))
         else:
-            yield f"{indent}{branch}{printable(name)} {node.shape} {node._type_name()}"
+            yield f"{indent}{branch}{printable(name)} {node.shape} {printable(node._type_name())}"
 
 
 def _items(group: Group, left: list[int]) -> str:
@@ -61,8 +61,8 @@ def _items(group: Group, left: list[int]) -> str:
         if left[0] <= 0:
             break
         if not isinstance(node, Array):
-            inside = f"<summary>{escape(name)}</summary><ul>{_items(node, left)}</ul>"
+            inside = f"<summary>{_html.text(name)}</summary><ul>{_items(node, left)}</ul>"
             items.append(f"<li><details open>{inside}</details></li>")
         else:
-            items.append(f"<li>{escape(name)} {escape(str(node.shape))} {escape(node._type_name())}</li>")
+            items.append(f"<li>{_html.text(name)} {_html.text(node.shape)} {_html.text(node._type_name())}</li>")
     return "".join(items)

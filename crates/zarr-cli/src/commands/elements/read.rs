@@ -92,7 +92,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         let mut text = text?;
         text.push('\n');
         let mut out = Out::to(args.output.as_deref())?;
-        out.bytes(text.as_bytes())?;
+        out.elements(&text)?;
         out.finish()?;
         if is_to_terminal && !args.elide && shown.elements() != region.elements() {
             let all = region.elements().map_or_else(|| "2^64".to_owned(), words::count);
@@ -106,7 +106,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
     let mut nested = (format == ReadFormat::Json).then(|| Nested::new(&region.shape()));
     let mut out = Out::to(args.output.as_deref())?;
     if format == ReadFormat::Npy {
-        out.bytes(&npy::header(decoding.data_type(), &region.shape()))?;
+        out.raw(&npy::header(decoding.data_type(), &region.shape()))?;
     }
     // Beside elements that scroll past, a bar would only flicker.
     let bar = (args.output.is_some() && !is_variable).then(Bar::new);
@@ -116,7 +116,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         let read = match format {
             ReadFormat::Npy | ReadFormat::Raw => {
                 let elements = array.read(&piece).map_err(failed)?;
-                out.bytes(&decoding.values(&elements).map_err(undecoded)?)?;
+                out.raw(&decoding.values(&elements).map_err(undecoded)?)?;
                 elements.len()
             }
             _ => each(&place, &array, &piece, &decoding, |data_type, element| {
@@ -132,13 +132,13 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
                     }
                 }
                 if text.len() >= BLOCK {
-                    out.bytes(text.as_bytes())?;
+                    out.elements(&text)?;
                     text.clear();
                 }
                 Ok(())
             })?,
         };
-        out.bytes(text.as_bytes())?;
+        out.elements(&text)?;
         text.clear();
         done = done.saturating_add(u64::try_from(read).unwrap_or(u64::MAX));
         if let Some(bar) = &bar {
@@ -146,7 +146,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         }
     }
     if let Some(nested) = nested {
-        out.bytes(nested.end().as_bytes())?;
+        out.elements(&nested.end())?;
     }
     out.finish()
 }

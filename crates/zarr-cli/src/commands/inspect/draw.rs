@@ -63,13 +63,13 @@ fn chunks(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
         Some(path) => {
             let mut out = Out::file(path)?;
             let labels = labels(place, &metadata);
-            out.bytes(picture.svg(&labels).as_bytes())?;
+            out.raw(picture.svg(&labels).as_bytes())?;
             out.finish()?;
             note(format_args!("drew {} to {}", place.shown, path.display()));
         }
         None => {
             let mut out = Out::stdout();
-            out.bytes(picture.text(across, screen).as_bytes())?;
+            out.raw(picture.text(across, screen).as_bytes())?;
             out.finish()?;
         }
     }
@@ -89,7 +89,7 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
             let picture = ValuePicture::read(&array, &region, &mut progress).map_err(failed)?;
             let mut out = Out::file(path)?;
             let labels = labels(place, array.metadata());
-            out.bytes(&picture.png(&title, &labels).map_err(failed)?)?;
+            out.raw(&picture.png(&title, &labels).map_err(failed)?)?;
             out.finish()?;
             note(format_args!("drew {} to {}", place.shown, path.display()));
             picture.notes().iter().for_each(note);
@@ -101,7 +101,7 @@ fn values(args: &Draw, place: &NodeStore) -> Result<(), CliError> {
             bar.clear();
             let mut out = Out::stdout();
             out.line(title)?;
-            out.bytes(picture.text(screen).as_bytes())?;
+            out.raw(picture.text(screen).as_bytes())?;
             out.finish()?;
         }
     }

@@ -227,20 +227,17 @@ fn show(args: &args::Join, plan: &NodePlan, members: usize) -> Result<(), CliErr
         return print::json(&PlanJson { arrays: arrays.collect(), members });
     }
     let mut out = Out::stdout();
-    let mut text = String::new();
     for (path, plan) in plan.arrays() {
         let shape: Vec<String> = plan.metadata().shape().iter().map(u64::to_string).collect();
         let name = if path.is_empty() { String::new() } else { format!("{path}: ") };
-        let _infallible = writeln!(
-            text,
+        out.line(format_args!(
             "{name}{} [{}]: {} moved, {} decoded",
             plan.metadata().data_type(),
             shape.join(", "),
             counted(plan.moved_chunks(), "chunk"),
             plan.written_chunks()
-        );
+        ))?;
     }
-    let _infallible = writeln!(text, "{}", in_words(plan));
-    out.bytes(text.as_bytes())?;
+    out.line(in_words(plan))?;
     out.finish()
 }
