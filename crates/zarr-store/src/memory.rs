@@ -11,7 +11,7 @@ use std::vec;
 use super::buffer::assemble;
 use super::{
     Capabilities, DirEntry, GetInto, Key, Linking, Links, Listing, Location, LockGuard, LockScope,
-    ObjectMeta, Operation, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
+    ObjectMeta, Prefix, PutMode, PutOutcome, ReadRange, Store, StoreError, Version,
 };
 use crate::hash::fnv1a;
 use crate::locks::lock_table::LockTable;
@@ -248,8 +248,7 @@ impl Store for MemoryStore {
     }
 
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let held = self.locks.lock(key.clone());
-        let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
+        let held = self.locks.lock(key.clone()).map_err(|cause| cause.of(key))?;
         Ok(LockGuard::new(LockScope::AllProcesses, held))
     }
 

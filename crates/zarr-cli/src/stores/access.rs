@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::UnlistedStore;
-use zarr_kit::array::store::{Durability, StoreOptions, Waiting};
+use zarr_kit::array::store::{Durability, Operation, StoreOptions, Waiting};
 use zarr_kit::virtual_join::{AllowedMembers, OpenOptions};
 use zarr_kit::{OPENERS, Store};
 
@@ -124,7 +124,10 @@ fn tell(waited: &Mutex<Option<Instant>>, waiting: &Waiting) {
     let mut last = waited.lock().unwrap_or_else(PoisonError::into_inner);
     if last.is_none_or(|last| last.elapsed() >= PAUSE) {
         *last = Some(Instant::now());
-        print::note(format_args!("waiting: {waiting} (--timeout)"));
+        match waiting.operation {
+            Operation::Lock => print::note(format_args!("waiting: {waiting}")),
+            _ => print::note(format_args!("waiting: {waiting} (--timeout)")),
+        }
     }
 }
 

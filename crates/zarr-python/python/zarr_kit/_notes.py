@@ -88,3 +88,8 @@ def note_other_files(place: str, names: Sequence[str]) -> None:
         ", ".join(map(repr, names[:3])),
         more,
     )
+
+
+def note_lock(waiting: str) -> None:
+    """Says that another process holds a lock."""
+    LOGGER.warning("waiting: %s", waiting)

@@ -18,7 +18,7 @@ use zarr_kit::array::Hierarchy;
 use zarr_kit::array::node::METADATA_KEY;
 use zarr_kit::array::store::{
     AsyncStore, Key, KeyFilter, Layer, Listing, Object, Operation, ReadRange, StoreError,
-    StoreFuture,
+    StoreFuture, interruptible,
 };
 use zarr_kit::{Prefix, Store};
 
@@ -56,7 +56,9 @@ impl Signals {
             nodes: Mutex::default(),
             raised: Mutex::new(None),
         });
-        let result = work(&signals);
+        let asked = Arc::clone(&signals);
+        // A wait for a lock is no request between which it could be asked.
+        let result = interruptible(Arc::new(move || asked.is_raised()), || work(&signals));
         match signals.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error.into()),
             None => result.map_err(Into::into),
@@ -176,7 +178,13 @@ impl Layer for Guarded<dyn Store> {
         work: impl FnOnce() -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         self.check(operation, name)?;
-        let done = work()?;
+        let done = match operation {
+            Operation::Lock => {
+                let signals = Arc::clone(&self.signals);
+                interruptible(Arc::new(move || signals.is_raised()), work)?
+            }
+            _ => work()?,
+        };
         if matches!(operation, Operation::Put | Operation::Delete) {
             self.signals.wrote_key(name);
         }

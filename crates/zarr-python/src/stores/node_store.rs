@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::node::{DOCUMENTS, METADATA_KEY};
 use zarr_kit::array::store::{
-    Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions,
+    Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions, Waiting,
     place_below, place_beside, scheme, shown_url,
 };
 use zarr_kit::array::{Hierarchy, UnlistedStore, other_names};
@@ -310,7 +310,7 @@ impl NodeStore {
 
 /// The options that settings stand for.
 pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMembers)> {
-    let mut options = StoreOptions::new().openers(OPENERS);
+    let mut options = StoreOptions::new().openers(OPENERS).on_wait(note_lock);
     let mut members = AllowedMembers::Below;
     for (name, value) in settings {
         match (name.as_str(), value) {
@@ -345,6 +345,17 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMem
         }
     }
     Ok((options, members))
+}
+
+/// Logs that another process holds a lock. Servers are waited for in silence, as other clients do.
+fn note_lock(waiting: &Waiting) {
+    if waiting.operation == Operation::Lock {
+        Python::attach(|py| {
+            let notes = py.import("zarr_kit._notes");
+            // A handler of logs that fails does not end the wait.
+            let _untold = notes.and_then(|it| it.call_method1("note_lock", (waiting.to_string(),)));
+        });
+    }
 }
 
 /// By the names of the command line's `--durability`.

@@ -155,7 +155,8 @@ impl StoreOptions {
         self
     }
 
-    /// Calls `told` when a remote store has not responded for 5 s, then for 10 s, 20 s and so on.
+    /// Calls `told` when a remote store has not responded for 5 s, or another process has held a lock
+    /// of a local store for 5 s, then for 10 s, 20 s and so on.
     ///
     /// It is called on threads that move the bytes of other requests, so it should return quickly.
     ///
@@ -232,7 +233,8 @@ impl StoreOptions {
     /// As [`LocalStore::open`] and [`LocalStore::create`].
     pub fn open_folder(&self, path: impl AsRef<Path>) -> Result<LocalStore, StoreError> {
         let store = if self.create { LocalStore::create(path) } else { LocalStore::open(path) }?;
-        Ok(store.with_durability(self.durability).with_outside_links(self.outside_links))
+        let store = store.with_durability(self.durability).with_outside_links(self.outside_links);
+        Ok(store.telling(self.on_wait.clone()))
     }
 }
 

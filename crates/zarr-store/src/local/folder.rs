@@ -6,6 +6,7 @@ use std::{fs, io};
 
 use super::durable::Folders;
 use super::other_format::not_a_folder;
+use crate::waiting::{OnWait, Waiting};
 use crate::{Operation, StoreError};
 
 /// A store in a folder: one file per key.
@@ -40,6 +41,8 @@ pub struct LocalStore {
     /// The flushed folders, shared by all clones.
     pub(super) folders: Arc<Folders>,
     pub(super) outside_links: bool,
+    /// Who is told that another process holds a lock.
+    pub(super) on_wait: Option<OnWait>,
 }
 
 /// The failures that a finished write survives.
@@ -74,7 +77,8 @@ impl LocalStore {
             return Err(fail(not_a_folder(given)));
         }
         let folders = Arc::default();
-        Ok(Self { root, durability: Durability::default(), folders, outside_links: false })
+        let durability = Durability::default();
+        Ok(Self { root, durability, folders, outside_links: false, on_wait: None })
     }
 
     /// The store in the folder `root`, which is created if it does not exist.
@@ -101,6 +105,18 @@ impl LocalStore {
     #[must_use]
     pub fn with_outside_links(mut self, allowed: bool) -> Self {
         self.outside_links = allowed;
+        self
+    }
+
+    /// The same store, which calls `told` when another process has held a lock for 5 s that this one
+    /// waits for, then for 10 s, 20 s and so on.
+    #[must_use]
+    pub fn with_on_wait(self, told: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
+        self.telling(Some(OnWait::new(told)))
+    }
+
+    pub(crate) fn telling(mut self, on_wait: Option<OnWait>) -> Self {
+        self.on_wait = on_wait;
         self
     }
 

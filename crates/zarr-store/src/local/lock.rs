@@ -4,13 +4,17 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, LazyLock};
+use std::thread;
+use std::time::{Duration, Instant};
 
 use super::lock_file::{has_no_locks, is_at, locked, open_or_create};
 use super::write::{ATTEMPTS, make_folder};
 use super::{LocalStore, direct, leftovers, names};
+use crate::locks::interruption::{PAUSE, given_up, is_given_up};
 use crate::locks::lock_table::LockTable;
-use crate::{Key, LockGuard, LockScope, Operation, StoreError};
+use crate::{Key, LockGuard, LockScope, Operation, StoreError, Waiting};
 
 /// The paths of the lock files that this process holds or waits for.
 ///
@@ -20,14 +24,15 @@ static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockT
 /// First among the threads of this process, then among processes. So at most one thread per process
 /// waits in the system, and threads exclude each other even without file locks.
 pub(super) fn lock(store: &LocalStore, key: &Key) -> Result<LockGuard, StoreError> {
-    lock_at(key, path_of(store, key)?)
+    lock_at(store, key, path_of(store, key)?)
 }
 
 /// As [`lock`], in the order of the lock files. Links may lead from several keys to the same one.
 pub(super) fn lock_all(store: &LocalStore, keys: &[Key]) -> Result<LockGuard, StoreError> {
     let paths: Result<BTreeMap<_, _>, StoreError> =
         keys.iter().map(|key| Ok((path_of(store, key)?, key))).collect();
-    let guards: Result<_, _> = paths?.into_iter().map(|(path, key)| lock_at(key, path)).collect();
+    let guards: Result<_, _> =
+        paths?.into_iter().map(|(path, key)| lock_at(store, key, path)).collect();
     Ok(LockGuard::all(guards?))
 }
 
@@ -35,10 +40,9 @@ fn path_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
     Ok(folder_of(store, key)?.join(names::lock(key.name())))
 }
 
-fn lock_at(key: &Key, path: PathBuf) -> Result<LockGuard, StoreError> {
-    let held = HELD.lock(path.clone());
-    let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
-    let Some((file, abandoned)) = lock_file(key, &path)? else {
+fn lock_at(store: &LocalStore, key: &Key, path: PathBuf) -> Result<LockGuard, StoreError> {
+    let held = HELD.lock(path.clone()).map_err(|cause| cause.of(key))?;
+    let Some((file, abandoned)) = lock_file(store, key, &path)? else {
         return Ok(LockGuard::new(LockScope::Process, held));
     };
     if abandoned && let Some(folder) = path.parent() {
@@ -77,7 +81,11 @@ fn folder_of(store: &LocalStore, key: &Key) -> Result<PathBuf, StoreError> {
 ///
 /// Also returns whether a dead holder left it: a living one removes it before releasing it. `None` if
 /// the file system has no locks.
-fn lock_file(key: &Key, path: &Path) -> Result<Option<(File, bool)>, StoreError> {
+fn lock_file(
+    store: &LocalStore,
+    key: &Key,
+    path: &Path,
+) -> Result<Option<(File, bool)>, StoreError> {
     let fail = |error| StoreError::io(Operation::Lock, key, error);
     for _ in 0..ATTEMPTS {
         let (file, found) = match open_or_create(path) {
@@ -88,7 +96,7 @@ fn lock_file(key: &Key, path: &Path) -> Result<Option<(File, bool)>, StoreError>
             }
             Err(error) => return Err(fail(error)),
         };
-        if let Err(error) = locked(|| file.lock()) {
+        if let Err(error) = wait_for(store, key, path, &file) {
             let none = has_no_locks(&error);
             // A file that existed before stays, unless no process can hold it.
             if (none || !found) && is_at(&file, path).is_ok_and(|is_at| is_at) {
@@ -102,6 +110,54 @@ fn lock_file(key: &Key, path: &Path) -> Result<Option<(File, bool)>, StoreError>
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
+}
+
+/// The time after which a wait for another process is told; the next ones are twice as long.
+const QUIET: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };
+
+/// Locks an open file, once no other process holds its lock.
+fn wait_for(store: &LocalStore, key: &Key, path: &Path, file: &File) -> io::Result<()> {
+    match locked(|| Ok(file.try_lock()?)) {
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+        // Without a lock the other error is that of the call that waits, too.
+        result => return result,
+    }
+    // The system wakes the thread that waits in it at once, but interrupts it for no question. A lock
+    // belongs to the open file, however many handles lead to it.
+    let (done, is_done) = mpsc::channel();
+    let other = file.try_clone()?;
+    let wait = move || drop(done.send(locked(|| other.lock())));
+    if thread::Builder::new().name("zarr-kit-lock".to_owned()).spawn(wait).is_err() {
+        return locked(|| file.lock());
+    }
+    let begun = Instant::now();
+    let mut told = QUIET;
+    loop {
+        match is_done.recv_timeout(PAUSE) {
+            Ok(result) => return result,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => {
+                return Err(io::Error::other("the thread that waited for its lock has ended"));
+            }
+        }
+        if is_given_up() {
+            // If the thread gets the lock later, it closes the file, which releases it.
+            return Err(given_up());
+        }
+        let waited = begun.elapsed();
+        if waited >= told {
+            told = told.saturating_mul(2);
+            if let Some(on_wait) = &store.on_wait {
+                on_wait.tell(&Waiting {
+                    operation: Operation::Lock,
+                    key: key.to_string(),
+                    place: path.display().to_string(),
+                    waited,
+                    limit: Duration::MAX,
+                });
+            }
+        }
+    }
 }
 
 /// A locked file; removed and released when dropped.
@@ -130,18 +186,65 @@ impl Drop for LockFile {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::interruptible;
 
     #[test]
     fn a_forked_process_does_not_prolong_a_lock() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("lock");
         let key = Key::new("x").expect("a key");
-        let (file, _) = lock_file(&key, &path).expect("locks").expect("has locks");
+        let store = LocalStore::open(folder.path()).expect("opens");
+        let (file, _) = lock_file(&store, &key, &path).expect("locks").expect("has locks");
         // As a fork copies it.
         let copy = file.try_clone().expect("copies");
         let waiting = File::open(&path).expect("opens");
         drop(LockFile { file, path });
         waiting.try_lock().expect("is free");
         drop(copy);
+    }
+
+    /// Another open file stands for that of another process: their locks exclude each other, too.
+    #[test]
+    fn a_lock_of_others_is_named_and_can_be_given_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let key = Key::new("x").expect("a key");
+        let path = folder.path().canonicalize().expect("is there").join(names::lock("x"));
+        let other = File::create(&path).expect("creates");
+        other.lock().expect("locks");
+        let (tell, told) = mpsc::channel();
+        let store = LocalStore::open(folder.path()).expect("opens");
+        let store = store.with_on_wait(move |waiting| drop(tell.send(waiting.to_string())));
+        let given_up = interruptible(Arc::new(|| true), || lock(&store, &key));
+        let error = given_up.expect_err("is given up").to_string();
+        assert!(error.contains("interrupted while another holds its lock"), "{error}");
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| lock(&store, &key).map(drop));
+            let said = told.recv().expect("is told");
+            let expected = format!(
+                "another process has held the lock {:?} for 0 s",
+                path.display().to_string()
+            );
+            assert_eq!(said, expected);
+            other.unlock().expect("unlocks");
+            waiting.join().expect("ends").expect("locks");
+        });
+        // The thread that still waited for the first call gives the lock back.
+        drop(lock(&store, &key).expect("locks again"));
+    }
+
+    /// A thread of this process that holds the lock is not named: it ends.
+    #[test]
+    fn a_lock_of_another_thread_can_be_given_up() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = LocalStore::open(folder.path()).expect("opens");
+        let key = Key::new("x").expect("a key");
+        let held = lock(&store, &key).expect("locks");
+        thread::scope(|scope| {
+            let waiting =
+                scope.spawn(|| interruptible(Arc::new(|| true), || lock(&store, &key).map(drop)));
+            waiting.join().expect("ends").expect_err("is given up");
+        });
+        drop(held);
+        drop(lock(&store, &key).expect("is free"));
     }
 }

@@ -4,7 +4,9 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
+use super::interruption::{PAUSE, given_up, is_given_up};
 use crate::processes::per_process::PerProcess;
+use crate::{Key, Operation, StoreError};
 
 /// How many names can be locked or released without waiting for each other.
 const STRIPES: usize = 64;
@@ -44,19 +46,47 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
         Self { stripes: PerProcess::new(), hasher: RandomState::new() }
     }
 
-    /// Waits until `name` is free, then locks it. `None` if [`PerProcess`] has no room left.
-    pub(crate) fn lock(self: &Arc<Self>, name: T) -> Option<Held<T>> {
-        let stripe = self.stripe(&name)?;
+    /// Waits until `name` is free, then locks it.
+    pub(crate) fn lock(self: &Arc<Self>, name: T) -> Result<Held<T>, Unlocked> {
+        let stripe = self.stripe(&name).ok_or(Unlocked::TooManyForks)?;
         // Nothing panics while a stripe is locked, so a poisoned lock means nothing.
         let mut names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
         while names.held.contains(&name) {
             names.waiting += 1;
-            names = stripe.freed.wait(names).unwrap_or_else(PoisonError::into_inner);
+            let waited = stripe.freed.wait_timeout(names, PAUSE);
+            names = waited.unwrap_or_else(PoisonError::into_inner).0;
             names.waiting -= 1;
+            if names.held.contains(&name) {
+                // Asking may take long, or lock something itself.
+                drop(names);
+                if is_given_up() {
+                    return Err(Unlocked::GivenUp);
+                }
+                names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
+            }
         }
         names.held.insert(name.clone());
         drop(names);
-        Some(Held { table: Arc::clone(self), name })
+        Ok(Held { table: Arc::clone(self), name })
+    }
+}
+
+/// Why a name was not locked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unlocked {
+    /// [`PerProcess`] has no room left.
+    TooManyForks,
+    /// The wait was [interrupted](crate::interruptible).
+    GivenUp,
+}
+
+impl Unlocked {
+    /// The error of locking this key.
+    pub(crate) fn of(self, key: &Key) -> StoreError {
+        match self {
+            Self::TooManyForks => StoreError::too_many_forks(Operation::Lock, key),
+            Self::GivenUp => StoreError::io(Operation::Lock, key, given_up()),
+        }
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::locks::lock_table::LockTable;
-use crate::{Key, LockGuard, LockScope, Operation, StoreError};
+use crate::{Key, LockGuard, LockScope, StoreError};
 
 /// Locks among the threads of this process, for [`Store::lock`](crate::Store::lock) of a store
 /// without its own locks.
@@ -35,8 +35,7 @@ impl ProcessLocks {
     /// [`StoreError::Forked`] if this process has more forked ancestors with locks than there is
     /// room for.
     pub fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let held = self.0.lock(key.clone());
-        let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
+        let held = self.0.lock(key.clone()).map_err(|cause| cause.of(key))?;
         Ok(LockGuard::new(LockScope::Process, held))
     }
 }

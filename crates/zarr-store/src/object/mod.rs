@@ -321,8 +321,7 @@ impl Store for RemoteStore {
     /// Excludes only threads of this process: object storage has no locks.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
         let name = format!("{}\0{}\0{key}", self.shared.name, self.shared.base);
-        let held = HELD.lock(name);
-        let held = held.ok_or_else(|| StoreError::too_many_forks(Operation::Lock, key))?;
+        let held = HELD.lock(name).map_err(|cause| cause.of(key))?;
         Ok(LockGuard::new(LockScope::Process, held))
     }
 
