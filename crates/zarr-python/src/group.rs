@@ -212,8 +212,8 @@ impl PyGroup {
                 let array = Array::with_metadata(&place.store, &prefix, metadata, Options::new())?;
                 Ok(PyNode::Array(PyArray::new(array, place)))
             }
-            NodeMetadata::Group(_) => {
-                let group = Group::open(&place.store, &prefix)?;
+            NodeMetadata::Group(metadata) => {
+                let group = Group::with_metadata(&place.store, &prefix, metadata);
                 Ok(PyNode::Group(Self { group, place, trusted: None }))
             }
         }

@@ -1,0 +1,148 @@
+"""No call to a store holds the GIL: a server in a thread of this process answers every method.
+
+If a call held it, the server could not answer, so the test would never end; faulthandler ends it.
+"""
+
+import faulthandler
+import pickle
+
+import numpy as np
+import pytest
+import zarr_kit
+from servers import ACCESS_KEY, SECRET_KEY
+
+NEVER = 40
+"""Seconds after which a call does not end any more."""
+
+
+@pytest.fixture
+def options(moto):
+    """Settings for a server that lives in a thread of this process."""
+    faulthandler.dump_traceback_later(NEVER, exit=True)
+    yield moto.options | {"access_key_id": ACCESS_KEY, "secret_access_key": SECRET_KEY}
+    faulthandler.cancel_dump_traceback_later()
+
+
+@pytest.fixture
+def group(options):
+    group = zarr_kit.create_group("s3://bucket/g.zarr", storage_options=options)
+    array = group.create_array("a", shape=(6, 2), dtype="i2", chunks=(2, 2), dimension_names=["t", "x"])
+    array[:] = np.arange(12).reshape(6, 2)
+    group.create_array("s", shape=3, dtype=str)[:] = ["a", "b", "c"]
+    group.create_group("inner").create_array("b", shape=2, dtype="u1")
+    return group
+
+
+
+
+def refused(call, *arguments):
+    """Object storage has no locks, so some changes are refused, once the store has been asked."""
+    with pytest.raises(ValueError, match="no locks between processes"):
+        call(*arguments)
+
+
+ARRAY = {
+    "append": lambda a: a.append(np.zeros((1, 2), "i2")),
+    "attrs": lambda a: (a.attrs.update(x=1), dict(a.attrs), a.attrs.pop("x")),
+    "check": lambda a: a.check(complete=True),
+    "draw": lambda a: (a.draw(), a.draw(values=True)),
+    "info": lambda a: str(a.info),
+    "oindex": lambda a: a.oindex[[0, 3], :],
+    "plan": lambda a: list(a.plan()),
+    "read": lambda a: (a.read(), a.read(decode=True)),
+    "rearrange": lambda a: refused(a.rearrange, [slice(2, 4), slice(0, 2), slice(4, None)]),
+    "refresh": lambda a: a.refresh(),
+    "resize": lambda a: (a.resize((8, 2), discard=False), a.resize((6, 2), discard=False), refused(a.resize, (4, 2))),
+    "stats": lambda a: a.stats(),
+    "to_dask": lambda a: a.to_dask().compute(),
+    "to_xarray": lambda a: a.to_xarray().load(),
+    "vindex": lambda a: (a.vindex[[0, 3], [1, 0]], a.vindex.__setitem__(([0], [1]), 5)),
+    "with_threads": lambda a: a.with_threads(3)[:],
+    "with_write_empty_chunks": lambda a: a.with_write_empty_chunks(True).__setitem__(..., 0),
+    "write": lambda a: a.write(..., np.ones((6, 2), "i2")),
+}
+"""A call of each method of an array that asks the store."""
+
+GROUP = {
+    "arrays": lambda g: list(g.arrays()),
+    "attrs": lambda g: (g.attrs.update(x=1), dict(g.attrs), g.attrs.pop("x")),
+    "check": lambda g: g.check(complete=True),
+    "create_array": lambda g: g.create_array("new", shape=1, dtype="u1"),
+    "create_group": lambda g: g.create_group("deep/new"),
+    "get": lambda g: (g.get("a"), g.get("none")),
+    "groups": lambda g: list(g.groups()),
+    "items": lambda g: list(g.items()),
+    "keys": lambda g: list(g.keys()),
+    "rearrange": lambda g: refused(g.rearrange, [slice(2, 4), slice(0, 2), slice(4, None)], "t"),
+    "refresh": lambda g: g.refresh(),
+    "tree": lambda g: (str(g.tree()), g.tree()._repr_html_()),
+    "values": lambda g: list(g.values()),
+}
+"""A call of each method of a group that asks the store."""
+
+NOTHING = {
+    "chunks", "dims", "dtype", "fill_value", "metadata", "nbytes", "ndim", "path", "shape", "shards", "size", "url",
+}  # fmt: skip
+"""Names of data that an open node has already."""
+
+
+def public(kind):
+    return {name for name in dir(kind) if not name.startswith("_")}
+
+
+def test_every_method_has_a_call():
+    assert public(zarr_kit.Array) - NOTHING == set(ARRAY)
+    assert public(zarr_kit.Group) - NOTHING == set(GROUP)
+
+
+@pytest.mark.parametrize("name", ARRAY)
+def test_methods_of_arrays(group, name):
+    pytest.importorskip({"to_dask": "dask.array", "to_xarray": "xarray"}.get(name, "numpy"))
+    ARRAY[name](group["a"])
+
+
+@pytest.mark.parametrize("name", GROUP)
+def test_methods_of_groups(group, name):
+    GROUP[name](group)
+
+
+def test_special_methods(group, options):
+    array, strings = group["a"], group["s"]
+    array[0, 1], array[::2], array[[0, 2]], strings[:], list(strings), list(array), bool(strings)
+    array[0, 0] = 5
+    strings[1:] = ["x", "y"]
+    assert "a" in group and "none" not in group and len(group) == 3 and list(group)
+    assert group == pickle.loads(pickle.dumps(group)) and array == pickle.loads(pickle.dumps(array))
+    assert hash(group) and hash(array) and repr(array) and repr(group) and array._repr_html_() and group._repr_html_()
+    with group as block:
+        block["a"][0] = 1
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.open("s3://bucket/none", storage_options=options)
+
+
+FUNCTIONS = {
+    "advise": lambda at, o: zarr_kit.advise(zarr_kit.open(at, "a", storage_options=o)),
+    "check": lambda at, o: zarr_kit.check(at, storage_options=o),
+    "copy": lambda at, o: zarr_kit.copy(at, at + "2", source_options=o, target_options=o),
+    "create": lambda at, o: zarr_kit.create(at, "new", shape=1, dtype="u1", storage_options=o),
+    "create_group": lambda at, o: zarr_kit.create_group(at, "new", storage_options=o),
+    "diff": lambda at, o: zarr_kit.diff(zarr_kit.open(at, storage_options=o), zarr_kit.open(at, storage_options=o)),
+    "export": lambda at, o: zarr_kit.export(zarr_kit.open(at, storage_options=o)),
+    "join": lambda at, o: zarr_kit.join([zarr_kit.open(at, "a", storage_options=o)] * 2, "memory:", along=0),
+    "open": lambda at, o: (
+        zarr_kit.open(at, storage_options=o), zarr_kit.open(at, "a", storage_options=o),
+        zarr_kit.open(at, "inner", storage_options=o)["b"], zarr_kit.open(at, mode="r", storage_options=o)["a"],
+    ),
+    "open_group": lambda at, o: (zarr_kit.open_group(at, storage_options=o), zarr_kit.open_group(at, "inner", storage_options=o)),
+}  # fmt: skip
+"""A call of each function of the package."""
+
+
+def test_every_function_has_a_call():
+    functions = {name for name in zarr_kit.__all__ if name[0].islower() and callable(getattr(zarr_kit, name))}
+    assert functions == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_functions(group, options, name):
+    FUNCTIONS[name](group.url, options)
