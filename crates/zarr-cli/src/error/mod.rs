@@ -198,6 +198,10 @@ fn at(place: &str, cause: &ArrayError) -> String {
             )
         }
         ArrayError::NotGroup { .. } => format!("{place}: this is an array, not a group"),
+        ArrayError::Stale { .. } => format!(
+            "{place}: another process changed it meanwhile, so that nothing was changed: run the \
+             same command again"
+        ),
         ArrayError::DataType { data_type, .. } => {
             let names: Vec<_> = DataType::FIXED.iter().map(DataType::name).collect();
             let hint = nearest::hint(data_type, names.iter().map(AsRef::as_ref));
