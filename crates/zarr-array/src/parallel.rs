@@ -4,10 +4,11 @@ use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{LazyLock, Mutex, OnceLock, PoisonError};
-use std::thread;
+use std::thread::{self, Thread};
+use std::time::Duration;
 
 pub use crate::array::objects;
-use crate::store::Store;
+use crate::store::{Store, is_interrupted};
 
 /// The processors that this process may use. They are counted once: a count reads files of the
 /// system, which takes as long as a small chunk.
@@ -56,14 +57,40 @@ pub fn for_each<S, E: Send>(
             }
         }
     };
+    let others = AtomicU64::new(threads.saturating_sub(1));
+    let caller = thread::current();
     thread::scope(|scope| {
         for _ in 1..threads {
-            scope.spawn(run);
+            scope.spawn(|| {
+                let _ends = Ends { others: &others, caller: &caller };
+                run();
+            });
         }
         run();
+        // Another thread may wait for a lock, and only this one is asked for signals.
+        while others.load(Ordering::Acquire) > 0 {
+            thread::park_timeout(PAUSE);
+            let _remembered = is_interrupted();
+        }
     });
     let first_error = first_error.into_inner().unwrap_or_else(PoisonError::into_inner);
     first_error.map_or(Ok(()), |(_, error)| Err(error))
+}
+
+/// The time between two questions whether to give up, while other threads work.
+const PAUSE: Duration = Duration::from_millis(50);
+
+/// Wakes the caller when a thread ends, also by a panic.
+struct Ends<'a> {
+    others: &'a AtomicU64,
+    caller: &'a Thread,
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.others.fetch_sub(1, Ordering::Release);
+        self.caller.unpark();
+    }
 }
 
 /// The number of threads for work that waits for a store: as many as the store answers at once, at
@@ -114,7 +141,35 @@ pub fn map<I: Sync, T: Send + Sync, E: Send>(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
     use super::*;
+    use crate::store::interruptible;
+
+    #[test]
+    fn the_caller_is_asked_while_other_threads_wait() {
+        let asked = Arc::new(AtomicBool::new(false));
+        let has_begun = AtomicBool::new(false);
+        let caller = thread::current().id();
+        let until = |flag: &AtomicBool| {
+            while !flag.load(Ordering::SeqCst) {
+                thread::yield_now();
+            }
+        };
+        let work = |(): &mut (), _: Range<u64>| {
+            if thread::current().id() == caller {
+                until(&has_begun);
+            } else {
+                has_begun.store(true, Ordering::SeqCst);
+                until(&asked);
+            }
+            Ok::<(), ()>(())
+        };
+        let answer = Arc::clone(&asked);
+        let question = Arc::new(move || !answer.swap(true, Ordering::SeqCst));
+        let two = NonZeroUsize::new(2).unwrap();
+        interruptible(question, || for_each(2, two, || (), work)).unwrap();
+    }
 
     #[test]
     fn every_item_is_visited_once() {

@@ -61,7 +61,7 @@ pub use self::fault::{Fault, FaultStore};
 pub use self::key::{Key, KeyError, MAX_KEY_LEN, Prefix, path_below};
 pub use self::local::{Durability, Leftover, LeftoverKind, LocalStore, TemporaryFile, real_path};
 pub use self::location::Location;
-pub use self::locks::interruption::interruptible;
+pub use self::locks::interruption::{interruptible, is_interrupted};
 pub use self::locks::process_locks::ProcessLocks;
 pub use self::memory::MemoryStore;
 #[cfg(feature = "object_store")]

@@ -54,7 +54,8 @@ pub fn delete_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<(), ArrayE
 /// again removes them. Until then no array can be [created](crate::Array::create) in the place of a
 /// deleted one, since it would show the old chunks as its own.
 ///
-/// Symbolic links of a local store are removed, even at `prefix`; their targets stay.
+/// Symbolic links of a local store are removed, even at `prefix`; their targets stay. A link to a file
+/// of another program in the store is an other object itself.
 ///
 /// # Examples
 /// ```

@@ -4,6 +4,7 @@
 //! removes objects asks here first, so that files of other programs in the folder of a node stay.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 
 use serde_json::Value;
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, NodeMetadata, Separator};
@@ -86,7 +87,7 @@ pub struct Owners {
     places: BTreeMap<String, Place>,
     /// Objects with the name of a document or a marker that another program wrote.
     foreign: BTreeSet<Key>,
-    /// Links that lead to a node or to a folder of chunks.
+    /// Links that lead to a node, to a folder of chunks, or to nothing in the store.
     links: BTreeSet<Key>,
 }
 
@@ -135,7 +136,7 @@ impl Owners {
     fn is_in_node(&self, store: &dyn Store, key: &Key, top: &Prefix) -> Result<bool, ArrayError> {
         // A link, which may lead to a node.
         if key.as_str() == top.as_str() {
-            return Ok(self.leads_to_node(store, key)?);
+            return self.leads_to_node(store, key);
         }
         let parent = key.parent();
         let around = parent.ancestors();
@@ -247,8 +248,22 @@ impl Owners {
     }
 
     fn leads_to_node(&self, store: &dyn Store, key: &Key) -> Result<bool, ArrayError> {
-        // Links that may not be followed, or that lead nowhere.
-        let Ok(None) = store.head(key) else { return Ok(false) };
+        match store.head(key) {
+            Ok(None) => {}
+            Ok(Some(_)) => return Ok(false),
+            Err(StoreError::Io { cause, .. }) if cause.kind() == ErrorKind::PermissionDenied => {
+                return Ok(false);
+            }
+            // A link out of the store, or that leads nowhere: what it leads to stays.
+            Err(
+                StoreError::Io { .. }
+                | StoreError::OutsideRoot { .. }
+                | StoreError::DanglingLink { .. },
+            ) => {
+                return Ok(true);
+            }
+            Err(error) => return Err(error.into()),
+        }
         let array = key.parent().ancestors().find_map(|above| {
             let Some(Place::Array(keys)) = self.places.get(above.as_str()) else { return None };
             Some(keys.contain(above.strip(key).unwrap_or_default(), true))

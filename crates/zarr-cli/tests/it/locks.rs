@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use crate::support::{command, run, succeed};
+use crate::support::{command, file, run, succeed};
 
 /// Every lock is refused with the error that the environment gives; if that is an interruption, the
 /// first three are.
@@ -120,4 +120,35 @@ fn locks_that_are_refused_leave_nothing() {
         let repair = without(&["check", "--repair", "b.zarr"]);
         assert_eq!(files(folder).0, Vec::<PathBuf>::new(), "{errno}: {}", said(&repair));
     }
+}
+
+/// A change of a group holds the lock file of each of its arrays; the command raises the limit that it
+/// was started with.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_group_may_have_more_arrays_than_open_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    let array = r#"{"zarr_format": 3, "node_type": "array", "shape": [4], "data_type": "uint8",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [2]}},
+        "chunk_key_encoding": {"name": "default"}, "fill_value": 0,
+        "codecs": [{"name": "bytes"}], "dimension_names": ["t"]}"#;
+    for group in ["g", "h"] {
+        file(at, &format!("{group}/zarr.json"), r#"{"zarr_format": 3, "node_type": "group"}"#);
+        for number in 0..60 {
+            file(at, &format!("{group}/a{number}/zarr.json"), array);
+            file(at, &format!("{group}/a{number}/c/0"), [1, 2]);
+        }
+    }
+    for command in [
+        &["rearrange", "g", "--axis", "t", "--order", "2:4,0:2"][..],
+        &["append", "g", "h", "--axis", "t"],
+    ] {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", "ulimit -Sn 48 && exec \"$@\"", "sh", env!("CARGO_BIN_EXE_zarr-kit")]);
+        let output = shell.args(command).current_dir(at).output().expect("runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{command:?}: {said}");
+    }
+    assert_eq!(std::fs::read(at.join("g/a59/c/1")).expect("moved"), [1, 2]);
 }

@@ -176,7 +176,8 @@ fn links_to_nodes_are_of_the_node() {
     succeed(at, &["delete", "g", "--yes"]);
     assert!(!at.join("g").exists() && at.join("disk/0/0").is_file() && at.join("other").is_dir());
     begin();
-    symlink(at.join("nowhere"), at.join("g/thesis")).expect("links");
+    file(at, "g/notes.txt", "?");
+    symlink(at.join("g/notes.txt"), at.join("g/thesis")).expect("links");
     assert!(!run(at, &["delete", "g", "--yes"]).status.success());
-    assert!(at.join("g/thesis").is_symlink() && at.join("g/b").is_symlink());
+    assert!(["thesis", "b", "a/c"].iter().all(|name| at.join("g").join(name).is_symlink()));
 }

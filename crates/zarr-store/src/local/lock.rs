@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::lock_file::{has_no_locks, is_at, locked, open_or_create};
 use super::write::{ATTEMPTS, make_folder};
 use super::{LocalStore, direct, leftovers, names};
-use crate::locks::interruption::{PAUSE, given_up, is_given_up};
+use crate::locks::interruption::{PAUSE, given_up, is_interrupted};
 use crate::locks::lock_table::LockTable;
 use crate::{Key, LockGuard, LockScope, Operation, StoreError, Waiting};
 
@@ -94,7 +94,7 @@ fn lock_file(
                 make_folder(path.parent().unwrap_or(path)).map_err(fail)?;
                 continue;
             }
-            Err(error) => return Err(fail(error)),
+            Err(error) => return Err(fail(explained(error))),
         };
         if let Err(error) = wait_for(store, key, path, &file) {
             let none = has_no_locks(&error);
@@ -110,6 +110,19 @@ fn lock_file(
     }
     let message = format!("its lock file was removed by others in each of {ATTEMPTS} attempts");
     Err(fail(io::Error::new(io::ErrorKind::ResourceBusy, message)))
+}
+
+/// Says what takes many files: the lock of several nodes is a file of each, until they are changed.
+fn explained(error: io::Error) -> io::Error {
+    /// `EMFILE`.
+    const TOO_MANY: i32 = 24;
+    match error.raw_os_error() {
+        Some(TOO_MANY) if cfg!(unix) => io::Error::other(
+            "too many open files: a change of several nodes holds the lock file of each; raise the \
+             limit of open files (ulimit -n)",
+        ),
+        _ => error,
+    }
 }
 
 /// The time after which a wait for another process is told; the next ones are twice as long.
@@ -140,7 +153,7 @@ fn wait_for(store: &LocalStore, key: &Key, path: &Path, file: &File) -> io::Resu
                 return Err(io::Error::other("the thread that waited for its lock has ended"));
             }
         }
-        if is_given_up() {
+        if is_interrupted() {
             // If the thread gets the lock later, it closes the file, which releases it.
             return Err(given_up());
         }

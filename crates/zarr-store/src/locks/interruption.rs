@@ -46,8 +46,10 @@ pub fn interruptible<T>(gives_up: Arc<dyn Fn() -> bool>, work: impl FnOnce() -> 
     work()
 }
 
-/// Whether a wait on this thread is to be given up.
-pub(crate) fn is_given_up() -> bool {
+/// Whether a wait on this thread is to be given up: asks the question of [`interruptible`], if there is
+/// one.
+#[must_use]
+pub fn is_interrupted() -> bool {
     let question = QUESTION.with_borrow(Clone::clone);
     question.is_some_and(|gives_up| gives_up())
 }

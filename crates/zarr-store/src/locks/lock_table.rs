@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, Hash, RandomState};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 
-use super::interruption::{PAUSE, given_up, is_given_up};
+use super::interruption::{PAUSE, given_up, is_interrupted};
 use crate::processes::per_process::PerProcess;
 use crate::{Key, Operation, StoreError};
 
@@ -59,7 +59,7 @@ impl<T: Clone + Eq + Hash> LockTable<T> {
             if names.held.contains(&name) {
                 // Asking may take long, or lock something itself.
                 drop(names);
-                if is_given_up() {
+                if is_interrupted() {
                     return Err(Unlocked::GivenUp);
                 }
                 names = stripe.names.lock().unwrap_or_else(PoisonError::into_inner);
