@@ -133,8 +133,31 @@ def test_grids_are_those_asked_for(tmp_path):
 def test_shards(tmp_path):
     array = zarr_kit.create(tmp_path / "s.zarr", shape=(8, 8), dtype="u2", chunks=2, shards=4)
     array[...] = np.arange(64).reshape(8, 8)
-    assert array.shards == ((4, 4), (4, 4))
+    assert array.shards == ((4, 4), (4, 4)) and array.chunks == ((2, 2, 2, 2), (2, 2, 2, 2))
     np.testing.assert_array_equal(zarr_kit.open(tmp_path / "s.zarr")[...], np.arange(64).reshape(8, 8))
+
+
+def test_chunks_of_sharded_arrays_are_the_inner_ones_and_repeat_the_array():
+    transpose = {"name": "transpose", "configuration": {"order": [1, 0]}}
+    for chunks, shards, expected in [
+        ((2, 3), (4, 6), (((2, 2, 1), (3, 3, 1)), ((4, 1), (6, 1)))),
+        ((1, 7), (5, 7), (((1, 1, 1, 1, 1), (7,)), ((5,), (7,)))),
+        ((1, 1), [(2, 3), (3, 4)], (((1,) * 5, (1,) * 7), ((2, 3), (3, 4)))),
+    ]:
+        array = zarr_kit.create("memory:", shape=(5, 7), dtype="u2", chunks=chunks, shards=shards)
+        assert (array.chunks, array.shards) == expected
+        again = zarr_kit.create("memory:", shape=(5, 7), dtype="u2", chunks=array.chunks, shards=array.shards)
+        assert again.metadata["codecs"] == array.metadata["codecs"]
+        assert (again.chunks, again.shards) == expected
+    sharding = {"name": "sharding_indexed", "configuration": {
+        "chunk_shape": [3, 2], "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+        "index_codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, {"name": "crc32c"}]}}
+    turned = zarr_kit.create("memory:", shape=(4, 6), dtype="u2", chunks=(4, 6), codecs=[transpose, sharding])
+    assert (turned.chunks, turned.shards) == (((2, 2), (3, 3)), ((4,), (6,)))
+    reshaped = [{"name": "reshape", "configuration": {"shape": [-1]}}, {**sharding, "configuration": {**sharding["configuration"], "chunk_shape": [4]}}]
+    flat = zarr_kit.create("memory:", shape=(4, 6), dtype="u2", chunks=(4, 6), codecs=reshaped)
+    assert flat.chunks == flat.shards == ((4,), (6,))
+    assert zarr_kit.create("memory:", shape=0, dtype="u2", chunks=2, shards=4).chunks == ((0,),)
 
 
 def test_attributes_are_a_mapping_that_is_stored(tmp_path):

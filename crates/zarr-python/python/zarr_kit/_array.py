@@ -44,12 +44,13 @@ class Array(Node[_native.Array]):
     ((31, 28),)
     """
 
-    __slots__ = ("_chunks", "_kept_elements")
+    __slots__ = ("_chunks", "_kept_elements", "_objects")
 
     def _set(self, native: _native.Array) -> None:
         super()._set(native)
         self._kept_elements: Elements | None = None
         self._chunks: tuple[tuple[int, ...], ...] | None = None
+        self._objects: tuple[tuple[int, ...], ...] | None = None
 
     # Properties ------------------------------------------------------------------------------
 
@@ -93,15 +94,34 @@ class Array(Node[_native.Array]):
     def chunks(self) -> tuple[tuple[int, ...], ...]:
         """The lengths of the chunks along each axis, clipped to the shape, in the form that Dask uses.
 
+        With shards, these are the chunks within the shards, which are read one by one; `shards` are
+        the stored objects. So ``create(chunks=a.chunks, shards=a.shards)`` repeats the layout of an
+        array. Shards behind a ``reshape`` hold no boxes of the array, and count as chunks.
+
         They are computed on first use: opening a grid of a million chunks costs nothing. An axis
         of more than 2^26 chunks raises a MemoryError; `plan` names chunks one by one.
+
+        Examples
+        --------
+        >>> import zarr_kit
+        >>> a = zarr_kit.create("memory:", shape=10, dtype="i2", chunks=2, shards=4)
+        >>> a.chunks, a.shards
+        (((2, 2, 2, 2, 2),), ((4, 4, 2),))
         """
         if self._chunks is None:
+            stored = self._stored_chunks()
+            inner = _grid.inner_shape(self._document.get("codecs", ()), self.ndim)
+            self._chunks = stored if inner is None else _grid.divided(stored, inner)
+        return self._chunks
+
+    def _stored_chunks(self) -> tuple[tuple[int, ...], ...]:
+        """The lengths of the chunks that are stored as objects: with shards, of these."""
+        if self._objects is None:
             # Lengths have no sign: one may be 2^63. Empty axes have no chunk in Zarr, and one chunk of
             # length 0 in Dask.
             edges = (self._edges(axis).view(np.uint64).tolist() for axis in range(self.ndim))
-            self._chunks = tuple(tuple(axis) or (0,) for axis in edges)
-        return self._chunks
+            self._objects = tuple(tuple(axis) or (0,) for axis in edges)
+        return self._objects
 
     def _edges(self, axis: int) -> NDArray[np.int64]:
         return np.frombuffer(self._native.edges(axis), "<i8").astype(np.int64, copy=False)
@@ -109,7 +129,7 @@ class Array(Node[_native.Array]):
     @property
     def shards(self) -> tuple[tuple[int, ...], ...] | None:
         """The lengths of the shards along each axis; None without shards."""
-        return self.chunks if self._native.is_sharded else None
+        return self._stored_chunks() if self._native.is_sharded else None
 
     @property
     def dims(self) -> tuple[str | None, ...] | None:

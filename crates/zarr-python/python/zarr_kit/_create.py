@@ -33,6 +33,8 @@ def array_document(
     if isinstance(dimension_names, str):
         raise TypeError(f"dimension_names: a sequence of names, such as [{dimension_names!r}], not a string")
     chain = None if codecs is None else codecs_json(codecs)
+    if shards is not None:
+        chunks, shards = _grid.clipped(chunks, shape), _grid.clipped(shards, shape)
     grid = None if chunks is None else json.dumps(_grid.document(chunks, shape))
     value = None if fill_value is None else json.dumps(fill(fill_value, data_type))
     made = _native.array_document(

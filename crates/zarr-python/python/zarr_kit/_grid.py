@@ -51,6 +51,17 @@ def document(chunks: Any, shape: tuple[int, ...]) -> dict[str, Any]:
     return _of_entries([_runs(edges) for edges in _per_axis(chunks, shape)])
 
 
+def clipped(chunks: Any, shape: tuple[int, ...]) -> Any:
+    """Chunks as `document` takes them, with one length for an axis where only the last is shorter.
+
+    `Array.chunks` and `Array.shards` clip the last chunk to the array, and chunks within shards have one
+    length.
+    """
+    if chunks is None:
+        return None
+    return [edges if isinstance(edges, int) else regular(edges) for edges in _per_axis(chunks, shape)]
+
+
 def changed(document: Mapping[str, Any], chunks: Mapping[str, Any]) -> dict[str, Any]:
     """The ``chunk_grid`` of an array, with other chunks on the axes of these names.
 
@@ -146,6 +157,45 @@ def _edges(axis: int | str, entry: Any, length: int) -> int | list[int]:
     if sum(edges) != length:
         raise ValueError(f"axis {axis}: the chunks add up to {sum(edges)}, the axis has {length} elements")
     return edges
+
+
+def inner_shape(codecs: Sequence[Any], rank: int) -> tuple[int, ...] | None:
+    """The lengths of the chunks within shards, along the axes of the array.
+
+    None without shards, or if the codecs before them do more than reorder axes.
+    """
+    order = list(range(rank))
+    for codec in codecs:
+        name = codec if isinstance(codec, str) else codec.get("name")
+        if name in ("reshape", "squeeze"):
+            return None
+        if name == "transpose":
+            order = [order[axis] for axis in codec["configuration"]["order"]]
+        if name == "sharding_indexed":
+            lengths = dict(zip(order, codec["configuration"]["chunk_shape"], strict=True))
+            return tuple(lengths[axis] for axis in range(rank))
+    return None
+
+
+def divided(shards: Sequence[Sequence[int]], inner: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """The lengths of the chunks within shards of these lengths, clipped as they are.
+
+    Raises
+    ------
+    MemoryError
+        If an axis has more than 2^26 chunks.
+    """
+    axes = []
+    for axis, (edges, length) in enumerate(zip(shards, inner, strict=True)):
+        count = sum(-(-edge // length) for edge in edges)
+        if count > 1 << 26:
+            raise MemoryError(f"axis {axis} has {count} chunks, more than 2^26; plan names them one by one")
+        found: list[int] = []
+        for edge in edges:
+            whole, rest = divmod(edge, length)
+            found.extend([length] * whole + [rest] * (rest > 0))
+        axes.append(tuple(found) or (0,))
+    return tuple(axes)
 
 
 def regular(edges: Sequence[int]) -> int | list[int]:

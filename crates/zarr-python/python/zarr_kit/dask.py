@@ -50,7 +50,7 @@ def from_zarr(
     url, path, storage_options
         As for `zarr_kit.open`.
     chunks
-        None for the stored chunks; a size such as ``"20MiB"`` for runs of whole stored chunks of
+        None for the stored chunks, of an array with shards the shards; a size such as ``"20MiB"`` for runs of whole stored chunks of
         about that many bytes; or any chunks that `dask.array.from_array` accepts.
     name
         As for `dask.array.from_array`. By default, arrays of the same elements have the same name,
@@ -117,7 +117,7 @@ def from_array(
     import dask.array
 
     if chunks is None:
-        chunks = array.chunks
+        chunks = array.shards or array.chunks
     elif isinstance(chunks, str) and chunks != "auto":
         chunks = aligned_chunks(array, chunks)
     one_thread = array.with_threads(1)
@@ -309,7 +309,7 @@ def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]
 
     limit = max(parse_bytes(size) // max(array.dtype.itemsize, 1), 1)
     joined: list[tuple[int, ...]] = []
-    stored = array.chunks
+    stored = array.shards or array.chunks
     # For axes not yet joined, count the largest chunk.
     largest = [max(edges) for edges in stored]
     for axis in reversed(range(array.ndim)):

@@ -117,7 +117,7 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
     name
         The name of the result; None for the last part of the array's path.
     chunks
-        None to read when needed, without Dask; ``{}`` for the stored chunks; or chunks in any form
+        None to read when needed, without Dask; ``{}`` for the stored chunks (of an array with shards, the shards); or chunks in any form
         that `xarray.DataArray.chunk` accepts.
 
     Returns
@@ -143,7 +143,7 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
     name = name or array.path.rpartition("/")[2] or None
     found = DataArray(conventions.decode_cf_variable(name, variable(name or "", array, dims=dims)), name=name)
     if chunks == {}:
-        chunks = dict(zip(dims, array.chunks, strict=True))
+        chunks = dict(zip(dims, array.shards or array.chunks, strict=True))
     return found if chunks is None else found.chunk(chunks)
 
 
