@@ -82,11 +82,11 @@ pub use chunk_grid::edges::{ChunkEdges, EdgeRun};
 pub use chunk_key::{ChunkKeyEncoding, Separator};
 pub use codec::{
     AsType, Bitround, Blosc, BloscCompressor, BloscShuffle, Bytes, Bz2, CastValue, Checksum,
-    ChecksumLocation, Codec, CodecKind, Deflate, Delta, Endian, FixedScaleOffset, Gzip,
-    IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFilter, LzmaFormat, NumcodecsBitround,
-    NumcodecsBlosc, NumcodecsZstd, OptionalCodecs, OutOfRange, Packbits, PaddingEncoding, Pcodec,
-    PcodecDelta, PcodecMode, Quantize, Reshape, ReshapeDim, Rounding, ScaleOffset, Sharding,
-    Shuffle, Transpose, Zfp, Zfpy, Zstd,
+    ChecksumLocation, Codec, CodecKind, CodecNotation, Deflate, Delta, Endian, FixedScaleOffset,
+    Gzip, IndexLocation, JenkinsLookup3, Lz4, Lzma, LzmaCheck, LzmaFilter, LzmaFormat,
+    NotationError, NumcodecsBitround, NumcodecsBlosc, NumcodecsZstd, OptionalCodecs, OutOfRange,
+    Packbits, PaddingEncoding, Pcodec, PcodecDelta, PcodecMode, Quantize, Reshape, ReshapeDim,
+    Rounding, ScaleOffset, Sharding, Shuffle, Transpose, Zfp, Zfpy, Zstd,
 };
 pub use data_type::{
     ByteLength, DataType, ElementLayout, ElementPart, Field, Optional, RawBits, Struct, TimeStep,

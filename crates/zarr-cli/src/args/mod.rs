@@ -17,9 +17,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 use zarr_kit::array::Part;
+use zarr_kit::metadata::{CodecNotation, NotationError};
 
 use crate::error::CliError;
-use crate::notation::codecs::Codecs;
 
 pub(crate) use advise::{Advise, For};
 pub(crate) use bench::Bench;
@@ -328,10 +328,19 @@ pub(crate) struct Encoding {
     pub(crate) preset: Option<For>,
 }
 
+/// The codec chain in the value of `--codecs`.
+pub(crate) fn parse_codecs(text: &str) -> Result<CodecNotation, CliError> {
+    let argument = "--codecs";
+    text.parse().map_err(|cause| match cause {
+        NotationError::Json(cause) => CliError::Metadata { argument, cause },
+        cause => CliError::argument(argument, text, cause),
+    })
+}
+
 impl Encoding {
     /// The chosen codec chain, if any.
-    pub(crate) fn codecs(&self) -> Result<Option<Codecs>, CliError> {
-        self.codecs.as_deref().map(|text| Codecs::parse("--codecs", text)).transpose()
+    pub(crate) fn codecs(&self) -> Result<Option<CodecNotation>, CliError> {
+        self.codecs.as_deref().map(parse_codecs).transpose()
     }
 }
 

@@ -6,13 +6,13 @@ use clap::error::ErrorKind;
 use clap::{Arg, ArgAction, ArgMatches, FromArgMatches, ValueEnum};
 use glob::{MatchOptions, Pattern};
 use zarr_kit::ArrayMetadata;
-use zarr_kit::metadata::{Codec, Endian, MetadataError};
+use zarr_kit::metadata::{Codec, CodecNotation, Endian, MetadataError};
 
 use super::advise::For;
+use super::parse_codecs;
 use super::shared::value;
 use crate::error::CliError;
 use crate::notation::chunks::{self, ChunksError};
-use crate::notation::codecs::Codecs;
 
 /// The rules of a command line, in order: the first is for all arrays.
 #[derive(Debug, Clone, Default)]
@@ -32,7 +32,7 @@ struct Rule {
 /// The source of an array's codecs.
 #[derive(Debug, Clone)]
 enum Chosen {
-    Codecs(Codecs),
+    Codecs(CodecNotation),
     /// A trial on the data.
     Preset(For),
 }
@@ -72,7 +72,7 @@ impl Rules {
         }
         let codecs = match matching().find_map(|rule| rule.codecs.as_ref()) {
             Some(Chosen::Codecs(codecs)) => {
-                Some(codecs.of(metadata.data_type(), metadata.shape().len(), Endian::Little))
+                Some(codecs.codecs(metadata.data_type(), metadata.shape().len(), Endian::Little))
             }
             Some(Chosen::Preset(goal)) => tried(*goal)?,
             None => None,
@@ -227,7 +227,7 @@ impl FromArgMatches for Rules {
                 _ => {
                     let codecs = match name {
                         "preset" => For::from_str(value, false).map(Chosen::Preset),
-                        _ => Codecs::parse("--codecs", value)
+                        _ => parse_codecs(value)
                             .map(Chosen::Codecs)
                             .map_err(|error| error.to_string()),
                     };

@@ -1,7 +1,6 @@
-//! How arguments are written: regions and labels, chunks, codecs, data types, sizes.
+//! How arguments are written: regions and labels, chunks, data types, sizes.
 
 pub(crate) mod chunks;
-pub(crate) mod codecs;
 pub(crate) mod data_type;
 pub(crate) mod labels;
 pub(crate) mod region;

@@ -9,6 +9,7 @@ mod bytes_to_bytes;
 mod chain;
 mod configuration;
 mod construct;
+mod notation;
 mod numcodecs;
 
 pub use array_to_array::bitround::{Bitround, NumcodecsBitround};
@@ -24,6 +25,7 @@ pub use array_to_bytes::zfp::{Zfp, Zfpy};
 pub use bytes_to_bytes::blosc::{Blosc, BloscCompressor, BloscShuffle};
 pub use bytes_to_bytes::gzip::Gzip;
 pub use bytes_to_bytes::zstd::Zstd;
+pub use notation::{CodecNotation, NotationError};
 pub use numcodecs::{
     AsType, Bz2, Checksum, ChecksumLocation, Deflate, Delta, FixedScaleOffset, JenkinsLookup3, Lz4,
     Lzma, LzmaCheck, LzmaFilter, LzmaFormat, NumcodecsBlosc, NumcodecsZstd, Pcodec, PcodecDelta,

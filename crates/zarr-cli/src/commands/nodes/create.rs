@@ -7,7 +7,7 @@ use serde_json::json;
 use zarr_kit::array::store::{UpdatePolicy, shown_url};
 use zarr_kit::array::{create_parents, open_node, other_names};
 use zarr_kit::copy::{TransferError, create_over};
-use zarr_kit::metadata::{Endian, FillValue, MetadataError, Rule};
+use zarr_kit::metadata::{CodecNotation, Endian, FillValue, MetadataError, Rule};
 use zarr_kit::report::format::value::{count_of_time, form_of_time};
 use zarr_kit::report::readers::Readers;
 use zarr_kit::report::words;
@@ -21,7 +21,6 @@ use crate::args::Create;
 use crate::commands::inspect::advise::best_like;
 use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
-use crate::notation::codecs::{Codecs, check_order};
 use crate::notation::data_type::{self, Typed};
 use crate::output::print::{self, done, note};
 use crate::stores::node_store::{Around, NodeStore, around_new, hierarchies, refresh_around};
@@ -232,19 +231,19 @@ fn metadata(args: &Create) -> Result<ArrayMetadata, CliError> {
         builder = builder.chunk_grid(other.chunk_grid().clone());
     }
     let same = like.as_ref().and_then(|like| like.codecs(&data_type, shape.len()));
-    let same = same.filter(|codecs| check_order(codecs, order).is_ok());
+    let same = same.filter(|codecs| CodecNotation::check_order(codecs, order).is_ok());
     let chosen = match (args.encoding.codecs()?, order) {
         // The codecs of an array without --codecs, in another order.
-        (None, Some(Endian::Big)) if same.is_none() => Some(Codecs::usual()),
+        (None, Some(Endian::Big)) if same.is_none() => Some(CodecNotation::usual()),
         (chosen, _) => chosen,
     };
     let rank = shape.len();
     let chosen = match (args.encoding.preset, &args.like) {
         (Some(goal), Some(like)) => best_like(like, &data_type, goal, args.portable)?,
-        _ => chosen.map(|codecs| codecs.of(&data_type, rank, order.unwrap_or(Endian::Little))),
+        _ => chosen.map(|codecs| codecs.codecs(&data_type, rank, order.unwrap_or(Endian::Little))),
     };
     if let Some(codecs) = chosen {
-        check_order(&codecs, order).map_err(|reason| {
+        CodecNotation::check_order(&codecs, order).map_err(|reason| {
             CliError::argument("--dtype", args.dtype.as_deref().unwrap_or_default(), reason)
         })?;
         builder = builder.codecs(codecs);

@@ -1,21 +1,16 @@
-//! Codec chains as arguments: the JSON list of `zarr.json`, or a short form.
-//!
-//! The short form is names with `,` between them, in the order of encoding, each with its most
-//! important setting after `:`. `transpose,packbits:12,zstd:3` is the reverse order of the axes, 12
-//! bits per value, and zstd at level 3. Omitted settings depend on the array: the order of the axes
-//! on their number; the byte order and the element size of blosc and shuffle on the data type. If
-//! no codec makes bytes of elements, `bytes` does, in little-endian order unless the name of the
-//! data type says big-endian, or the type's own codec, as for strings.
+//! The short form of codec chains, for arguments of programs.
 
 use std::str::FromStr;
 
-use zarr_kit::DataType;
-use zarr_kit::metadata::{
+use super::chain::{check_order, element_order};
+use super::{
     Blosc, BloscCompressor, BloscShuffle, Bytes, Codec, CodecKind, Delta, Endian, Packbits, Pcodec,
     Shuffle,
 };
-
-use crate::error::CliError;
+use crate::data_type::DataType;
+use crate::error::MetadataError;
+use crate::json::{Grammar, JsonType, Outline, read_elements, utf8};
+use crate::limits::check_codecs;
 
 /// The default level of zstd, gzip and blosc: for zstd the level of `create` without codecs, for
 /// the others the level of their programs.
@@ -29,16 +24,58 @@ const FORM: &str = "transpose, delta, bytes[:big], packbits[:BITS|:FIRST-LAST], 
     shuffle, zstd[:LEVEL], gzip[:LEVEL], blosc[:COMPRESSOR[:LEVEL[:SHUFFLE]]] and crc32c are known in \
     the short form, with commas between them; all others as the JSON list of zarr.json";
 
-/// A codec chain that may depend on the array.
+/// A codec chain as an argument, which may depend on the array: a short form, or the JSON list of
+/// `zarr.json`, in which names may be short forms too.
+///
+/// The short form is names with `,` between them, in the order of encoding, each with its most
+/// important setting after `:`. `transpose,packbits:12,zstd:3` is the reverse order of the axes, 12
+/// bits per value, and zstd at level 3. Omitted settings depend on the array: the order of the axes
+/// on their number; the byte order and the element size of blosc and shuffle on the data type. If
+/// there is a short form and no codec makes bytes of elements, `bytes` does, in little-endian order
+/// unless the caller asks for big-endian; or the type's own codec, as for strings.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::{Codec, CodecNotation, DataType, Endian};
+///
+/// let short: CodecNotation = "packbits:12, zstd:9".parse()?;
+/// let chain = short.codecs(&DataType::Uint16, 2, Endian::Little);
+/// assert_eq!(chain, [Codec::packbits(0..=11), Codec::zstd(9)]);
+///
+/// // As `bytes` needs a byte order for elements of two bytes, it gets one.
+/// let list: CodecNotation = r#"["zstd", {"name": "crc32c"}]"#.parse()?;
+/// let chain = list.codecs(&DataType::Uint16, 2, Endian::Little);
+/// assert_eq!(chain, [Codec::bytes(), Codec::zstd(3), Codec::Crc32c]);
+/// # Ok::<(), zarr_metadata::NotationError>(())
+/// ```
 #[derive(Debug, Clone)]
-pub(crate) enum Codecs {
-    Listed(Vec<Codec>),
-    Short(Vec<Short>),
+pub struct CodecNotation(Vec<Entry>);
+
+#[derive(Debug, Clone)]
+enum Entry {
+    /// As a document has it.
+    Exact(Codec),
+    Short(Short),
+}
+
+/// Why a text is not a chain of codecs.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum NotationError {
+    /// The JSON list is not one of codecs.
+    #[error(transparent)]
+    Json(#[from] MetadataError),
+    /// A short form does not exist or has another setting.
+    #[error("{reason}")]
+    Short {
+        /// What was found, and what is allowed.
+        reason: String,
+    },
 }
 
 /// A codec of the short form.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Short {
+enum Short {
     /// The axes in reverse order.
     Transpose,
     /// In this byte order, or in the byte order of the data type's name.
@@ -56,46 +93,112 @@ pub(crate) enum Short {
     Crc32c,
 }
 
-impl Codecs {
-    /// The codecs of `create` without `--codecs`.
-    pub(crate) fn usual() -> Self {
-        Self::Short(vec![Short::Zstd(ZSTD)])
+impl FromStr for CodecNotation {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        if text.trim_start().starts_with(['[', '{']) {
+            return Self::from_json(text.as_bytes());
+        }
+        let short = |entry: &str| entry.trim().parse().map(Entry::Short);
+        let entries = text.split(',').map(short).collect::<Result<_, _>>();
+        entries.map(Self).map_err(|reason| NotationError::Short { reason })
+    }
+}
+
+impl CodecNotation {
+    /// The codecs of an array for which none are given: zstd after the codec of its type.
+    #[must_use]
+    pub fn usual() -> Self {
+        Self(vec![Entry::Short(Short::Zstd(ZSTD))])
     }
 
-    /// Parses the value of an argument such as `--codecs`.
-    pub(crate) fn parse(argument: &'static str, text: &str) -> Result<Self, CliError> {
-        if text.trim_start().starts_with(['[', '{']) {
-            return Codec::list_from_json(text.as_bytes())
-                .map(Self::Listed)
-                .map_err(|cause| CliError::Metadata { argument, cause });
-        }
-        let codecs = text.split(',').map(|entry| {
+    /// Reads a JSON list: of codecs as in a document, and of short forms as strings.
+    ///
+    /// # Errors
+    /// [`NotationError`], for JSON with the path of the codec.
+    pub fn from_json(json: &[u8]) -> Result<Self, NotationError> {
+        let outline = Outline::read(utf8(json)?, Grammar::Json)?;
+        let mut reason = None;
+        let mut index = 0_usize;
+        let entries = read_elements(outline.root(), "an array of codecs", |raw| {
+            let name = match raw.json_type() {
+                JsonType::String => raw.string("the name of a codec").ok(),
+                _ => None,
+            };
+            let short = name.filter(|name| is_short(name)).map(|name| name.parse());
+            let entry = match short {
+                Some(Ok(short)) => Ok(Entry::Short(short)),
+                Some(Err(wrong)) => {
+                    let wrong: String = wrong;
+                    reason.get_or_insert(format!("codec {index}: {wrong}"));
+                    Ok(Entry::Short(Short::Crc32c))
+                }
+                None => Codec::read(raw, &mut Vec::new()).map(Entry::Exact),
+            };
+            index = index.saturating_add(1);
             entry
-                .trim()
-                .parse()
-                .map_err(|reason: String| CliError::argument(argument, text, reason))
+        })?;
+        if let Some(reason) = reason {
+            return Err(NotationError::Short { reason });
+        }
+        check_codecs(entries.len())?;
+        let exact = entries.iter().map(|entry| match entry {
+            Entry::Exact(codec) => Some(codec.clone()),
+            Entry::Short(_) => None,
         });
-        codecs.collect::<Result<_, _>>().map(Self::Short)
+        if let Some(codecs) = exact.collect::<Option<Vec<_>>>() {
+            check_order(&codecs)?;
+        }
+        Ok(Self(entries))
     }
 
     /// The chain for an array of this type and number of axes, in a byte order unless a codec of the
     /// chain names one.
-    pub(crate) fn of(&self, data_type: &DataType, rank: usize, order: Endian) -> Vec<Codec> {
-        let codecs = match self {
-            Self::Listed(codecs) => return codecs.clone(),
-            Self::Short(codecs) => codecs,
+    #[must_use]
+    pub fn codecs(&self, data_type: &DataType, rank: usize, order: Endian) -> Vec<Codec> {
+        let codec = |entry: &Entry| match entry {
+            Entry::Exact(codec) => codec.clone(),
+            Entry::Short(short) => short.of(data_type, rank, order),
         };
-        let mut chain: Vec<Codec> =
-            codecs.iter().map(|codec| codec.of(data_type, rank, order)).collect();
-        let is_of_kind = |codec: &Codec, kind| codec.kind() == Some(kind);
-        if !chain.iter().any(|codec| is_of_kind(codec, CodecKind::ArrayToBytes)) {
-            let of_arrays =
-                chain.iter().take_while(|codec| is_of_kind(codec, CodecKind::ArrayToArray));
-            let after = of_arrays.count();
+        let mut chain: Vec<Codec> = self.0.iter().map(codec).collect();
+        let is_exact = self.0.iter().all(|entry| matches!(entry, Entry::Exact(_)));
+        // An unknown codec may be the one that makes bytes of elements.
+        let may_be_last =
+            |codec: &Codec| matches!(codec.kind(), Some(CodecKind::ArrayToBytes) | None);
+        if !is_exact && !chain.iter().any(may_be_last) {
+            let is_of_arrays = |codec: &&Codec| codec.kind() == Some(CodecKind::ArrayToArray);
+            let after = chain.iter().take_while(is_of_arrays).count();
             chain.insert(after, array_to_bytes(data_type, order));
         }
         chain
     }
+
+    /// Whether a chain stores elements in the byte order that was asked for. numpy writes `<` before
+    /// all its types, so little-endian fits codecs without a byte order, such as packbits.
+    ///
+    /// # Errors
+    /// Why it does not.
+    pub fn check_order(codecs: &[Codec], order: Option<Endian>) -> Result<(), &'static str> {
+        match (order, element_order(codecs)) {
+            (None, _) | (Some(Endian::Little), Some(Endian::Little) | None) => Ok(()),
+            (Some(Endian::Big), Some(Endian::Big)) => Ok(()),
+            (Some(Endian::Big), None) => {
+                Err("big-endian, but the codecs have no byte order; leave out the >")
+            }
+            (Some(Endian::Big), Some(Endian::Little)) => Err(
+                "big-endian, but the codecs store little-endian elements; leave out one of both",
+            ),
+            (Some(Endian::Little), Some(Endian::Big)) => Err(
+                "little-endian, but the codecs store big-endian elements; leave out one of both",
+            ),
+        }
+    }
+}
+
+/// Whether a name in a list is a short form, whose settings may be wrong.
+fn is_short(name: &str) -> bool {
+    name.split(':').next().is_some_and(|codec| codec.parse::<Short>().is_ok())
 }
 
 /// The codec that makes bytes of elements if none is given.
@@ -103,33 +206,6 @@ fn array_to_bytes(data_type: &DataType, order: Endian) -> Codec {
     match Codec::array_to_bytes(data_type) {
         Codec::Bytes(Bytes { endian: Some(_), .. }) => Codec::Bytes(Bytes::new(Some(order))),
         codec => codec,
-    }
-}
-
-/// The byte order in which a chain stores elements, if its array-to-bytes codec has one.
-fn order_of(codecs: &[Codec]) -> Option<Endian> {
-    codecs.iter().find_map(|codec| match codec {
-        Codec::Bytes(bytes) => bytes.endian,
-        Codec::ShardingIndexed(sharding) => order_of(&sharding.codecs),
-        _ => None,
-    })
-}
-
-/// Why a chain does not store elements in the byte order that was asked for. numpy writes `<`
-/// before all its types, so `<` fits codecs without a byte order, such as packbits.
-pub(crate) fn check_order(codecs: &[Codec], order: Option<Endian>) -> Result<(), &'static str> {
-    match (order, order_of(codecs)) {
-        (None, _) | (Some(Endian::Little), Some(Endian::Little) | None) => Ok(()),
-        (Some(Endian::Big), Some(Endian::Big)) => Ok(()),
-        (Some(Endian::Big), None) => {
-            Err("big-endian, but the codecs have no byte order; leave out the >")
-        }
-        (Some(Endian::Big), Some(Endian::Little)) => {
-            Err("big-endian, but the codecs store little-endian elements; leave out one of both")
-        }
-        (Some(Endian::Little), Some(Endian::Big)) => {
-            Err("little-endian, but the codecs store big-endian elements; leave out one of both")
-        }
     }
 }
 
@@ -257,15 +333,14 @@ fn number<T: FromStr + Ord + std::fmt::Display>(
 
 #[cfg(test)]
 mod tests {
-    use zarr_kit::DataType;
-
-    use super::{Codecs, Endian};
+    use super::{CodecNotation, Endian};
+    use crate::{ArrayBuilder, DataType};
 
     /// The names and configurations of the chain for an array of three axes.
     fn chain(text: &str, data_type: &DataType) -> Vec<String> {
-        let codecs = Codecs::parse("--codecs", text).expect("codecs");
-        let codecs = codecs.of(data_type, 3, Endian::Little);
-        let metadata = zarr_kit::ArrayBuilder::new([2, 3, 4], data_type.clone())
+        let codecs = text.parse::<CodecNotation>().expect("codecs");
+        let codecs = codecs.codecs(data_type, 3, Endian::Little);
+        let metadata = ArrayBuilder::new([2, 3, 4], data_type.clone())
             .codecs(codecs)
             .build()
             .expect("a document");
@@ -323,6 +398,19 @@ mod tests {
     }
 
     #[test]
+    fn a_list_may_have_short_forms() {
+        let bytes = r#"{"configuration":{"endian":"little"},"name":"bytes"}"#;
+        let zstd = r#"{"configuration":{"checksum":false,"level":3},"name":"zstd"}"#;
+        assert_eq!(chain(r#"["bytes", "zstd"]"#, &DataType::Uint16), [bytes, zstd]);
+        assert_eq!(chain(r#"["zstd:3"]"#, &DataType::Uint16), [bytes, zstd]);
+        assert_eq!(chain(r#"[{"name": "bytes"}, "zstd"]"#, &DataType::Uint8)[1], zstd);
+        assert_eq!(chain(r#"["zstd"]"#, &DataType::String)[0], r#"{"name":"vlen-utf8"}"#);
+        assert_eq!(chain(r#"["vlen-utf8", "zstd"]"#, &DataType::String)[1], zstd);
+        let mixed = r#"["transpose", {"name": "packbits", "configuration": {"last_bit": 3}}]"#;
+        assert_eq!(chain(mixed, &DataType::Uint8).len(), 2);
+    }
+
+    #[test]
     fn mistakes_are_named() {
         let messages: Vec<String> = [
             "",
@@ -344,9 +432,13 @@ mod tests {
             "zstd,,gzip",
             "[",
             "zstd[3]",
+            r#"["bytes", "zstd:99"]"#,
+            r#"[{"name": "zstd", "configuration": {"level": 99}}]"#,
+            r#"[{"name": "crc32c"}]"#,
+            r#"["bytes", 3]"#,
         ]
         .iter()
-        .map(|text| Codecs::parse("--codecs", text).expect_err(text).to_string())
+        .map(|text| format!("{text:?}: {}", text.parse::<CodecNotation>().expect_err(text)))
         .collect();
         insta::assert_snapshot!(messages.join("\n"));
     }
