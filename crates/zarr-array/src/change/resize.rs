@@ -79,6 +79,12 @@ impl Array {
         edges: &[Vec<Run>],
         cut: Truncation,
     ) -> Result<Self, ArrayError> {
+        // Growth cuts nothing off, so that it needs no lock of chunks. The same shape continues a
+        // resize that was interrupted.
+        let pairs = || shape.iter().zip(self.shape());
+        let only_grows =
+            pairs().all(|(new, old)| new >= old) && pairs().any(|(new, old)| new > old);
+        let cut = if only_grows { Truncation::Keep } else { cut };
         let extent = match cut {
             Truncation::Keep => Extent::Document,
             Truncation::Discard => Extent::Chunks,
