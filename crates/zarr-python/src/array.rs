@@ -7,7 +7,7 @@ use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyIndexError, PyMemoryError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyByteArray, PyBytes, PyList, PyTuple};
-use zarr_kit::array::{PlannedChunk, Truncation, create_parents};
+use zarr_kit::array::{PlannedChunk, Truncation};
 use zarr_kit::codec::Options;
 use zarr_kit::grid::Run;
 use zarr_kit::metadata::Codec;
@@ -54,6 +54,7 @@ impl PyArray {
 
     /// Works with the array until a signal's handler raises an exception. The GIL must be free.
     fn during<T>(&self, work: impl FnOnce(&Array) -> Result<T, ArrayError>) -> Done<T> {
+        self.place.check_thread()?;
         let done = Signals::during(|signals| {
             work(&self.array.clone().with_store(signals.guard(&self.place.reading())))
         });
@@ -99,21 +100,6 @@ impl PyArray {
         let (place, prefix) = NodeStore::open(py, state, false)?;
         let open = |signals: &Arc<Signals>| Array::open(signals.guard_all(&place.store), &prefix);
         let array = place.named(&prefix, py.detach(|| Signals::during(open)))?;
-        Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))
-    }
-
-    #[staticmethod]
-    fn create(py: Python<'_>, state: State, document: &str) -> Done<Self> {
-        let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        let (place, prefix) = NodeStore::open(py, state, true)?;
-        place.note_other_files(py, &prefix);
-        let create = |signals: &Arc<Signals>| {
-            place.change(signals, |store| {
-                create_parents(&store, &prefix)?;
-                Array::create(store, &prefix, metadata)
-            })
-        };
-        let array = py.detach(|| Signals::during(create))?;
         Ok(Self::new(array.with_store(Arc::clone(&place.store)), place))
     }
 
@@ -213,6 +199,12 @@ impl PyArray {
 
     fn version(&self, py: Python<'_>) -> Option<String> {
         py.detach(|| self.place.version(self.array.prefix()))
+    }
+
+    /// The URL, which may hold a password.
+    #[getter]
+    fn url(&self) -> &str {
+        &self.place.url
     }
 
     #[getter]

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
+use zarr_kit::array::open_node;
 use zarr_kit::array::store::LockScope;
-use zarr_kit::array::{create_parents, delete_node, open_node};
 use zarr_kit::codec::Options;
 use zarr_kit::join::rearrange::refuse_half_rearranged;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::virtual_join::is_virtual_join;
-use zarr_kit::{Array, ArrayError, ArrayMetadata, Group, GroupMetadata, Prefix};
+use zarr_kit::{Array, ArrayError, Group, Prefix};
 
 use crate::array::PyArray;
 use crate::conversion::error::Done;
@@ -34,6 +34,10 @@ pub(crate) enum PyNode {
 }
 
 impl PyGroup {
+    pub(crate) fn new(group: Group, place: NodeStore) -> Self {
+        Self { group, place, trusted: None }
+    }
+
     pub(crate) fn prefix(&self) -> &Prefix {
         self.group.prefix()
     }
@@ -65,16 +69,6 @@ impl PyGroup {
         self.place.named(self.prefix(), py.detach(|| Signals::during(change)))
     }
 
-    /// Warns of other files at the place of a new node, unless that would cost requests to a server
-    /// for each new node.
-    fn note_other_files(&self, py: Python<'_>, name: &str) {
-        if self.place.is_quick()
-            && let Ok(prefix) = self.prefix().join(name)
-        {
-            self.place.note_other_files(py, &prefix);
-        }
-    }
-
     /// A group of the same store.
     fn with(&self, group: Group) -> Self {
         let trusted = self.trusted.clone().filter(|_| group.is_consolidated());
@@ -97,14 +91,6 @@ impl PyGroup {
             below => group.group(below.trim_start_matches('/')),
         }
     }
-}
-
-/// Creates the missing groups between a group and a new node at a path below it.
-fn create_between(group: &Group, path: &str) -> Result<(), ArrayError> {
-    if !path.contains('/') {
-        return Ok(());
-    }
-    create_parents(group.store(), &group.prefix().join(path)?)
 }
 
 #[pymethods]
@@ -136,30 +122,15 @@ impl PyGroup {
         py.detach(|| self.place.version(self.prefix()))
     }
 
+    /// The URL, which may hold a password.
+    #[getter]
+    fn url(&self) -> &str {
+        &self.place.url
+    }
+
     #[getter]
     fn settings(&self) -> Settings {
         self.place.settings.clone()
-    }
-
-    /// With `enter`, in a `with` block, which the caller ends.
-    #[staticmethod]
-    #[pyo3(signature = (state, document, enter = false))]
-    fn create(py: Python<'_>, state: State, document: &str, enter: bool) -> Done<Self> {
-        let metadata = GroupMetadata::from_json(document.as_bytes())?;
-        let (place, prefix) = NodeStore::open(py, state, true)?;
-        if enter {
-            place.block.enter();
-        }
-        place.note_other_files(py, &prefix);
-        let create = |signals: &Arc<Signals>| {
-            place.change(signals, |store| {
-                create_parents(&store, &prefix)?;
-                Group::create(store, &prefix, metadata)
-            })
-        };
-        let group = py.detach(|| Signals::during(create))?;
-        let group = group.with_store(Arc::clone(&place.store));
-        Ok(Self { group, place, trusted: None })
     }
 
     fn state(&self, py: Python<'_>) -> PyResult<State> {
@@ -199,6 +170,7 @@ impl PyGroup {
     }
 
     fn children(&self, py: Python<'_>) -> Done<Vec<String>> {
+        self.place.check_thread()?;
         Ok(py.detach(|| self.reading().children())?)
     }
 
@@ -226,6 +198,7 @@ impl PyGroup {
             return Ok(PyNode::Group(self.with(self.group.clone())));
         }
         let prefix = self.group.prefix().join(path).map_err(|_| missing())?;
+        self.place.check_thread()?;
         let node = py.detach(|| match self.reading().node(path)? {
             NodeMetadata::Array(metadata) => {
                 let (place, options) = (&self.place.store, Options::new());
@@ -240,40 +213,9 @@ impl PyGroup {
         }
     }
 
-    fn create_array(&self, py: Python<'_>, name: &str, document: &str) -> Done<PyArray> {
-        let metadata = ArrayMetadata::from_json(document.as_bytes())?;
-        self.note_other_files(py, name);
-        let array = self.change(py, |group| {
-            create_between(group, name)?;
-            group.create_array(name, metadata)
-        })?;
-        let array = array.with_store(Arc::clone(&self.place.store));
-        Ok(PyArray::new(array, self.place.clone()))
-    }
-
-    fn create_group(&self, py: Python<'_>, name: &str, document: &str) -> Done<Self> {
-        let metadata = GroupMetadata::from_json(document.as_bytes())?;
-        self.note_other_files(py, name);
-        Ok(self.with(self.change(py, |group| {
-            create_between(group, name)?;
-            group.create_group(name, metadata)
-        })?))
-    }
-
     /// Writes copies of all documents below the group into its own.
     fn consolidate(&self, py: Python<'_>) -> Done<Self> {
         Ok(self.with(self.change(py, Group::consolidate)?))
-    }
-
-    /// Deletes the group with all that is below it, and makes an empty one in its place.
-    fn recreated(&self, py: Python<'_>, document: &str) -> Done<Self> {
-        let metadata = GroupMetadata::from_json(document.as_bytes())?;
-        let group = self.change(py, |group| {
-            let (store, prefix) = (group.store(), group.prefix());
-            delete_node(store, prefix)?;
-            Group::create(Arc::clone(store), prefix, metadata)
-        })?;
-        Ok(self.with(group))
     }
 
     /// The group at a path of the same store.

@@ -66,11 +66,13 @@ mod _native {
     #[pymodule_export]
     use super::operations::rearrange::{dimension_length, rearrange, rearrange_group};
     #[pymodule_export]
+    use super::operations::replace::{create_array, create_group, delete};
+    #[pymodule_export]
     use super::printable;
     #[pymodule_export]
     use super::process::writes::{writes, wrote};
     #[pymodule_export]
-    use super::stores::objects::{PyObjects, references};
+    use super::stores::objects::{PyObjects, references, stored_bytes};
     #[pymodule_export]
     use super::zarr_python::codec::{PyChain, PyReader, check_codec};
     #[pymodule_export]

@@ -232,13 +232,13 @@ def test_shapes_are_integers():
     assert array.shape == (5,)
     with pytest.raises(ValueError, match="at least 0"):
         array.resize(-1)
-    for chunks in ("auto", 2.0, [(1.7, 1.3)], [(1.0, 2.0)], [("1", "2")], ["3"], [2.0]):
+    for chunks in ("all", 2.0, [(1.7, 1.3)], [(1.0, 2.0)], [("1", "2")], ["3"], [2.0]):
         with pytest.raises(TypeError, match="chunks are (an )?integer"):
             zarr_kit.create("memory:", shape=3, dtype="i4", chunks=chunks)
     for chunks in ([np.array([1, 2])], [(np.int32(1), 2)]):
         assert zarr_kit.create("memory:", shape=3, dtype="i4", chunks=chunks).chunks == ((1, 2),)
     for length in (2**63, 2**63 - 1):
-        assert zarr_kit.create("memory:", shape=length, dtype="i1", chunks=length).chunks == ((length,),)
+        assert zarr_kit.create("memory:", shape=length, dtype="i1", chunks=length).chunks == (length,)
     with pytest.raises(ValueError, match="at least 1"):
         array.with_threads(-1)
     with pytest.raises(TypeError, match="limits of a slice"):

@@ -107,13 +107,13 @@ def test_empty_and_scalar_arrays(tmp_path):
         zarr_kit.dask.to_zarr(darray, tmp_path / f"{n}.zarr")
         np.testing.assert_array_equal(zarr_kit.dask.from_zarr(tmp_path / f"{n}.zarr").compute(), darray.compute())
     empty = zarr_kit.create(tmp_path / "e.zarr", shape=(0, 4), dtype="i4", chunks=2)
-    assert empty.chunks == ((0,), (2, 2))
-    for chunks in (empty.chunks, "auto", "1MiB", None, (None, 2), 3):
+    assert empty.write_chunk_sizes == ((0,), (2, 2))
+    for chunks in (empty.write_chunk_sizes, "auto", "1MiB", None, (None, 2), 3):
         for found in (zarr_kit.dask.from_array(empty, chunks=chunks), da.from_array(empty, chunks="auto" if chunks is None else chunks)):
             assert found.chunks[0] == (0,) and found.compute().shape == (0, 4)
-    for edges in (empty.chunks, ((), (2, 2)), [(0, 0), 2]):
+    for edges in (empty.write_chunk_sizes, ((), (2, 2)), [(0, 0), 2]):
         again = zarr_kit.create("memory:", shape=(0, 4), dtype="i4", chunks=edges)
-        assert again.chunks == empty.chunks
+        assert again.write_chunk_sizes == empty.write_chunk_sizes
         again.append(np.ones((3, 4), "i4"))
         assert again[...].sum() == 12
 

@@ -263,7 +263,7 @@ small = [
 ]
 listing = [
     lambda: array[:],
-    lambda: array.chunks,
+    lambda: array.write_chunk_sizes,
     lambda: array.to_dask(),
     lambda: array.to_dask("1GiB"),
     lambda: array.to_xarray(chunks={}),
@@ -304,4 +304,4 @@ def test_a_grid_of_a_trillion_chunks_takes_no_memory(declared, tmp_path):
 def test_errors_of_huge_grids_name_the_axis():
     array = zarr_kit.create("memory:", shape=(2, 10**12), dtype="i1", chunks=1)
     with pytest.raises(MemoryError, match="axis 1 has 1000000000000 chunks"):
-        array.chunks  # noqa: B018
+        array.write_chunk_sizes  # noqa: B018

@@ -153,13 +153,45 @@ def test_one_list_reads_as_numpy_does(both, key):
     same(array[key], values[key])
 
 
+MASK = np.arange(35).reshape(7, 5) % 3 == 0
+
+
+@pytest.mark.parametrize(
+    "key",
+    [
+        ([0, 5], [1, 2]),
+        ([0, 5], slice(None), [1, 2]),
+        (0, slice(None), [1, 2]),
+        ([0, 5], slice(None, None, -1), 3),
+        (slice(1, 6, 2), [[0], [4]], [1, 2, 3]),
+        ([[0, 1], [2, 3]],),
+        np.array([[0, 1], [2, 3]]),
+        ([[1], [2]], [0, 3]),
+        ([[1], [2]], ..., [0, 3]),
+        (..., [0, 3], [0, 3]),
+        ([-1, -2], [-1, -2]),
+        ([True, False] * 3 + [True], [0, 1, 2, 3]),
+        MASK,
+        (MASK, 2),
+        (MASK, slice(1, 4)),
+        ([], slice(None), []),
+    ],
+    ids=str,
+)
+def test_several_lists_are_as_in_numpy(both, key):
+    array, values = both
+    found = array[key]
+    same(found, values[key])
+    written, expected = array[...], values.copy()
+    array[key] = expected[key] = -np.arange(found.size).reshape(found.shape)
+    same(array[...], expected)
+    array[...] = written
+
+
 @pytest.mark.parametrize(
     ("key", "says"),
     [
-        (([0], [0]), "several lists"),
-        ((0, slice(None), [1]), "oindex"),
         ((None, [0]), "new axes"),
-        ([[0, 1], [2, 3]], "one dimension"),
         (9, "index 9 is out of bounds for axis 0 with size 7"),
         ((0, 0, -7), "index -7 is out of bounds for axis 2 with size 6"),
         (([9],), "index 9 is out of bounds for axis 0 with size 7"),
@@ -170,7 +202,9 @@ def test_one_list_reads_as_numpy_does(both, key):
         (True, "is no index"),
         ([0.5], "indices are integers"),
         (np.ones(3, bool), "the mask has 3 entries, the axis 7"),
-        (np.ones((7, 5), bool), "the mask has shape"),
+        (np.ones((7, 4), bool), "the mask has shape"),
+        (([0, 1], [0, 1, 2]), "cannot be broadcast together"),
+        (([0, 1], [0, 9]), "index 9 is out of bounds for axis 1"),
     ],
 )
 def test_other_keys_are_index_errors(both, key, says):

@@ -40,7 +40,7 @@ def test_members_end_to_end(months, tmp_path, along):
     assert done.cloned + done.copied == 6 and done.copied_bytes in (0, 90 * 4 * 4)
     found = zarr_kit.open(tmp_path / "all.zarr")
     np.testing.assert_array_equal(found[...], np.concatenate(values))
-    assert found.chunks == ((31, 28, 31), (2, 1)) and found.dims == ("day", "x")
+    assert found.write_chunk_sizes == ((31, 28, 31), (2, 1)) and found.dims == ("day", "x")
     assert found.attrs["month"] == "jan" and found.check().is_clean
 
 
@@ -120,7 +120,7 @@ def test_groups_get_other_chunks_by_the_names_of_dimensions(tmp_path):
     }
     zarr_kit.join(parts, tmp_path / "all.zarr", along="day", chunks={"day": 20})
     found = zarr_kit.open_group(tmp_path / "all.zarr")
-    assert [found[name].chunks for name in ("day", "rain", "x")] == [((20, 20, 19),), ((20, 20, 19), (2,)), ((2,),)]
+    assert [found[name].write_chunk_sizes for name in ("day", "rain", "x")] == [((20, 20, 19),), ((20, 20, 19), (2,)), ((2,),)]
     assert [found[name].metadata["chunk_grid"]["name"] for name in ("day", "rain", "x")] == ["regular"] * 3
     for name in ("day", "rain"):
         np.testing.assert_array_equal(found[name][...], np.concatenate([part[name][...] for part in parts]))

@@ -39,7 +39,7 @@ def filled(shape, dtype, seed):
 
 def edges_of(array, axis=0):
     """Where chunks begin and the array ends."""
-    return [0, *np.cumsum(array.chunks[axis]).tolist()]
+    return [0, *np.cumsum(array.write_chunk_sizes[axis]).tolist()]
 
 
 def parts_of(length, parts):

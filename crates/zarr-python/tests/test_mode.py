@@ -22,7 +22,7 @@ def test_open_returns_what_is_there(folder, tmp_path):
     with pytest.raises(FileNotFoundError):
         zarr_kit.open(tmp_path, "none")
     with pytest.raises(ValueError, match="mode"):
-        zarr_kit.open(folder, mode="w")
+        zarr_kit.open(folder, mode="rw")
 
 
 @pytest.mark.parametrize("again", [lambda node: node, lambda node: pickle.loads(pickle.dumps(node))])

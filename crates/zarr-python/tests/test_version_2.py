@@ -28,7 +28,7 @@ def test_arrays_of_version_2_are_read(tmp_path, dtype, order):
     np.testing.assert_array_equal(found[...], values)
     np.testing.assert_array_equal(found[5:1:-2, 1], values[5:1:-2, 1])
     assert dict(found.attrs) == {"units": "mm"}
-    assert found.chunks == ((3, 3, 1), (2, 2, 1))
+    assert found.write_chunk_sizes == ((3, 3, 1), (2, 2, 1))
     with pytest.raises(Exception, match="version 2"):
         found[0] = found[1]
     np.testing.assert_array_equal(array[...], values)

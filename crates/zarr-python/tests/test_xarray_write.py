@@ -198,7 +198,7 @@ def test_chunks_are_chosen(tmp_path):
     to_zarr(ds, tmp_path / "a.zarr")
     found = open_kit(tmp_path / "a.zarr")
     plain = zarr_kit.create("memory:", shape=(4000, 3000), dtype="f8")
-    assert found.a.encoding["chunks"] == tuple(edges[0] for edges in plain.chunks)
+    assert found.a.encoding["chunks"] == plain.chunks
     assert found.b.encoding["chunks"] == (4000,)
     to_zarr(ds, tmp_path / "b.zarr", chunks={"t": [1000, 3000]}, encoding={"a": {"chunks": 7}})
     found = open_kit(tmp_path / "b.zarr")
@@ -334,7 +334,7 @@ def test_names_that_are_nowhere_are_errors(tmp_path):
             to_zarr(data, tmp_path / "a.zarr")
     assert not (tmp_path / "a.zarr").exists()
     to_zarr(tree, tmp_path / "a.zarr", codecs={"count": RAW}, chunks={"time": 50})
-    assert zarr_kit.open(tmp_path / "a.zarr", "b/count").chunks[0] == (50, 50, 20)
+    assert zarr_kit.open(tmp_path / "a.zarr", "b/count").chunks[0] == 50
 
 
 def test_in_memory():

@@ -7,18 +7,40 @@ and `zarr_kit.xarray` connect them with Dask and Xarray.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Unpack
 
 from numpy.typing import DTypeLike
 
 from . import _create, _native, _store
 from ._advise import advise
-from ._array import Array
+from ._array import Array, ArrayConfig
+from ._asynchronous import AsyncArray, AsyncGroup
 from ._check import Finding, Report, check
+from ._codecs import Codec, Codecs
 from ._copy import Copied, copy
-from ._describe import Info, Picture
+from ._describe import GroupInfo, ArrayInfo, Picture
 from ._diff import diff
 from ._export import export
+from ._familiar import (
+    array,
+    consolidate_metadata,
+    create_array,
+    delete,
+    empty,
+    empty_like,
+    full,
+    full_like,
+    group,
+    load,
+    ones,
+    ones_like,
+    open_array,
+    open_consolidated,
+    opened,
+    save,
+    zeros,
+    zeros_like,
+)
 from ._group import Group
 from ._join import Joined, JoinedArray, JoinPlan, join
 from ._native import ConflictError, LossError, UnfinishedCopyError, __version__
@@ -27,11 +49,16 @@ from ._tree import Tree
 
 __all__ = [
     "Array",
+    "ArrayConfig",
+    "AsyncArray",
+    "AsyncGroup",
+    "Codec",
     "ConflictError",
     "Copied",
     "Finding",
     "Group",
-    "Info",
+    "GroupInfo",
+    "ArrayInfo",
     "JoinPlan",
     "Joined",
     "JoinedArray",
@@ -44,15 +71,32 @@ __all__ = [
     "UnfinishedCopyError",
     "__version__",
     "advise",
+    "array",
     "check",
+    "consolidate_metadata",
     "copy",
     "create",
+    "create_array",
     "create_group",
+    "delete",
     "diff",
+    "empty",
+    "empty_like",
     "export",
+    "full",
+    "full_like",
+    "group",
     "join",
+    "load",
+    "ones",
+    "ones_like",
     "open",
+    "open_array",
+    "open_consolidated",
     "open_group",
+    "save",
+    "zeros",
+    "zeros_like",
 ]
 
 
@@ -63,21 +107,23 @@ def __dir__() -> list[str]:
 
 
 def open(
-    url: _store.Url,
+    url: _store.Url | None = None,
     path: str = "",
     *,
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
-    mode: Literal["r", "r+"] = "r+",
+    mode: str | None = None,
+    **new: Unpack[_create.New],
 ) -> Array | Group:
     """Opens the array or group at a place.
 
     Parameters
     ----------
     url
-        A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``; or a store of
-        the package obstore, with its settings. Also a zip archive (``x.zip``), a
+        A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``; or a store: of
+        zarr-python (also one of its arrays or groups), of Icechunk or obstore, an fsspec mapper, a ``UPath``,
+        or a dict; None for a new store in memory. Also a zip archive (``x.zip``), a
         reference file of kerchunk or VirtualiZarr (``x.json``) or a virtual join (``x.zjoin``), or
         a node in one: ``x.zip/rain``.
     path
@@ -97,7 +143,13 @@ def open(
         and read the same.
     mode
         ``"r+"`` to read and write, ``"r"`` to read: every write then raises a PermissionError, also by
-        nodes that are taken from a group, and in other processes.
+        nodes that are taken from a group, and in other processes. ``"a"`` creates the node if it is
+        missing, ``"w-"`` creates it and refuses an old one, ``"w"`` removes the old one first. None is
+        ``"r+"`` for a path or URL, since a misspelled one must not become a new group, and ``"a"`` for a
+        store.
+    new
+        With these three, the arguments of a new array as for `create_array`. Without them a group is
+        created.
 
     Returns
     -------
@@ -122,20 +174,18 @@ def open(
     Traceback (most recent call last):
     PermissionError: ...
     """
-    options = _store.with_mode(storage_options, mode)
-    native = _native.Group.open_node(_store.state(url, path, options, threads, write_empty_chunks))
-    return Array(native) if isinstance(native, _native.Array) else Group(native)
+    return opened(url, path, mode, None, storage_options, threads, write_empty_chunks, new)
 
 
 def create(
     url: _store.Url,
     path: str = "",
     *,
-    shape: int | Sequence[int],
+    shape: int | Sequence[int] | None = None,
     dtype: DTypeLike | str,
     chunks: Any = None,
     shards: Any = None,
-    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    codecs: Codecs | None = None,
     fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
@@ -143,6 +193,8 @@ def create(
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
+    overwrite: bool = False,
+    store: _store.Url | None = None,
 ) -> Array:
     """Creates an array.
 
@@ -167,8 +219,9 @@ def create(
     shards
         The lengths of shards, which hold many ``chunks`` each; None for no shards.
     codecs
-        The codecs as in ``zarr.json``. None means ``bytes`` (for strings ``vlen-utf8``, for byte
-        strings ``vlen-bytes``) and ``zstd``.
+        The codecs as in ``zarr.json``, short forms such as ``"zstd:3"``, or objects of zarr-python or
+        numcodecs; or a chain as text: ``"transpose,packbits:12,zstd:3"``. None means ``bytes`` (for
+        strings ``vlen-utf8``, for byte strings ``vlen-bytes``) and ``zstd``.
     fill_value
         The value of elements that were never written. None means NaT for times and durations, NaN
         for ``float8_e8m0fnu``, and otherwise zero or the empty string.
@@ -179,6 +232,11 @@ def create(
     portable
         Whether an array is refused that another program does not read, or only with a setting:
         zarr-python, Xarray, zarrs, TensorStore or GDAL.
+    overwrite
+        Whether a node in its place is removed, in the steps of ``zarr-kit create --overwrite``: after
+        a kill the old or the new array is there, or an error says that it is unfinished.
+    store
+        The place, if the first argument is the shape, as in zarr-python.
 
     Returns
     -------
@@ -200,6 +258,10 @@ def create(
     >>> rain[29:33].tolist()
     [0.0, 0.0, 2.5, 2.5]
     """
+    if shape is None:
+        url, shape = "memory:" if store is None else store, url
+    elif store is not None:
+        raise TypeError("store: the place is url; with store, the shape is the first argument")
     document = _create.array_document(
         shape=shape,
         dtype=dtype,
@@ -212,18 +274,18 @@ def create(
         portable=portable,
     )
     state = _store.state(url, path, storage_options, threads, write_empty_chunks)
-    return Array(_native.Array.create(state, document))
+    return Array(_native.create_array(state, document, overwrite))
 
 
 def open_group(
-    url: _store.Url,
+    url: _store.Url | None = None,
     path: str = "",
     *,
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
     consolidated: bool = False,
-    mode: Literal["r", "r+"] = "r+",
+    mode: str | None = None,
 ) -> Group:
     """Opens a group.
 
@@ -254,9 +316,12 @@ def open_group(
     >>> list(zarr_kit.open_group(folder))
     ['rain']
     """
-    options = _store.with_mode(storage_options, mode)
-    state = _store.state(url, path, options, threads, write_empty_chunks)
-    return Group(_native.Group.open(state, path if consolidated else None))
+    if not consolidated:
+        found = opened(url, path, mode, Group, storage_options, threads, write_empty_chunks)
+        assert isinstance(found, Group)
+        return found
+    options = _store.with_mode(storage_options, mode or "r+")
+    return Group(_native.Group.open(_store.state(url, path, options, threads, write_empty_chunks), path))
 
 
 def create_group(
@@ -267,6 +332,7 @@ def create_group(
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
+    overwrite: bool = False,
 ) -> Group:
     """Creates a group.
 
@@ -277,6 +343,8 @@ def create_group(
         place from the URL to the node that has none.
     attributes
         JSON values.
+    overwrite
+        Whether a node in its place is deleted first, with all that is below it.
 
     Returns
     -------
@@ -296,4 +364,4 @@ def create_group(
     """
     document = _create.group_document(attributes)
     state = _store.state(url, path, storage_options, threads, write_empty_chunks)
-    return Group(_native.Group.create(state, document))
+    return Group(_native.create_group(state, document, overwrite=overwrite))

@@ -72,7 +72,7 @@ def advise(
         values = np.asarray(array)
         document = _create.array_document(shape=values.shape, dtype=values.dtype)
         state = _store.state("memory:", "", None, None, False)
-        array = Array(_native.Array.create(state, document))
+        array = Array(_native.create_array(state, document))
         array[...] = values
     found: dict[str, Any] = json.loads(
         array._native.advise(_describe._axes(array, key), array._where, goal, sample, rate)

@@ -3,27 +3,30 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from itertools import accumulate
 from typing import Any, Literal, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from . import _check, _describe, _grid, _indexing, _native, _rearrange, _store, _writes
+from ._asynchronous import AsyncArray
 from ._cast import Casting, broadcast
 from ._elements import Elements, elements_of
+from ._layout import Layout
 from ._native import printable
-from ._node import Node
 from ._plan import Plan
 from ._progress import Progress
 
-__all__ = ["Array"]
+__all__ = ["Array", "ArrayConfig"]
 
 BLOCK = 1 << 28
 """The bytes that iterating may read at a time; less if a chunk has fewer."""
 
 
-class Array(Node[_native.Array]):
+class Array(Layout):
     """A Zarr array in a store.
 
     `zarr_kit.open`, `zarr_kit.create` and the methods of `Group` make arrays. Indexing reads and
@@ -44,31 +47,13 @@ class Array(Node[_native.Array]):
     ((31, 28),)
     """
 
-    __slots__ = ("_chunks", "_kept_elements", "_objects")
+    __slots__ = ("_kept_elements",)
 
     def _set(self, native: _native.Array) -> None:
         super()._set(native)
         self._kept_elements: Elements | None = None
-        self._chunks: tuple[tuple[int, ...], ...] | None = None
-        self._objects: tuple[tuple[int, ...], ...] | None = None
 
     # Properties ------------------------------------------------------------------------------
-
-    @property
-    def shape(self) -> tuple[int, ...]:
-        """The number of elements on each axis."""
-        shape: tuple[int, ...] = self._native.shape
-        return shape
-
-    @property
-    def ndim(self) -> int:
-        """The number of axes."""
-        return len(self.shape)
-
-    @property
-    def size(self) -> int:
-        """The number of elements."""
-        return int(np.prod(self.shape, dtype=object))
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -89,53 +74,6 @@ class Array(Node[_native.Array]):
     def nbytes(self) -> int:
         """The size of all elements in memory in bytes, which is not the stored size."""
         return self.size * self.dtype.itemsize
-
-    @property
-    def chunks(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of the chunks along each axis, clipped to the shape, in the form that Dask uses.
-
-        With shards, these are the chunks within the shards, which are read one by one; `shards` are
-        the stored objects. So ``create(chunks=a.chunks, shards=a.shards)`` repeats the layout of an
-        array. Shards behind a ``reshape`` hold no boxes of the array, and count as chunks.
-
-        They are computed on first use: opening a grid of a million chunks costs nothing. An axis
-        of more than 2^26 chunks raises a MemoryError; `plan` names chunks one by one.
-
-        Examples
-        --------
-        >>> import zarr_kit
-        >>> a = zarr_kit.create("memory:", shape=10, dtype="i2", chunks=2, shards=4)
-        >>> a.chunks, a.shards
-        (((2, 2, 2, 2, 2),), ((4, 4, 2),))
-        """
-        if self._chunks is None:
-            stored = self._stored_chunks()
-            inner = _grid.inner_shape(self._document.get("codecs", ()), self.ndim)
-            self._chunks = stored if inner is None else _grid.divided(stored, inner)
-        return self._chunks
-
-    def _stored_chunks(self) -> tuple[tuple[int, ...], ...]:
-        """The lengths of the chunks that are stored as objects: with shards, of these."""
-        if self._objects is None:
-            # Lengths have no sign: one may be 2^63. Empty axes have no chunk in Zarr, and one chunk of
-            # length 0 in Dask.
-            edges = (self._edges(axis).view(np.uint64).tolist() for axis in range(self.ndim))
-            self._objects = tuple(tuple(axis) or (0,) for axis in edges)
-        return self._objects
-
-    def _edges(self, axis: int) -> NDArray[np.int64]:
-        return np.frombuffer(self._native.edges(axis), "<i8").astype(np.int64, copy=False)
-
-    @property
-    def shards(self) -> tuple[tuple[int, ...], ...] | None:
-        """The lengths of the shards along each axis; None without shards."""
-        return self._stored_chunks() if self._native.is_sharded else None
-
-    @property
-    def dims(self) -> tuple[str | None, ...] | None:
-        """The names of the axes; None if the array has none."""
-        names = self._document.get("dimension_names")
-        return None if names is None else tuple(names)
 
     @property
     def fill_value(self) -> Any:
@@ -169,6 +107,15 @@ class Array(Node[_native.Array]):
                 yield from (row.copy() for row in block) if is_view else block
             start = end
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Array):
+            return NotImplemented
+        mine, others = self._native, other._native
+        return (mine.identity, mine.settings, mine.described()) == (others.identity, others.settings, others.described())
+
+    # As numpy's and zarr-python's arrays, which change.
+    __hash__ = None  # type: ignore[assignment]
+
     def __repr__(self) -> str:
         return f"<zarr_kit.Array {self._where!r} shape={self.shape} dtype={printable(self._type_name())}>"
 
@@ -181,7 +128,7 @@ class Array(Node[_native.Array]):
         selected = _indexing.translate(key, self.shape)
         if isinstance(selected, _indexing.Points):
             return self._read_points(selected)
-        return self._read(selected, scalar=_is_scalar(key, selected))
+        return self._read(selected, scalar=_indexing.is_scalar(key, selected))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self.write(key, value)
@@ -294,17 +241,20 @@ class Array(Node[_native.Array]):
         if out is None:
             found = self._elements.read(selected.axes, counts).reshape(selected.shape)
             return found[()] if scalar else found
+        self._check_out(out, selected.shape)
+        self._elements.read_into(selected.axes, counts, out)
+        return out
+
+    def _check_out(self, out: Any, shape: tuple[int, ...]) -> None:
         if not isinstance(out, np.ndarray):
             raise TypeError(f"out is a numpy array, not {type(out).__name__}")
-        if out.shape != selected.shape or out.dtype != self.dtype:
+        if out.shape != shape or out.dtype != self.dtype:
             raise ValueError(
                 f"out has shape {out.shape} and dtype {out.dtype}, "
-                f"the selection {selected.shape} and {self.dtype}"
+                f"the selection {shape} and {self.dtype}"
             )
         if not out.flags.writeable:
             raise ValueError("out is read-only")
-        self._elements.read_into(selected.axes, counts, out)
-        return out
 
     def _write(
         self, selected: _indexing.Selection, value: Any, casting: Casting = "exact"
@@ -324,6 +274,90 @@ class Array(Node[_native.Array]):
     def _type_name(self) -> str:
         found = self._document["data_type"]
         return found if isinstance(found, str) else found["name"]
+
+    # Selections ------------------------------------------------------------------------------
+
+    @property
+    def blocks(self) -> Blocks:
+        """Whole chunks, or shards, by their place in the grid."""
+        return Blocks(self)
+
+    def get_basic_selection(self, selection: Any = ..., *, out: Any = None, prototype: Any = None, fields: Any = None) -> Any:
+        """``array[selection]`` of integers and slices; into ``out`` if it is given."""
+        return self._selected(_indexing.basic, selection, out, fields)
+
+    def get_orthogonal_selection(self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
+        """``array.oindex[selection]``; into ``out`` if it is given."""
+        return self._selected(_indexing.orthogonal, selection, out, fields)
+
+    def get_coordinate_selection(self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
+        """``array.vindex[selection]``; into ``out`` if it is given."""
+        return self._selected(_indexing.points, selection, out, fields)
+
+    def get_mask_selection(self, mask: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
+        """The elements where a mask of the array's shape is true; into ``out`` if it is given."""
+        return self._selected(_indexing.points, np.asarray(mask, bool), out, fields)
+
+    def get_block_selection(self, selection: Any, *, out: Any = None, fields: Any = None, prototype: Any = None) -> Any:
+        """``array.blocks[selection]``; into ``out`` if it is given."""
+        return self._selected(self._of_blocks, selection, out, fields)
+
+    def set_basic_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """``array[selection] = value`` of integers and slices."""
+        self._set_selected(_indexing.basic, selection, value, fields)
+
+    def set_orthogonal_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """``array.oindex[selection] = value``."""
+        self._set_selected(_indexing.orthogonal, selection, value, fields)
+
+    def set_coordinate_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """``array.vindex[selection] = value``."""
+        self._set_selected(_indexing.points, selection, value, fields)
+
+    def set_mask_selection(self, mask: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """Writes the elements where a mask of the array's shape is true."""
+        self._set_selected(_indexing.points, np.asarray(mask, bool), value, fields)
+
+    def set_block_selection(self, selection: Any, value: Any, *, fields: Any = None, prototype: Any = None) -> None:
+        """``array.blocks[selection] = value``."""
+        self._set_selected(self._of_blocks, selection, value, fields)
+
+    def _selected(self, translate: Any, key: Any, out: NDArray[Any] | None, fields: Any) -> Any:
+        _refuse_fields(fields)
+        selected = translate(key, self.shape)
+        if not isinstance(selected, _indexing.Points):
+            return self._read(selected, out, scalar=out is None and _indexing.is_scalar(key, selected))
+        found = self._read_points(selected)
+        if out is None:
+            return found
+        self._check_out(out, found.shape)
+        out[...] = found
+        return out
+
+    def _set_selected(self, translate: Any, key: Any, value: Any, fields: Any) -> None:
+        _refuse_fields(fields)
+        selected = translate(key, self.shape)
+        write = self._write_points if isinstance(selected, _indexing.Points) else self._write
+        write(selected, value)
+
+    def _of_blocks(self, key: Any, shape: tuple[int, ...]) -> _indexing.Selection:
+        entries = []
+        for axis, entry in enumerate(_indexing.expanded(key, self.ndim)):
+            ends = [0, *accumulate(map(int, self._edges(axis)))]
+            count = len(ends) - 1
+            if isinstance(entry, slice):
+                start, stop, step = entry.indices(count)
+                if step != 1:
+                    raise IndexError(f"axis {axis}: slices of blocks have step 1, not {step}")
+                entries.append(slice(ends[start], ends[max(start, stop)]))
+                continue
+            try:
+                number = range(count)[entry]
+            except (IndexError, TypeError):
+                raise IndexError(f"axis {axis}: {entry!r} is not a block; it has {count}") from None
+            entries.append(slice(ends[number], ends[number + 1]))
+        return _indexing.basic(tuple(entries), shape)
+
 
     # Changes ---------------------------------------------------------------------------------
 
@@ -447,15 +481,59 @@ class Array(Node[_native.Array]):
         found = _rearrange.parts_of(parts, self.shape[number], _native.Array)
         self._set(_native.rearrange(self._native, number, found))
 
+    @property
+    def order(self) -> str:
+        """``"C"``: the order of the elements in memory that reads return."""
+        return "C"
+
+    @property
+    def config(self) -> ArrayConfig:
+        """How elements are read and written."""
+        return ArrayConfig(write_empty_chunks=self._native.write_empty_chunks)
+
+    def with_config(self, config: Any) -> Array:
+        """The same array, read and written in another way: an `ArrayConfig`, or a dict with its names."""
+        given = config if isinstance(config, Mapping) else {f.name: getattr(config, f.name) for f in fields(config)}
+        known = {f.name for f in fields(ArrayConfig)}
+        changed = replace(self.config, **{name: value for name, value in given.items() if name in known})
+        if (changed.order, changed.read_missing_chunks) != ("C", True):
+            raise ValueError("config: order is 'C' and read_missing_chunks True; write_empty_chunks may change")
+        return self.with_write_empty_chunks(changed.write_empty_chunks)
+
+    @property
+    def asynchronous(self) -> AsyncArray:
+        """The array with reads and writes that are awaited."""
+        return AsyncArray(self)
+
+    async_array = asynchronous
+
     # What is stored --------------------------------------------------------------------------
 
     @property
-    def info(self) -> _describe.Info:
+    def info(self) -> _describe.ArrayInfo:
         """The stored array, as text and numbers: the output of ``zarr-kit info``.
 
         Lists the stored chunks.
         """
         return _describe.info(self)
+
+    @property
+    def nchunks_initialized(self) -> int:
+        """The number of chunks that are stored. Lists them; chunks of a stored shard all count."""
+        stored = self.info.chunks_stored
+        if stored is None:
+            raise OSError(f"{self!r}: the store cannot be listed")
+        inner, shards = self._inner(), self.write_chunk_sizes
+        per_shard = 1 if inner is None else int(np.prod([-(-max(e) // i) for e, i in zip(shards, inner, strict=True)]))
+        return stored * per_shard
+
+    def nbytes_stored(self) -> int:
+        """The bytes that the document and the stored chunks take."""
+        return _native.stored_bytes(self._native)
+
+    def info_complete(self) -> _describe.ArrayInfo:
+        """As `info`, which counts what is stored."""
+        return self.info
 
     def plan(self, key: Any = ...) -> Plan:
         """The chunks that ``read(key)`` needs, and the bytes of each that it reads.
@@ -750,6 +828,30 @@ class Array(Node[_native.Array]):
         return _restore, (self._state(), self._native.described()[0], _writes.here())
 
 
+@dataclass(frozen=True)
+class ArrayConfig:
+    """How elements are read and written: `Array.config`."""
+
+    order: str = "C"
+    write_empty_chunks: bool = False
+    read_missing_chunks: bool = True
+
+
+class Blocks:
+    """`Array.blocks`."""
+
+    __slots__ = ("_array",)
+
+    def __init__(self, array: Array) -> None:
+        self._array = array
+
+    def __getitem__(self, key: Any) -> Any:
+        return self._array.get_block_selection(key)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        self._array.set_block_selection(key, value)
+
+
 class OuterIndex:
     """`Array.oindex`."""
 
@@ -760,7 +862,7 @@ class OuterIndex:
 
     def __getitem__(self, key: Any) -> Any:
         selected = _indexing.orthogonal(key, self._array.shape)
-        return self._array._read(selected, scalar=_is_scalar(key, selected))
+        return self._array._read(selected, scalar=_indexing.is_scalar(key, selected))
 
     def __setitem__(self, key: Any, value: Any) -> None:
         self._array._write(_indexing.orthogonal(key, self._array.shape), value)
@@ -785,7 +887,6 @@ def _restore(state: _native.State, document: str, _written: str | None = None) -
     return Array(_native.Array.restored(state, document))
 
 
-def _is_scalar(key: Any, selected: _indexing.Selection) -> bool:
-    """Whether numpy would return a scalar: an integer drops every axis."""
-    entries = key if isinstance(key, tuple) else (key,)
-    return selected.shape == () and ... not in [e for e in entries if e is ...]
+def _refuse_fields(fields: Any) -> None:
+    if fields is not None and fields != []:
+        raise IndexError("fields of records: read whole records, and take the field of the result")

@@ -54,6 +54,11 @@ class Attributes(MutableMapping[str, Any]):
         if changes:
             self._node._update_attributes({k: _json(k, v) for k, v in changes.items()})
 
+    def put(self, values: Mapping[str, Any]) -> None:
+        """Replaces all attributes by these in one change of the document."""
+        removed = dict.fromkeys(self._values)
+        self._node._update_attributes({**removed, **{k: _json(k, v) for k, v in values.items()}})
+
     def clear(self) -> None:
         """Removes all attributes in one change of the document."""
         if self._values:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, overload
 
-from . import _create, _grid, _native, _node, _store
+from . import _codecs, _grid, _native, _node, _store
 from ._array import Array
 from ._check import MEMORY, parsed_bytes
 from ._group import Group
@@ -51,7 +51,7 @@ def copy(
     target: _store.Url | Group,
     *,
     chunks: Any = None,
-    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    codecs: _codecs.Codecs | None = None,
     portable: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -70,7 +70,7 @@ def copy(
     target: _store.Url | Group,
     *,
     chunks: Any = None,
-    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    codecs: _codecs.Codecs | None = None,
     portable: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -88,7 +88,7 @@ def copy(
     target: _store.Url | Group,
     *,
     chunks: Any = None,
-    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    codecs: _codecs.Codecs | None = None,
     portable: bool = False,
     overwrite: bool = False,
     resume: bool = False,
@@ -168,7 +168,7 @@ def copy(
     >>> zarr_kit.copy(f"{folder}/a", f"{folder}/b", chunks=20).arrays
     1
     >>> zarr_kit.open(f"{folder}/b").chunks
-    ((20, 20, 19),)
+    (20,)
     """
     root = source.path if isinstance(source, (Array, Group)) else ""
     place = _node.at(source, source_options)
@@ -187,7 +187,7 @@ def copy(
             grid = json.dumps(found)
             if not portable:
                 grids[within] = {"chunk_grid": found}
-        return grid, None if codecs is None else _create.codecs_json(codecs)
+        return grid, None if codecs is None else _codecs.as_json(codecs, json.loads(document)["data_type"])
 
     arguments = CopyArguments(
         change=change,
@@ -211,6 +211,15 @@ def copy(
     return Copied(arrays, groups, nbytes, done_before, others, tuple(without_key), in_two_passes)
 
 
+def copied(source: _native.NodeOrState, to: _native.NodeOrState) -> None:
+    """Copies a node unchanged."""
+    arguments = CopyArguments(
+        change=lambda path, document: (None, None), note=note_repeated, portable=False, intermediate=None,
+        memory=parsed_bytes(MEMORY), resume=False, overwrite=False, verify=False, allow_loss=False,
+    )  # fmt: skip
+    _native.copy(source, to, arguments, None)
+
+
 def _planned(path: str, found: _native.PlannedReads | None) -> dict[str, Any]:
     if found is None:
         return {"array": path, "route": "objects"}
@@ -225,6 +234,7 @@ def _check_paths(chunks: Mapping[str, Any], place: _native.NodeOrState) -> None:
     """Refuses chunks for paths at which there is no array."""
     if isinstance(place, _native.Array):
         raise TypeError("chunks: a dict of paths is for groups")
+    assert not isinstance(place, tuple) or len(place) == 5
     group = Group(_native.Group.open(place) if isinstance(place, tuple) else place)
     wrong = [path for path in chunks if not isinstance(group.get(path), Array)]
     if wrong:

@@ -6,13 +6,43 @@ import base64
 import json
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import ArrayLike, DTypeLike
 
-from . import _attributes, _dtypes, _grid, _native
+from . import _attributes, _codecs, _dtypes, _grid, _native
 from ._cast import cast
+from ._codecs import Codecs
+
+if TYPE_CHECKING:
+    from ._array import Array
+
+
+_AUTO: Any = "auto"
+
+
+class New(TypedDict, total=False):
+    """The arguments of a new array by the names of `zarr_kit.create` and of zarr-python."""
+
+    shape: int | Sequence[int]
+    dtype: DTypeLike | str
+    data: ArrayLike | None
+    chunks: Any
+    shards: Any
+    codecs: Codecs | None
+    filters: Any
+    compressors: Any
+    serializer: Any
+    fill_value: Any
+    order: str | None
+    zarr_format: int | None
+    chunk_key_encoding: Any
+    dimension_names: Sequence[str | None] | None
+    attributes: Mapping[str, Any] | None
+    portable: bool
+    config: Any
+    write_data: bool
 
 
 def array_document(
@@ -21,18 +51,33 @@ def array_document(
     dtype: DTypeLike | str,
     chunks: Any = None,
     shards: Any = None,
-    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    codecs: Codecs | None = None,
+    filters: Any = _AUTO,
+    compressors: Any = _AUTO,
+    serializer: Any = _AUTO,
     fill_value: Any = None,
+    order: str | None = None,
+    zarr_format: int | None = 3,
+    chunk_key_encoding: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
     portable: bool = False,
 ) -> str:
     """The ``zarr.json`` of a new array; see `zarr_kit.create` for the arguments."""
+    if zarr_format not in (3, None):
+        raise ValueError(f"zarr_format: arrays are written in version 3, not {zarr_format}")
+    if order not in ("C", None):
+        raise ValueError(f"order: arrays are read in C order, not {order!r}; TransposeCodec stores another")
     shape = _grid.checked_shape(shape)
     data_type = _dtypes.to_zarr(dtype)
     if isinstance(dimension_names, str):
         raise TypeError(f"dimension_names: a sequence of names, such as [{dimension_names!r}], not a string")
-    chain = None if codecs is None else codecs_json(codecs)
+    if codecs is None:
+        codecs = _codecs.joined(filters, serializer, compressors, data_type)
+    elif any(part is not _AUTO for part in (filters, serializer, compressors)):
+        raise ValueError("codecs are the whole chain: give filters, serializer and compressors, or codecs")
+    chain = None if codecs is None else _codecs.as_json(codecs, data_type)
+    chunks = _grid.familiar(chunks)
     if shards is not None:
         chunks, shards = _grid.clipped(chunks, shape), _grid.clipped(shards, shape)
     grid = None if chunks is None else json.dumps(_grid.document(chunks, shape))
@@ -51,6 +96,8 @@ def array_document(
         found["codecs"] = [_sharding(inner["configuration"]["chunk_shape"], found["codecs"])]
     # The type as it was named, because the native part has its own names.
     found["data_type"] = data_type
+    if chunk_key_encoding is not None:
+        found["chunk_key_encoding"] = _codecs.named(chunk_key_encoding)
     if dimension_names is not None:
         found["dimension_names"] = list(dimension_names)
     if attributes:
@@ -59,6 +106,39 @@ def array_document(
     if portable:
         _native.check_portable(document)
     return document
+
+
+def array(at: Any, overwrite: bool = False, **new: Unpack[New]) -> Array:
+    """Creates an array at a place, and writes its data.
+
+    Parameters
+    ----------
+    at
+        The state of a place, or a native group and a path below it.
+    overwrite
+        Whether a node in its place is removed.
+    new
+        As for `zarr_kit.create_array`.
+    """
+    from ._array import Array
+
+    rest: dict[str, Any] = dict(new)
+    data, is_written, config = rest.pop("data", None), rest.pop("write_data", True), rest.pop("config", None)
+    if data is not None:
+        for name in ("shape", "dtype"):
+            if rest.get(name) is not None:
+                raise ValueError(f"{name}: that of data; give one of both")
+        data = data if hasattr(data, "dtype") and hasattr(data, "shape") else np.asarray(data)
+        rest |= {"shape": data.shape, "dtype": data.dtype}
+    for name in ("shape", "dtype"):
+        if rest.get(name) is None:
+            raise ValueError(f"{name} is missing: give it, or data")
+    made = Array(_native.create_array(at, array_document(**rest), overwrite))
+    if config is not None:
+        made = made.with_config(config)
+    if data is not None and is_written:
+        made[...] = data if isinstance(data, np.ndarray) else np.asarray(data)
+    return made
 
 
 def group_document(attributes: Mapping[str, Any] | None = None) -> str:
@@ -145,18 +225,6 @@ def _float(value: Any) -> float | str:
     if number in (float("inf"), float("-inf")):
         return "Infinity" if number > 0 else "-Infinity"
     return number
-
-
-def codecs_json(codecs: Sequence[Mapping[str, Any] | str]) -> str:
-    """Codecs as dicts, names or objects of zarr-python's as JSON."""
-    if isinstance(codecs, str | Mapping):
-        raise TypeError(f"codecs: a sequence of codecs, such as [{codecs!r}], not a single one")
-    return json.dumps(
-        [
-            codec if isinstance(codec, str) else codec.to_dict() if hasattr(codec, "to_dict") else dict(codec)
-            for codec in codecs
-        ]
-    )
 
 
 def _sharding(chunk_shape: list[int], chain: list[Any]) -> dict[str, Any]:

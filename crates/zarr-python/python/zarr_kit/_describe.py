@@ -14,12 +14,13 @@ from ._native import printable
 
 if TYPE_CHECKING:
     from ._array import Array
+    from ._group import Group
 
 PICTURED = 100_000
 """For arrays with more chunks, a notebook does not show which are stored: it would list them."""
 
-@dataclass(frozen=True, slots=True)
-class Info:
+@dataclass(frozen=True, slots=True, repr=False)
+class ArrayInfo:
     """What `Array.info` says; ``str(info)`` is the text of the command line.
 
     Attributes
@@ -57,14 +58,33 @@ class Info:
     def __str__(self) -> str:
         return self.text
 
+    __repr__ = __str__
 
-def info(array: Array) -> Info:
+
+class GroupInfo:
+    """What `Group.info` says, as text."""
+
+    __slots__ = ("text",)
+
+    def __init__(self, group: Group) -> None:
+        nodes = list(group.values())
+        arrays = sum(not hasattr(node, "create_array") for node in nodes)
+        rows = {"path": group.name, "arrays": arrays, "groups": len(nodes) - arrays}
+        attributes = "".join(f"\n  {printable(name)}  {printable(json.dumps(value))}" for name, value in group.attrs.items())
+        lines = "\n".join(f"{name:10}  {printable(str(value))}" for name, value in rows.items())
+        self.text = f"{printable(group._where)}: group\n{lines}" + (f"\nattributes{attributes}" if attributes else "")
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def info(array: Array) -> ArrayInfo:
     """Lists the stored chunks."""
     text, document = array._native.info()
     found = json.loads(document)
     chunks = found["chunks"]
     names = found["dimension_names"]
-    return Info(
+    return ArrayInfo(
         shape=tuple(found["shape"]),
         data_type=found["data_type"],
         dims=None if names is None else tuple(names),

@@ -78,6 +78,13 @@ def changed(document: Mapping[str, Any], chunks: Mapping[str, Any]) -> dict[str,
     return _of_entries(entries)
 
 
+def familiar(chunks: Any) -> Any:
+    """Chunks without zarr-python's words: ``"auto"`` is None, and False is one chunk."""
+    if isinstance(chunks, str) and chunks == "auto":
+        return None
+    return -1 if chunks is False else chunks
+
+
 def _of_entries(entries: list[Any]) -> dict[str, Any]:
     if all(isinstance(edges, int) for edges in entries):
         return {"name": "regular", "configuration": {"chunk_shape": entries}}

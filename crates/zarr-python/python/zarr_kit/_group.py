@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Unpack
 
-from numpy.typing import DTypeLike
+import numpy as np
 
-from . import _check, _create, _native, _rearrange, _writes
+from . import _check, _create, _describe, _grid, _native, _rearrange, _store, _writes
 from ._array import Array
+from ._asynchronous import AsyncGroup
 from ._node import Node
 from ._progress import Progress
 from ._tree import Tree
@@ -96,28 +97,17 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """
         return ((name, node) for name, node in self.items() if isinstance(node, Group))
 
-    def create_array(
-        self,
-        name: str,
-        *,
-        shape: int | Sequence[int],
-        dtype: DTypeLike | str,
-        chunks: Any = None,
-        shards: Any = None,
-        codecs: Sequence[Mapping[str, Any] | str] | None = None,
-        fill_value: Any = None,
-        dimension_names: Sequence[str | None] | None = None,
-        attributes: Mapping[str, Any] | None = None,
-        portable: bool = False,
-    ) -> Array:
+    def create_array(self, name: str, *, overwrite: bool = False, **new: Unpack[_create.New]) -> Array:
         """Creates an array in this group.
 
         Parameters
         ----------
         name
             The name, or the path below this group. Missing groups between are created.
-        shape, dtype, chunks, shards, codecs, fill_value, dimension_names, attributes, portable
-            As for `zarr_kit.create`.
+        overwrite
+            Whether a node in its place is removed first.
+        new
+            As for `zarr_kit.create_array`.
 
         Returns
         -------
@@ -136,20 +126,11 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         >>> g.create_array("rain", shape=59, dtype="f4", chunks=[(31, 28)]).path
         'rain'
         """
-        document = _create.array_document(
-            shape=shape,
-            dtype=dtype,
-            chunks=chunks,
-            shards=shards,
-            codecs=codecs,
-            fill_value=fill_value,
-            dimension_names=dimension_names,
-            attributes=attributes,
-            portable=portable,
-        )
-        return Array(self._native.create_array(name, document))
+        return _create.array(self._below(name), overwrite, **new)
 
-    def create_group(self, name: str, *, attributes: Mapping[str, Any] | None = None) -> Group:
+    def create_group(
+        self, name: str, *, attributes: Mapping[str, Any] | None = None, overwrite: bool = False
+    ) -> Group:
         """Creates a group in this group.
 
         Parameters
@@ -158,6 +139,8 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
             The name, or the path below this group. Missing groups between are created.
         attributes
             JSON values.
+        overwrite
+            Whether a node in its place is deleted first, with all that is below it.
 
         Returns
         -------
@@ -176,7 +159,48 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         >>> g.create_group("sites", attributes={"count": 2}).attrs["count"]
         2
         """
-        return Group(self._native.create_group(name, _create.group_document(attributes)))
+        document = _create.group_document(attributes)
+        return Group(_native.create_group(self._below(name), document, overwrite=overwrite))
+
+    def _below(self, name: str) -> tuple[_native.Group, str]:
+        """The place of a node below the group."""
+        path = _store.path(name)
+        if not path:
+            raise ValueError("a node below a group has a name")
+        return self._native, path
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        """Creates an array of this data, in place of the array or group of this name."""
+        if isinstance(value, Group):
+            raise TypeError("a group is not assigned: zarr_kit.copy copies it")
+        self.create_array(name, data=value, overwrite=True)
+
+    def __delitem__(self, name: str) -> None:
+        """Deletes an array or a group with all that is below it."""
+        try:
+            _native.delete(self._below(name))
+        except _native.UnfinishedCopyError:
+            raise
+        except FileNotFoundError:
+            raise KeyError(name) from None
+
+    def __getattr__(self, name: str) -> Any:
+        # Only for names that a group does not have: says how its nodes are taken.
+        message = f"'Group' object has no attribute {name!r}"
+        raise AttributeError(f"{message}; nodes are items: group[{name!r}]" if not name.startswith("_") else message)
+
+    def _ipython_key_completions_(self) -> list[str]:
+        return list(self)
+
+    @property
+    def asynchronous(self) -> AsyncGroup:
+        """The group with look-ups that are awaited."""
+        return AsyncGroup(self)
+
+    @property
+    def info(self) -> _describe.GroupInfo:
+        """The group in a few lines of text."""
+        return _describe.GroupInfo(self)
 
     def rearrange(self, parts: Iterable[slice | Group], dim: str) -> None:
         """Removes, reorders and inserts whole chunks in all arrays below that have a dimension.
@@ -274,6 +298,79 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """
         return _check.check_node(self._native, data, complete, memory, progress)
 
+    # Names of zarr-python ------------------------------------------------------------------
+
+    def array_keys(self) -> Iterator[str]:
+        """The names of the arrays among the direct children."""
+        return (name for name, _ in self.arrays())
+
+    def array_values(self) -> Iterator[Array]:
+        """The arrays among the direct children."""
+        return (array for _, array in self.arrays())
+
+    def group_keys(self) -> Iterator[str]:
+        """The names of the groups among the direct children."""
+        return (name for name, _ in self.groups())
+
+    def group_values(self) -> Iterator[Group]:
+        """The groups among the direct children."""
+        return (group for _, group in self.groups())
+
+    def members(self, max_depth: int | None = 0) -> tuple[tuple[str, Array | Group], ...]:
+        """The nodes below with their paths: the direct children, or so many levels more; None for all."""
+        if max_depth is not None and max_depth < 0:
+            raise ValueError(f"max_depth: at least 0, or None, not {max_depth}")
+        return tuple(self._members("", max_depth))
+
+    def _members(self, path: str, depth: int | None) -> Iterator[tuple[str, Array | Group]]:
+        for name, node in self.items():
+            yield path + name, node
+            if isinstance(node, Group) and depth != 0:
+                yield from node._members(f"{path}{name}/", None if depth is None else depth - 1)
+
+    def nmembers(self, max_depth: int | None = 0) -> int:
+        """The number of `members`."""
+        return len(self.members(max_depth))
+
+    def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **new: Any) -> Array:
+        """The array of this name, which is created if it is missing; a TypeError if it differs."""
+        if name not in self:
+            return self.create_array(name, shape=shape, dtype="f8" if dtype is None else dtype, **new)
+        found, shape = self[name], _grid.checked_shape(shape)
+        if not isinstance(found, Array):
+            raise TypeError(f"{name!r} is a group, not an array")
+        if found.shape != shape:
+            raise TypeError(f"{name!r} has the shape {found.shape}, not {shape}")
+        if dtype is not None:
+            asked = np.dtype(dtype)
+            if asked != found.dtype if exact else not np.can_cast(found.dtype, asked):
+                raise TypeError(f"{name!r} has the type {found.dtype}, not {asked}")
+        return found
+
+    def require_group(self, name: str, overwrite: bool = False) -> Group:
+        """The group of this name, which is created if it is missing; a TypeError if it is an array."""
+        if overwrite or name not in self:
+            return self.create_group(name, overwrite=overwrite)
+        found = self[name]
+        if not isinstance(found, Group):
+            raise TypeError(f"{name!r} is an array, not a group")
+        return found
+
+    def require_groups(self, *names: str) -> tuple[Group, ...]:
+        """`require_group` of each name."""
+        return tuple(self.require_group(name) for name in names)
+
+    def move(self, source: str, dest: str) -> None:
+        """Moves a node within the group: a copy of its objects, then the old node is deleted.
+
+        After an interruption the old node is there, or both.
+        """
+        moved = self[source]
+        if not _store.path(source) or f"{_store.path(dest)}/".startswith(f"{_store.path(source)}/"):
+            raise ValueError(f"{source!r} cannot be moved to {dest!r}, which is in it")
+        _copy_node(moved, self._below(dest))
+        del self[source]
+
     def __repr__(self) -> str:
         return f"<zarr_kit.Group {self._where!r}>"
 
@@ -297,3 +394,21 @@ def _restore(state: _native.State, trusted: str | None = None, _written: str | N
 
 def _wrapped(native: _native.Array | _native.Group) -> Array | Group:
     return Array(native) if isinstance(native, _native.Array) else Group(native)
+
+
+def _copy_node(node: Array | Group, to: tuple[_native.Group, str]) -> None:
+    from ._copy import copied
+
+    copied(node._native, to)
+
+
+for _name in ("empty", "empty_like", "full", "full_like", "ones", "ones_like", "zeros", "zeros_like"):
+
+    def _creator(self: Group, name: str, *args: Any, _name: str = _name, **new: Any) -> Array:
+        from . import _familiar
+
+        made: Array = getattr(_familiar, _name)(*args, store=self, name=name, **new)
+        return made
+
+    _creator.__doc__ = f"As `zarr_kit.{_name}`, below this group."
+    setattr(Group, _name, _creator)

@@ -53,7 +53,7 @@ def basic(key: Any, shape: tuple[int, ...]) -> Selection:
     """Translates integers, slices, ``...`` and ``None``, as numpy's basic indexing defines them."""
     axes: list[Axis] = []
     result: list[int] = []
-    for entry in _expand(key, len(shape)):
+    for entry in expanded(key, len(shape)):
         if entry is None:
             result.append(1)
             continue
@@ -69,7 +69,7 @@ def orthogonal(key: Any, shape: tuple[int, ...]) -> Selection:
     """Translates the outer product of integers, slices, lists of indices and masks of one axis."""
     axes: list[Axis] = []
     result: list[int] = []
-    for entry in _expand(key, len(shape), newaxis=False):
+    for entry in expanded(key, len(shape), newaxis=False):
         number = len(axes)
         if is_list(entry):
             indices = _indices(entry, number, shape[number])
@@ -107,10 +107,9 @@ def points(key: Any, shape: tuple[int, ...]) -> Points:
 
 
 def translate(key: Any, shape: tuple[int, ...]) -> Selection | Points:
-    """Translates the expression in ``array[key]``.
+    """Translates the expression in ``array[key]``, as numpy does.
 
-    numpy and ``oindex`` treat lists and masks differently if there are several of them, or if an
-    integer is not next to a list. Such a key is an error that names ``oindex`` and ``vindex``.
+    One list or mask along an axis is read as one part of the array; several are single elements.
     """
     entries = key if isinstance(key, tuple) else (key,)
     lists = [place for place, entry in enumerate(entries) if is_list(entry)]
@@ -118,21 +117,61 @@ def translate(key: Any, shape: tuple[int, ...]) -> Selection | Points:
         return basic(key, shape)
     if any(entry is None for entry in entries):
         raise IndexError("new axes beside lists of indices are not supported: index the result")
-    if len(entries) == 1 and _is_mask(entries[0]) and np.ndim(entries[0]) > 1:
+    if len(entries) == 1 and _is_mask(entries[0]) and np.ndim(entries[0]) > 1 and np.shape(entries[0]) == shape:
         return points(key, shape)
-    if any(np.ndim(entries[place]) != 1 for place in lists):
-        raise IndexError("a list of indices has one dimension; vindex takes more")
-    if len(lists) > 1:
-        raise IndexError(
-            "several lists of indices: use oindex for their outer product, vindex for single elements"
-        )
     # numpy treats integers as lists of one: if not next to the list, they move its axis to the front.
     advanced = [place for place, entry in enumerate(entries) if is_list(entry) or _is_integer(entry)]
-    if advanced != list(range(advanced[0], advanced[-1] + 1)):
-        raise IndexError(
-            "an integer apart from a list of indices: use oindex, which keeps the order of the axes"
-        )
-    return orthogonal(key, shape)
+    is_adjacent = advanced == list(range(advanced[0], advanced[-1] + 1))
+    if len(lists) == 1 and is_adjacent and np.ndim(entries[lists[0]]) == 1:
+        return orthogonal(key, shape)
+    return _broadcast(entries, shape, is_adjacent)
+
+
+def _broadcast(entries: tuple[Any, ...], shape: tuple[int, ...], is_adjacent: bool) -> Points:
+    """Lists that are broadcast together, beside slices: the single elements that they select."""
+    given: list[Any] = []
+    for entry in entries:
+        mask = np.asarray(entry) if _is_mask(entry) else None
+        if mask is None:
+            given.append(entry)
+            continue
+        axis = len(given)
+        if ... in [e for e in given if e is ...] and mask.ndim > 1:
+            raise IndexError("a mask of several axes after '...': write the slices before it")
+        if mask.shape != shape[axis : axis + mask.ndim]:
+            raise IndexError(f"the mask has shape {mask.shape}, the axes from {axis} on {shape[axis : axis + mask.ndim]}")
+        given.extend(np.nonzero(mask))
+    axes = expanded(tuple(given), len(shape), newaxis=False)
+    is_advanced = [is_list(entry) or _is_integer(entry) for entry in axes]
+    numbered = list(enumerate(zip(axes, shape, strict=True)))
+    lists = {axis: _coordinates(e, axis, n) for axis, (e, n) in numbered if is_advanced[axis]}
+    try:
+        together = np.broadcast_shapes(*(found.shape for found in lists.values()))
+    except ValueError:
+        shapes = ", ".join(str(found.shape) for found in lists.values())
+        raise IndexError(f"lists of indices of shapes {shapes} cannot be broadcast together") from None
+    slices = {axis: _steps(e, axis, n)[0] for axis, (e, n) in numbered if not is_advanced[axis]}
+    before = sum(axis < min(lists) for axis in slices) if is_adjacent else 0
+    counts = [count for _, count, _ in slices.values()]
+    result = (*counts[:before], *together, *counts[before:])
+    indices = []
+    for axis in range(len(shape)):
+        if axis in lists:
+            found = lists[axis]
+            new = (1,) * (len(together) - found.ndim) + found.shape
+            indices.append(found.reshape((*new, *(1,) * (len(counts) - before))))
+        else:
+            number = list(slices).index(axis)
+            start, count, step = slices[axis]
+            behind = len(counts) - number - 1 + (len(together) if number < before else 0)
+            indices.append((start + step * np.arange(count, dtype=np.int64)).reshape((count, *(1,) * behind)))
+    return Points(tuple(np.broadcast_to(each, result) for each in indices), result)
+
+
+def is_scalar(key: Any, selected: Selection) -> bool:
+    """Whether numpy would return a scalar: an integer drops every axis."""
+    entries = key if isinstance(key, tuple) else (key,)
+    return selected.shape == () and ... not in [e for e in entries if e is ...]
 
 
 def is_list(entry: Any) -> bool:
@@ -154,7 +193,7 @@ def _is_mask(entry: Any) -> bool:
     return is_list(entry) and np.asarray(entry).dtype == np.bool_
 
 
-def _expand(key: Any, rank: int, newaxis: bool = True) -> list[Any]:
+def expanded(key: Any, rank: int, newaxis: bool = True) -> list[Any]:
     """Replaces ``...`` and omitted axes at the end by whole axes."""
     entries = list(key) if isinstance(key, tuple) else [key]
     if not newaxis and any(entry is None for entry in entries):

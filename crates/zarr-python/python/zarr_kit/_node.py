@@ -7,7 +7,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Generic, Self, TypeVar
 
-from . import _native, _store, _writes
+from . import _adapter, _native, _store, _writes
 from ._attributes import Attributes
 
 _Native = TypeVar("_Native", _native.Array, _native.Group)
@@ -40,6 +40,38 @@ class Node(Generic[_Native]):
     def path(self) -> str:
         """The node's path in its store, without leading slash."""
         return self._path
+
+    @property
+    def name(self) -> str:
+        """The path of the node in its store, with a slash before it."""
+        return f"/{self.path}"
+
+    @property
+    def basename(self) -> str:
+        """The last part of the path; empty for the root of a store."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened with ``mode="r"``."""
+        return str(self._native.settings.get("read_only", "")).lower() == "true"
+
+    @property
+    def store(self) -> Any:
+        """The store for zarr-python: the one that was given, or one of the same place."""
+        return _adapter.store_of(self)
+
+    @property
+    def store_path(self) -> Any:
+        """The store and the path in it, as zarr-python's ``StorePath``."""
+        from zarr.storage import StorePath
+
+        return StorePath(self.store, self.path)
+
+    def update_attributes(self, new_attributes: Mapping[str, Any]) -> Self:
+        """Sets several attributes in one change, and returns the node."""
+        self.attrs.update(new_attributes)
+        return self
 
     @property
     def url(self) -> str:
@@ -107,6 +139,8 @@ class Node(Generic[_Native]):
     def _state(self) -> _native.State:
         """What another process needs to open the node."""
         url, path, settings, threads, write_empty_chunks = self._native.state()
+        if url.startswith(_adapter.SCHEME):
+            url = _adapter.adapter_of(url).token
         return url, path, _store.portable(url, settings), threads, write_empty_chunks
 
     def __dask_tokenize__(self) -> tuple[str, str]:
@@ -140,6 +174,6 @@ def target(node: Any, options: Mapping[str, Any] | None) -> _native.NodeOrState:
         If it could not be opened again: a store in memory without other nodes.
     """
     place = at(node, options)
-    if isinstance(place, tuple) and place[0].startswith("memory:"):
+    if isinstance(place, tuple) and isinstance(place[0], str) and place[0].startswith("memory:"):
         raise ValueError("memory: each such URL is a new store; what is made in it could not be opened")
     return place

@@ -10,7 +10,8 @@ from typing import Any
 from . import _native
 
 Url = Any
-"""A folder or URL as `str` or `os.PathLike`, or a store of the package obstore."""
+"""A folder or URL as `str` or `os.PathLike`, or a store: of obstore, of zarr-python (an array or a
+group, too), of Icechunk, an fsspec mapper, a `UPath`, or a dict."""
 
 
 def state(
@@ -31,6 +32,8 @@ def state(
     if type(url).__module__.split(".")[0] == "obstore":
         url, more = _of_obstore(url)
         settings = {**more, **settings}
+    elif not isinstance(url, str | os.PathLike) or type(url).__module__.startswith("upath"):
+        url, path, settings = _of_object(url, path, settings)
     return _text(url), path, settings, threads, write_empty_chunks
 
 
@@ -82,11 +85,40 @@ def of_fsspec(scheme: str, options: Mapping[str, Any]) -> dict[str, Any]:
     return found
 
 
+def _of_object(
+    given: Any, path: str, settings: dict[str, str | list[str]]
+) -> tuple[Any, str, dict[str, str | list[str]]]:
+    """The text, the path and the settings of an object that is not a path."""
+    from . import _adapter
+    from ._node import Node
+
+    if isinstance(given, Node):
+        if settings:
+            raise TypeError("an open node has the settings that it was opened with")
+        url, within, settings, *_ = given._native.state()
+        return url, f"{within}/{path}".strip("/"), settings
+    try:
+        found = _adapter.place(given)
+    except ImportError:
+        raise ImportError(f"a {type(given).__name__} as a store needs zarr-python: pip install 'zarr-kit[zarr]'") from None
+    if found is None:
+        return given, path, settings
+    url, within, more = found
+    return url, f"{within}/{path}".strip("/"), {**more, **settings}
+
+
 def with_mode(options: Mapping[str, Any] | None, mode: str) -> Mapping[str, Any] | None:
     """The settings of a store that is opened in this mode."""
     if mode not in ("r", "r+"):
         raise ValueError(f'mode: "r" or "r+", not {mode!r}')
     return options if mode == "r+" else {**(options or {}), "read_only": True}
+
+
+def path(name: str) -> str:
+    """The path of a node without slashes at its ends and double ones."""
+    if not isinstance(name, str):
+        raise TypeError(f"the name of a node is a string, not {type(name).__name__}")
+    return "/".join(filter(None, name.split("/")))
 
 
 def check_threads(threads: int | None) -> None:
@@ -113,6 +145,8 @@ def _text(place: Any) -> str:
     text = os.fspath(place)
     if not isinstance(text, str):
         raise TypeError(f"a folder or URL is a str or a path of one, not {type(text).__name__}")
+    if type(text) is not str:
+        return text  # It stands for a store of Python, which it keeps.
     # As Dask and Xarray do: no shell has expanded ~, and a folder of this name is unlikely.
     return os.path.expanduser(text)
 

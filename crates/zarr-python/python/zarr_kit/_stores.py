@@ -105,8 +105,10 @@ _FSSPEC_OPTIONS = frozenset("key secret token anon endpoint_url client_kwargs as
 
 
 def _of_fsspec(store: FsspecStore) -> StoreUrl | None:
-    """A file system of s3fs with options that include the credentials."""
+    """A local file system, or one of s3fs with options that include the credentials."""
     fs: Any = store.fs
+    if type(getattr(fs, "sync_fs", fs)).__name__ == "LocalFileSystem":
+        return StoreUrl(store.path, {"outside_links": "true"})
     if type(fs).__name__ != "S3FileSystem" or fs.storage_args or "://" in store.path:
         return None
     options = dict(fs.storage_options)

@@ -117,7 +117,7 @@ def from_array(
     import dask.array
 
     if chunks is None:
-        chunks = array.shards or array.chunks
+        chunks = array.write_chunk_sizes
     elif isinstance(chunks, str) and chunks != "auto":
         chunks = aligned_chunks(array, chunks)
     one_thread = array.with_threads(1)
@@ -176,7 +176,7 @@ def to_zarr(
     >>> folder = tempfile.mkdtemp()
     >>> months = dask.array.ones(59, chunks=((31, 28),), dtype="i2")
     >>> zarr_kit.dask.to_zarr(months, folder)
-    >>> zarr_kit.open(folder).chunks
+    >>> zarr_kit.open(folder).write_chunk_sizes
     ((31, 28),)
     """
     import dask.array
@@ -309,7 +309,7 @@ def aligned_chunks(array: Array, size: str | int) -> tuple[tuple[int, ...], ...]
 
     limit = max(parse_bytes(size) // max(array.dtype.itemsize, 1), 1)
     joined: list[tuple[int, ...]] = []
-    stored = array.shards or array.chunks
+    stored = array.write_chunk_sizes
     # For axes not yet joined, count the largest chunk.
     largest = [max(edges) for edges in stored]
     for axis in reversed(range(array.ndim)):

@@ -180,14 +180,23 @@ fn of_join(error: &JoinError, text: String) -> PyErr {
 
 fn of_store(error: &StoreError, text: String) -> PyErr {
     match error {
-        StoreError::Io { cause, .. } => match cause.kind() {
+        StoreError::Io { cause, .. } => of_python(cause).unwrap_or_else(|| match cause.kind() {
             io::ErrorKind::NotFound => PyFileNotFoundError::new_err(text),
             io::ErrorKind::PermissionDenied => PyPermissionError::new_err(text),
             io::ErrorKind::AlreadyExists => PyFileExistsError::new_err(text),
             io::ErrorKind::NotADirectory => PyNotADirectoryError::new_err(text),
             _ => PyOSError::new_err(text),
-        },
+        }),
+        StoreError::NoExclusion { .. } => PyOSError::new_err(format!(
+            "{text}; storage_options={{\"sole_writer\": True}} says that nobody else writes"
+        )),
         StoreError::Key(_) => PyKeyError::new_err(text),
         _ => PyOSError::new_err(text),
     }
+}
+
+/// The exception of a store of Python, as the store raised it.
+fn of_python(cause: &io::Error) -> Option<PyErr> {
+    let error = cause.get_ref()?.downcast_ref::<PyErr>()?;
+    Some(Python::attach(|py| error.clone_ref(py)))
 }

@@ -13,9 +13,10 @@ use zarr_kit::copy::{
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::report::ReportError;
 use zarr_kit::report::readers::portable;
-use zarr_kit::{ArrayMetadata, Codec, Prefix};
+use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::conversion::error::{Done, Raised};
+use crate::operations::hierarchy::codecs_of;
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
 use crate::stores::node::At;
@@ -186,7 +187,9 @@ fn changed(
             metadata = metadata.with_shape_and_grid(metadata.shape(), &grid)?;
         }
         if let Some(codecs) = codecs {
-            metadata = metadata.with_codecs(&Codec::list_from_json(codecs.as_bytes())?)?;
+            let rank = metadata.shape().len();
+            let codecs = codecs_of(&codecs, metadata.data_type(), rank)?;
+            metadata = metadata.with_codecs(&codecs)?;
         }
         if arguments.portable {
             metadata = portable(&metadata).map_err(|error| refused(&error))?;

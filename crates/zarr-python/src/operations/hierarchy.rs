@@ -7,7 +7,7 @@ use zarr_kit::array::store::{Place, StoreOptions};
 use zarr_kit::check::{
     CheckOptions, CheckProgress, CheckWatch, CheckedPlace, Finding, check_watched, next_step,
 };
-use zarr_kit::metadata::{ChunkGrid, FillValue};
+use zarr_kit::metadata::{ChunkGrid, CodecNotation, Endian, FillValue, NotationError};
 use zarr_kit::report::labels::ArrayLabels;
 use zarr_kit::report::readers::Readers;
 use zarr_kit::virtual_join::is_virtual_join;
@@ -95,7 +95,7 @@ pub(crate) fn check(
                 is_in_file: parsed.as_ref().is_some_and(Place::is_in_file),
             };
             // No command opens a store in memory.
-            let checked = Some(checked).filter(|_| !place.is_memory());
+            let checked = Some(checked).filter(|_| !place.has_no_url());
             let mut known = None;
             let found = found.iter().map(|finding| {
                 let next = checked.as_ref().and_then(|checked| next_step(finding, checked));
@@ -176,16 +176,26 @@ pub(crate) fn array_document(
     fill_value: Option<&str>,
 ) -> Done<String> {
     let data_type = DataType::from_json(data_type.as_bytes())?;
+    let rank = shape.len();
     let mut builder = ArrayBuilder::new(shape, data_type.clone());
     if let Some(grid) = grid {
         builder = builder.chunk_grid(ChunkGrid::from_json(grid.as_bytes())?);
     }
     if let Some(codecs) = codecs {
-        builder = builder.codecs(Codec::list_from_json(codecs.as_bytes())?);
+        builder = builder.codecs(codecs_of(codecs, &data_type, rank)?);
     }
     if let Some(fill_value) = fill_value {
         let fill = FillValue::parse(&data_type, fill_value)?;
         builder = builder.fill_value(fill);
     }
     Ok(builder.build().map_err(Raised::from)?.json().to_owned())
+}
+
+/// The chain of a JSON list of codecs and short forms, for arrays of this type and number of axes.
+pub(crate) fn codecs_of(json: &str, data_type: &DataType, rank: usize) -> Done<Vec<Codec>> {
+    match CodecNotation::from_json(json.as_bytes()) {
+        Ok(notation) => Ok(notation.codecs(data_type, rank, Endian::Little)),
+        Err(NotationError::Json(cause)) => Err(cause.into()),
+        Err(cause) => Err(PyValueError::new_err(format!("codecs: {cause}")).into()),
+    }
 }

@@ -5,3 +5,4 @@ pub(crate) mod diff;
 pub(crate) mod hierarchy;
 pub(crate) mod join;
 pub(crate) mod rearrange;
+pub(crate) mod replace;

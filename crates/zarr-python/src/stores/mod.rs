@@ -5,3 +5,5 @@ mod block;
 pub(crate) mod node;
 pub(crate) mod node_store;
 pub(crate) mod objects;
+pub(crate) mod of_python;
+pub(crate) mod sole_writer;

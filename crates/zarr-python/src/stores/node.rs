@@ -14,6 +14,8 @@ pub(crate) enum At<'py> {
     Array(PyRef<'py, PyArray>),
     Group(PyRef<'py, PyGroup>),
     State(State),
+    /// A path below a group.
+    Below(PyRef<'py, PyGroup>, String),
 }
 
 impl At<'_> {
@@ -22,6 +24,12 @@ impl At<'_> {
         let (place, prefix) = match self {
             At::Array(array) => (array.place.clone(), array.array().prefix().clone()),
             At::Group(group) => (group.place.clone(), group.prefix().clone()),
+            At::Below(group, path) => {
+                let path = path.trim_matches('/');
+                let prefix = group.prefix();
+                let prefix = if path.is_empty() { prefix.clone() } else { prefix.join(path)? };
+                (group.place.clone(), prefix)
+            }
             At::State(state) => NodeStore::open(py, state, create)?,
         };
         if create {

@@ -22,6 +22,8 @@ use crate::process::signals::Signals;
 use crate::process::writes::Counted;
 use crate::stores::around::{self, Around};
 use crate::stores::block::Block;
+use crate::stores::of_python::PyStore;
+use crate::stores::sole_writer::SoleWriter;
 
 /// The setting that allows virtual joins to name members outside of their folders.
 const OUTSIDE_MEMBERS: &str = "outside_members";
@@ -40,6 +42,9 @@ const MAX_DOCUMENT: &str = "max_document";
 
 /// The setting for the durability of writes to local files.
 const DURABILITY: &str = "durability";
+
+/// The setting with which locks of this process suffice.
+const SOLE_WRITER: &str = "sole_writer";
 
 /// The value of a setting of a store: text, or several places.
 #[derive(Clone, PartialEq, Eq, FromPyObject, IntoPyObject)]
@@ -65,6 +70,8 @@ pub(crate) struct NodeStore {
     pub(crate) store: Hierarchy,
     pub(crate) block: Arc<Block>,
     pub(crate) around: Arc<Around>,
+    /// The store of Python behind it, if it is one.
+    pub(crate) python: Option<Arc<PyStore>>,
 }
 
 /// How elements are read and written.
@@ -92,10 +99,21 @@ impl NodeStore {
     pub(crate) fn open(py: Python<'_>, state: State, create: bool) -> Done<(Self, Prefix)> {
         let (given, path, settings, count, stores_empty) = state;
         let handling = Handling { threads: threads(count)?, stores_empty };
-        let (prefix, url) = (prefix(&path)?, absolute(&given)?);
         let (store, members) = options(&settings)?;
+        let (block, around) = (Arc::default(), Arc::default());
+        if PyStore::is_named(&given) {
+            let python = Arc::new(PyStore::open(py, &given)?);
+            python.check()?;
+            let store: Arc<dyn Store> = Arc::clone(&python) as _;
+            let (url, python) = (given.clone(), Some(python));
+            let store = written_alone(store.into(), &settings)?;
+            let place = Self { given, url, settings, handling, store, block, around, python };
+            return Ok((place, prefix(&path)?));
+        }
+        let (prefix, url) = (prefix(&path)?, absolute(&given)?);
         let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
         let store = py.detach(|| virtual_join::open_store(&url, &options))?;
+        let store = written_alone(store, &settings)?;
         let store = match scheme(&url).as_deref() {
             // Most servers do not list: nodes then come from the consolidated metadata.
             Some("http" | "https") => {
@@ -104,8 +122,13 @@ impl NodeStore {
             }
             _ => store,
         };
-        let (block, around) = (Arc::default(), Arc::default());
-        Ok((Self { given, url, settings, handling, store, block, around }, prefix))
+        let python = None;
+        Ok((Self { given, url, settings, handling, store, block, around, python }, prefix))
+    }
+
+    /// Refuses a thread that would wait for the event loop that it runs.
+    pub(crate) fn check_thread(&self) -> Result<(), StoreError> {
+        self.python.as_ref().map_or(Ok(()), |python| python.check())
     }
 
     /// The store for reads: in a `with` block, with the writes of the block.
@@ -122,6 +145,7 @@ impl NodeStore {
         signals: &Arc<Signals>,
         work: impl FnOnce(Arc<dyn Store>) -> Result<T, E>,
     ) -> Result<T, E> {
+        self.check_thread()?;
         self.check_writable()?;
         let _counted = Counted;
         match self.block.store_to_change(&self.store)? {
@@ -154,7 +178,7 @@ impl NodeStore {
         work: impl FnOnce(Arc<dyn Store>, Prefix) -> Result<T, E>,
     ) -> Done<T> {
         let (options, _) = options(&self.settings)?;
-        let top = if self.is_memory() { None } else { around::top(&self.url, &options)? };
+        let top = if self.has_no_url() { None } else { around::top(&self.url, &options)? };
         let Some((top, place)) = top else {
             let done = self.change(signals, |store| work(store, prefix.clone()));
             return done.map_err(Into::into);
@@ -187,7 +211,7 @@ impl NodeStore {
     /// Updates the consolidated metadata of the groups around the store, after the documents of
     /// these nodes changed.
     fn follow(&self, nodes: &BTreeSet<Prefix>) {
-        if nodes.is_empty() || self.is_memory() {
+        if nodes.is_empty() || self.has_no_url() {
             return;
         }
         let options = options(&self.settings).map_err(Raised::from);
@@ -224,11 +248,14 @@ impl NodeStore {
 
     /// The URL without secrets.
     pub(crate) fn shown(&self) -> String {
-        shown_url(&self.given)
+        self.python.as_ref().map_or_else(|| shown_url(&self.given), |it| it.shown().to_owned())
     }
 
     /// The store, told apart from all others of this process. It may hold a password.
     pub(crate) fn identity(&self) -> String {
+        if let Some(python) = &self.python {
+            return python.identity().to_owned();
+        }
         match self.is_memory() {
             // While one exists, no other is at its address.
             true => format!("memory:{:p}", Arc::as_ptr(self.store.store())),
@@ -246,6 +273,9 @@ impl NodeStore {
 
     /// Whether the store knows the size of an object without a request.
     pub(crate) fn is_quick(&self) -> bool {
+        if let Some(python) = &self.python {
+            return python.is_quick();
+        }
         let place = Place::parse(&self.url, &StoreOptions::new());
         let is_remote = place.is_ok_and(|place| *place.kind() == PlaceKind::Remote);
         !is_remote && !virtual_join::is_virtual_join(&self.url)
@@ -254,7 +284,9 @@ impl NodeStore {
     /// Whether the other place is in the same store.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.store, &other.store)
-            || (!self.is_memory() && self.url == other.url && self.settings == other.settings)
+            || (!self.is_memory()
+                && self.identity() == other.identity()
+                && self.settings == other.settings)
     }
 
     /// The URL and path of a node without secrets, for messages.
@@ -272,7 +304,7 @@ impl NodeStore {
         if let Some(parent) = prefix.parent() {
             return Array::open(store.clone(), &parent.join(name).ok()?).ok();
         }
-        let url = place_beside(&self.url, name).filter(|_| !self.is_memory())?;
+        let url = place_beside(&self.url, name).filter(|_| !self.has_no_url())?;
         let (store, members) = options(&self.settings).ok()?;
         let options = OpenOptions::new().store(store).allowed_members(members);
         Array::open(virtual_join::open_store(&url, &options).ok()?, &Prefix::root()).ok()
@@ -283,6 +315,11 @@ impl NodeStore {
         done.map_err(|raised| {
             Python::attach(|py| raised.noted(py, &Printable(&self.shown_node(prefix)).to_string()))
         })
+    }
+
+    /// Whether no command can open it: a store in memory, or of Python.
+    pub(crate) fn has_no_url(&self) -> bool {
+        self.python.is_some() || self.is_memory()
     }
 
     pub(crate) fn is_memory(&self) -> bool {
@@ -334,7 +371,7 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMem
             (DURABILITY, Setting::Text(value)) => {
                 options = options.durability(durability(value)?);
             }
-            (READ_ONLY, Setting::Text(value)) => {
+            (READ_ONLY | SOLE_WRITER, Setting::Text(value)) => {
                 is_true(name, value)?;
             }
             (name, Setting::Text(value)) => options = options.setting(name, value),
@@ -356,6 +393,16 @@ fn note_lock(waiting: &Waiting) {
             let _untold = notes.and_then(|it| it.call_method1("note_lock", (waiting.to_string(),)));
         });
     }
+}
+
+/// The store, with locks that suffice if the settings say that nobody else writes.
+fn written_alone(store: Hierarchy, settings: &Settings) -> PyResult<Hierarchy> {
+    let is_alone = match settings.get(SOLE_WRITER) {
+        Some(Setting::Text(value)) => is_true(SOLE_WRITER, value)?,
+        _ => false,
+    };
+    let alone = || store.with_store(Arc::new(SoleWriter(Arc::clone(&store))));
+    Ok(if is_alone { alone() } else { store })
 }
 
 /// By the names of the command line's `--durability`.

@@ -1,6 +1,7 @@
 //! The objects of a store, for programs that read Zarr by themselves.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -126,4 +127,22 @@ pub(crate) fn references(py: Python<'_>, node: At<'_>) -> Done<String> {
     let done =
         py.detach(|| Signals::during(|signals| export(&*signals.guard(&place.reading()), &prefix)));
     place.named(&prefix, done.map(|exported| exported.json))
+}
+
+/// The bytes of all objects below a node.
+#[pyfunction]
+pub(crate) fn stored_bytes(py: Python<'_>, node: At<'_>) -> Done<u64> {
+    let (place, prefix) = node.place(py, false)?;
+    let total = |signals: &Arc<Signals>| -> Result<u64, StoreError> {
+        let store = signals.guard(&place.reading());
+        if let Some(mut listed) = store.list_described(&prefix) {
+            return listed.try_fold(0, |sum: u64, found| Ok(sum.saturating_add(found?.1.size)));
+        }
+        let mut keys = store.list(&prefix, Links::Follow);
+        keys.try_fold(0, |sum: u64, key| {
+            let found = store.head(&key?)?;
+            Ok(sum.saturating_add(found.map_or(0, |found| found.size)))
+        })
+    };
+    place.named(&prefix, py.detach(|| Signals::during(total)))
 }

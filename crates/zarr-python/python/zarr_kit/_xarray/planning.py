@@ -9,6 +9,7 @@ from typing import Any
 from xarray import Dataset, Variable, conventions
 from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value
 
+from .. import _native
 from .._array import Array
 from .._attributes import _json
 from .._cast import Casting
@@ -220,7 +221,7 @@ def _addition(
 def _try(addition: Addition, trial: Group) -> None:
     """Creates the array of a new variable in memory, and takes it as a variable again."""
     with noted(f"while the array of variable {addition.name!r} was planned"):
-        stored_variable(addition.name, Array(trial._native.create_array(addition.name, addition.document)))
+        stored_variable(addition.name, Array(_native.create_array((trial._native, addition.name), addition.document)))
 
 
 def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -143,7 +143,7 @@ def from_array(array: Array, *, name: str | None = None, chunks: Any = None) -> 
     name = name or array.path.rpartition("/")[2] or None
     found = DataArray(conventions.decode_cf_variable(name, variable(name or "", array, dims=dims)), name=name)
     if chunks == {}:
-        chunks = dict(zip(dims, array.shards or array.chunks, strict=True))
+        chunks = dict(zip(dims, array.write_chunk_sizes, strict=True))
     return found if chunks is None else found.chunk(chunks)
 
 
@@ -158,7 +158,7 @@ def opened(
     if not isinstance(where, Group):
         try:
             return open_group(
-                where, path, storage_options=storage_options, consolidated=consolidated
+                where, path, storage_options=storage_options, consolidated=consolidated, mode="r+"
             )
         except FileNotFoundError:
             if not consolidated or not path:

@@ -178,7 +178,7 @@ def to_zarr(
         raise FileExistsError(f"there is a group {root!r} already; mode 'a' adds to it, 'w' replaces it")
     if root is None and mode == "r+":
         raise FileNotFoundError(f"no group to write to: {url!r}, {path!r}")
-    trial = Group(_native.Group.create(IN_MEMORY, group_document()))
+    trial = Group(_native.create_group(IN_MEMORY, group_document()))
     plans = {}
     for below, dataset in datasets.items():
         request = Request(mode, append_dim, region, encodings[below], codecs, chunks, casting)
@@ -325,13 +325,17 @@ def _nodes(root: Group | None, below: str) -> dict[str, Array | Group]:
 
 
 def _check_shared(messages: list[str], group: Group | None) -> None:
-    if messages and group is not None and not group._native.excludes_processes():
+    if messages and group is not None and not _excludes_processes(group):
         raise ValueError(messages[0])
+
+
+def _excludes_processes(group: Group) -> bool:
+    return group._native.excludes_processes()
 
 
 def _emptied(group: Group) -> Group:
     """Creates a group in the place of an old one, which is deleted with everything below it."""
-    return Group(group._native.recreated('{"zarr_format": 3, "node_type": "group"}'))
+    return Group(_native.create_group((group._native, ""), group_document(), overwrite=True))
 
 
 def _made(
@@ -346,7 +350,7 @@ def _made(
         return _with_parents(block.enter_context(root), path)
     assert not isinstance(url, Group)
     state = _store.state(url, storage_options=storage_options)
-    root = Group(_native.Group.create(state, group_document(), enter=True))
+    root = Group(_native.create_group(state, group_document(), enter=True))
     block.push(root)
     return _with_parents(root, path)
 
@@ -407,7 +411,7 @@ def _like(document: dict[str, Any], variable: Variable, dtype: np.dtype[Any]) ->
 def _in_memory(document: dict[str, Any]) -> Array:
     # Compression takes time, and refuses nothing.
     document = {**document, "codecs": without_compressors(document["codecs"])}
-    return Array(_native.Array.create(IN_MEMORY, json.dumps(document)))
+    return Array(_native.create_array(IN_MEMORY, json.dumps(document)))
 
 
 def _execute(plan: Plan, group: Group, how: _How) -> None:
@@ -424,7 +428,7 @@ def _execute(plan: Plan, group: Group, how: _How) -> None:
         if gone or new:
             group._update_attributes({**gone, **new})
     for addition in plan.additions:
-        array = Array(group._native.create_array(addition.name, addition.document))
+        array = Array(_native.create_array((group._native, addition.name), addition.document))
         _write(how, array.with_write_empty_chunks(how.empty), addition.variable, ())
     # By the values of an index, a later write with region="auto" finds its place.
     for update in sorted(plan.updates, key=lambda update: update.variable.dims != (update.name,)):

@@ -1,0 +1,248 @@
+"""Names and arguments of zarr-python: the same calls of both packages on the same store."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import zarr_kit
+
+zarr = pytest.importorskip("zarr")
+numcodecs = pytest.importorskip("numcodecs")
+VALUES = np.arange(54, dtype="i4").reshape(6, 9)
+
+
+@pytest.fixture(params=[None, (4, 6)], ids=["chunks", "shards"])
+def both(request, tmp_path):
+    """An array that both packages have open."""
+    theirs = zarr.create_array(
+        tmp_path / "g.zarr", name="in/rain", data=VALUES, chunks=(2, 3), shards=request.param, fill_value=7,
+        filters=zarr.codecs.TransposeCodec(order=(1, 0)), attributes={"units": "mm"}, dimension_names=["y", "x"],
+    )
+    return zarr_kit.open(tmp_path / "g.zarr", "in/rain"), theirs
+
+
+@pytest.mark.parametrize(
+    "name",
+    "shape ndim size dtype nbytes name path basename cdata_shape nchunks nchunks_initialized compressors filters order "
+    "read_only fill_value write_chunk_sizes read_chunk_sizes".split(),
+)
+def test_properties_are_those_of_zarr_python(both, name):
+    ours, theirs = both
+    assert getattr(ours, name) == getattr(theirs, name)
+
+
+def test_what_an_array_says_of_itself(both):
+    ours, theirs = both
+    assert ours.nbytes_stored() == theirs.nbytes_stored()
+    assert ours.serializer == theirs.serializer and ours.compressors != theirs.filters
+    assert ours.store == theirs.store and ours.store_path == theirs.store_path
+    assert ours.attrs.asdict() == dict(theirs.attrs)
+    assert ours == zarr_kit.open(ours.url, "in/rain") and ours != 3
+    with pytest.raises(TypeError):
+        hash(ours)
+    with pytest.raises(TypeError, match="compressors"):
+        _ = ours.compressor
+    assert ours.with_config({"write_empty_chunks": True}).config.write_empty_chunks
+    with pytest.raises(ValueError, match="order"):
+        ours.with_config({"order": "F"})
+
+
+@pytest.mark.parametrize(
+    ("name", "selection"),
+    [
+        ("basic", (slice(1, 4), 2)),
+        ("basic", ()),
+        ("orthogonal", ([0, 5], [1, 2, 8])),
+        ("orthogonal", (slice(None), [True] * 3 + [False] * 6)),
+        ("coordinate", ([0, 5], [1, 2])),
+        ("mask", VALUES % 5 == 0),
+        ("block", (0, 1)),
+        ("block", (slice(0, 1), slice(None))),
+    ],
+)
+def test_selections_by_their_names(both, name, selection):
+    ours, theirs = both
+    expected = getattr(theirs, f"get_{name}_selection")(selection)
+    found = getattr(ours, f"get_{name}_selection")(selection)
+    np.testing.assert_array_equal(found, expected, strict=True)
+    out = np.empty_like(expected)
+    assert getattr(ours, f"get_{name}_selection")(selection, out=out) is out
+    np.testing.assert_array_equal(out, expected)
+    for array in both:
+        getattr(array, f"set_{name}_selection")(selection, expected + 100)
+        np.testing.assert_array_equal(getattr(array, f"get_{name}_selection")(selection), expected + 100)
+        getattr(array, f"set_{name}_selection")(selection, expected)
+    np.testing.assert_array_equal(theirs[...], VALUES)
+
+
+@pytest.mark.parametrize("key", [9, (0, 0, 0), slice(None, None, 2), "x"])
+def test_wrong_blocks_are_index_errors(both, key):
+    with pytest.raises((IndexError, TypeError)):
+        _ = both[0].blocks[key]
+
+
+CODECS = [
+    {"codecs": ["zstd"]},
+    {"codecs": ["bytes", "zstd:3"]},
+    {"codecs": "transpose,zstd:5"},
+    {"codecs": [zarr.codecs.BytesCodec(), zarr.codecs.BloscCodec(cname="lz4")]},
+    {"compressors": None},
+    {"compressors": "gzip:1"},
+    {"compressors": zarr.codecs.ZstdCodec(level=2)},
+    {"compressors": [zarr.codecs.BloscCodec(cname="zstd"), zarr.codecs.Crc32cCodec()]},
+    {"compressors": numcodecs.Blosc(cname="lz4", shuffle=2)},
+    {"compressors": numcodecs.Zstd(level=4)},
+    {"compressors": numcodecs.BZ2(level=1)},
+    {"filters": [zarr.codecs.TransposeCodec(order=(1, 0))]},
+    {"serializer": zarr.codecs.BytesCodec(endian="big"), "compressors": {"name": "gzip", "configuration": {"level": 2}}},
+]
+
+
+@pytest.mark.parametrize("arguments", CODECS, ids=str)
+@pytest.mark.parametrize("shards", [None, (6, 6)])
+def test_codecs_in_all_forms_are_read_by_zarr_python(tmp_path, arguments, shards):
+    made = zarr_kit.create_array(tmp_path / "a.zarr", data=VALUES, chunks=(2, 3), shards=shards, **arguments)
+    np.testing.assert_array_equal(zarr.open_array(tmp_path / "a.zarr")[...], VALUES)
+    again = zarr_kit.create_array(
+        tmp_path / "b.zarr", data=VALUES, filters=made.filters, serializer=made.serializer, compressors=made.compressors
+    )
+    assert [*again.filters, again.serializer, *again.compressors] == [*made.filters, made.serializer, *made.compressors]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"codecs": ["zstd"], "compressors": None}, "whole chain"),
+        ({"codecs": ["bytes", "zstd:99"]}, 'level "99"; -131072 to 22'),
+        ({"codecs": ["packbits:0"]}, "codec 0: packbits"),
+        ({"codecs": [{"name": "zstd", "configuration": {"level": 99}}]}, r"\$\[0\]"),
+        ({"zarr_format": 2}, "version 3"),
+        ({"order": "F"}, "C order"),
+        ({"serializer": None, "filters": None, "compressors": None}, "codec|serializer"),
+        ({"shape": 3}, "shape: that of data"),
+    ],
+    ids=str,
+)
+def test_refusals_say_what_is_allowed(arguments, says):
+    with pytest.raises((ValueError, TypeError), match=says):
+        zarr_kit.create_array(data=VALUES, **arguments)
+
+
+def test_modes(tmp_path):
+    place = tmp_path / "a.zarr"
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.open(place)
+    assert not place.exists()
+    assert zarr_kit.open(place, mode="a", shape=3, dtype="i2")[:].tolist() == [0, 0, 0]
+    with pytest.raises(FileExistsError):
+        zarr_kit.open(place, mode="w-", shape=3, dtype="i2")
+    assert zarr_kit.open_array(place, mode="a", shape=9, dtype="i2").shape == (3,)
+    assert zarr_kit.open_array(place, mode="w", shape=9, dtype="i2").shape == (9,)
+    with pytest.raises(TypeError, match="new array"):
+        zarr_kit.open(place, shape=3)
+    assert isinstance(zarr_kit.open(place, mode="w"), zarr_kit.Group)
+    with pytest.raises(ValueError, match="group"):
+        zarr_kit.open_array(place)
+    assert zarr_kit.open_group(place, mode="a") == zarr_kit.open_group(place)
+    # What is not a node is not replaced.
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/thesis.txt").write_text("years")
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.delete(tmp_path / "other")
+    zarr_kit.open(tmp_path / "other", mode="w", shape=3, dtype="i2")
+    assert (tmp_path / "other/thesis.txt").read_text() == "years"
+
+
+def test_groups_are_changed_as_in_zarr_python(tmp_path):
+    ours = zarr_kit.create_group(tmp_path / "g.zarr")
+    ours["a"] = VALUES
+    ours["a"] = VALUES + 1
+    ours["deep/er"] = np.arange(3)
+    theirs = zarr.open_group(tmp_path / "g.zarr")
+    np.testing.assert_array_equal(theirs["a"][...], VALUES + 1)
+    assert sorted(name for name, _ in ours.members(max_depth=None)) == sorted(name for name, _ in theirs.members(max_depth=None))
+    assert ours.nmembers() == 2 and list(ours.array_keys()) == ["a"] and list(ours.group_keys()) == ["deep"]
+    ours.move("deep/er", "b")
+    assert ours["b"][:].tolist() == [0, 1, 2] and "deep/er" not in ours
+    with pytest.raises(ValueError, match="in it"):
+        ours.move("deep", "deep/er")
+    assert ours.require_array("b", shape=3, dtype="i8").path == "b"
+    with pytest.raises(TypeError, match="shape"):
+        ours.require_array("b", shape=4)
+    with pytest.raises(TypeError, match="array"):
+        ours.require_group("b")
+    assert ours.require_groups("x", "deep") == (ours["x"], ours["deep"])
+    del ours["deep"]
+    assert sorted(theirs) == ["a", "b", "x"]
+    with pytest.raises(KeyError):
+        del ours["deep"]
+    with pytest.raises(AttributeError, match=r"group\['a'\]"):
+        _ = ours.a
+    ours.attrs.update(x=1, y=2)
+    ours.attrs.put({"z": 3})
+    assert dict(zarr.open_group(tmp_path / "g.zarr").attrs) == {"z": 3}
+    assert ours.zeros("n", shape=2)[:].tolist() == [0, 0] and ours.ones_like("o", ours["b"])[:].tolist() == [1, 1, 1]
+    assert "arrays" in str(ours.info) and "z  3" in str(ours.info)
+
+
+def test_functions_make_what_zarr_python_makes(tmp_path):
+    for module in (zarr, zarr_kit):
+        assert module.array([1, 2, 3])[:].tolist() == [1, 2, 3]
+        assert module.full(2, fill_value=3)[:].tolist() == [3, 3] and module.ones(2).dtype == "f8"
+        like = module.zeros_like(module.ones(5, dtype="i2"))
+        assert (like.shape, like.dtype, like[:].tolist()) == ((5,), np.dtype("i2"), [0] * 5)
+        module.save(tmp_path / f"{module.__name__}.zarr", np.arange(3), b=np.arange(2))
+    assert {name: values.tolist() for name, values in zarr_kit.load(tmp_path / "zarr.zarr").items()} == {"arr_0": [0, 1, 2], "b": [0, 1]}
+    assert zarr.open_group(tmp_path / "zarr_kit.zarr")["arr_0"][:].tolist() == [0, 1, 2]
+    group = zarr_kit.consolidate_metadata(tmp_path / "zarr_kit.zarr")
+    assert sorted(zarr.open_consolidated(tmp_path / "zarr_kit.zarr")) == sorted(group)
+    assert zarr_kit.open_consolidated(tmp_path / "zarr_kit.zarr")["b"][:].tolist() == [0, 1]
+
+
+def test_likeness_keeps_grids_and_codecs():
+    ragged = zarr_kit.create("memory:", shape=59, dtype="int4", chunks=[(31, 28)], codecs="packbits,gzip:2")
+    sharded = zarr_kit.create("memory:", shape=(8, 8), dtype="u2", chunks=(2, 4), shards=4, codecs="zstd:7")
+    for array in (ragged, sharded):
+        like = zarr_kit.zeros_like(array)
+        for member in ("chunk_grid", "codecs", "data_type"):
+            assert like.metadata[member] == array.metadata[member]
+
+
+KILLED = "import zarr_kit; zarr_kit.create({place!r}, shape=400, dtype='i2', chunks=1, overwrite=True)"
+
+
+@pytest.mark.parametrize("left", [402, 401, 300, 100, 1])
+def test_overwriting_leaves_the_old_or_the_new_array_after_a_kill(tmp_path, left):
+    place = tmp_path / "a.zarr"
+    zarr_kit.open(place, mode="w", shape=400, dtype="i1", chunks=1)[...] = 1
+    child = subprocess.Popen([sys.executable, "-c", KILLED.format(place=str(place))])
+    while child.poll() is None and sum(len(files) for _, _, files in os.walk(place)) > left:
+        pass
+    child.kill()
+    child.wait()
+    try:
+        found = zarr_kit.open(place)
+    except zarr_kit.UnfinishedCopyError:
+        pass
+    else:
+        assert set(np.unique(found[...])) == ({1} if found.dtype == "i1" else {0})
+    assert zarr_kit.open(place, mode="w", shape=1, dtype="i1")[:].tolist() == [0]
+    assert os.listdir(place) == ["zarr.json"]
+
+
+def test_awaited_reads():
+    import asyncio
+
+    array = zarr_kit.array(np.arange(6))
+    group = zarr_kit.group(attributes={"n": 1})
+    group["a"] = np.arange(3)
+
+    async def both():
+        found = await asyncio.gather(*(array.asynchronous.read(slice(n, n + 2)) for n in range(5)))
+        node = await group.asynchronous.node("a")
+        return [each.tolist() for each in found], await node.asynchronous.read(), await group.asynchronous.names()
+
+    parts, whole, names = asyncio.run(both())
+    assert parts == [[n, n + 1] for n in range(5)] and whole.tolist() == [0, 1, 2] and names == ["a"]

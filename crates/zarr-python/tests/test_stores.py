@@ -1,0 +1,269 @@
+"""Stores of zarr-python, Icechunk and fsspec: all operations, compared with zarr-python on the same store."""
+
+import asyncio
+import os
+import pickle
+import threading
+
+import numpy as np
+import pytest
+import zarr_kit
+
+zarr = pytest.importorskip("zarr")
+pytest.importorskip("fsspec")
+from zarr.storage import FsspecStore, LocalStore, LoggingStore, MemoryStore, ObjectStore, ZipStore  # noqa: E402
+
+
+def memory(tmp_path):
+    return MemoryStore()
+
+
+def local(tmp_path):
+    return LocalStore(tmp_path / "local.zarr")
+
+
+def logging_store(tmp_path):
+    return LoggingStore(MemoryStore(), log_level="ERROR")
+
+
+def archive(tmp_path):
+    return ZipStore(tmp_path / "a.zip", mode="w")
+
+
+def fsspec_memory(tmp_path):
+    return FsspecStore.from_url("memory://" + tmp_path.name)
+
+
+def obstore_memory(tmp_path):
+    return ObjectStore(pytest.importorskip("obstore").store.MemoryStore())
+
+
+def icechunk(tmp_path):
+    package = pytest.importorskip("icechunk")
+    return package.Repository.create(package.in_memory_storage()).writable_session("main").store
+
+
+def a_dict(tmp_path):
+    return {}
+
+
+def mapper(tmp_path):
+    import fsspec
+
+    return fsspec.get_mapper(f"file://{tmp_path}/mapped.zarr")
+
+
+KINDS = [memory, local, logging_store, archive, fsspec_memory, obstore_memory, icechunk, a_dict, mapper]
+CHANGED = [kind for kind in KINDS if kind is not archive]
+"""ZipStore of zarr-python can neither delete nor replace."""
+
+
+def theirs(store, path):
+    """The array as zarr-python reads it."""
+    store = store.root if hasattr(store, "root") and hasattr(store, "fs") and isinstance(store.root, str) else store
+    with zarr.config.set({"array.rectilinear_chunks": True}):
+        return zarr.open_array(store, path=path, mode="r+")[...]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_one_writes_the_other_reads(kind, tmp_path):
+    store = kind(tmp_path)
+    root = zarr_kit.create_group(store, attributes={"by": "zarr-kit"})
+    values = np.arange(60, dtype="i4").reshape(6, 10)
+    ours = root.create_array("a", shape=values.shape, dtype="i4", chunks=(2, 5), shards=None if kind is archive else (4, 10))
+    ours[...] = values
+    np.testing.assert_array_equal(theirs(store, "a"), values)
+    np.testing.assert_array_equal(zarr_kit.open(store, "a")[1:5:2, ::-3], values[1:5:2, ::-3])
+    made = zarr.create_array(store.root if kind is mapper else store, name="b", data=values * 2, chunks=(4, 4))
+    np.testing.assert_array_equal(zarr_kit.open(store, "b")[...], values * 2)
+    assert zarr_kit.open(made) == zarr_kit.open(store, "b")
+    assert sorted(zarr_kit.open_group(store)) == ["a", "b"]
+    assert zarr_kit.open_group(store).check().is_clean
+    np.testing.assert_array_equal(zarr_kit.open(store, "b").to_dask().sum(axis=0).compute(), (values * 2).sum(axis=0))
+    with pytest.raises(FileNotFoundError):
+        zarr_kit.open(store, "none", mode="r")
+    with pytest.raises(PermissionError):
+        zarr_kit.open(store, "b", mode="r")[0] = 1
+
+
+@pytest.mark.parametrize("kind", CHANGED)
+def test_changes(kind, tmp_path):
+    store = kind(tmp_path)
+    root = zarr_kit.open_group(store)
+    ragged = root.create_array("r", shape=59, dtype="i2", chunks=[(31, 28)], dimension_names=["day"])
+    ragged[...] = range(59)
+    ragged[29:33] = 0
+    ragged.append(np.arange(31), chunks=[31])
+    expected = np.concatenate([np.arange(59), np.arange(31)])
+    expected[29:33] = 0
+    np.testing.assert_array_equal(theirs(store, "r"), expected)
+    ragged.rearrange([slice(31, 90), slice(0, 31)])
+    expected = np.concatenate([expected[31:], expected[:31]])
+    np.testing.assert_array_equal(theirs(store, "r"), expected)
+    ragged.resize(70)
+    ragged.resize(80)
+    np.testing.assert_array_equal(theirs(store, "r"), np.concatenate([expected[:70], np.zeros(10)]))
+    ragged.attrs["units"] = "mm"
+    assert zarr_kit.open(store, "r").attrs["units"] == "mm"
+    root.create_array("s", data=np.arange(12), chunks=4, overwrite=True)
+    root.create_array("s", data=np.arange(8), chunks=4, overwrite=True)
+    np.testing.assert_array_equal(theirs(store, "s"), np.arange(8))
+    root.move("s", "t")
+    np.testing.assert_array_equal(theirs(store, "t"), np.arange(8))
+    assert sorted(zarr_kit.open_group(store)) == ["r", "t"]
+    assert zarr_kit.open_group(store).check().is_clean
+
+
+@pytest.mark.parametrize("kind", CHANGED)
+def test_copies_and_joins(kind, tmp_path):
+    store = kind(tmp_path)
+    root = zarr_kit.open_group(store)
+    parts = []
+    for number, days in enumerate((31, 28)):
+        part = root.create_array(f"part{number}", shape=days, dtype="f4", chunks=days, dimension_names=["day"])
+        part[...] = number
+        parts.append(part)
+    expected = np.repeat([0, 1], [31, 28])
+    zarr_kit.join(parts, tmp_path / "out.zarr", along="day")
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "out.zarr")[...], expected)
+    # Into the store, with chunks that are written again.
+    zarr_kit.join(parts, root.create_group("joined"), along="day", overwrite=True)
+    np.testing.assert_array_equal(theirs(store, "joined"), expected)
+    zarr_kit.copy(zarr_kit.open(store, "joined"), tmp_path / "copied.zarr", chunks=20)
+    np.testing.assert_array_equal(zarr_kit.open(tmp_path / "copied.zarr")[...], expected)
+    zarr_kit.copy(tmp_path / "copied.zarr", root.create_group("back"), chunks=7, overwrite=True)
+    np.testing.assert_array_equal(theirs(store, "back"), expected)
+    assert zarr_kit.open_group(store).check().is_clean
+
+
+@pytest.mark.parametrize("kind", [memory, fsspec_memory, obstore_memory, icechunk])
+def test_parts_of_one_chunk_by_ten_threads(kind, tmp_path):
+    store = kind(tmp_path)
+    zarr_kit.create_array(store, name="a", shape=1000, dtype="i4", chunks=1000)
+    def write(number):
+        array = zarr_kit.open(store, "a")
+        for start in range(number * 100, number * 100 + 100, 10):
+            array[start : start + 10] = number + 1
+    threads = [threading.Thread(target=write, args=(number,)) for number in range(10)]
+    for each in threads: each.start()
+    for each in threads: each.join()
+    np.testing.assert_array_equal(theirs(store, "a"), np.repeat(np.arange(1, 11), 100))
+
+
+def test_parts_of_chunks_are_refused_where_others_may_write(tmp_path):
+    store = LoggingStore(LocalStore(tmp_path / "shared.zarr"), log_level="ERROR")
+    array = zarr_kit.create_array(store, shape=8, dtype="i4", chunks=4)
+    array[0:4] = 1
+    with pytest.raises(OSError, match="sole_writer"):
+        array[0:2] = 2
+    zarr_kit.open(store, storage_options={"sole_writer": True})[0:2] = 3
+    assert theirs(store, "").tolist() == [3, 3, 1, 1, 0, 0, 0, 0]
+
+
+def test_forked_sessions_of_icechunk_write_whole_chunks_alone(tmp_path):
+    package = pytest.importorskip("icechunk")
+    repository = package.Repository.create(package.in_memory_storage())
+    session = repository.writable_session("main")
+    zarr_kit.create_array(session.store, name="a", shape=8, dtype="i4", chunks=4)
+    session.commit("empty")
+    session = repository.writable_session("main")
+    forks = [session.fork(), session.fork()]
+    for number, fork in enumerate(forks):
+        array = zarr_kit.open(fork.store, "a")
+        with pytest.raises(OSError, match="lost"):
+            array[number : number + 2] = 1
+        array[4 * number : 4 * number + 4] = number + 1
+    session.merge(*forks)
+    session.commit("both")
+    found = zarr_kit.open(repository.readonly_session("main").store, "a")
+    assert found[...].tolist() == [1] * 4 + [2] * 4
+    with pytest.raises(PermissionError):
+        found[...] = 0
+
+
+def test_versions_of_ragged_arrays_in_icechunk(tmp_path):
+    package = pytest.importorskip("icechunk")
+    repository = package.Repository.create(package.local_filesystem_storage(str(tmp_path / "repository")))
+    session = repository.writable_session("main")
+    array = zarr_kit.create_array(session.store, name="r", data=np.arange(59), chunks=[(31, 28)])
+    first = session.commit("two months")
+    session = repository.writable_session("main")
+    array = zarr_kit.open(session.store, "r")
+    array.append(np.arange(31), chunks=[31])
+    session.commit("three months")
+    old = zarr_kit.open(repository.readonly_session(snapshot_id=first).store, "r")
+    new = zarr_kit.open(repository.readonly_session("main").store, "r")
+    assert (old.chunks, new.chunks) == (((31, 28),), ((31, 28, 31),))
+    assert old[-1] == 58 and new[-1] == 30
+    assert pickle.loads(pickle.dumps(new))[:3].tolist() == [0, 1, 2]
+
+
+def test_the_event_loops_own_thread_is_told_to_await():
+    from zarr.core.sync import sync
+
+    array = zarr_kit.create_array(MemoryStore(), data=np.arange(6), chunks=2)
+
+    async def blocking():
+        return array[...]
+
+    async def awaiting():
+        return await array.asynchronous.read(slice(1, 4))
+
+    with pytest.raises(RuntimeError, match="await"):
+        sync(blocking())
+    assert sync(awaiting()).tolist() == [1, 2, 3]
+    # Beside another loop, such as a notebook's, a blocking call works.
+    assert asyncio.run(blocking()).tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_process_is_told_to_open_the_store_again(tmp_path):
+    array = zarr_kit.create_array(MemoryStore(), data=np.arange(6))
+    native = zarr_kit.create_array(LocalStore(tmp_path / "a.zarr"), data=np.arange(6))
+    reading, writing = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            array[...]
+            said = "nothing"
+        except RuntimeError as error:
+            said = str(error)
+        os.write(writing, f"{said}; {native[1:3].tolist()}".encode())
+        os._exit(0)
+    os.waitpid(child, 0)
+    said = os.read(reading, 1000).decode()
+    assert "forked; open it again" in said and "[1, 2]" in said
+
+
+def test_errors_of_a_store_are_its_own(tmp_path):
+    class Failing(MemoryStore):
+        async def get(self, key, prototype, byte_range=None):
+            if "c/" in key:
+                raise PermissionError("the door is shut")
+            return await super().get(key, prototype, byte_range)
+
+    array = zarr_kit.create_array(Failing(), data=np.arange(6))
+    with pytest.raises(PermissionError, match="the door is shut"):
+        array[...]
+    with pytest.raises(TypeError, match="int"):
+        zarr_kit.open(3)
+
+
+def test_ranges_are_joined(tmp_path):
+    seen = []
+
+    class Counting(MemoryStore):
+        async def get(self, key, prototype, byte_range=None):
+            seen.append((key, byte_range))
+            return await super().get(key, prototype, byte_range)
+
+    store = Counting()
+    array = zarr_kit.create_array(store, data=np.arange(4000).reshape(40, 100), chunks=(1, 100), shards=(40, 100), compressors=None)
+    del seen[:]
+    np.testing.assert_array_equal(zarr_kit.open(store)[::2], np.arange(4000).reshape(40, 100)[::2])
+    # The index, and one range for twenty inner chunks. (To tell a size, this store reads an object.)
+    of_parts = [part for key, part in seen if key.startswith("c/") and part is not None]
+    assert len(of_parts) == 2, of_parts
+    with pytest.raises(ValueError):
+        pickle.dumps(zarr_kit.create("memory:", shape=1, dtype="i1"))
+    assert array.store is store
