@@ -208,3 +208,19 @@ def test_a_group_is_no_dask_array(tmp_path):
     zarr_kit.create_group(tmp_path / "g.zarr")
     with pytest.raises(ValueError, match="group, not an array"):
         zarr_kit.dask.from_zarr(tmp_path / "g.zarr")
+
+
+def test_chunks_and_shards_of_a_new_array(tmp_path):
+    values = np.arange(48).reshape(8, 6)
+    blocks = da.from_array(values, chunks=(2, 3))
+    for name, given, expected in [
+        ("a", {"chunks": (4, 6)}, ((4, 4), (6,))),
+        ("b", {"shards": (4, 6)}, ((4, 4), (6,))),
+        ("c", {"chunks": (1, 2), "shards": (8, 6)}, ((8,), (6,))),
+    ]:
+        zarr_kit.dask.to_zarr(blocks, tmp_path / name, **given)
+        found = zarr_kit.open(tmp_path / name)
+        assert found.write_chunk_sizes == expected
+        np.testing.assert_array_equal(found[...], values)
+    with pytest.raises(ValueError, match="of a new array"):
+        zarr_kit.dask.to_zarr(blocks, found, chunks=2)

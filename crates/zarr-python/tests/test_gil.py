@@ -60,6 +60,22 @@ ARRAY = {
     "with_threads": lambda a: a.with_threads(3)[:],
     "with_write_empty_chunks": lambda a: a.with_write_empty_chunks(True).__setitem__(..., 0),
     "write": lambda a: a.write(..., np.ones((6, 2), "i2")),
+    "blocks": lambda a: (a.blocks[0], a.blocks.__setitem__(0, 1)),
+    "get_basic_selection": lambda a: a.get_basic_selection((0, slice(2))),
+    "get_block_selection": lambda a: a.get_block_selection(0),
+    "get_coordinate_selection": lambda a: a.get_coordinate_selection(([0], [1])),
+    "get_mask_selection": lambda a: a.get_mask_selection(np.ones(a.shape, bool)),
+    "get_orthogonal_selection": lambda a: a.get_orthogonal_selection(([0], [1])),
+    "info_complete": lambda a: a.info_complete(),
+    "nbytes_stored": lambda a: a.nbytes_stored(),
+    "nchunks_initialized": lambda a: a.nchunks_initialized,
+    "set_basic_selection": lambda a: a.set_basic_selection(0, 1),
+    "set_block_selection": lambda a: a.set_block_selection(0, 1),
+    "set_coordinate_selection": lambda a: a.set_coordinate_selection(([0], [1]), 1),
+    "set_mask_selection": lambda a: a.set_mask_selection(np.ones(a.shape, bool), 1),
+    "set_orthogonal_selection": lambda a: a.set_orthogonal_selection(([0], [1]), 1),
+    "update_attributes": lambda a: a.update_attributes({"x": 1}),
+    "with_config": lambda a: a.with_config({"write_empty_chunks": True})[:],
 }
 """A call of each method of an array that asks the store."""
 
@@ -77,11 +93,28 @@ GROUP = {
     "refresh": lambda g: g.refresh(),
     "tree": lambda g: (str(g.tree()), g.tree()._repr_html_()),
     "values": lambda g: list(g.values()),
+    "array_keys": lambda g: list(g.array_keys()),
+    "array_values": lambda g: list(g.array_values()),
+    "group_keys": lambda g: list(g.group_keys()),
+    "group_values": lambda g: list(g.group_values()),
+    "info": lambda g: str(g.info),
+    "members": lambda g: g.members(max_depth=None),
+    "move": lambda g: g.move("a", "moved"),
+    "nmembers": lambda g: g.nmembers(),
+    "require_array": lambda g: g.require_array("required", shape=1),
+    "require_group": lambda g: g.require_group("required"),
+    "require_groups": lambda g: g.require_groups("required"),
+    "update_attributes": lambda g: g.update_attributes({"x": 1}),
+    **{name: lambda g, name=name: getattr(g, name)("new", shape=1) for name in ("empty", "ones", "zeros")},
+    **{name: lambda g, name=name: getattr(g, name)("new", a=g["a"]) for name in ("empty_like", "full_like", "ones_like", "zeros_like")},
+    "full": lambda g: g.full("new", shape=1, fill_value=2),
 }
 """A call of each method of a group that asks the store."""
 
 NOTHING = {
     "chunks", "dims", "dtype", "fill_value", "metadata", "nbytes", "ndim", "path", "shape", "shards", "size", "url",
+    "async_array", "asynchronous", "basename", "cdata_shape", "compressor", "compressors", "config", "filters", "name", "nchunks",
+    "order", "read_chunk_sizes", "read_only", "serializer", "store", "store_path", "write_chunk_sizes",
 }  # fmt: skip
 """Names of data that an open node has already."""
 
@@ -114,7 +147,7 @@ def test_special_methods(group, options):
     assert "a" in group and "none" not in group and len(group) == 3 and list(group)
     assert list(pickle.loads(pickle.dumps(group))) == list(group)
     assert pickle.loads(pickle.dumps(array)).shape == array.shape
-    assert hash(group) and hash(array) and repr(array) and repr(group) and array._repr_html_() and group._repr_html_()
+    assert hash(group) and array == group["a"] and repr(array) and repr(group) and array._repr_html_() and group._repr_html_()
     with group as block:
         block["a"][0] = 1
     with pytest.raises(FileNotFoundError):
@@ -137,6 +170,26 @@ FUNCTIONS = {
         zarr_kit.open(at, "inner", storage_options=o)["b"], zarr_kit.open(at, mode="r", storage_options=o)["a"],
     ),
     "open_group": lambda at, o: (zarr_kit.open_group(at, storage_options=o), zarr_kit.open_group(at, "inner", storage_options=o)),
+    "array": lambda at, o: zarr_kit.array([1], store=at, name="new", storage_options=o),
+    "consolidate_metadata": lambda at, o: zarr_kit.consolidate_metadata(zarr_kit.open(at, storage_options=o)),
+    "create_array": lambda at, o: zarr_kit.create_array(at, name="a", data=[1], overwrite=True, storage_options=o),
+    "delete": lambda at, o: zarr_kit.delete(at, "a", storage_options=o),
+    "full": lambda at, o: zarr_kit.full(3, 1, store=at, name="new", storage_options=o),
+    "group": lambda at, o: (zarr_kit.group(at, storage_options=o), zarr_kit.group(at, path="new", storage_options=o)),
+    "load": lambda at, o: zarr_kit.load(zarr_kit.open(at, "a", storage_options=o)),
+    "open_array": lambda at, o: zarr_kit.open_array(at, "a", storage_options=o),
+    "open_consolidated": lambda at, o: (
+        zarr_kit.consolidate_metadata(zarr_kit.open(at, storage_options=o)), zarr_kit.open_consolidated(at, storage_options=o),
+    ),
+    "save": lambda at, o: zarr_kit.save(zarr_kit.open(at, storage_options=o), [1], path="saved"),
+    **{
+        name: lambda at, o, name=name: getattr(zarr_kit, name)(1, store=at, name="new", storage_options=o)
+        for name in ("empty", "ones", "zeros")
+    },
+    **{
+        name: lambda at, o, name=name: getattr(zarr_kit, name)(zarr_kit.open(at, "a", storage_options=o))
+        for name in ("empty_like", "full_like", "ones_like", "zeros_like")
+    },
 }  # fmt: skip
 """A call of each function of the package."""
 

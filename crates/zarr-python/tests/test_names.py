@@ -7,12 +7,12 @@ import types
 import pytest
 import zarr_kit
 
-MODULES = ["zarr_kit", "zarr_kit.codecs", "zarr_kit.dask", "zarr_kit.pipeline", "zarr_kit.store", "zarr_kit.xarray"]
+MODULES = ["zarr_kit", "zarr_kit.codecs", "zarr_kit.dask", "zarr_kit.dtypes", "zarr_kit.pipeline", "zarr_kit.store", "zarr_kit.xarray"]
 
 
 @pytest.mark.parametrize("name", MODULES)
 def test_only_public_names_are_shown(name):
-    needs = {"zarr_kit.codecs": "zarr", "zarr_kit.pipeline": "zarr", "zarr_kit.store": "zarr", "zarr_kit": "zarr_kit"}
+    needs = {"zarr_kit.codecs": "zarr", "zarr_kit.dtypes": "zarr", "zarr_kit.pipeline": "zarr", "zarr_kit.store": "zarr", "zarr_kit": "zarr_kit"}
     pytest.importorskip(needs.get(name, name.rpartition(".")[2]))
     module = importlib.import_module(name)
     shown = dir(module)
@@ -32,3 +32,13 @@ def test_all_that_is_public_is_explained():
     for name in zarr_kit.__all__:
         if name != "__version__":
             explained(getattr(zarr_kit, name), name)
+
+
+@pytest.mark.parametrize(("module", "extra"), [("dask", "dask"), ("xarray", "xarray"), ("codecs", "zarr"), ("store", "zarr")])
+def test_missing_packages_are_told_with_their_extra(module, extra):
+    import subprocess
+    import sys
+
+    code = f"import sys; sys.modules['{extra}'] = None; import zarr_kit.{module}"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert f"ImportError: zarr-kit needs the package {extra} for this: pip install 'zarr-kit[{extra}]'" in done.stderr

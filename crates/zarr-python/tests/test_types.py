@@ -13,7 +13,7 @@ xarray = pytest.importorskip("xarray")
 import zarr_kit.xarray  # noqa: E402
 
 BITS = {"int2": 2, "int4": 4, "uint2": 2, "uint4": 4, "float4_e2m1fn": 4, "float6_e2m3fn": 6, "float6_e3m2fn": 6}
-SMALL = sorted(zarr_kit._dtypes._ML_DTYPES)
+SMALL = sorted(zarr_kit._dtypes.ML_DTYPES)
 RECORD = np.dtype([("day", "i2"), ("name", "S3"), ("at", [("x", "f4"), ("on", "?")])])
 PLAIN = "? i1 i2 i4 i8 u1 u2 u4 u8 f2 f4 f8 c8 c16 V3 M8[ns] M8[10s] m8[D] M8 U2 S3".split()
 FIXED = [*PLAIN, *SMALL, RECORD]

@@ -102,7 +102,7 @@ __all__ = [
 
 def __dir__() -> list[str]:
     """The public names, for completion: the names above, and the submodules that were imported."""
-    submodules = ("codecs", "dask", "pipeline", "store", "xarray")
+    submodules = ("codecs", "dask", "dtypes", "pipeline", "store", "xarray")
     return sorted([*__all__, *(name for name in submodules if name in globals())])
 
 

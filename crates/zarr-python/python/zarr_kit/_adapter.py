@@ -15,6 +15,8 @@ import weakref
 from collections.abc import Coroutine, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from ._extras import need
+
 if TYPE_CHECKING:
     from zarr.abc.store import Store
 
@@ -53,20 +55,14 @@ def adapter_of(url: str) -> Adapter:
 def place(given: Any) -> tuple[Any, str, dict[str, str | list[str]]] | None:
     """The URL, the path and the settings of a store, array or group of another package; None for a path."""
     if isinstance(given, MutableMapping) and not hasattr(given, "fs"):
-        from zarr.storage import MemoryStore
-
-        return token(MemoryStore(given)), "", {}
+        return token(need("zarr.storage", "zarr").MemoryStore(given)), "", {}
     package = type(given).__module__.partition(".")[0]
     if package == "fsspec" and hasattr(given, "root"):
-        from zarr.storage import FsspecStore
-
-        return _of_store(FsspecStore.from_mapper(given))
+        return _of_store(need("zarr.storage", "zarr").FsspecStore.from_mapper(given))
     if package == "upath":
         if given.protocol in ("", "file", "local"):
             return given.path, "", {}
-        from zarr.storage import FsspecStore
-
-        return _of_store(FsspecStore.from_upath(given))
+        return _of_store(need("zarr.storage", "zarr").FsspecStore.from_upath(given))
     if not any(each.__module__.partition(".")[0] == "zarr" for each in type(given).__mro__):
         return None
     from zarr.abc.store import Store
@@ -90,13 +86,13 @@ def _of_store(store: Store) -> tuple[Any, str, dict[str, str | list[str]]]:
 
 def store_of(node: Node[Any]) -> Store:
     """The store of a node for zarr-python."""
-    from zarr.storage import LocalStore
-
+    LocalStore = need("zarr.storage", "zarr").LocalStore  # noqa: N806
     url = node._native.url
     if url.startswith(SCHEME):
         return adapter_of(url).store
     if "://" not in url and os.path.isdir(url):
-        return LocalStore(url, read_only=node.read_only)
+        local: Store = LocalStore(url, read_only=node.read_only)
+        return local
     from .store import ZarrKitStore
 
     return ZarrKitStore(url, storage_options=node._native.settings)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from ._extras import need
+
 _NUMPY = {
     name: np.dtype(name)
     for name in (
@@ -17,7 +19,7 @@ _NUMPY = {
     ).split()
 }
 
-_ML_DTYPES = frozenset(
+ML_DTYPES = frozenset(
     "bfloat16 int2 int4 uint2 uint4 float4_e2m1fn float6_e2m3fn float6_e3m2fn float8_e3m4 "
     "float8_e4m3 float8_e4m3b11fnuz float8_e4m3fn float8_e4m3fnuz float8_e5m2 float8_e5m2fnuz "
     "float8_e8m0fnu".split()
@@ -50,8 +52,8 @@ def to_numpy(data_type: str | dict[str, Any]) -> np.dtype[Any]:
     name, configuration = _parts(data_type)
     if name in _NUMPY:
         return _NUMPY[name]
-    if name in _ML_DTYPES:
-        found: np.dtype[Any] = np.dtype(getattr(_ml_dtypes(name), name))
+    if name in ML_DTYPES:
+        found: np.dtype[Any] = np.dtype(getattr(need("ml_dtypes", "types"), name))
         return found
     if name in ("complex_float32", "complex_float64"):
         return np.dtype("complex64" if name == "complex_float32" else "complex128")
@@ -86,7 +88,7 @@ def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
     """
     if isinstance(dtype, dict):
         return dict(dtype)
-    if isinstance(dtype, str) and (dtype in _ML_DTYPES or re.fullmatch(r"r[1-9][0-9]*", dtype)):
+    if isinstance(dtype, str) and (dtype in ML_DTYPES or re.fullmatch(r"r[1-9][0-9]*", dtype)):
         return dtype
     if isinstance(dtype, str) and (is_text(dtype) or is_bytes(dtype)):
         return dtype
@@ -100,7 +102,7 @@ def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
             "objects have no type of their own: give dtype 'string' for elements of str, 'bytes' for "
             "elements of bytes"
         )
-    if found.name in _NUMPY or found.name in _ML_DTYPES:
+    if found.name in _NUMPY or found.name in ML_DTYPES:
         return found.name
     if found.kind in "Mm":
         unit, factor = np.datetime_data(found)
@@ -223,11 +225,3 @@ def _field_type(field: Any) -> tuple[str, str | dict[str, Any]]:
 
 def _extension(name: str, **configuration: Any) -> dict[str, Any]:
     return {"name": name, "configuration": json.loads(json.dumps(configuration))}
-
-
-def _ml_dtypes(name: str) -> Any:
-    try:
-        import ml_dtypes
-    except ImportError:
-        raise ImportError(f"elements of type {name} need the package ml_dtypes") from None
-    return ml_dtypes

@@ -97,10 +97,7 @@ def _of_object(
             raise TypeError("an open node has the settings that it was opened with")
         url, within, settings, *_ = given._native.state()
         return url, f"{within}/{path}".strip("/"), settings
-    try:
-        found = _adapter.place(given)
-    except ImportError:
-        raise ImportError(f"a {type(given).__name__} as a store needs zarr-python: pip install 'zarr-kit[zarr]'") from None
+    found = _adapter.place(given)
     if found is None:
         return given, path, settings
     url, within, more = found

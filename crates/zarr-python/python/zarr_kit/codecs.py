@@ -18,6 +18,10 @@ Examples
 
 from __future__ import annotations
 
+from ._extras import need
+
+need("zarr", "zarr")
+
 import json
 import operator
 from collections.abc import Iterable

@@ -13,6 +13,10 @@ processes, and tasks that are computed later, each store a new copy of it, one a
 
 from __future__ import annotations
 
+from ._extras import need
+
+need("dask.array", "dask")
+
 import contextlib
 import functools
 from collections.abc import Mapping, Sequence
@@ -22,6 +26,7 @@ import numpy as np
 
 from . import _grid, _native, _store, create
 from ._array import Array
+from ._codecs import Codecs
 from ._store import Url
 
 if TYPE_CHECKING:
@@ -132,7 +137,9 @@ def to_zarr(
     path: str = "",
     *,
     region: Sequence[slice] | None = None,
-    codecs: Sequence[Mapping[str, Any] | str] | None = None,
+    chunks: Any = None,
+    shards: Any = None,
+    codecs: Codecs | None = None,
     fill_value: Any = None,
     dimension_names: Sequence[str | None] | None = None,
     attributes: Mapping[str, Any] | None = None,
@@ -154,6 +161,9 @@ def to_zarr(
         The path of a new array in the store.
     region
         The part of an existing array to write, one slice per axis; None for all of it.
+    chunks, shards
+        Of a new array, as for `zarr_kit.create`; None for chunks that are the blocks of the Dask array.
+        Tasks may share them: none loses an element, but each rewrites the whole shard.
     codecs, fill_value, dimension_names, attributes, storage_options, write_empty_chunks
         Of a new array, as for `zarr_kit.create`.
     compute
@@ -185,16 +195,20 @@ def to_zarr(
         raise TypeError(f"a Dask array is stored, not {type(darray).__name__}: dask.array.from_array makes one")
     _check_known("the Dask array", darray.shape)
     if isinstance(url, Array):
+        if chunks is not None or shards is not None:
+            raise ValueError("chunks and shards are of a new array: the target has its own")
         target = url
     else:
         if region is not None:
             raise ValueError("region: a part of an existing array; open it and pass it as the target")
+        blocks = [_grid.regular([int(n) for n in edges]) for edges in darray.chunks]
         target = create(
             url,
             path,
             shape=darray.shape,
             dtype=darray.dtype,
-            chunks=[_grid.regular([int(n) for n in edges]) for edges in darray.chunks],
+            chunks=blocks if chunks is None else chunks,
+            shards=shards,
             codecs=codecs,
             fill_value=fill_value,
             dimension_names=dimension_names,

@@ -23,6 +23,10 @@ array([0, 1, 2, 3, 4, 0], dtype=int16)
 
 from __future__ import annotations
 
+from ._extras import need
+
+need("zarr", "zarr")
+
 import asyncio
 import json
 from collections.abc import Iterable, Iterator

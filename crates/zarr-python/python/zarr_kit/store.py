@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from ._extras import need
+
+need("zarr", "zarr")
+
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import Any

@@ -16,6 +16,10 @@ Examples
 
 from __future__ import annotations
 
+from ._extras import need
+
+need("xarray", "xarray")
+
 from ._xarray.backend import Backend
 from ._xarray.store import from_array
 from ._xarray.writing import to_zarr

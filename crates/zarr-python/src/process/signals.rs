@@ -5,14 +5,17 @@
 //! interpreter from time to time, and ends the operation with an error after a handler has raised
 //! an exception.
 
+use std::any::Any;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
+use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use zarr_kit::array::Hierarchy;
 use zarr_kit::array::node::METADATA_KEY;
@@ -40,6 +43,14 @@ pub(crate) struct Signals {
     raised: Mutex<Option<PyErr>>,
 }
 
+/// A panic as an exception that `except Exception` catches, which pyo3's is not.
+fn of_panic(payload: &(dyn Any + Send)) -> Raised {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let text = text.unwrap_or("no message");
+    PyErr::from(PyRuntimeError::new_err(format!("a fault of zarr-kit: {text}"))).into()
+}
+
 impl Signals {
     /// Runs an operation without the GIL on stores that [`guard`](Self::guard) gave.
     ///
@@ -58,7 +69,9 @@ impl Signals {
         });
         let asked = Arc::clone(&signals);
         // A wait for a lock is no request between which it could be asked.
-        let result = interruptible(Arc::new(move || asked.is_raised()), || work(&signals));
+        let work = || interruptible(Arc::new(move || asked.is_raised()), || work(&signals));
+        let caught = panic::catch_unwind(AssertUnwindSafe(work));
+        let result = caught.map_err(|payload| of_panic(&*payload))?;
         match signals.raised.lock().unwrap_or_else(PoisonError::into_inner).take() {
             Some(error) => Err(error.into()),
             None => result.map_err(Into::into),
