@@ -1,6 +1,7 @@
 //! Where references lead, and where they may.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::fs;
 use std::io;
 use std::num::NonZeroUsize;
@@ -8,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 
 use zarr_store::{
-    DocumentLimit, Key, LocalStore, Location, ObjectMeta, Operation, Place, PlaceKind, Store,
-    StoreError, StoreExt as _, StoreOptions, names_in, open_url, shown_url,
+    DocumentLimit, Key, LocalStore, Location, ObjectMeta, Operation, Place, PlaceKind, Service,
+    Store, StoreError, StoreExt as _, StoreOptions, names_in, open_url, place_below, shown_url,
 };
 
 /// Opens the objects to which references lead.
@@ -24,12 +25,18 @@ pub(super) struct Targets {
 }
 
 /// The paths and URLs to which references lead, each once.
-#[derive(Debug, Default)]
+#[derive(Default)]
 struct Known {
     targets: Vec<Arc<TargetUrl>>,
     /// The most requests that one of them takes at once.
     requests: Option<NonZeroUsize>,
     numbers: HashMap<String, usize>,
+}
+
+impl fmt::Debug for Known {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.targets).finish()
+    }
 }
 
 /// The folder or prefix that holds the reference file.
@@ -46,12 +53,17 @@ pub(super) enum Base {
     Url(String),
 }
 
-/// A path or URL to which references lead.
-#[derive(Debug)]
+/// A path or URL to which references lead. It may be signed, so that it is not shown.
 struct TargetUrl {
     url: String,
     /// Set by the first read.
     object: OnceLock<Arc<TargetObject>>,
+}
+
+impl fmt::Debug for TargetUrl {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("TargetUrl").field(&shown_url(&self.url)).finish()
+    }
 }
 
 /// The object that a target is, as the first read found it.
@@ -137,7 +149,8 @@ impl Targets {
     /// The store and key of a path or URL.
     ///
     /// A reference file may come from anybody. So local files are read only in its own folder, and
-    /// other servers only without credentials, unless the options allow more.
+    /// servers only without credentials, unless the options allow more. They may also allow less: the
+    /// named targets alone.
     fn locate(&self, url: &str) -> Result<(Arc<dyn Store>, Key), StoreError> {
         match Place::parse(url, &StoreOptions::new())?.kind() {
             PlaceKind::Memory => Err(refused(url, "a reference cannot lead into memory")),
@@ -145,13 +158,27 @@ impl Targets {
             PlaceKind::Local(path) => {
                 let text = path.to_str().unwrap_or_default();
                 let text = text.strip_prefix("./").unwrap_or(text);
-                match Key::new(text) {
-                    Ok(key) => Ok((Arc::clone(&self.home.store), key)),
+                match (Key::new(text), &self.home.base) {
+                    (Ok(_), Base::Url(home))
+                        if text.contains('?') && Service::of(home) == Some(Service::Http) =>
+                    {
+                        Err(refused(&format!("{home}/{text}"), QUERY))
+                    }
+                    (Ok(key), Base::Url(home)) => {
+                        let options = &self.options;
+                        if options.has_only_targets()
+                            && !options.is_target(&place_below(home, text))
+                        {
+                            return Err(refused(url, NO_TARGET));
+                        }
+                        Ok((Arc::clone(&self.home.store), key))
+                    }
+                    (Ok(key), Base::Folder(_)) if !self.options.has_only_targets() => {
+                        Ok((Arc::clone(&self.home.store), key))
+                    }
                     // A path that leaves the folder, which may be allowed.
-                    Err(error) => match &self.home.base {
-                        Base::Folder(home) => self.file(url, &home.join(path)),
-                        Base::Url(_) => Err(error.into()),
-                    },
+                    (_, Base::Folder(home)) => self.file(url, &home.join(path)),
+                    (Err(error), Base::Url(_)) => Err(error.into()),
                 }
             }
             _ => self.remote(url),
@@ -161,21 +188,26 @@ impl Targets {
     fn file(&self, url: &str, path: &Path) -> Result<(Arc<dyn Store>, Key), StoreError> {
         let real = fs::canonicalize(path)
             .map_err(|cause| StoreError::io(Operation::Open, shown_url(url), cause))?;
-        if let Base::Folder(home) = &self.home.base
-            && let Ok(below) = real.strip_prefix(home)
-        {
-            let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
-            return Ok((Arc::clone(&self.home.store), Key::new(below)?));
-        }
         let allowed = self.options.targets().iter().any(|allowed| {
             let allowed = Place::parse(allowed, &StoreOptions::new()).ok();
             let folder = allowed.and_then(|allowed| fs::canonicalize(allowed.folder()?).ok());
             folder.is_some_and(|folder| real.starts_with(folder))
         });
+        let is_only = self.options.has_only_targets();
+        if let Base::Folder(home) = &self.home.base
+            && let Ok(below) = real.strip_prefix(home)
+            && (!is_only || allowed)
+        {
+            let below = below.to_string_lossy().replace(std::path::MAIN_SEPARATOR, "/");
+            return Ok((Arc::clone(&self.home.store), Key::new(below)?));
+        }
         let (Some(folder), Some(name)) = (real.parent(), real.file_name()) else {
             return Err(refused(url, "it is not a file"));
         };
         if !allowed {
+            if is_only {
+                return Err(refused(url, NO_TARGET));
+            }
             return Err(refused(
                 url,
                 "a reference leads to it, out of the folder of the reference file; if you trust the \
@@ -190,9 +222,15 @@ impl Targets {
     }
 
     fn remote(&self, url: &str) -> Result<(Arc<dyn Store>, Key), StoreError> {
-        if let Base::Url(home) = &self.home.base
-            && let Some(key) = below(url, home)
-        {
+        if url.contains('?') {
+            return Err(refused(url, QUERY));
+        }
+        let home = match &self.home.base {
+            Base::Url(home) => home.as_str(),
+            Base::Folder(_) => "",
+        };
+        let options = self.options.following(home, url)?;
+        if let Some(key) = below(url, home).filter(|_| !home.is_empty()) {
             return Ok((Arc::clone(&self.home.store), key?));
         }
         let (_, rest) = url.split_once("://").unwrap_or_default();
@@ -204,16 +242,8 @@ impl Targets {
         let (root, path) = (url.get(..slash).unwrap_or_default(), url.get(slash..));
         let path = names_in(url, path.unwrap_or_default().trim_start_matches('/'))?;
         let key = Key::new(path)?;
-        let trusted = self.options.targets().iter().any(|allowed| below(url, allowed).is_some());
-        let scheme = root.split_once("://").map(|(scheme, _)| scheme.to_ascii_lowercase());
-        let is_http = matches!(scheme.as_deref(), Some("http" | "https"));
-        let options = match is_http {
-            _ if trusted => self.options.clone(),
-            true => self.options.without_settings(),
-            false => self.options.without_settings().setting("skip_signature", "true"),
-        };
-        // Trusted and other targets of one bucket have different stores.
-        let name = format!("{trusted} {root}");
+        // Those of one bucket with and without credentials are different stores.
+        let name = format!("{} {root}", options.is_anonymous());
         let store = self.store(&name, || open_url(root, &options))?;
         Ok((store, key))
     }
@@ -233,6 +263,15 @@ impl Targets {
         Ok(store)
     }
 }
+
+/// Why a target is refused if only some places are allowed.
+const NO_TARGET: &str = "a reference leads to it, and only the named targets are allowed \
+                         (--only-targets; in Python the setting only_targets)";
+
+/// Why a URL with a query is refused. It may be a signature, which would be shown with the name of an
+/// object, and which counts for one method of HTTP alone.
+const QUERY: &str = "a reference leads to a URL with a query, such as a signed one, and these are not \
+                     read; a '?' in the name of an object is written %3F";
 
 /// The key of a URL below another.
 fn below(url: &str, above: &str) -> Option<Result<Key, StoreError>> {

@@ -125,7 +125,9 @@ impl DocumentFolder {
             return Ok(store.clone());
         }
         let Opener { open, depth } = self.opener;
-        let store = open(url, &self.options, depth.saturating_add(1))?;
+        // The document may come from anybody: it leads to servers without the reader's credentials.
+        let options = self.options.clone().store(self.options.store.following(&self.url, url)?);
+        let store = open(url, &options, depth.saturating_add(1))?;
         others().insert(url.to_owned(), store.clone());
         Ok(store)
     }

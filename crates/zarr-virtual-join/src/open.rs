@@ -57,24 +57,27 @@ pub(crate) fn check_depth(
     parent: &str,
     options: &StoreOptions,
 ) -> Result<(), VirtualJoinError> {
-    let mut nested = Nested { options, known: HashMap::new() };
-    nested.levels(document.members(), parent, DEPTH).map(drop)
+    let mut nested = Nested { known: HashMap::new() };
+    // The user named these members.
+    let named = |_: &str| Some(options.clone());
+    nested.levels(document.members(), parent, DEPTH, &named).map(drop)
 }
 
 /// Virtual joins that are members of another.
-struct Nested<'o> {
-    options: &'o StoreOptions,
+struct Nested {
     /// The levels of documents below each array, by its path or URL.
     known: HashMap<String, usize>,
 }
 
-impl Nested<'_> {
+impl Nested {
     /// The levels of documents below these members of a document in `parent`: at most `allowed`.
+    /// `options` gives those for the store at a URL, which may have none.
     fn levels<'m>(
         &mut self,
         members: impl Iterator<Item = &'m MemberReference>,
         parent: &str,
         allowed: usize,
+        options: &dyn Fn(&str) -> Option<StoreOptions>,
     ) -> Result<usize, VirtualJoinError> {
         let arrays: BTreeSet<_> =
             members.map(|member| (&member.location, member.path.as_str())).collect();
@@ -89,7 +92,7 @@ impl Nested<'_> {
             let below = match self.known.get(&array) {
                 // Too many levels: the way down is walked again, for the place in the message.
                 Some(below) if *below <= within => *below,
-                _ => self.levels_of(&place, path, within)?,
+                _ => self.levels_of(&place, path, within, options(&place.url))?,
             };
             self.known.insert(array, below);
             most = most.max(below.saturating_add(1));
@@ -103,10 +106,11 @@ impl Nested<'_> {
         place: &DocumentUrl,
         path: &str,
         allowed: usize,
+        options: Option<StoreOptions>,
     ) -> Result<usize, VirtualJoinError> {
+        let Some(options) = options else { return Ok(0) };
         let found = || {
-            let bytes =
-                open_url(&place.parent, self.options).ok()?.read(&place.key().ok()?).ok()?;
+            let bytes = open_url(&place.parent, &options).ok()?.read(&place.key().ok()?).ok()?;
             let document = Document::from_json(&place.url, &bytes?).ok()?;
             let array = Prefix::new(&place.inner).ok()?;
             let array = if path.is_empty() { array } else { array.join(path).ok()? };
@@ -116,7 +120,9 @@ impl Nested<'_> {
         let Some((document, array)) = found() else { return Ok(0) };
         match document.nodes.get(array.as_str()) {
             Some(Node::Array(array)) => {
-                self.levels(array.members.iter().flatten(), &place.parent, allowed)
+                // A document named these, not the user.
+                let named = |url: &str| options.following(&place.parent, url).ok();
+                self.levels(array.members.iter().flatten(), &place.parent, allowed, &named)
             }
             _ => Ok(0),
         }

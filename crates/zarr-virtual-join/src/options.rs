@@ -12,7 +12,8 @@ pub enum AllowedMembers {
     /// [`StoreOptions::outside_links`] allows them.
     #[default]
     Below,
-    /// Members at any path or URL.
+    /// Members at any path or URL. Those on servers are read without credentials, unless
+    /// [`StoreOptions::target`] names them or they are in the document's bucket.
     Anywhere,
 }
 

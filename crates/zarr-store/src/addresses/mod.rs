@@ -6,4 +6,5 @@ pub(crate) mod options;
 pub(crate) mod place;
 pub(crate) mod scheme;
 pub(crate) mod shown;
+pub(crate) mod trust;
 pub(crate) mod url_names;

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use crate::waiting::{OnWait, Waiting};
-use crate::{DocumentLimit, Durability, LocalStore, Opener, StoreError, scheme};
+use crate::{DocumentLimit, Durability, LocalStore, Opener, Service, StoreError};
 
 /// Options for opening a store by URL.
 ///
@@ -25,7 +25,9 @@ pub struct StoreOptions {
     create: bool,
     durability: Durability,
     outside_links: bool,
-    targets: Vec<String>,
+    pub(super) targets: Vec<String>,
+    pub(super) only_targets: bool,
+    pub(super) anonymous: bool,
     pub(super) openers: &'static [&'static dyn Opener],
     documents: DocumentLimit,
     settings: Settings,
@@ -49,6 +51,8 @@ impl StoreOptions {
             durability: Durability::default(),
             outside_links: false,
             targets: Vec::new(),
+            only_targets: false,
+            anonymous: false,
             openers: &[],
             documents: DocumentLimit::default(),
             settings: Settings::default(),
@@ -86,13 +90,25 @@ impl StoreOptions {
         self
     }
 
-    /// Allows references to lead into a folder, or to objects below a URL, which are then read with the
+    /// Allows documents to lead into a folder, or to objects below a URL, which are then read with the
     /// credentials of the environment. May be called several times.
     ///
-    /// Without it, a `ReferenceStore` reads local files only in the folder of
-    /// its reference file, and objects on other servers only without credentials.
+    /// Without it, a `ReferenceStore` reads local files only in the folder of its reference file. It and
+    /// virtual joins read objects on servers without credentials, unless they are in the bucket of the
+    /// document.
     pub fn target(mut self, folder_or_url: impl Into<String>) -> Self {
         self.targets.push(folder_or_url.into());
+        self
+    }
+
+    /// Whether the places of [`target`](Self::target) are the only ones to which a document may lead:
+    /// not even the folder of a reference file is, unless it is named. Redirects to other servers are
+    /// then refused, too.
+    ///
+    /// A service that reads documents of other people should set it: otherwise these lead to any
+    /// server that it can reach, also to one in its own network.
+    pub fn only_targets(mut self, only: bool) -> Self {
+        self.only_targets = only;
         self
     }
 
@@ -132,10 +148,7 @@ impl StoreOptions {
     /// ```
     #[must_use]
     pub fn requests_at(&self, url: &str) -> NonZeroUsize {
-        match scheme(url).as_deref() {
-            None | Some("file" | "memory") => NonZeroUsize::MIN,
-            Some(_) => self.in_flight,
-        }
+        if Service::of(url).is_some() { self.in_flight } else { NonZeroUsize::MIN }
     }
 
     /// The number of retries of a request to a remote store, and the time after its start until
@@ -174,6 +187,23 @@ impl StoreOptions {
     #[cfg(feature = "object_store")]
     pub(crate) fn in_flight(&self) -> NonZeroUsize {
         self.in_flight
+    }
+
+    /// Refuses a setting that no client knows, where there is no client: a misspelled one would do
+    /// nothing.
+    #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+    pub(super) fn check_names(&self) -> Result<(), String> {
+        let mut names = self.settings.0.iter().map(|(name, _)| name);
+        match names.find(|name| !crate::object::settings::is_known(name)) {
+            Some(name) => Err(format!("the option {name:?} is unknown for any store")),
+            None => Ok(()),
+        }
+    }
+
+    /// Without clients, no settings are known.
+    #[cfg(not(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http")))]
+    pub(super) fn check_names(&self) -> Result<(), String> {
+        Ok(())
     }
 
     /// Settings of the client; later ones override earlier ones.
@@ -221,9 +251,17 @@ impl StoreOptions {
         self.documents
     }
 
-    /// The same options for another server: without settings of the client, which may be secrets.
-    pub fn without_settings(&self) -> Self {
-        Self { settings: Settings::default(), ..self.clone() }
+    /// Whether the [targets](Self::target) are the only places to which a document may lead.
+    #[must_use]
+    pub fn has_only_targets(&self) -> bool {
+        self.only_targets
+    }
+
+    /// Whether servers get no credentials, since a document led there: see
+    /// [`following`](Self::following).
+    #[must_use]
+    pub fn is_anonymous(&self) -> bool {
+        self.anonymous
     }
 
     /// Opens the folder at a local path with these options, even if its name belongs to another

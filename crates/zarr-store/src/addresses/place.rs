@@ -119,8 +119,14 @@ impl Place {
     /// Opens the store.
     ///
     /// # Errors
-    /// [`StoreError::Url`] if this build has no client for it; otherwise the errors of the store.
+    /// [`StoreError::Url`] if this build has no client for it, or if a setting is unknown or has a value
+    /// that it cannot have; otherwise the errors of the store.
     pub fn open(&self, options: &StoreOptions) -> Result<Arc<dyn Store>, StoreError> {
+        if self.kind != PlaceKind::Remote {
+            options
+                .check_names()
+                .map_err(|reason| StoreError::Url { url: shown_url(&self.text), reason })?;
+        }
         if let Some(found) = &self.in_file
             && let Some(store) = found.open(options)?
         {

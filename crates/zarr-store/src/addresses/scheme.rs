@@ -1,8 +1,74 @@
 //! The schemes of URLs, and their percent encodings.
 
-/// The schemes of servers that are recognised if all clients are built.
-pub(crate) const SERVERS: [&str; 10] =
-    ["s3", "s3a", "gs", "az", "adl", "azure", "abfs", "abfss", "http", "https"];
+use std::fmt;
+
+/// A kind of server, by the scheme of its URLs.
+///
+/// # Examples
+/// ```
+/// use zarr_store::Service;
+///
+/// assert_eq!(Service::of("abfss://data@account.dfs.core.windows.net/x"), Some(Service::Azure));
+/// assert_eq!(Service::of("HTTPS://host/x"), Some(Service::Http));
+/// assert_eq!((Service::of("file:///x"), Service::of("x"), Service::of("ftp://x")), (None, None, None));
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Service {
+    /// Amazon S3, and servers of its protocol.
+    S3,
+    /// Google Cloud Storage.
+    GoogleCloud,
+    /// Azure Blob Storage and Data Lake Storage.
+    Azure,
+    /// Any other server of HTTP.
+    Http,
+}
+
+/// The schemes of servers. A build without a client knows its schemes too.
+const SCHEMES: [(&str, Service); 11] = [
+    ("s3", Service::S3),
+    ("s3a", Service::S3),
+    ("gs", Service::GoogleCloud),
+    ("gcs", Service::GoogleCloud),
+    ("az", Service::Azure),
+    ("adl", Service::Azure),
+    ("azure", Service::Azure),
+    ("abfs", Service::Azure),
+    ("abfss", Service::Azure),
+    ("http", Service::Http),
+    ("https", Service::Http),
+];
+
+impl Service {
+    /// The kind of server that a URL names, by its scheme; `None` for a path and for other schemes.
+    #[must_use]
+    pub fn of(url: &str) -> Option<Self> {
+        Self::of_scheme(scheme_of(url)?.0)
+    }
+
+    /// The kind of server of the URLs of a scheme, in lower or upper case.
+    pub(crate) fn of_scheme(scheme: &str) -> Option<Self> {
+        let known = SCHEMES.iter().find(|(name, _)| scheme.eq_ignore_ascii_case(name));
+        known.map(|(_, service)| *service)
+    }
+}
+
+impl fmt::Display for Service {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::S3 => "S3",
+            Self::GoogleCloud => "Google Cloud Storage",
+            Self::Azure => "Azure",
+            Self::Http => "HTTP",
+        })
+    }
+}
+
+/// Whether what stands before an `@` in URLs of a scheme is a container, not a user.
+pub(crate) fn has_container_first(scheme: &str) -> bool {
+    ["abfs", "abfss"].iter().any(|name| scheme.eq_ignore_ascii_case(name))
+}
 
 /// The schemes that this build can open.
 pub(crate) fn schemes() -> String {

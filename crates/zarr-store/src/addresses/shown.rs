@@ -1,6 +1,6 @@
 //! URLs without the secrets that they may contain.
 
-use crate::addresses::scheme::{SERVERS, scheme_of};
+use crate::addresses::scheme::{Service, has_container_first, scheme_of};
 
 /// The URL of a store as errors and logs may show it: without user and password, and without the
 /// part after `?` or `#`, where signed URLs have their signature. Paths are unchanged, so that they
@@ -42,7 +42,7 @@ pub fn shown_url(url: &str) -> String {
     let (slashes, rest) = rest.split_at(slashes);
     let authority_end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
     let authority = rest.get(..authority_end).unwrap_or_default();
-    let container = ["abfs", "abfss"].contains(&scheme.to_ascii_lowercase().as_str());
+    let container = has_container_first(scheme);
     let kept = match authority.rsplit_once('@') {
         Some((user, _)) if container && !user.contains(':') => rest,
         Some((user, _)) => rest.get(user.len().saturating_add(1)..).unwrap_or_default(),
@@ -84,7 +84,7 @@ pub fn without_secrets(message: &str) -> String {
         // Punctuation of the sentence around it.
         let bare = url.trim_end_matches([')', ']', ',', ';', '.', ':', '\'']);
         // A server's URL names its host after any number of slashes, also after none.
-        let is_server = SERVERS.iter().any(|server| scheme.eq_ignore_ascii_case(server));
+        let is_server = Service::of_scheme(scheme).is_some();
         let is_url = from.starts_with("://") || (is_server && bare.len() > scheme.len());
         if !is_url {
             searched = colon + 1;

@@ -24,12 +24,17 @@ pub(super) enum Refusal {
     Unsupported(String),
     /// It is not the answer to such a request.
     Wrong(String),
+    /// It sends the request to a place where it must not go.
+    Redirect(String),
+    /// It describes an object without its length.
+    Lengthless,
 }
 
 impl fmt::Display for Refusal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Unsupported(said) => f.write_str(said),
+            Self::Unsupported(said) | Self::Redirect(said) => f.write_str(said),
+            Self::Lengthless => f.write_str("the server does not say how long the object is"),
             Self::Wrong(said) => write!(f, "the server cannot be relied on: {said}"),
         }
     }
@@ -43,6 +48,9 @@ impl From<Refusal> for HttpError {
     }
 }
 
+/// The statuses of a put that is done.
+const PUT_STATUSES: [StatusCode; 3] = [StatusCode::OK, StatusCode::CREATED, StatusCode::NO_CONTENT];
+
 /// The answer to a request, as the backend understands it.
 pub(super) async fn understood(
     client: &HttpClient,
@@ -50,6 +58,12 @@ pub(super) async fn understood(
 ) -> Result<HttpResponse, HttpError> {
     let asked = Asked::of(&request);
     let root = root_of(&request);
+    // A copy within Azure has another status, until it is done.
+    let is_copy = request.headers().contains_key("x-ms-copy-source");
+    let is_head = request.method() == Method::HEAD;
+    // The whole object, or a part of it that says where it is.
+    let is_whole = request.method() == Method::GET && !request.headers().contains_key(RANGE);
+    let is_put = request.method() == Method::PUT && !is_copy;
     let answer = match request.method().as_str() {
         // Another method needs another signature.
         "HEAD" if !request.headers().contains_key(AUTHORIZATION) => look_up(client, request).await,
@@ -58,10 +72,48 @@ pub(super) async fn understood(
     }?;
     match (asked, root) {
         _ if !answer.status().is_success() => Ok(answer),
+        _ if is_put && !PUT_STATUSES.contains(&answer.status()) => {
+            let said = format!("it answers a put with the status {}", answer.status());
+            Err(Refusal::Wrong(said).into())
+        }
         (Some(asked), _) => page(&asked, answer).await,
         (None, Some(root)) => document(root, answer).await,
+        (None, None) if is_whole => with_length(answer).await,
+        (None, None) if answer.status() == StatusCode::PARTIAL_CONTENT => {
+            Ok(with_length_of_range(answer))
+        }
+        (None, None) if is_head && !answer.headers().contains_key(CONTENT_LENGTH) => {
+            Err(Refusal::Lengthless.into())
+        }
         (None, None) => Ok(answer),
     }
+}
+
+/// An answer with its length. One that comes in chunks has none, and the backend needs it: the object
+/// is received first.
+async fn with_length(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    if answer.headers().contains_key(CONTENT_LENGTH) {
+        return Ok(answer);
+    }
+    let (mut head, body) = answer.into_parts();
+    let body = received(body, None).await?;
+    head.headers.insert(CONTENT_LENGTH, body.len().into());
+    Ok(HttpResponse::from_parts(head, body.into()))
+}
+
+/// An answer to a part of an object, with the length of the part, as its range says.
+fn with_length_of_range(mut answer: HttpResponse) -> HttpResponse {
+    let range = answer.headers().get(CONTENT_RANGE).and_then(|range| range.to_str().ok());
+    let length = range.and_then(|range| {
+        let (from, to) = range.strip_prefix("bytes ")?.split_once('/')?.0.split_once('-')?;
+        let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+        to.checked_sub(from)?.checked_add(1)
+    });
+    let is_unknown = !answer.headers().contains_key(CONTENT_LENGTH);
+    if let Some(length) = length.filter(|_| is_unknown) {
+        answer.headers_mut().insert(CONTENT_LENGTH, length.into());
+    }
+    answer
 }
 
 /// The root element of the answer to a request whose success only the answer tells.
@@ -74,11 +126,15 @@ fn root_of(request: &HttpRequest) -> Option<&'static str> {
     }
 }
 
-/// Looks up an object by HEAD, or by GET on a server without HEAD. The backend takes the status 405
+/// Looks up an object by HEAD, or by GET on a server without HEAD, or without lengths in its answers. The backend takes the status 405
 /// for a missing object.
 async fn look_up(client: &HttpClient, request: HttpRequest) -> Result<HttpResponse, HttpError> {
     let answer = client.execute(request.clone()).await?;
-    if ![StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED].contains(&answer.status()) {
+    let is_unknown =
+        [StatusCode::METHOD_NOT_ALLOWED, StatusCode::NOT_IMPLEMENTED].contains(&answer.status());
+    let has_no_length =
+        answer.status().is_success() && !answer.headers().contains_key(CONTENT_LENGTH);
+    if !is_unknown && !has_no_length {
         return Ok(answer);
     }
     let mut whole = request;
@@ -88,7 +144,7 @@ async fn look_up(client: &HttpClient, request: HttpRequest) -> Result<HttpRespon
     let mut answer = client.execute(first_byte).await?;
     match answer.status() {
         // An empty object has no first byte.
-        StatusCode::RANGE_NOT_SATISFIABLE => client.execute(whole).await,
+        StatusCode::RANGE_NOT_SATISFIABLE => with_length(client.execute(whole).await?).await,
         StatusCode::PARTIAL_CONTENT => {
             let range = answer.headers().get(CONTENT_RANGE).and_then(|range| range.to_str().ok());
             let size = range.and_then(|range| range.rsplit_once('/')?.1.parse::<u64>().ok());
@@ -101,6 +157,7 @@ async fn look_up(client: &HttpClient, request: HttpRequest) -> Result<HttpRespon
             Ok(answer)
         }
         // A server without ranges sends the whole object, which the backend does not receive.
+        status if status.is_success() => with_length(answer).await,
         _ => Ok(answer),
     }
 }

@@ -15,15 +15,16 @@ use object_store::client::HttpError;
 use object_store::list::PaginatedListStore;
 use object_store::path::Path;
 use object_store::{
-    Error, GetOptions, GetResult, ListResult, ObjectMeta as Listed, ObjectStore as Backend,
-    ObjectStoreExt,
+    Attribute, Error, GetOptions, GetResult, ListResult, ObjectMeta as Listed,
+    ObjectStore as Backend, ObjectStoreExt,
 };
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, timeout};
 
 use super::folder_marker::is_folder_marker;
-use super::list::{Circle, key_of};
-use super::retry::{Cause, Limits, QUIET, Tries, is_unsupported};
+use super::list::key_of;
+use super::pages::Circle;
+use super::retry::{Cause, Limits, QUIET, Tries, is_lengthless, is_unsupported};
 use crate::errors::error::RemoteCause;
 use crate::store::read_range::OwnedReadRange;
 use crate::waiting::{OnWait, Waiting};
@@ -299,9 +300,23 @@ impl Client {
         let found = self.ask(&key, &path, &GetOptions::default()).await;
         let Some(found) = present(Operation::Get, &key, found)? else { return Ok((out, None)) };
         let meta = describe(&found.meta);
+        let encoding = found.attributes.get(&Attribute::ContentEncoding).cloned();
         reserve(&key, &mut out, meta.size)?;
         self.receive(&key, found, |_, bytes| out.extend_from_slice(bytes)).await?;
-        Ok((out, Some(meta)))
+        // Documents are JSON. Chunks may be encoded so on purpose, which their codecs tell.
+        let is_json = out.trim_ascii_start().starts_with(b"{");
+        match encoding {
+            Some(encoding) if key.is_document() && !is_json => {
+                let encoding = encoding.as_ref();
+                let message = format!(
+                    "the server sends it in the encoding {encoding:?}, which is not decoded; store it \
+                     without Content-Encoding"
+                );
+                let cause = io::Error::new(io::ErrorKind::InvalidData, message);
+                Err(StoreError::io(Operation::Get, &key, cause))
+            }
+            _ => Ok((out, Some(meta))),
+        }
     }
 
     pub(super) async fn head(self, key: Key) -> Result<Option<ObjectMeta>, StoreError> {
@@ -310,7 +325,21 @@ impl Client {
         let found = self.retrying(Cause::of_read, || {
             self.answer(Operation::Head, key.as_str(), self.backend.head(&path))
         });
-        Ok(present(Operation::Head, &key, found.await)?.map(|meta| describe(&meta)))
+        let found = match found.await {
+            // The first byte tells, and an empty object has none.
+            Err(error) if is_lengthless(&error) => {
+                let options = GetOptions { range: Some((0..1).into()), ..GetOptions::default() };
+                match self.ask(&key, &path, &options).await {
+                    Ok(found) => Ok(found.meta),
+                    Err(Error::NotFound { path, source }) => Err(Error::NotFound { path, source }),
+                    Err(_) => {
+                        self.ask(&key, &path, &GetOptions::default()).await.map(|found| found.meta)
+                    }
+                }
+            }
+            found => found,
+        };
+        Ok(present(Operation::Head, &key, found)?.map(|meta| describe(&meta)))
     }
 
     pub(super) async fn delete(self, key: Key) -> Result<(), StoreError> {

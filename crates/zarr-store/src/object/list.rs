@@ -1,17 +1,17 @@
 //! Listing, one page at a time.
 
-use std::collections::HashSet;
 use std::iter;
 use std::sync::Arc;
 
 use futures_util::stream::{self, BoxStream, Fuse};
 use futures_util::{StreamExt, TryStreamExt as _};
-use object_store::list::{PaginatedListOptions, PaginatedListResult, PaginatedListStore};
+use object_store::list::{PaginatedListOptions, PaginatedListStore};
 use object_store::path::Path;
 use object_store::{Error, ListResult, ObjectMeta};
 
 use super::client::{Client, children, describe, remote};
 use super::folder_marker::is_folder_marker;
+use super::pages::Course;
 use super::retry::Cause;
 use crate::processes::runtime;
 use crate::{DirEntry, Key, Listing, Operation, Prefix, StoreError};
@@ -134,42 +134,6 @@ fn page(
     })
 }
 
-/// A page of a listing led back to an earlier one.
-#[derive(Debug, thiserror::Error)]
-#[error("the server's listing leads in a circle: {0}")]
-pub(super) struct Circle(String);
-
-/// How far a listing has come.
-#[derive(Default)]
-pub(super) struct Course {
-    /// The token of the next page, which the first has none of.
-    token: Option<String>,
-    /// The tokens and the first objects of the pages before it.
-    tokens: HashSet<String>,
-    starts: HashSet<Path>,
-}
-
-impl Course {
-    /// The rest of the listing after a page. An error if the page leads back to an earlier one: the
-    /// listing would never end.
-    fn after(mut self, page: &PaginatedListResult) -> Result<Option<Self>, Error> {
-        let again = |what| Err(Error::Generic { store: "zarr-kit", source: Circle(what).into() });
-        if let Some(first) = page.result.objects.first()
-            && !self.starts.insert(first.location.clone())
-        {
-            return again(format!("two of its pages begin with {:?}", first.location.as_ref()));
-        }
-        let Some(token) = page.page_token.as_ref().filter(|token| !token.is_empty()) else {
-            return Ok(None);
-        };
-        if !self.tokens.insert(token.clone()) {
-            return again("a page leads to one that was already read".to_owned());
-        }
-        self.token = Some(token.clone());
-        Ok(Some(self))
-    }
-}
-
 impl Client {
     /// One page of a listing, and the rest.
     async fn page(
@@ -184,7 +148,7 @@ impl Client {
         let asked = self.retrying(Cause::of, || {
             let options = PaginatedListOptions {
                 delimiter: delimiter.map(Into::into),
-                page_token: course.token.clone(),
+                page_token: course.token(),
                 ..PaginatedListOptions::default()
             };
             let page = pages.list_paginated(start.as_deref(), options);

@@ -3,14 +3,21 @@
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod answers;
 mod client;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod connector;
 mod folder_marker;
 mod list;
 #[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
 mod listed;
 mod open;
+mod pages;
 mod put;
 mod ranges;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod redirects;
 mod retry;
+#[cfg(any(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+pub(crate) mod settings;
 
 use std::fmt;
 use std::io::IoSlice;

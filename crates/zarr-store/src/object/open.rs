@@ -3,16 +3,19 @@
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use std::sync::Arc;
 
-#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use object_store::path::Path;
 use object_store::{Error, ObjectStoreScheme};
 use url::Url;
 
 use super::client::{Origin, remote};
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+use super::redirects::Redirects;
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 use super::retry::Watch;
-use crate::addresses::scheme::{SERVERS, schemes};
-use crate::{Operation, StoreError, StoreOptions, shown_url, without_secrets};
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+use super::settings;
+use crate::addresses::scheme::{has_container_first, schemes};
+use crate::{Operation, Service, StoreError, StoreOptions, shown_url, without_secrets};
 
 pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, StoreError> {
     let refuse = |reason: String| StoreError::Url { url: shown_url(text), reason };
@@ -22,22 +25,34 @@ pub(super) fn from_url(text: &str, options: &StoreOptions) -> Result<Origin, Sto
                       they are percent-encoded, such as %20";
         return Err(refuse(reason.to_owned()));
     }
-    let url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
+    let mut url = Url::parse(text).map_err(|error| refuse(error.to_string()))?;
+    // As fsspec writes it. Neither is a scheme of the web, so that it can be set.
+    if url.scheme() == "gcs" {
+        let _set = url.set_scheme("gs");
+    }
+    let url = url;
     if url.query().is_some() || url.fragment().is_some() {
         return Err(refuse("a store's URL has no '?' or '#'; give settings as options".to_owned()));
     }
     // The clients would not send them, but would show them in errors.
-    let container = ["abfs", "abfss"].contains(&url.scheme());
+    let container = has_container_first(url.scheme());
     if url.password().is_some() || (!url.username().is_empty() && !container) {
         let reason = "a store's URL has no user and password; the environment or options have them";
         return Err(refuse(reason.to_owned()));
     }
-    let (scheme, base) = ObjectStoreScheme::parse(&url).map_err(|error| {
-        refuse(match SERVERS.contains(&url.scheme()) {
-            true => without_secrets(&error.to_string()),
-            false => no_client(&url),
-        })
-    })?;
+    let service = Service::of_scheme(url.scheme());
+    let parsed = match service {
+        // The URL of an object store is one of HTTP like any other, where its client would take
+        // credentials along.
+        Some(Service::Http) if options.is_anonymous() => Path::from_url_path(url.path())
+            .map(|base| (ObjectStoreScheme::Http, base))
+            .map_err(|error| without_secrets(&error.to_string())),
+        service => ObjectStoreScheme::parse(&url).map_err(|error| match service {
+            Some(_) => without_secrets(&error.to_string()),
+            None => no_client(&url),
+        }),
+    };
+    let (scheme, base) = parsed.map_err(refuse)?;
     let fail = |error: Error| remote(Operation::Open, shown_url(text), error);
     match scheme {
         #[cfg(feature = "aws")]
@@ -61,20 +76,29 @@ fn no_client(url: &Url) -> String {
     format!("this build has no client for {}: but for {built}", url.scheme())
 }
 
-/// Sets each option in `builder`, with keys parsed to the type that its `with_config` takes.
+/// A builder with all settings of its service, whose keys have the type that its `with_config` takes.
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
 macro_rules! configure {
-    ($builder:expr, $options:expr, $refuse:expr) => {{
+    ($builder:expr, $service:expr, $options:expr, $refuse:expr) => {{
         let mut builder = $builder;
-        for (name, value) in $options.settings() {
-            let key = name
-                .to_ascii_lowercase()
-                .parse()
-                .map_err(|_| $refuse(format!("the option {name:?} is unknown for this store")))?;
+        for (key, value) in settings::read($service, $options).map_err($refuse)? {
             builder = builder.with_config(key, value);
         }
-        builder.with_http_connector(Watch).with_retry(retry($options))
+        builder.with_http_connector(watch($service, $options)).with_retry(retry($options))
     }};
+}
+
+#[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
+fn watch(service: Service, options: &StoreOptions) -> Watch {
+    let redirects = match service {
+        Service::Http if options.has_only_targets() => Redirects::OfReadsHere,
+        Service::Http => Redirects::OfReads,
+        Service::S3 => {
+            Redirects::Refused("; if the bucket is in another region, set the region (AWS_REGION)")
+        }
+        Service::GoogleCloud | Service::Azure => Redirects::Refused(""),
+    };
+    Watch { redirects, anonymous: options.is_anonymous() }
 }
 
 #[cfg(any(feature = "aws", feature = "gcp", feature = "azure", feature = "http"))]
@@ -105,8 +129,8 @@ fn aws(
 ) -> Result<Origin, StoreError> {
     use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 
-    let builder = AmazonS3Builder::from_env().with_url(url.as_str());
-    let builder = configure!(builder, options, refuse);
+    let builder = AmazonS3Builder::new().with_url(url.as_str());
+    let builder = configure!(builder, Service::S3, options, &refuse);
     let conditional = builder.get_config_value(&AmazonS3ConfigKey::ConditionalPut);
     let conditional = conditional.as_deref().map(str::trim) != Some("disabled");
     let endpoint = [AmazonS3ConfigKey::S3Endpoint, AmazonS3ConfigKey::Endpoint]
@@ -129,8 +153,17 @@ fn gcp(
     refuse: impl Fn(String) -> StoreError,
     fail: impl Fn(Error) -> StoreError,
 ) -> Result<Origin, StoreError> {
-    let builder = object_store::gcp::GoogleCloudStorageBuilder::from_env().with_url(url.as_str());
-    Ok(paged(configure!(builder, options, refuse).build().map_err(fail)?, base, true))
+    use object_store::StaticCredentialProvider;
+    use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder};
+
+    let mut builder = GoogleCloudStorageBuilder::new().with_url(url.as_str());
+    if options.is_anonymous() {
+        // So that the client does not look for any.
+        let nobody = GcpCredential { bearer: String::new() };
+        builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
+    }
+    let builder = configure!(builder, Service::GoogleCloud, options, &refuse);
+    Ok(paged(builder.build().map_err(fail)?, base, true))
 }
 
 #[cfg(feature = "azure")]
@@ -141,8 +174,9 @@ fn azure(
     refuse: impl Fn(String) -> StoreError,
     fail: impl Fn(Error) -> StoreError,
 ) -> Result<Origin, StoreError> {
-    let builder = object_store::azure::MicrosoftAzureBuilder::from_env().with_url(url.as_str());
-    Ok(paged(configure!(builder, options, refuse).build().map_err(fail)?, base, true))
+    let builder = object_store::azure::MicrosoftAzureBuilder::new().with_url(url.as_str());
+    let builder = configure!(builder, Service::Azure, options, &refuse);
+    Ok(paged(builder.build().map_err(fail)?, base, true))
 }
 
 #[cfg(feature = "http")]
@@ -161,7 +195,8 @@ fn http(
     if url.scheme() == "http" {
         builder = builder.with_config(ClientConfigKey::AllowHttp, "true");
     }
-    let backend = Arc::new(configure!(builder, options, refuse).build().map_err(fail)?);
+    let builder = configure!(builder, Service::Http, options, &refuse);
+    let backend = Arc::new(builder.build().map_err(fail)?);
     let space = Some(url[url::Position::BeforeHost..url::Position::AfterPort].to_owned());
     // Many servers of WebDAV list only one folder at a time: some refuse `Depth: infinity`, and some
     // take it for 1.

@@ -114,6 +114,11 @@ pub(super) fn is_wrong(error: &Error) -> bool {
     iter::successors(error.source(), |&cause| cause.source()).any(watch::is_wrong)
 }
 
+/// Whether the server described an object without its length.
+pub(super) fn is_lengthless(error: &Error) -> bool {
+    iter::successors(error.source(), |&cause| cause.source()).any(watch::is_lengthless)
+}
+
 /// Set once a request may have been executed although its response does not say so. It is attached
 /// to the request, since a backend retries requests by itself.
 #[derive(Debug, Clone, Default)]
@@ -138,12 +143,13 @@ mod watch {
     use futures_util::StreamExt;
     use object_store::ClientOptions;
     use object_store::client::{
-        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
-        HttpService, ReqwestConnector,
+        HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
     };
 
     use super::Unanswered;
     use crate::object::answers::{Refusal, understood};
+    use crate::object::connector;
+    use crate::object::redirects::Redirects;
 
     /// Whether it is the error of a request with an incomplete response.
     pub(super) fn is_lost(error: &(dyn Error + 'static)) -> bool {
@@ -165,6 +171,11 @@ mod watch {
         matches!(error.downcast_ref(), Some(Refusal::Wrong(_)))
     }
 
+    /// Whether it is [`Refusal::Lengthless`].
+    pub(super) fn is_lengthless(error: &(dyn Error + 'static)) -> bool {
+        matches!(error.downcast_ref(), Some(Refusal::Lengthless))
+    }
+
     /// The most bytes of the body of an error that are read.
     const MOST_READ: usize = 64 << 10;
     /// The most characters of them that messages show: error codes are at the start.
@@ -172,7 +183,7 @@ mod watch {
 
     /// A response that is an error, with the start of its body. If the body breaks off, the response
     /// is lost, and the backend notices this too late to repeat the request.
-    async fn refusal(answer: HttpResponse) -> Result<HttpResponse, HttpError> {
+    async fn refusal(answer: HttpResponse, anonymous: bool) -> Result<HttpResponse, HttpError> {
         let (head, body) = answer.into_parts();
         let mut pieces = body.bytes_stream();
         let mut said = Vec::new();
@@ -188,27 +199,40 @@ mod watch {
             said.truncate(end);
             said.push('…');
         }
+        if anonymous && matches!(head.status.as_u16(), 401 | 403) {
+            said.push_str(ANONYMOUS);
+        }
         if head.status.as_u16() == 501 {
             return Err(Refusal::Unsupported(format!("501 Not Implemented: {said}")).into());
         }
         Ok(HttpResponse::from_parts(head, said.into()))
     }
 
+    /// What is added to a refusal of a request without credentials.
+    const ANONYMOUS: &str = " (it was asked without credentials, since a document leads to it; if you \
+                             trust the document, name the place as a target: by --targets, in Python \
+                             by the setting targets)";
+
     /// Creates clients that observe their requests.
     #[derive(Debug)]
-    pub(in super::super) struct Watch;
+    pub(in super::super) struct Watch {
+        pub(in super::super) redirects: Redirects,
+        /// Whether the requests have no credentials since a document led there.
+        pub(in super::super) anonymous: bool,
+    }
 
     impl HttpConnector for Watch {
         fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-            // A provider that the program has installed stays.
-            let _installed = rustls::crypto::ring::default_provider().install_default();
-            let client = ReqwestConnector::default().connect(options)?;
-            Ok(HttpClient::new(Watched(client)))
+            let client = connector::connect(options, self.redirects)?;
+            Ok(HttpClient::new(Watched { client, anonymous: self.anonymous }))
         }
     }
 
     #[derive(Debug)]
-    struct Watched(HttpClient);
+    struct Watched {
+        client: HttpClient,
+        anonymous: bool,
+    }
 
     impl HttpService for Watched {
         fn call<'a, 'b>(
@@ -221,8 +245,10 @@ mod watch {
         {
             Box::pin(async move {
                 let unanswered = request.extensions().get::<Unanswered>().cloned();
-                let answer = match understood(&self.0, request).await {
-                    Ok(answer) if !answer.status().is_success() => refusal(answer).await,
+                let answer = match understood(&self.client, request).await {
+                    Ok(answer) if !answer.status().is_success() => {
+                        refusal(answer, self.anonymous).await
+                    }
                     answer => answer,
                 };
                 let is_lost = match &answer {
@@ -251,6 +277,10 @@ mod watch {
     }
 
     pub(super) fn is_wrong(_: &(dyn std::error::Error + 'static)) -> bool {
+        false
+    }
+
+    pub(super) fn is_lengthless(_: &(dyn std::error::Error + 'static)) -> bool {
         false
     }
 }

@@ -82,9 +82,18 @@ pub(crate) fn wait<T: Send + 'static>(
     match receiver.recv() {
         Ok(Ok(result)) => result,
         // A panic within a client library ends the operation, not the process.
-        Ok(Err(panic)) => Err(fail(format!("the client panicked: {}", said(&*panic)).into())),
+        Ok(Err(panic)) => Err(fail(failed(said(&*panic)).into())),
         Err(closed) => Err(fail(closed.into())),
     }
+}
+
+/// The cause of an error after a panic within a client library, which met what it did not expect: an
+/// answer of the server, or a setting.
+fn failed(said: &str) -> String {
+    format!(
+        "the client library cannot handle this request or its answer ({said}); check the address and \
+         the settings of the store"
+    )
 }
 
 /// The message of a panic.
@@ -142,11 +151,8 @@ impl<T> Future for Task<T> {
         polled.map(|joined| {
             // A panic within a client library ends the operation, not the process.
             joined.unwrap_or_else(|error| {
-                Err(StoreError::Remote {
-                    operation: self.operation,
-                    key: self.name.clone(),
-                    cause: Box::new(error),
-                })
+                let cause = failed(&error.to_string()).into();
+                Err(StoreError::Remote { operation: self.operation, key: self.name.clone(), cause })
             })
         })
     }

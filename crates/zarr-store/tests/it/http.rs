@@ -259,7 +259,11 @@ fn urls_and_options_that_are_not_understood() {
         open("http://", &none),
         open("http://host/a\tb", &none),
         open("http://host/ab ", &none),
+        // A misspelled setting would do nothing.
+        open("memory:", &none.clone().setting("colour", "secret")),
+        open("data.zarr", &none.clone().setting("AWS_REGOIN", "secret")),
     ];
+    assert!(open_url("memory:", &none.clone().setting("timeout", "30 s")).is_ok());
     // The rest of it says what this build has.
     let unknown = open("gopher://host/x", &none);
     assert!(unknown.contains("has no client for gopher: but for file:, memory:,"), "{unknown}");

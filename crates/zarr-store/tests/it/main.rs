@@ -5,6 +5,8 @@
 #[cfg(all(feature = "aws", feature = "http"))]
 mod blocking;
 mod conformance;
+#[cfg(all(feature = "aws", feature = "http"))]
+mod encodings;
 mod fault;
 #[cfg(feature = "aws")]
 mod folder_markers;
@@ -28,6 +30,8 @@ mod object;
 mod place;
 #[cfg(unix)]
 mod processes;
+#[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]
+mod redirects;
 #[cfg(all(unix, feature = "aws"))]
 mod s3;
 #[cfg(all(feature = "aws", feature = "azure", feature = "gcp", feature = "http"))]

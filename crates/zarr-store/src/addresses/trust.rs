@@ -1,0 +1,178 @@
+//! Where documents may lead, and whether with credentials.
+//!
+//! A reference file or a virtual join may come from anybody. Whatever places it names, and however
+//! their URLs are spelled: the reader's credentials go only to places that the reader has named, and
+//! to the bucket that the document itself is in.
+
+use crate::addresses::scheme::{percent_decoded_leniently, scheme_of};
+use crate::{Service, StoreError, StoreOptions, shown_url};
+
+impl StoreOptions {
+    /// The options for the place `to`, to which a document at the path or URL `from` leads: a server
+    /// gets no credentials, unless [`target`](Self::target) allows the place, or it is in the bucket
+    /// of the document, spelled in the same way.
+    ///
+    /// For the documents of these options it is the same: what a place without credentials leads to
+    /// gets none either.
+    ///
+    /// # Errors
+    /// [`StoreError::Url`] for a place on a server that is no target, with
+    /// [`only_targets`](Self::only_targets).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_store::StoreOptions;
+    ///
+    /// let options = StoreOptions::new().target("s3://ours").only_targets(true);
+    /// assert!(options.following("refs.json", "s3://ours/x").is_ok());
+    /// assert!(options.following("refs.json", "https://host/x").is_err());
+    /// # Ok::<(), zarr_store::StoreError>(())
+    /// ```
+    pub fn following(&self, from: &str, to: &str) -> Result<Self, StoreError> {
+        if Service::of(to).is_none() {
+            return Ok(self.clone());
+        }
+        let is_target = self.is_target(to);
+        if self.only_targets && !is_target {
+            return Err(StoreError::Url { url: shown_url(to), reason: NO_TARGET.to_owned() });
+        }
+        let is_own = bucket_of(from).is_some_and(|own| bucket_of(to) == Some(own));
+        let mut options = self.clone();
+        options.anonymous = !is_target && (self.anonymous || !is_own);
+        Ok(options)
+    }
+
+    /// Whether [`target`](Self::target) allows a URL.
+    #[must_use]
+    pub fn is_target(&self, url: &str) -> bool {
+        self.targets.iter().any(|target| is_within(url, target))
+    }
+}
+
+/// Why a place is refused.
+const NO_TARGET: &str = "a document leads to it, and only the named targets are allowed (--only-targets; \
+                         in Python the setting only_targets); if you trust the document, name the \
+                         place as a target";
+
+/// Whether a URL is another one, or lies below it. Both are compared as they are spelled; a URL that
+/// clients take for another one lies nowhere.
+fn is_within(url: &str, above: &str) -> bool {
+    let above = above.trim_end_matches('/');
+    let Some(rest) = url.strip_prefix(above) else { return false };
+    let is_dots = |name: &str| matches!(percent_decoded_leniently(name).as_deref(), Ok("." | ".."));
+    let is_plain = !rest.contains(['\\', '?', '#']) && !rest.split('/').any(is_dots);
+    Service::of(above).is_some() && (rest.is_empty() || rest.starts_with('/')) && is_plain
+}
+
+/// The bucket or server of a URL, in one spelling; `None` for a path, and for a URL that may be
+/// understood in several ways.
+fn bucket_of(url: &str) -> Option<String> {
+    let (scheme, rest) = scheme_of(url)?;
+    let service = Service::of_scheme(scheme)?;
+    let rest = rest.strip_prefix("//")?;
+    let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
+    let authority = authority.to_ascii_lowercase();
+    if authority.is_empty() || authority.contains(['\\', '?', '#', '%']) || url.contains('\\') {
+        return None;
+    }
+    // Some services have the bucket in the path.
+    let ends = |end: &str| authority.ends_with(end);
+    let is_path_style = service == Service::Http
+        && ((ends("amazonaws.com") && authority.starts_with("s3"))
+            || ends("cloudflarestorage.com")
+            || ends("core.windows.net")
+            || ends("fabric.microsoft.com"));
+    let in_path = if is_path_style { path.split('/').next() } else { None };
+    let scheme = match service {
+        Service::S3 => "s3".to_owned(),
+        Service::GoogleCloud => "gs".to_owned(),
+        // The account of `abfss://container@account` is part of it.
+        Service::Azure if authority.contains('@') => "abfs".to_owned(),
+        Service::Azure => "az".to_owned(),
+        Service::Http if authority.contains('@') => return None,
+        Service::Http => scheme.to_ascii_lowercase(),
+    };
+    Some(format!("{scheme}://{authority}/{}", in_path.unwrap_or_default()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_anonymous(options: &StoreOptions, from: &str, to: &str) -> bool {
+        options.following(from, to).expect("may lead anywhere").anonymous
+    }
+
+    #[test]
+    fn credentials_stay_in_the_bucket_of_the_document() {
+        let options = StoreOptions::new();
+        for (from, to) in [
+            ("s3://b/refs", "s3://b/x"),
+            ("s3://b", "S3://b/x"),
+            ("s3a://B/refs", "s3://b/x"),
+            ("gcs://b/refs", "gs://b/x"),
+            ("az://c/refs", "abfs://c/x"),
+            ("abfss://c@a.dfs.core.windows.net/r", "abfs://c@a.dfs.core.windows.net/x"),
+            ("https://s3.eu-west-1.amazonaws.com/b/r", "https://s3.eu-west-1.amazonaws.com/b/x"),
+            ("https://b.s3.amazonaws.com/r", "https://b.s3.amazonaws.com/x/y"),
+            ("https://a.blob.core.windows.net/c/r", "https://a.blob.core.windows.net/c/x"),
+            ("http://host:80/r", "http://HOST:80/x"),
+        ] {
+            assert!(!is_anonymous(&options, from, to), "{from} {to}");
+            // What is read without them leads to nothing that is read with them.
+            let anonymous = options.following("refs.json", from).expect("may lead anywhere");
+            assert!(is_anonymous(&anonymous, from, to), "{from} {to}");
+        }
+        for (from, to) in [
+            ("refs.json", "s3://b/x"),
+            ("/refs.json", "https://b.s3.amazonaws.com/x"),
+            ("file:///refs.json", "gs://b/x"),
+            ("s3://b/refs", "s3://c/x"),
+            ("s3://b/refs", "s3://b.evil/x"),
+            ("s3://b/refs", "gs://b/x"),
+            ("s3://b/refs", "https://b.s3.amazonaws.com/x"),
+            ("s3://b/refs", "s3://b\\evil/x"),
+            ("s3://b/refs", "s3:b/x"),
+            ("https://s3.amazonaws.com/b/r", "https://s3.amazonaws.com/c/x"),
+            ("https://x.r2.cloudflarestorage.com/b/r", "https://y.r2.cloudflarestorage.com/b/x"),
+            ("https://a.blob.core.windows.net/c/r", "https://a.blob.core.windows.net/d/x"),
+            ("az://c/refs", "abfss://c@other.dfs.core.windows.net/x"),
+            ("abfss://c@a.dfs.core.windows.net/r", "abfss://c@b.dfs.core.windows.net/x"),
+            ("http://host/r", "http://host@evil/x"),
+            ("http://me@host/r", "http://me@host/x"),
+        ] {
+            assert!(is_anonymous(&options, from, to), "{from} {to}");
+        }
+    }
+
+    #[test]
+    fn targets_are_named_as_they_are_spelled() {
+        let options = StoreOptions::new().target("s3://b/data/").target("https://host");
+        for url in ["s3://b/data", "s3://b/data/x", "s3://b/data/a/..b", "https://host/x"] {
+            assert!(options.is_target(url), "{url}");
+            assert!(!is_anonymous(&options, "refs.json", url), "{url}");
+        }
+        for url in [
+            "s3://b/data2",
+            "s3://b/data/../x",
+            "s3://b/data/./x",
+            "s3://b/data/%2e%2E/x",
+            "https://host/a/..\\..\\x",
+            "https://host?x",
+            "https://host@evil/x",
+            "https://host:80/x",
+            "https://host.evil/x",
+            "S3://b/data/x",
+            "/data",
+        ] {
+            assert!(!options.is_target(url), "{url}");
+        }
+        let only = options.only_targets(true);
+        assert!(only.following("refs.json", "https://host/x").is_ok());
+        let error = only.following("s3://b/refs", "s3://b/x?sig=SECRET").expect_err("no target");
+        assert!(error.to_string().contains("--only-targets"), "{error}");
+        assert!(!error.to_string().contains("SECRET"));
+        // No server.
+        assert!(only.following("refs.json", "data/x").is_ok());
+    }
+}
