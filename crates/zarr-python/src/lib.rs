@@ -21,6 +21,7 @@ use std::ffi::OsString;
 
 use pyo3::prelude::*;
 use pyo3::types::PyString;
+use zarr_kit::array::store::Service;
 use zarr_kit::metadata::Printable;
 
 use crate::process::writes::Counted;
@@ -39,6 +40,17 @@ fn main_from(py: Python<'_>, args: Vec<OsString>) -> u8 {
 #[pyfunction]
 fn printable(text: &Bound<'_, PyString>) -> String {
     Printable(text.to_string_lossy()).to_string()
+}
+
+/// The kind of server that a URL names, as the scheme that its URLs have; None for a path.
+#[pyfunction]
+fn service(url: &str) -> Option<&'static str> {
+    Some(match Service::of(url)? {
+        Service::S3 => "s3",
+        Service::GoogleCloud => "gs",
+        Service::Azure => "az",
+        _ => "http",
+    })
 }
 
 #[pymodule]
@@ -71,6 +83,8 @@ mod _native {
     use super::printable;
     #[pymodule_export]
     use super::process::writes::{writes, wrote};
+    #[pymodule_export]
+    use super::service;
     #[pymodule_export]
     use super::stores::objects::{PyObjects, references, stored_bytes};
     #[pymodule_export]

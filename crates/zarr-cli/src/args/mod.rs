@@ -49,10 +49,13 @@ pub(crate) struct Args {
     /// For URLs: seconds after which to give up on a server that does not answer [default: 180].
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "SECONDS", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) timeout: Option<u32>,
-    /// For reference files: another folder or URL to which they may lead. It is read with credentials.
-    /// May be given several times.
+    /// For reference files and virtual joins: another folder or URL to which they may lead. It is read
+    /// with credentials. May be given several times.
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "PLACE")]
     pub(crate) targets: Vec<String>,
+    /// Let reference files lead only to the places of --targets, and virtual joins to no other server.
+    #[arg(long, global = true, help_heading = GLOBAL)]
+    pub(crate) only_targets: bool,
     /// For zip archives and reference files: the largest size, in MiB, of a document such as zarr.json
     /// [default: 256].
     #[arg(long, global = true, help_heading = GLOBAL, value_name = "MIB")]

@@ -1,5 +1,7 @@
 //! Explains messages of servers and their clients, with the remedy.
 
+use zarr_kit::array::store::Service;
+
 /// The beginnings of clients' messages, which follow the request.
 const CLIENTS: [&str; 6] = [
     "Generic S3 error: ",
@@ -10,47 +12,28 @@ const CLIENTS: [&str; 6] = [
     "The operation lacked ",
 ];
 
+/// The beginnings of what zarr-store says in place of a client.
+const OWN: [&str; 3] =
+    ["the server redirects", "the server cannot be relied on: ", "the server does not list: "];
+
 /// Metadata addresses from which machines in a cloud get credentials; unreachable outside a cloud.
 const CREDENTIALS: [&str; 2] = ["://169.254.169.254/", "://metadata.google.internal/"];
 
-/// A service for objects, by the scheme of its URLs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Service {
-    S3,
-    Gcs,
-    Azure,
-    Http,
-}
-
-impl Service {
-    fn of(place: &str) -> Option<Self> {
-        let (scheme, _) = place.split_once("://")?;
-        match scheme.to_ascii_lowercase().as_str() {
-            "s3" | "s3a" => Some(Self::S3),
-            "gs" => Some(Self::Gcs),
-            "az" | "azure" | "abfs" | "abfss" | "adl" => Some(Self::Azure),
-            "http" | "https" => Some(Self::Http),
-            _ => None,
+/// The variables that give access.
+fn variables(service: Service) -> &'static str {
+    match service {
+        Service::S3 => {
+            "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
+             public bucket"
         }
-    }
-
-    /// The variables that give access.
-    fn variables(self) -> &'static str {
-        match self {
-            Self::S3 => {
-                "set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_SKIP_SIGNATURE=true for a \
-                 public bucket"
-            }
-            Self::Gcs => {
-                "set GOOGLE_APPLICATION_CREDENTIALS, or GOOGLE_SKIP_SIGNATURE=true for a public \
-                 bucket"
-            }
-            Self::Azure => {
-                "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or \
-                 AZURE_SKIP_SIGNATURE=true for a public container"
-            }
-            Self::Http => "credentials are not sent to plain servers; use a URL that needs none",
+        Service::GoogleCloud => {
+            "set GOOGLE_APPLICATION_CREDENTIALS, or GOOGLE_SKIP_SIGNATURE=true for a public bucket"
         }
+        Service::Azure => {
+            "set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or \
+             AZURE_SKIP_SIGNATURE=true for a public container"
+        }
+        _ => "credentials are not sent to plain servers; use a URL that needs none",
     }
 }
 
@@ -66,7 +49,13 @@ pub(crate) fn explained(place: &str, text: &str) -> Option<String> {
 fn meaning(service: Service, said: &str) -> Option<String> {
     let has = |part: &str| said.contains(part);
     if CREDENTIALS.iter().any(|address| has(address)) || has("Account must be specified") {
-        return Some(format!("no credentials were found; {}", service.variables()));
+        return Some(format!("no credentials were found; {}", variables(service)));
+    }
+    // What the library says of a request itself has its remedy.
+    for own in OWN {
+        if let Some(at) = said.find(own) {
+            return said.get(at..).map(str::to_owned);
+        }
     }
     if has("NoSuchBucket") || has("ContainerNotFound") {
         return Some(match service {
@@ -78,12 +67,18 @@ fn meaning(service: Service, said: &str) -> Option<String> {
             Service::Azure => "there is no such container; check its name and \
                                AZURE_STORAGE_ACCOUNT_NAME"
                 .to_owned(),
-            Service::Gcs | Service::Http => "there is no such bucket; check its name".to_owned(),
+            _ => "there is no such bucket; check its name".to_owned(),
         });
     }
     if let Some(status) = ["401 Unauthorized", "403 Forbidden"].iter().find(|status| has(status)) {
         let code = code(said).map_or_else(String::new, |code| format!(", {code}"));
-        let variables = service.variables();
+        let variables = variables(service);
+        // The store says it where a document led.
+        if let Some(at) = said.find("it was asked without credentials") {
+            let said = said.get(at..).unwrap_or_default();
+            let said = said.split(')').next().unwrap_or_default();
+            return Some(format!("the server refuses access ({status}{code}); {said}"));
+        }
         // The store says it of reads.
         let missing = said.find("; the object may be missing").and_then(|at| said.get(at..));
         let missing = missing.unwrap_or_default();
@@ -91,7 +86,7 @@ fn meaning(service: Service, said: &str) -> Option<String> {
     }
     // Of one of the objects of a bulk deletion, which as a whole has succeeded.
     if service == Service::S3 && has("(code: AccessDenied)") {
-        let variables = service.variables();
+        let variables = variables(service);
         return Some(format!("the server refuses access (AccessDenied); {variables}"));
     }
     if service == Service::S3 && (has("PermanentRedirect") || has("redirect without LOCATION")) {

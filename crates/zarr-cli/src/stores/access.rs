@@ -27,6 +27,8 @@ pub(crate) struct Access {
     timeout: Option<Duration>,
     /// The places to which references may lead.
     targets: Vec<String>,
+    /// Whether they are the only ones.
+    only_targets: bool,
     /// The most MiB of a document in an archive, if not the library's default.
     documents: Option<NonZeroU32>,
     /// Whether virtual joins may name members outside of their folders.
@@ -46,6 +48,7 @@ impl Access {
         Self {
             timeout: args.timeout.map(|seconds| Duration::from_secs(seconds.into())),
             targets: args.targets.clone(),
+            only_targets: args.only_targets,
             documents: args.documents,
             outside_members: args.outside_members,
             outside_links: args.outside_links,
@@ -70,11 +73,12 @@ impl Access {
 
 /// How stores are opened.
 pub(crate) fn store_options() -> StoreOptions {
-    let Access { timeout, targets, documents, outside_links, durability, waited, .. } =
-        CURRENT.with_borrow(Clone::clone);
+    let Access {
+        timeout, targets, only_targets, documents, outside_links, durability, waited, ..
+    } = CURRENT.with_borrow(Clone::clone);
     let options =
         StoreOptions::new().openers(OPENERS).on_wait(move |waiting| tell(&waited, waiting));
-    let options = options.outside_links(outside_links);
+    let options = options.outside_links(outside_links).only_targets(only_targets);
     let options = options.durability(match durability {
         Survives::ProcessEnd => Durability::ProcessEnd,
         Survives::PowerFailure => Durability::PowerFailure,

@@ -143,7 +143,8 @@ impl NodeStore {
         let cause = match virtual_join::open_store(path, &join_options(options)) {
             Ok(store) => {
                 let store = listable(path, store);
-                let is_quick = !is_remote(path) && !virtual_join::is_virtual_join(path);
+                let is_quick =
+                    store::Service::of(path).is_none() && !virtual_join::is_virtual_join(path);
                 let (path, session) = (path.to_owned(), Mutex::default());
                 return Ok(Self { shown, store, folder, is_quick, path, made, session });
             }
@@ -172,7 +173,7 @@ impl NodeStore {
             (StoreError::Io { cause, .. }, Some(folder)) => {
                 CliError::Folder { place: shown, folder, cause }
             }
-            _ if !cfg!(feature = "remote") && is_remote(path) => {
+            _ if !cfg!(feature = "remote") && store::Service::of(path).is_some() => {
                 CliError::NotRemote { place: shown }
             }
             // The error contains the place, as a URL without secrets.
@@ -398,8 +399,8 @@ fn prefix_of(path: &str, mut names: Vec<String>) -> Result<Prefix, CliError> {
 
 /// The store, which lists by metadata if it is on a server that does not list.
 fn listable(path: &str, store: Hierarchy) -> Hierarchy {
-    match store::scheme(path).as_deref() {
-        Some("http" | "https") => store.with_store(unlisted(Arc::clone(&store))),
+    match store::Service::of(path) {
+        Some(store::Service::Http) => store.with_store(unlisted(Arc::clone(&store))),
         _ => store,
     }
 }
@@ -407,10 +408,4 @@ fn listable(path: &str, store: Hierarchy) -> Hierarchy {
 /// Whether a path or URL leads to or into a file that holds a store.
 pub(crate) fn is_in_file(path: &str) -> bool {
     store::Place::parse(path, &store_options()).is_ok_and(|place| place.is_in_file())
-}
-
-/// Whether a build with the feature `remote` opens a URL.
-fn is_remote(path: &str) -> bool {
-    const SCHEMES: [&str; 9] = ["s3", "s3a", "gs", "az", "abfs", "abfss", "azure", "http", "https"];
-    store::scheme(path).is_some_and(|scheme| SCHEMES.contains(&scheme.as_str()))
 }

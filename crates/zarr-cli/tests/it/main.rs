@@ -64,6 +64,8 @@ mod sparse;
 mod strings;
 #[cfg(test)]
 mod support;
+#[cfg(all(test, feature = "remote"))]
+mod trust;
 #[cfg(test)]
 mod types;
 #[cfg(test)]

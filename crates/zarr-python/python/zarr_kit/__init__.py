@@ -131,7 +131,8 @@ def open(
     storage_options
         Settings of the store, such as ``aws_region``. Take credentials from the environment
         instead if you can: settings are part of a pickled array. ``targets`` lists folders and
-        URLs to which a reference file may lead, besides its own folder; ``outside_members=True``
+        URLs to which a reference file may lead, besides its own folder, and with
+        ``only_targets=True`` no others; ``outside_members=True``
         lets a virtual join lead out of its folder, and ``outside_links=True`` symbolic links out
         of the store's folder; ``max_document`` is how many MiB (256) a document may have that is
         deflated in a zip archive or that a reference leads to; ``durability="power-failure"``

@@ -148,8 +148,8 @@ def _text(place: Any) -> str:
     return os.path.expanduser(text)
 
 
-_CLIENTS = dict(s3="AWS_", s3a="AWS_", gs="GOOGLE_", az="AZURE_", adl="AZURE_", azure="AZURE_", abfs="AZURE_", abfss="AZURE_")
-"""How the variables begin that the client of a scheme reads."""
+_CLIENTS = {"s3": "AWS_", "gs": "GOOGLE_", "az": "AZURE_"}
+"""How the variables begin that the client of a service reads."""
 
 _SECRETS = {
     "AWS_": (
@@ -208,7 +208,7 @@ def without_secrets(
 
 def _secrets(url: str) -> tuple[str, list[list[str]]]:
     """How the variables of a store's client begin, and the names of each of its secrets."""
-    begin = _CLIENTS.get(url.partition("://")[0].lower(), "")
+    begin = _CLIENTS.get(_native.service(url) or "", "")
     return begin, [names.split() for names in _SECRETS.get(begin, ())]
 
 

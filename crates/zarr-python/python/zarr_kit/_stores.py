@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from zarr.storage import FsspecStore, LocalStore, MemoryStore, ObjectStore, WrapperStore, ZipStore
 
+from . import _native
 from ._store import encoded
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _of_protocol(protocols: str | tuple[str, ...], path: str) -> str | None:
         return path
     if protocol == "memory":
         return ""
-    if protocol not in ("s3", "s3a", "gs", "gcs", "az", "adl", "abfs", "abfss"):
+    if _native.service(f"{protocol}:") is None:
         return None
     bucket, _, prefix = path.removeprefix(f"{protocol}://").strip("/").partition("/")
     return _url(bucket, prefix, protocol)
@@ -123,7 +124,6 @@ def _of_fsspec(store: FsspecStore) -> StoreUrl | None:
         "endpoint": endpoint,
         "region": client.get("region_name"),
         "skip_signature": "true" if options.get("anon") else None,
-        "allow_http": "true" if str(endpoint).startswith("http:") else None,
     }
     settings = {name: str(value) for name, value in named.items() if value is not None}
     bucket, _, prefix = store.path.strip("/").partition("/")

@@ -9,7 +9,7 @@ use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use zarr_kit::array::node::{DOCUMENTS, METADATA_KEY};
 use zarr_kit::array::store::{
-    Durability, Operation, Place, PlaceKind, Session, StoreError, StoreOptions, Waiting,
+    Durability, Operation, Place, PlaceKind, Service, Session, StoreError, StoreOptions, Waiting,
     place_below, place_beside, scheme, shown_url,
 };
 use zarr_kit::array::{Hierarchy, UnlistedStore, other_names};
@@ -33,6 +33,9 @@ const OUTSIDE_LINKS: &str = "outside_links";
 
 /// The setting with the places to which reference files may lead.
 const TARGETS: &str = "targets";
+
+/// The setting that makes them the only ones.
+const ONLY_TARGETS: &str = "only_targets";
 
 /// The setting with which nothing is written.
 const READ_ONLY: &str = "read_only";
@@ -114,9 +117,9 @@ impl NodeStore {
         let options = OpenOptions::new().store(store.create(create)).allowed_members(members);
         let store = py.detach(|| virtual_join::open_store(&url, &options))?;
         let store = written_alone(store, &settings)?;
-        let store = match scheme(&url).as_deref() {
+        let store = match Service::of(&url) {
             // Most servers do not list: nodes then come from the consolidated metadata.
-            Some("http" | "https") => {
+            Some(Service::Http) => {
                 let unlisted = UnlistedStore::new(Arc::clone(&store), || ());
                 store.with_store(Arc::new(unlisted))
             }
@@ -353,6 +356,9 @@ pub(crate) fn options(settings: &Settings) -> PyResult<(StoreOptions, AllowedMem
         match (name.as_str(), value) {
             (TARGETS, Setting::Places(places)) => {
                 options = places.iter().fold(options, |options, place| options.target(place));
+            }
+            (ONLY_TARGETS, Setting::Text(value)) => {
+                options = options.only_targets(is_true(name, value)?);
             }
             (OUTSIDE_MEMBERS, Setting::Text(value)) => {
                 if is_true(name, value)? {

@@ -145,11 +145,10 @@ def _joined(url: str, path: str) -> str:
         folder = unquote(rest.removeprefix("localhost")) if separator else url
         return os.path.realpath(os.path.join(folder, path)).rstrip("/")
     container, _, prefix = unquote(rest).partition("/")
+    service = _native.service(url)
     # Azure's account, which other URLs lack, is not compared.
-    container = container.partition("@")[0] if scheme in ("abfs", "abfss") else container
+    container = container.partition("@")[0] if service == "az" else container
     parts = [container, *f"{prefix}/{path}".split("/")]
-    return f"{_SCHEMES.get(scheme, scheme)}://{'/'.join(filter(None, parts))}"
-
-
-_SCHEMES = {"s3a": "s3", "gcs": "gs", "adl": "az", "azure": "az", "abfs": "az", "abfss": "az"}
-"""The schemes of the same places."""
+    if service is not None and service != "http":
+        scheme = service
+    return f"{scheme}://{'/'.join(filter(None, parts))}"
