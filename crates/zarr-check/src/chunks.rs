@@ -10,6 +10,7 @@ use zarr_array::OwnedChunks;
 use zarr_array::node;
 use zarr_array::parallel;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
+use zarr_array::version_2;
 use zarr_codec::{AnyChunkCodec, AxisEdges, VariableChunkCodec};
 use zarr_metadata::Codec;
 use zarr_store::StoreExt as _;
@@ -18,7 +19,7 @@ use zarr_store::{Key, MAX_KEY_LEN, ReadRange, Store, StoreError};
 use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, Examiner, ExaminerBuffers};
 use crate::finding::{
-    CLIPPED, Finding, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
+    CLIPPED, Finding, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, VERSION_2, is_of_one_object,
     leads_nowhere, rule_of_chunk, shows_again, unexamined,
 };
 use crate::hierarchy::{Walk, unfinished};
@@ -89,6 +90,11 @@ impl Walk<'_> {
             };
             let name = layout.prefix().strip(&key).unwrap_or_default();
             if node::is_of_array(name, is_version_2) {
+                continue;
+            }
+            if !is_version_2 && version_2::NAMES.contains(&name) {
+                let message = "of Zarr version 2, next to a zarr.json; not read";
+                of_keys.push(Finding::new(VERSION_2, message).with_key(key.as_str()));
                 continue;
             }
             if name == MARKER {

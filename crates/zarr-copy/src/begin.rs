@@ -2,6 +2,7 @@
 
 use zarr_array::node::{self, METADATA_KEY, ROOT};
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_marker, is_of_copy};
+use zarr_array::version_2;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreExt as _};
 
@@ -242,7 +243,10 @@ fn foreign(
             for key in to.store.list(&prefix, Links::AsObjects) {
                 let key = key?;
                 let name = prefix.strip(&key).unwrap_or_default();
-                let is_of_array = is_of_node(name) || encoding.decode(name, rank).is_some();
+                // Programs that migrate an array to version 3 leave its documents of version 2.
+                let is_of_array = is_of_node(name)
+                    || version_2::NAMES.contains(&name)
+                    || encoding.decode(name, rank).is_some();
                 if !is_of_array && is_foreign(&key)? {
                     return Ok(Some(key));
                 }

@@ -86,9 +86,19 @@ impl ZipStore {
     /// [`StoreError::Io`] if there is no such file, [`StoreError::Container`] if it is not a zip
     /// archive of one file without overlapping entries.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        let store = Self::local(path.as_ref())?;
-        if store.known().is_none() {
-            let shown = path.as_ref().display();
+        Self::opened(path.as_ref(), false, |folder| LocalStore::open(folder))
+    }
+
+    /// As [`open`](Self::open), or [`create`](Self::create) if the archive may be missing; its folder is
+    /// opened by this function.
+    pub(super) fn opened(
+        path: &Path,
+        may_be_missing: bool,
+        folder: impl FnOnce(&Path) -> Result<LocalStore, StoreError>,
+    ) -> Result<Self, StoreError> {
+        let store = Self::local(path, folder)?;
+        if !may_be_missing && store.known().is_none() {
+            let shown = path.display();
             return Err(StoreError::io(Operation::Open, shown, io::ErrorKind::NotFound.into()));
         }
         Ok(store)
@@ -99,7 +109,7 @@ impl ZipStore {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn create(path: impl AsRef<Path>) -> Result<Self, StoreError> {
-        Self::local(path.as_ref())
+        Self::opened(path.as_ref(), true, |folder| LocalStore::open(folder))
     }
 
     /// The store in an archive that is an object of another store, to be read only.
@@ -129,7 +139,10 @@ impl ZipStore {
         Self { documents, ..self }
     }
 
-    fn local(path: &Path) -> Result<Self, StoreError> {
+    fn local(
+        path: &Path,
+        folder: impl FnOnce(&Path) -> Result<LocalStore, StoreError>,
+    ) -> Result<Self, StoreError> {
         let fail = |cause| StoreError::io(Operation::Open, path.display(), cause);
         // The caller chose this path, so symbolic links in it are followed.
         let path = match fs::canonicalize(path) {
@@ -143,7 +156,7 @@ impl ZipStore {
         };
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let key = Key::new(name)?;
-        let folder = LocalStore::open(path.parent().unwrap_or(&path))?;
+        let folder = folder(path.parent().unwrap_or(&path))?;
         Self::new(Arc::new(folder), key, Some(path))
     }
 

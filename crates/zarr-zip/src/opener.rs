@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use zarr_store::{Key, Opener, Store, StoreError, StoreOptions};
+use zarr_store::{Durability, Key, Opener, Store, StoreError, StoreOptions};
 
 use super::ZipStore;
 
@@ -48,8 +48,10 @@ impl Opener for ZipOpener {
         path: &Path,
         options: &StoreOptions,
     ) -> Result<Arc<dyn Store>, StoreError> {
-        let open = if options.creates() { ZipStore::create } else { ZipStore::open };
-        Ok(with_options(open(path)?, options))
+        // The folder must exist, and an archive is flushed as a whole.
+        let of_folder = options.clone().create(false).durability(Durability::default());
+        let open = |folder: &Path| of_folder.open_folder(folder);
+        Ok(with_options(ZipStore::opened(path, options.creates(), open)?, options))
     }
 
     fn open_within(

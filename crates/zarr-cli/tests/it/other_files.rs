@@ -141,6 +141,25 @@ fn creating_among_other_files_says_so() {
     assert!(!String::from_utf8_lossy(&created.stderr).contains("belong to no node"));
 }
 
+/// A migration to version 3 leaves documents of version 2 beside the new ones.
+#[test]
+fn documents_of_version_2_are_zarrs() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = folder.path();
+    array(at, "a", r#"{"name": "v2"}"#, ["0.0", "0.1", "1.0", "1.1"]);
+    [".zarray", ".zattrs"].iter().for_each(|name| file(at, &format!("a/{name}"), "{}"));
+    let checked = run(at, &["check", "a"]);
+    let found = String::from_utf8_lossy(&checked.stdout);
+    assert!(found.contains(".zarray: of Zarr version 2"), "{found}");
+    assert!(!found.contains("stray"), "{found}");
+    // One that makes an array of version 2 has to go by hand; its attributes do not hinder.
+    let over = ["create", "a", "--shape", "2", "--dtype", "uint8", "--overwrite"];
+    assert!(!run(at, &over).status.success());
+    fs::remove_file(at.join("a/.zarray")).expect("removes");
+    succeed(at, &over);
+    assert_eq!(files(&at.join("a")).len(), 1);
+}
+
 /// The folder of a deleted node may stay: the message says why.
 #[cfg(unix)]
 #[test]

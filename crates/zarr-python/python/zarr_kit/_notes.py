@@ -6,6 +6,8 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from ._native import printable
+
 LOGGER = logging.getLogger("zarr_kit")
 
 _SHOWN = 10
@@ -75,7 +77,9 @@ def note_without_key(names: Sequence[str]) -> None:
 def note_around(place: str, why: str) -> None:
     """Warns that the consolidated metadata of groups did not follow a change."""
     LOGGER.warning(
-        "%s: the consolidated metadata of the groups around it may be out of date: %s", place, why
+        "%s: the consolidated metadata of the groups around it may be out of date: %s",
+        printable(place),
+        printable(why),
     )
 
 
@@ -84,7 +88,7 @@ def note_other_files(place: str, names: Sequence[str]) -> None:
     more = " and more" if len(names) > 3 else ""
     LOGGER.warning(
         "%s: there are files in it that belong to no node: %s%s; what deletes the node leaves them, or refuses",
-        place,
+        printable(place),
         ", ".join(map(repr, names[:3])),
         more,
     )

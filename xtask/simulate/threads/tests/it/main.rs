@@ -31,6 +31,19 @@ pub(crate) mod processes {
 }
 
 pub(crate) mod locks {
+    /// Stands for questions whether to give up a wait: nobody does here.
+    pub(crate) mod interruption {
+        pub(crate) const PAUSE: std::time::Duration = std::time::Duration::from_millis(50);
+
+        pub(crate) fn given_up() -> std::io::Error {
+            std::io::ErrorKind::Interrupted.into()
+        }
+
+        pub(crate) fn is_interrupted() -> bool {
+            false
+        }
+    }
+
     pub(crate) mod lock_table {
         library!("zarr-store-lock_table.rs");
     }
@@ -51,7 +64,7 @@ pub(crate) mod array {
 }
 
 pub(crate) mod store {
-    pub(crate) use zarr_store::{Store, Version};
+    pub(crate) use zarr_store::{Store, Version, is_interrupted};
 }
 
 #[expect(dead_code, unused_imports, reason = "the tests need a part of the file")]
