@@ -311,8 +311,10 @@ impl ArrayMetadata {
         ArrayMetadata { document: self.document.of_version_2(false), ..self }
     }
 
-    pub(crate) fn of_version_2(self) -> Self {
-        ArrayMetadata { document: self.document.of_version_2(true), ..self }
+    /// The same document, translated from one of version 2 with these findings.
+    pub(crate) fn of_version_2(self, findings: Vec<Finding>) -> Self {
+        let document = self.document.of_version_2(true).with_findings(findings);
+        ArrayMetadata { document, ..self }
     }
 }
 

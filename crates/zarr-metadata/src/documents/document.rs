@@ -109,6 +109,12 @@ impl NodeDocument {
         NodeDocument { is_version_2, ..self }
     }
 
+    /// The same with these findings before its own.
+    pub(crate) fn with_findings(mut self, findings: Vec<Finding>) -> Self {
+        self.findings.splice(..0, findings);
+        self
+    }
+
     /// The JSON text, unchanged since it was read or made.
     #[must_use]
     pub fn json(&self) -> &str {

@@ -46,7 +46,7 @@ impl NodeMetadata {
 
     fn of_version_2(self) -> Self {
         match self {
-            NodeMetadata::Array(array) => NodeMetadata::Array(array.of_version_2()),
+            NodeMetadata::Array(array) => NodeMetadata::Array(array.of_version_2(Vec::new())),
             NodeMetadata::Group(group) => NodeMetadata::Group(group.of_version_2()),
         }
     }

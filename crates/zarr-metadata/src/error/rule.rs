@@ -243,6 +243,8 @@ rules! {
     UNKNOWN_RECTILINEAR_MEMBER "unknown-rectilinear-member" Note "a rectilinear grid has a member \
         that its document lacks";
     UNKNOWN_DATA_TYPE "unknown-data-type" Warning "no data type of this name is registered";
+    OTHER_WRITER "other-writer" Note "a document of version 2 has a spelling of one program, which \
+        other readers may refuse";
     LEGACY_STRUCT "legacy-struct" Note "a record has its older name, or fields as pairs";
     MISSING_ENDIAN "missing-endian" Warning "a record has no byte order, and is read as \
         little-endian";

@@ -4,6 +4,7 @@ use super::attributes::Attributes;
 use super::codecs;
 use super::data_type::ParsedDtype;
 use super::fill_value;
+use super::writers::{NETCDF, Writers};
 use super::{Version2Error, check_format, members, of, outline};
 use crate::chunk_grid::{ChunkGrid, write_list};
 use crate::chunk_key::{ChunkKeyEncoding, Separator};
@@ -87,11 +88,14 @@ pub(super) fn translate(
             return Err(error.in_element(axis).in_member("chunks"));
         }
     }
+    let is_marked = NETCDF.iter().any(|mark| members.take(mark).is_some());
+    let mut writers = Writers::of(is_marked, attributes.json());
     let raw = members.require("dtype", "a data type of NumPy")?;
-    let found = ParsedDtype::read(raw).member("dtype")?;
+    let found = ParsedDtype::read(raw, &mut writers).member("dtype")?;
     let is_fortran = is_fortran(&mut members)?;
     let (filters, compressor) = (members.take("filters"), members.take("compressor"));
-    let (dtype, chain) = codecs::translate(found, shape.len(), is_fortran, filters, compressor)?;
+    let (dtype, chain) =
+        codecs::translate(found, shape.len(), is_fortran, (filters, compressor), &mut writers)?;
     if dtype.data_type.size().is_some_and(|size| size > largest) {
         let allowed = format!("at most {largest} bytes");
         return Err(MetadataError::unexpected("a larger element", allowed).in_member("dtype"));
@@ -100,7 +104,7 @@ pub(super) fn translate(
     let raw = members.require("fill_value", "a value of the data type, or null")?;
     let fill = match chain.contains(&Codec::NumcodecsJson2) {
         true => fill_value::as_json(raw)?,
-        false => fill_value::translate(raw, &dtype).member("fill_value")?,
+        false => fill_value::translate(raw, &dtype, &mut writers).member("fill_value")?,
     };
     let stated = (raw.json_type() != JsonType::Null).then_some(&fill);
     let attributes = attributes.of_array(shape.len(), stated, &dtype);
@@ -122,7 +126,8 @@ pub(super) fn translate(
     members.extend(attributes.json.map(|json| ("attributes", json)));
     members.extend(attributes.dimension_names.map(|names| ("dimension_names", listed(&names))));
     let document = NodeDocument::new(&members);
-    ArrayMetadata::from_json(document.json().as_bytes()).map(ArrayMetadata::of_version_2)
+    let array = ArrayMetadata::from_json(document.json().as_bytes())?;
+    Ok(array.of_version_2(writers.into_findings()))
 }
 
 fn listed(names: &[String]) -> String {

@@ -3,6 +3,7 @@
 use base64::prelude::*;
 
 use super::data_type::Dtype;
+use super::writers::Writers;
 use super::{fill_value, outline};
 use crate::data_type::{Component, DataType};
 use crate::documents::document::{NodeDocument, attribute};
@@ -103,7 +104,10 @@ fn said(value: &str, dtype: &Dtype) -> Option<String> {
     if said.root().json_type() == JsonType::Null {
         return None;
     }
-    missing(&fill_value::translate(said.root(), dtype).ok()?, &dtype.data_type)
+    missing(
+        &fill_value::translate(said.root(), dtype, &mut Writers::of(false, None)).ok()?,
+        &dtype.data_type,
+    )
 }
 
 /// A number or a bool as Xarray writes it among the attributes of version 3: for floats, the base64

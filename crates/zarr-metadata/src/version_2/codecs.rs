@@ -1,6 +1,9 @@
 //! `filters` and `compressor` of version 2: one chain of version 3.
 
+use std::borrow::Cow;
+
 use super::data_type::{Dtype, ParsedDtype};
+use super::writers::{Amended, Writers};
 use crate::codec::{
     Blosc, BloscShuffle, Bytes, Codec, CodecKind, Endian, NumcodecsBlosc, Transpose, Zstd,
 };
@@ -48,6 +51,13 @@ struct Given<'a> {
 }
 
 impl Given<'_> {
+    fn path(&self) -> String {
+        match self.filter {
+            Some(index) => format!("$.filters[{index}]"),
+            None => "$.compressor".to_owned(),
+        }
+    }
+
     fn at<T>(&self, result: Result<T>) -> Result<T> {
         match self.filter {
             Some(index) => result.element(index).member("filters"),
@@ -64,8 +74,8 @@ pub(super) fn translate(
     found: ParsedDtype,
     rank: usize,
     is_fortran: bool,
-    filters: Option<Raw<'_>>,
-    compressor: Option<Raw<'_>>,
+    (filters, compressor): (Option<Raw<'_>>, Option<Raw<'_>>),
+    writers: &mut Writers,
 ) -> Result<(Dtype, Vec<Codec>)> {
     let given = given(filters, compressor)?;
     check_codecs(given.len()).member("filters")?;
@@ -87,7 +97,7 @@ pub(super) fn translate(
         chain.end(codec);
     }
     for one in given {
-        one.at(chain.push(one.raw))?;
+        one.at(chain.push(one.raw, &one.path(), writers))?;
     }
     chain.add_bytes();
     Ok((dtype, chain.codecs))
@@ -117,7 +127,8 @@ fn objects(given: &[Given<'_>]) -> Result<(DataType, Codec)> {
             "vlen-utf8" => return Ok((DataType::String, Codec::VlenUtf8)),
             "vlen-bytes" => return Ok((DataType::Bytes, Codec::VlenBytes)),
             "json2" => {
-                let configuration = Configuration::read("json2", members)?;
+                let given = members.rest().map(|(name, raw)| (name, raw.text().into())).collect();
+                let configuration = Configuration::read("json2", given)?;
                 let codec = Codec::of_numcodecs("numcodecs.json2", &configuration.text)?;
                 return Ok((DataType::String, codec));
             }
@@ -168,7 +179,7 @@ impl Chain {
     }
 
     /// Adds a codec of the document.
-    fn push(&mut self, raw: Raw<'_>) -> Result<()> {
+    fn push(&mut self, raw: Raw<'_>, path: &str, writers: &mut Writers) -> Result<()> {
         let mut members = Object::read(raw, "a codec, an object with an id")?;
         let id = members.require("id", ALLOWED)?;
         let name = id.string(ALLOWED).member("id")?;
@@ -181,6 +192,12 @@ impl Chain {
             };
             return Err(id.expected(allowed).in_member("id"));
         }
+        let given: Vec<_> = members.rest().collect();
+        for (member, raw) in &given {
+            // Words for numbers that are not finite are no JSON.
+            Outline::read(raw.text(), Grammar::Json).member(member)?;
+        }
+        let Amended { id: name, members } = writers.codec(path, name, given, self.element_size());
         let Configuration { text, given, stored, rounded } = Configuration::read(&name, members)?;
         let codec = Codec::of_numcodecs(&format!("numcodecs.{name}"), &text)?;
         if codec.kind() == Some(CodecKind::BytesToBytes) {
@@ -288,18 +305,18 @@ struct Configuration {
 }
 
 impl Configuration {
-    fn read(id: &str, members: Object<'_>) -> Result<Self> {
+    fn read(id: &str, members: Vec<(Cow<'_, str>, Cow<'_, str>)>) -> Result<Self> {
         let (mut given, mut stored, mut rounded) = (None, None, None);
         let mut text = "{".to_owned();
-        for (name, raw) in members.rest() {
-            // Words for numbers that are not finite are no JSON.
-            Outline::read(raw.text(), Grammar::Json).member(&name)?;
+        for (name, json) in members {
+            let outline = Outline::read(&json, Grammar::Json).member(&name)?;
+            let raw = outline.root();
             let order = match name.as_ref() {
                 "dtype" | "decode_dtype" => Some(&mut given),
                 "astype" | "encode_dtype" => Some(&mut stored),
                 _ => None,
             };
-            let mut value = raw.text().to_owned();
+            let mut value = json.to_string();
             if let Some(order) = order.filter(|_| raw.json_type() == JsonType::String) {
                 *order = Some(Endian::Little);
                 if value.starts_with("\">") {

@@ -1,5 +1,6 @@
 //! `dtype` of version 2: NumPy's names with a byte order, and lists of the fields of records.
 
+use super::writers::Writers;
 use crate::codec::Endian;
 use crate::data_type::{ByteLength, DataType, Struct, Utf32Length};
 use crate::error::{At, Kind, MetadataError, Result};
@@ -26,11 +27,18 @@ const ALLOWED: &str = "a data type of NumPy with its byte order, such as \"<f4\"
 const FIELD: &str = "a pair of a name and a data type";
 
 impl ParsedDtype {
-    pub(super) fn read(raw: Raw<'_>) -> Result<Self> {
-        match raw.json_type() {
-            JsonType::String if raw.string(ALLOWED)? == "|O" => Ok(ParsedDtype::Objects),
-            _ => Dtype::read(raw).map(ParsedDtype::Fixed),
+    pub(super) fn read(raw: Raw<'_>, writers: &mut Writers) -> Result<Self> {
+        if raw.json_type() == JsonType::String {
+            let text = raw.string(ALLOWED)?;
+            if text == "|O" {
+                return Ok(ParsedDtype::Objects);
+            }
+            if let Some(data_type) = writers.data_type(&text) {
+                let order = data_type.has_byte_order().then_some(Endian::Little);
+                return Ok(ParsedDtype::Fixed(Dtype { data_type, order }));
+            }
         }
+        Dtype::read(raw).map(ParsedDtype::Fixed)
     }
 }
 

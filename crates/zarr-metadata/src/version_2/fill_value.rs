@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::data_type::Dtype;
+use super::writers::Writers;
 use crate::codec::Endian;
 use crate::data_type::{Component, DataType, Kind};
 use crate::error::Result;
@@ -13,7 +14,7 @@ use crate::json::{Grammar, JsonType, Outline, Raw, read_elements};
 ///
 /// `null` says that elements which were never written are undefined; they read as zeros, as the
 /// empty string, and as NaT. So does the number 0 of texts (SD-73).
-pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
+pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype, writers: &mut Writers) -> Result<FillValue> {
     let Dtype { data_type, order } = dtype;
     if raw.json_type() == JsonType::Null {
         return FillValue::default_for(data_type);
@@ -22,7 +23,7 @@ pub(super) fn translate(raw: Raw<'_>, dtype: &Dtype) -> Result<FillValue> {
         // zarr-python 2 writes 0 if the user gives no fill value.
         return FillValue::zero(data_type);
     }
-    let json = spelled(raw, data_type)?;
+    let json = spelled(raw, data_type, writers)?;
     let outline = Outline::read(&json, Grammar::WithNotFinite)?;
     let value = FillValue::read(data_type, outline.root(), order.unwrap_or(Endian::Little));
     // The value as this document has it, not as it was spelled for version 3.
@@ -47,12 +48,20 @@ fn is_text(data_type: &DataType) -> bool {
 }
 
 /// The text as version 3 spells the value.
-fn spelled<'a>(raw: Raw<'a>, data_type: &DataType) -> Result<Cow<'a, str>> {
+fn spelled<'a>(raw: Raw<'a>, data_type: &DataType, writers: &mut Writers) -> Result<Cow<'a, str>> {
     let Some(Kind::Numbers { component, components }) = data_type.kind() else {
         return Ok(Cow::Borrowed(raw.text()));
     };
     if components == 1 || raw.json_type() != JsonType::Array {
-        return Ok(number(raw, component));
+        let plain = writers.fill_value(raw);
+        return match plain == raw.text() {
+            true => Ok(number(raw, component)),
+            // The same, of a number without its quotes.
+            false => {
+                let outline = Outline::read(&plain, Grammar::Json)?;
+                Ok(Cow::Owned(number(outline.root(), component).into_owned()))
+            }
+        };
     }
     let parts = read_elements(raw, "[real, imaginary]", |raw| Ok(number(raw, component)))?;
     Ok(Cow::Owned(format!("[{}]", parts.join(", "))))

@@ -12,6 +12,7 @@ mod data_type;
 mod fill_value;
 mod group;
 mod objects;
+mod writers;
 
 use std::fmt;
 

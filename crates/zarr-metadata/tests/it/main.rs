@@ -22,4 +22,5 @@ mod traits;
 mod variable;
 mod version_2;
 mod version_2_attributes;
+mod version_2_writers;
 mod zfp;

@@ -7,6 +7,7 @@ missing elements for missing.
 from __future__ import annotations
 
 import functools
+from collections.abc import Hashable
 from datetime import timedelta
 from typing import Any
 
@@ -28,7 +29,7 @@ DECODED = ("units", "calendar", "dtype", "scale_factor", "add_offset", "_Unsigne
 
 def _refuse_missing_texts(given: Variable, encoded: Variable) -> None:
     """Refuses missing elements among strings: Xarray stores empty ones in their place."""
-    is_text = encoded.dtype.kind in "TUS" or check_vlen_dtype(encoded.dtype) in (str, bytes)
+    is_text = encoded.dtype.kind in "TUS" or check_vlen_dtype(encoded.dtype) in (str, bytes)  # type: ignore[no-untyped-call]
     if given.dtype.kind != "O" or not is_text or any(marker in encoded.attrs for marker in MARKERS):
         return
     # Xarray has computed Dask arrays of objects too, to know their type.
@@ -80,7 +81,7 @@ def _is_cftime(given: Variable, encoded: Variable) -> bool:
 def _checked(
     given: NDArray[Any],
     encoded: NDArray[Any],
-    dims: tuple[str, ...],
+    dims: tuple[Hashable, ...],
     attributes: dict[str, Any],
     dtype: np.dtype[Any],
 ) -> NDArray[Any]:
@@ -111,12 +112,12 @@ def _checked(
 
 
 def _read(
-    given: NDArray[Any], encoded: NDArray[Any], dims: tuple[str, ...], attributes: dict[str, Any]
+    given: NDArray[Any], encoded: NDArray[Any], dims: tuple[Hashable, ...], attributes: dict[str, Any]
 ) -> NDArray[Any]:
     """The elements as Xarray reads them, in the unit of the given ones."""
     times: Any = True
     if given.dtype.kind == "M":
-        unit = np.datetime_data(given.dtype)[0]
+        unit: Any = np.datetime_data(given.dtype)[0]
         times = CFDatetimeCoder(time_unit=unit if unit in ("s", "ms", "us", "ns") else "s")
     elif given.dtype.kind == "O":
         times = CFDatetimeCoder(use_cftime=True)
@@ -127,12 +128,13 @@ def _read(
     ).values
 
 
-def _tolerance(given: NDArray[Any]) -> np.timedelta64:
+def _tolerance(given: NDArray[Any]) -> Any:
     """Half of the coarsest unit of which all times are multiples: floats of days have no finer times."""
     known = given[~np.isnat(given)]
-    for unit, finer in (("s", "ms"), ("ms", "us"), ("us", "ns")):
+    halves = {"s": np.timedelta64(500, "ms"), "ms": np.timedelta64(500, "us"), "us": np.timedelta64(500, "ns")}
+    for unit, half in halves.items():
         if (known.astype(f"{given.dtype.kind}8[{unit}]") == known).all():
-            return np.timedelta64(500, finer)
+            return half
     return np.timedelta64(1, "ns")
 
 
