@@ -318,13 +318,13 @@ pub fn other_names(
         }
         names.len() < most
     };
-    let mut looked = 0;
+    let mut looked = 0_usize;
     for entry in store.list_dir(prefix) {
         match entry {
             Ok(DirEntry::Object(key)) if !found(&key) => break,
             Ok(DirEntry::Object(_)) => {}
             Ok(DirEntry::Prefix(child)) if looked < LOOKED => {
-                looked += 1;
+                looked = looked.saturating_add(1);
                 for key in store.list(&child, Links::AsObjects).take(LOOKED) {
                     let key = key?;
                     // A node in it, whose other objects are not looked for.
