@@ -14,6 +14,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-packbits",
     "zarr-grid",
     "zarr-metadata",
+    "zarr-cf",
     "zarr-codec",
     "zarr-store",
     "zarr-references",

@@ -12,7 +12,7 @@ use crate::values::times::{Conversion, in_units_of, values_in_common_units};
 
 /// Checks that an array may be put between the chunks of another along an axis. Rank, data type,
 /// dimension names and lengths on the other axes must be equal. So must the attributes that give
-/// values their meaning, [`VALUE_ATTRIBUTES`](crate::VALUE_ATTRIBUTES). Returns the array to
+/// values their meaning, [`zarr_cf::MEANING`]. Returns the array to
 /// insert: the array itself or, if both are times in different units, a copy in memory in the units
 /// of the first.
 ///

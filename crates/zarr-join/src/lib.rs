@@ -37,7 +37,7 @@ pub use members::member::Member;
 pub use members::tiles::Tiles;
 pub use members::{Arrangement, Members};
 pub use nodes::{NodeMember, NodeMembers, NodePlan};
-pub use values::attributes::{CombineAttributes, VALUE_ATTRIBUTES};
+pub use values::attributes::CombineAttributes;
 
 /// The README's example, run as a test.
 #[cfg(doctest)]

@@ -10,6 +10,7 @@
 //! | `check` (a feature) | checks of whole hierarchies against the specifications |
 //! | `join` (a feature) | many arrays joined into one |
 //! | `virtual_join` (a feature) | documents that open as arrays made of others |
+//! | [`cf`] | what numbers mean by the CF conventions: packing, missing values, times |
 //! | [`store`] | files, memory and object storage |
 //! | `zip` (a feature) | stores in zip archives |
 //! | `references` (a feature) | stores of references to parts of other files |
@@ -49,6 +50,7 @@
 
 pub use zarr_array as array;
 pub use zarr_array::store;
+pub use zarr_cf as cf;
 #[cfg(feature = "check")]
 pub use zarr_check as check;
 pub use zarr_codec as codec;

@@ -61,7 +61,6 @@
 #![forbid(unsafe_code)]
 #![warn(clippy::as_conversions, clippy::arithmetic_side_effects)]
 
-pub mod cf;
 mod chunk_grid;
 mod chunk_key;
 mod codec;

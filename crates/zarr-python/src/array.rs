@@ -240,16 +240,16 @@ impl PyArray {
         memory.write(py, |out| self.during(|array| array.read_into(&selection, out)))?
     }
 
-    /// Reads a selection as the attributes mean it: the values, and numpy's name of their type. `None`
-    /// if they are the elements themselves.
+    /// Reads a selection as the attributes mean it: the values, numpy's name of their type, and notes.
+    /// `None` if the values are the elements themselves.
     fn read_decoded<'py>(
         &self,
         py: Python<'py>,
         axes: Vec<AxisKey>,
-    ) -> Done<Option<(Bound<'py, PyByteArray>, &'static str)>> {
+    ) -> Done<Option<(Bound<'py, PyByteArray>, String, Vec<String>)>> {
         let selection = selection(py, axes)?;
         let values = py.detach(|| self.during(|array| decoded(array, &selection)))??;
-        Ok(values.map(|(values, name)| (PyByteArray::new(py, &values), name)))
+        Ok(values.map(|(values, name, notes)| (PyByteArray::new(py, &values), name, notes)))
     }
 
     /// Writes a selection from memory of its shape, with any strides.

@@ -74,7 +74,7 @@ mod _native {
     #[pymodule_export]
     use super::operations::hierarchy::{array_document, check, check_portable, reads_from};
     #[pymodule_export]
-    use super::operations::join::{join, join_virtually};
+    use super::operations::join::{check_order, join, join_virtually};
     #[pymodule_export]
     use super::operations::rearrange::{dimension_length, rearrange, rearrange_group};
     #[pymodule_export]
@@ -97,6 +97,9 @@ mod _native {
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         module.add("LISTED", super::array::LISTED)?;
+        module.add("MEANING", zarr_kit::cf::MEANING)?;
+        module.add("DESCRIBING", zarr_kit::cf::DESCRIBING)?;
+        module.add("PACKING", zarr_kit::cf::PACKING)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -3,7 +3,10 @@
 use std::io;
 
 use zarr_array::ArrayError;
+use zarr_cf::CfError;
 use zarr_metadata::MetadataError;
+
+use crate::words;
 
 /// The reason why a report cannot be made. Messages do not name the array: the caller knows its
 /// name for the user.
@@ -72,6 +75,17 @@ pub enum ReportError {
 impl From<ArrayError> for ReportError {
     fn from(cause: ArrayError) -> Self {
         Self::Array(cause)
+    }
+}
+
+impl From<CfError> for ReportError {
+    fn from(cause: CfError) -> Self {
+        match cause {
+            CfError::NotNumbers { data_type } => {
+                Self::NotNumbers { data_type: words::data_type(&data_type) }
+            }
+            other => Self::Times { reason: other.to_string() },
+        }
     }
 }
 

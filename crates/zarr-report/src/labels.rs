@@ -5,15 +5,17 @@
 use std::ops::Range;
 
 use zarr_array::{Array, ArrayError, AxisSelection, Selection};
-use zarr_metadata::cf::{TimeAxis, missing, text};
-use zarr_metadata::{ArrayMetadata, DataType, format_element};
+use zarr_cf::{Kind, Meaning, Numbers, Packing, TimeAxis};
+use zarr_metadata::{ArrayMetadata, DataType, format_element, parse_element};
 
-use crate::{Numbers, ReportError, words};
+use crate::{ReportError, words};
 
 /// A label as a number of the coordinate's type: integers are exact, other numbers are rounded to
 /// the type.
 #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
 pub enum Label {
+    /// Missing: "not a time", and what the attributes declare.
+    Missing,
     /// An integer.
     Whole(i128),
     /// Any other number.
@@ -61,8 +63,9 @@ pub struct Labels {
     array: Array,
     numbers: Option<Numbers>,
     kind: LabelKind,
-    /// The labels that stand for a time that is missing.
-    missing: Vec<Label>,
+    packing: Packing,
+    /// The elements that are missing.
+    missing: Vec<Vec<u8>>,
 }
 
 impl Labels {
@@ -80,39 +83,39 @@ impl Labels {
             ));
         }
         let data_type = array.data_type();
-        let numbers = Numbers::of(data_type);
-        if ["scale_factor", "add_offset"]
-            .iter()
-            .any(|name| array.metadata().attribute(name).is_some())
-        {
-            return Err("labels with a scale_factor or add_offset are not looked up here".into());
-        }
-        let text = |name: &str| text(array.metadata(), name);
-        let time = || match text("units") {
-            Some(units) => TimeAxis::cf(&units, text("calendar").as_deref()),
-            None => Ok(None),
+        let texts = |array| {
+            let (numbers, packing, missing) = (None, Packing::default(), Vec::new());
+            Ok(Self { array, numbers, kind: LabelKind::Text, packing, missing })
         };
         let unsuited = || format!("labels of type {data_type} are not looked up here");
-        let kind = match (data_type, &numbers) {
-            (DataType::String | DataType::FixedLengthUtf32(_), _) => LabelKind::Text,
-            (DataType::NumpyDatetime64(step), _) => {
-                LabelKind::Whole { time: Some(TimeAxis::numpy(*step).ok_or_else(unsuited)?) }
-            }
-            (DataType::NumpyTimedelta64(_) | DataType::Bool, _) | (_, None) => {
-                return Err(unsuited());
-            }
-            (_, Some(numbers)) if numbers.are_whole() => LabelKind::Whole { time: time()? },
-            (DataType::Float32, _) => LabelKind::Real { time: time()?, single: true },
-            _ => LabelKind::Real { time: time()?, single: false },
-        };
-        let mut absent = Vec::new();
-        if let LabelKind::Whole { time: Some(_) } | LabelKind::Real { time: Some(_), .. } = kind
-            && let Some(numbers) = &numbers
-        {
-            absent = labels(numbers, &missing(array.metadata()).concat());
-            absent.push(NOT_A_TIME);
+        match data_type {
+            DataType::String
+            | DataType::Bytes
+            | DataType::FixedLengthUtf32(_)
+            | DataType::NullTerminatedBytes(_) => return texts(array),
+            DataType::NumpyTimedelta64(_) | DataType::Bool => return Err(unsuited()),
+            _ => {}
         }
-        Ok(Self { array, numbers, kind, missing: absent })
+        let meaning = Meaning::of(array.metadata(), None).map_err(|cause| cause.to_string())?;
+        let numbers = Numbers::of(&meaning.data_type).ok_or_else(unsuited)?;
+        let time = match (data_type, meaning.kind) {
+            (DataType::NumpyDatetime64(step), _) => {
+                Some(TimeAxis::numpy(*step).ok_or_else(unsuited)?)
+            }
+            (_, Kind::Times(axis)) => Some(axis),
+            (_, Kind::Numbers) => None,
+            _ => return Err(unsuited()),
+        };
+        let is_whole = numbers.are_whole() && meaning.packing.is_identity();
+        let kind = match is_whole {
+            true => LabelKind::Whole { time },
+            false => {
+                let single = *data_type == DataType::Float32 && !meaning.packing.is_given();
+                LabelKind::Real { time, single }
+            }
+        };
+        let Meaning { packing, missing, .. } = meaning;
+        Ok(Self { array, numbers: Some(numbers), kind, packing, missing })
     }
 
     /// The coordinate array.
@@ -132,23 +135,56 @@ impl Labels {
     /// # Errors
     /// Errors of the read.
     pub fn read(&self, region: impl Into<Selection>) -> Result<Vec<Label>, ArrayError> {
-        let Some(numbers) = &self.numbers else { return Ok(Vec::new()) };
-        Ok(labels(numbers, &self.array.read(region.into())?))
+        if self.numbers.is_none() {
+            return Ok(Vec::new());
+        }
+        Ok(self.labels(&self.array.read(region.into())?))
     }
 
-    /// Whether a label stands for a time that is missing: numpy's "not a time", and what the
-    /// attributes declare. It is before and after none, whatever its number is. NaN, which is
-    /// not among them, is in no order anyway.
+    /// Elements as labels; none of texts.
+    fn labels(&self, elements: &[u8]) -> Vec<Label> {
+        let Some(numbers) = &self.numbers else { return Vec::new() };
+        let (is_whole, is_time) = match &self.kind {
+            LabelKind::Whole { time } => (true, time.is_some()),
+            _ => (false, false),
+        };
+        let mut reals = Vec::new();
+        if !is_whole {
+            numbers.list(elements, &mut reals);
+        }
+        let elements = elements.chunks_exact(numbers.size()).enumerate();
+        let label = |(index, element): (usize, &[u8])| {
+            if self.missing.iter().any(|missing| missing == element) {
+                return Label::Missing;
+            }
+            if !is_whole {
+                let real = reals.get(index).copied().unwrap_or(f64::NAN);
+                return Label::Real(self.packing.unpacked(real));
+            }
+            match numbers.whole(element) {
+                Some(NOT_A_TIME) if is_time => Label::Missing,
+                whole => whole.map_or(Label::Missing, Label::Whole),
+            }
+        };
+        elements.map(label).collect()
+    }
+
+    /// Whether a label is missing: numpy's "not a time", and what the attributes declare. It is before
+    /// and after none, whatever its number is. NaN, which is not among them, is in no order anyway.
     #[must_use]
     pub fn is_missing(&self, label: Label) -> bool {
-        self.missing.contains(&label)
+        label == Label::Missing
     }
 
     /// A label in words.
     #[must_use]
     pub fn shown(&self, label: Label) -> String {
         match (label, &self.kind) {
-            (NOT_A_TIME, LabelKind::Whole { time: Some(_) }) => "NaT".to_owned(),
+            (
+                Label::Missing,
+                LabelKind::Whole { time: Some(_) } | LabelKind::Real { time: Some(_), .. },
+            ) => "NaT".to_owned(),
+            (Label::Missing, _) => "NaN".to_owned(),
             (Label::Whole(label), LabelKind::Whole { time: Some(time) }) => time.shown_whole(label),
             (Label::Real(label), LabelKind::Real { time: Some(time), .. }) => time.shown(label),
             #[expect(clippy::cast_possible_truncation, reason = "it was made of 32 bits")]
@@ -158,6 +194,29 @@ impl Labels {
             (Label::Real(label), _) => format!("{label:?}"),
             (Label::Whole(label), _) => label.to_string(),
         }
+    }
+
+    /// As [`texts`](Self::texts), with all times in one form that other programs parse.
+    ///
+    /// # Errors
+    /// As of [`texts`](Self::texts).
+    pub fn texts_in_full(&self, selected: &AxisSelection) -> Result<Vec<String>, ReportError> {
+        let (LabelKind::Whole { time: Some(axis) } | LabelKind::Real { time: Some(axis), .. }) =
+            &self.kind
+        else {
+            return self.texts(selected);
+        };
+        let selected = match selected {
+            AxisSelection::Index(index) => AxisSelection::from(*index..index.saturating_add(1)),
+            other => other.clone(),
+        };
+        let labels = self.read(Selection::new(vec![selected]))?;
+        let time = |label: &Label| match label {
+            Label::Missing => None,
+            Label::Whole(number) => axis.time_of(*number),
+            Label::Real(number) => axis.time_of_real(*number),
+        };
+        Ok(axis.in_full(&labels.iter().map(time).collect::<Vec<_>>()))
     }
 
     /// The labels of the selection, in words.
@@ -174,19 +233,56 @@ impl Labels {
         if !matches!(self.kind, LabelKind::Text) {
             return Ok(self.read(region)?.into_iter().map(|label| self.shown(label)).collect());
         }
-        let data_type = self.array.data_type();
-        if data_type.is_variable_length() {
+        if self.array.data_type().is_variable_length() {
             let elements = self.array.read_as::<Vec<u8>>(&region)?;
-            let texts = elements.iter().map(|text| String::from_utf8_lossy(text).into_owned());
-            return Ok(texts.collect());
+            return elements.iter().map(|element| self.text(element)).collect();
         }
-        let text = |element: &[u8]| {
-            let mut text = String::new();
-            format_element(data_type, element, &mut text)?;
-            Ok(serde_json::from_str(&text).unwrap_or(text))
-        };
         let elements = self.array.read(&region)?;
-        elements.chunks_exact(self.array.element_size().max(1)).map(text).collect()
+        let elements = elements.chunks_exact(self.array.element_size().max(1));
+        elements.map(|element| self.text(element)).collect()
+    }
+
+    /// A label that is a text, of an element. Bytes that are no UTF-8 are replaced.
+    ///
+    /// # Errors
+    /// [`ReportError::Element`] if the element is not valid.
+    pub fn text(&self, element: &[u8]) -> Result<String, ReportError> {
+        let data_type = self.array.data_type();
+        let bytes = match data_type {
+            DataType::NullTerminatedBytes(_) => {
+                let end = element.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+                element.get(..end).unwrap_or_default()
+            }
+            _ if data_type.is_variable_length() => element,
+            _ => {
+                let mut text = String::new();
+                format_element(data_type, element, &mut text)?;
+                return Ok(serde_json::from_str(&text).unwrap_or(text));
+            }
+        };
+        Ok(String::from_utf8_lossy(bytes).into_owned())
+    }
+
+    /// The element of a label that is a text; `None` of one that is too long for the type.
+    #[must_use]
+    pub fn element_of(&self, text: &str) -> Option<Vec<u8>> {
+        let data_type = self.array.data_type();
+        let mut element = text.as_bytes().to_vec();
+        match data_type {
+            DataType::NullTerminatedBytes(_) => {
+                let size = self.array.element_size();
+                (element.len() <= size).then(|| {
+                    element.resize(size, 0);
+                    element
+                })
+            }
+            _ if data_type.is_variable_length() => Some(element),
+            _ => {
+                element.clear();
+                let json = serde_json::Value::from(text).to_string();
+                parse_element(data_type, &json, &mut element).ok().map(|()| element)
+            }
+        }
     }
 
     /// The labels of a range as an entry of a region.
@@ -200,8 +296,8 @@ impl Labels {
         if first == last { at(first) } else { Some(format!("{}:{}", at(first)?, at(last)?)) }
     }
 
-    /// One text or a list of them: texts have no ranges. The indices, if there are many texts, or
-    /// if an entry cannot have one of them.
+    /// One text or a list of them. The indices, if there are many texts, or if one of them would need
+    /// quotes.
     fn entry_of_texts(&self, range: &Range<u64>) -> Option<String> {
         let indices = Some(format!("{}:{}", range.start, range.end));
         if range.end.saturating_sub(range.start) > MOST_LISTED {
@@ -209,7 +305,7 @@ impl Labels {
         }
         let texts = self.texts(&AxisSelection::from(range.clone())).ok()?;
         let fits = |text: &String| {
-            text.trim() == text && !text.is_empty() && !text.contains([',', '[', ']'])
+            text.trim() == text && !text.is_empty() && !text.contains([',', '[', ']', '"'])
         };
         if !texts.iter().all(fits) {
             return indices;
@@ -227,24 +323,7 @@ impl Labels {
 const MOST_LISTED: u64 = 8;
 
 /// numpy's "not a time".
-const NOT_A_TIME: Label = Label::Whole(-(1 << 63));
-
-/// Elements as labels.
-fn labels(numbers: &Numbers, elements: &[u8]) -> Vec<Label> {
-    if !numbers.are_whole() {
-        let mut reals = Vec::new();
-        numbers.list(elements, &mut reals);
-        return reals.into_iter().map(Label::Real).collect();
-    }
-    let signed = numbers.are_signed();
-    let whole = |bytes: &[u8]| {
-        let negative = signed && bytes.last().is_some_and(|byte| *byte >= 0x80);
-        let mut wide = [if negative { 0xff } else { 0 }; 16];
-        wide.iter_mut().zip(bytes).for_each(|(to, from)| *to = *from);
-        Label::Whole(i128::from_le_bytes(wide))
-    };
-    elements.chunks_exact(numbers.size()).map(whole).collect()
-}
+const NOT_A_TIME: i128 = -(1 << 63);
 
 /// The labels of an array's axes, if they have some.
 #[derive(Default)]
@@ -278,7 +357,7 @@ impl ArrayLabels {
     }
 
     /// The labels of a region on axes with labels, in the form of `zarr-kit read --region`:
-    /// `time=2012-03-01:2012-03-31,lat=51.5`. Many texts, and texts that `--region` cannot take, are
+    /// `time=2012-03-01:2012-03-31,lat=51.5`. Many texts, and texts that need quotes, are
     /// given by their indices. The region has at least one element on each axis.
     #[must_use]
     pub fn region(&self, region: &[Range<u64>]) -> Option<String> {

@@ -44,7 +44,6 @@ mod error;
 pub mod format;
 pub mod info;
 pub mod labels;
-mod numbers;
 mod pieces;
 pub mod readers;
 pub mod stats;
@@ -52,7 +51,6 @@ mod table;
 pub mod words;
 
 pub use error::ReportError;
-pub use numbers::Numbers;
 pub use table::{Table, wrapped};
 
 /// Bytes of elements that a report reads at a time.

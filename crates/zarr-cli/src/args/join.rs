@@ -55,8 +55,8 @@ pub(crate) struct Join {
     /// with one length.
     #[arg(long, conflicts_with = "only_document")]
     pub(crate) portable: bool,
-    /// How attributes that differ are combined. units, calendar, scale_factor, add_offset, _FillValue
-    /// and missing_value must always be equal.
+    /// How attributes that differ are combined. Those that change what numbers mean must always be equal:
+    /// units, calendar, scale_factor, add_offset, _FillValue, missing_value, _Unsigned, dtype, flags.
     #[arg(long, value_enum, value_name = "RULE", default_value = "override")]
     pub(crate) combine_attrs: Combine,
     /// Also join groups with coordinates that overlap or change direction.

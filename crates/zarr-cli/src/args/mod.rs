@@ -136,7 +136,8 @@ selects its indices: [0,3,5],1:4. Omitted axes are read whole.
 
 After the name of an axis, text selects labels from the coordinate array, which is the array with
 that name in the same group: time=2015-03 is all of March, time=2015-03-01:2015-04-15 includes both
-days, lat=40.5:50.0 is all labels between the two, in either order, station=KSEA is one text.
+days, lat=40.5:50.0 is all labels between the two, station=KSEA is one text. A range is written in
+the order of the axis; on an axis that falls, in either order. Texts may be in quotes.
 Integers are indices; @ makes them labels: year=@2015, lat=@40:50. ~ selects the nearest label:
 lat=~51.3.
 
@@ -168,8 +169,8 @@ pub(crate) struct Read {
     /// or its index.
     #[arg(long)]
     pub(crate) header: bool,
-    /// Apply the attributes: scale_factor, add_offset and missing values give float64, `days since ..`
-    /// gives dates.
+    /// Apply the attributes, as Xarray does: scale_factor and add_offset give float64, missing values NaN,
+    /// _Unsigned other integers, `days since ..` dates. Dates of calendars that numpy lacks are text.
     #[arg(long)]
     pub(crate) decode: bool,
     /// In text, show only both ends of long axes, as numpy does. This is the default on a terminal, for

@@ -74,6 +74,7 @@ impl NamedAxis<'_> {
         let name = match index(entry, self.number, length) {
             Ok(selection) => {
                 if let Some(name) = self.name {
+                    self.refuse_years(name, entry)?;
                     labels::note_indices(place, name, length, entry);
                 }
                 return Ok(selection);
@@ -84,6 +85,7 @@ impl NamedAxis<'_> {
                 (Some(name), SelectionError::OutOfBounds { .. })
                     if labels::has(place, name, length) =>
                 {
+                    self.refuse_years(name, entry)?;
                     let hint = format!("{name}={}{}", labels::MARK, entry.trim());
                     Err(refused(format!("{cause}; as a label it is written {hint}")))
                 }
@@ -94,6 +96,24 @@ impl NamedAxis<'_> {
             Unfound::Missing(reason) => refused(reason),
             Unfound::Failed(cause) => cause,
         })
+    }
+}
+
+impl NamedAxis<'_> {
+    /// Refuses a number that may be a year, of an axis with times as labels.
+    fn refuse_years(&self, name: &str, entry: &str) -> Result<(), CliError> {
+        let entry = entry.trim();
+        let is_year = entry.len() == 4 && entry.bytes().all(|byte| byte.is_ascii_digit());
+        if is_year && labels::are_times(self.place, name, self.length) {
+            let next = entry.parse::<u64>().unwrap_or_default().saturating_add(1);
+            let reason = format!(
+                "{name} has times as labels: {name}={}{entry} is the year, {name}={entry}:{next} the \
+                 index",
+                labels::MARK
+            );
+            return Err(CliError::argument(self.option, self.text, reason));
+        }
+        Ok(())
     }
 }
 
@@ -137,16 +157,19 @@ fn by_name<'t>(
     Ok(chosen)
 }
 
-/// The entries of a region: the parts between commas that are not within brackets.
+/// The entries of a region: the parts between commas that are not within brackets or quotes.
 fn entries(text: &str) -> Vec<&str> {
-    let mut depth = 0_usize;
+    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
     text.split(|c: char| {
+        quoted ^= c == '"' && !escaped;
+        escaped = quoted && c == '\\' && !escaped;
         match c {
+            _ if quoted => {}
             '[' => depth += 1,
             ']' => depth = depth.saturating_sub(1),
             _ => {}
         }
-        c == ',' && depth == 0
+        c == ',' && depth == 0 && !quoted
     })
     .collect()
 }

@@ -31,6 +31,7 @@ mod info;
 mod input;
 #[cfg(all(test, unix))]
 mod join;
+mod label_ranges;
 mod labels;
 #[cfg(all(test, unix))]
 mod links;

@@ -86,7 +86,7 @@ impl GroupTree {
     pub(crate) fn member(&self, path: &str) -> Option<Member> {
         let array = self.arrays.get(path)?;
         let arrays = self.arrays.iter().map(|(path, array)| (path.as_str(), array));
-        let coordinate = coordinate_of(path, array, arrays);
+        let coordinate = coordinate_of(path, arrays);
         let member = Member::in_group(&self.name, path, array.clone());
         Some(member.bounds_of(coordinate))
     }

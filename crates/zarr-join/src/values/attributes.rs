@@ -4,17 +4,13 @@ use std::collections::{HashMap, HashSet};
 use std::str::FromStr;
 
 use serde_json::Value;
+use zarr_cf::MEANING;
 use zarr_metadata::same_value;
 
 use crate::error::JoinError;
 
-/// Attributes of the CF conventions that give stored values their meaning. If they differ between
-/// members, the members cannot be joined, under any rule for attributes.
-pub const VALUE_ATTRIBUTES: [&str; 6] =
-    ["units", "calendar", "scale_factor", "add_offset", "_FillValue", "missing_value"];
-
 /// The rule for attributes that differ between members, as in Xarray's `combine_attrs`. The
-/// attributes in [`VALUE_ATTRIBUTES`] must be equal under every rule, except for arrays that are
+/// attributes in [`MEANING`] must be equal under every rule, except for arrays that are
 /// copied from the first member.
 ///
 /// It is parsed from Xarray's names: `override`, `drop_conflicts`, `no_conflicts`, `identical` and
@@ -79,7 +75,12 @@ impl<'a> Attributes<'a> {
 
 /// Refuses members that differ in an attribute that defines the meaning of values.
 pub(crate) fn check_values(members: &[Attributes<'_>]) -> Result<(), JoinError> {
-    VALUE_ATTRIBUTES.iter().try_for_each(|name| check_equal(members, name))
+    // Times of one calendar are converted to other units: of others, the calendar differs.
+    let is_time = |json: &str| json.contains(" since ");
+    if members.iter().all(|member| member.get("units").is_some_and(is_time)) {
+        check_equal(members, "calendar")?;
+    }
+    MEANING.iter().try_for_each(|name| check_equal(members, name))
 }
 
 /// The attributes of the joined node, by name and JSON text, in the order in which they appear.
@@ -88,7 +89,7 @@ pub(crate) fn combine<'a>(
     rule: CombineAttributes,
 ) -> Result<Vec<(String, &'a str)>, JoinError> {
     let Some(first) = members.first() else { return Ok(Vec::new()) };
-    let says_values = |name: &str| VALUE_ATTRIBUTES.contains(&name);
+    let says_values = |name: &str| MEANING.contains(&name);
     if rule == CombineAttributes::Override {
         return Ok(first.values.clone());
     }

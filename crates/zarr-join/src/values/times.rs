@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix};
 use zarr_array::{Array, ArrayError, Selection};
-use zarr_metadata::cf::{self, Rebase, TimeAxis};
-use zarr_metadata::{ArrayMetadata, DataType, Printable};
+use zarr_cf::{Packing, Rebase, TimeAxis, element_type, has_bounds, missing};
+use zarr_metadata::{DataType, Printable};
 
 use crate::error::JoinError;
 use crate::members::member::Member;
@@ -78,11 +78,11 @@ impl Conversion {
     /// How the values of a member become values in the units of the first. `None` unless both are
     /// times of one calendar and one type of numbers; comparing attributes finds other differences.
     pub(crate) fn between(member: &Member, first: &Member) -> Option<Self> {
-        let number = Number::of(member.array().data_type())?;
+        let number = Number::of(&element_type(member.array().metadata()))?;
         let ((found, from), (expected, to)) = (times_of(member)?, times_of(first)?);
         let rebase = Rebase::between(from, to)?;
         let (metadata, name) = (member.array().metadata(), |member: &Member| member.name().into());
-        let mut missing = cf::missing(metadata);
+        let mut missing = missing(metadata);
         // Xarray takes the fill value of version 2 for a missing value. A fill value of null is
         // zero here.
         let fill = member.array().fill();
@@ -241,22 +241,16 @@ pub(crate) fn values_in_common_units(
     members.iter().enumerate().map(of).collect()
 }
 
-/// The coordinate in the group that names this array as its `bounds` or `climatology`. An array
-/// without units has the units of its coordinate.
+/// The coordinate in the group that names this array as its `bounds` or `climatology`, whose units it
+/// has where it lacks some.
 pub(crate) fn coordinate_of<'a>(
     path: &str,
-    array: &Array,
     arrays: impl Iterator<Item = (&'a str, &'a Array)>,
 ) -> Option<Array> {
-    if array.metadata().attribute("units").is_some() {
-        return None;
-    }
     let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
     let is_named = |(other, array): &(&str, &Array)| {
-        let names = ["bounds", "climatology"].into_iter();
-        let mut named = names.filter_map(|key| cf::text(array.metadata(), key));
         other.rsplit_once('/').map_or("", |(at, _)| at) == folder
-            && named.any(|found| found == name)
+            && has_bounds(array.metadata(), name)
     };
     let mut arrays = arrays;
     arrays.find(is_named).map(|(_, array)| array.clone())
@@ -291,19 +285,13 @@ pub(crate) fn in_units_of(member: &Member, first: &Member) -> Result<Option<Arra
 /// units have the units of their coordinate.
 fn times_of(member: &Member) -> Option<(String, TimeAxis)> {
     let own = member.array().metadata();
-    let is_scaled = |metadata: &ArrayMetadata| {
-        ["scale_factor", "add_offset"].iter().any(|name| metadata.attribute(name).is_some())
-    };
-    let of = match own.attribute("units") {
-        Some(_) => own,
-        None => member.coordinate()?.metadata(),
-    };
-    if is_scaled(own) {
+    if Packing::of(own).is_given() {
         return None;
     }
-    let units = cf::text(of, "units")?;
-    let axis = TimeAxis::cf(&units, cf::text(of, "calendar").as_deref()).ok().flatten()?;
-    Some((units, axis))
+    let coordinate = member.coordinate().map(Array::metadata);
+    let [units, _] = TimeAxis::attributes(own, coordinate);
+    let axis = TimeAxis::of(own, coordinate).ok().flatten()?;
+    Some((units?, axis))
 }
 
 /// The first bytes of an element, which has as many.

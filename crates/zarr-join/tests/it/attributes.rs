@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::store::{MemoryStore, Prefix};
-use zarr_join::{Arrangement, CombineAttributes, Join, JoinPlan, Member, VALUE_ATTRIBUTES};
+use zarr_join::{Arrangement, CombineAttributes, Join, JoinPlan, Member};
 use zarr_metadata::{ArrayBuilder, DataType};
 
 fn member(name: &str, attributes: &str) -> Member {
@@ -30,7 +30,7 @@ const ALL: [CombineAttributes; 5] = [
 
 #[test]
 fn no_rule_joins_values_that_mean_something_else() {
-    for name in VALUE_ATTRIBUTES {
+    for name in zarr_cf::MEANING {
         for rule in ALL {
             for (b, shown) in [(format!(r#"{{"{name}": "K"}}"#), "\"K\""), ("{}".into(), "absent")]
             {

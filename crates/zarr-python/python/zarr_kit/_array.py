@@ -17,6 +17,7 @@ from ._cast import Casting, broadcast
 from ._elements import Elements, elements_of
 from ._layout import Layout
 from ._native import printable
+from ._notes import note_undecoded
 from ._plan import Plan
 from ._progress import Progress
 
@@ -156,9 +157,10 @@ class Array(Layout):
             An array of the result's shape and the array's dtype, with any strides. No other memory
             is allocated for the elements.
         decode
-            Whether values are as the attributes mean them, as ``zarr-kit read --decode`` prints them:
-            ``scale_factor`` and ``add_offset`` make float64 with NaN for missing values, and ``units``
-            of a time make datetime64 of seconds or, with fractions, nanoseconds, with NaT. Without
+            Whether values are as the attributes mean them, as ``zarr-kit read --decode`` prints them and
+            Xarray decodes them: ``scale_factor`` and ``add_offset`` make float64, missing values NaN,
+            ``_Unsigned`` integers of the other sign, and ``units`` of a time datetime64 of seconds or,
+            with fractions, nanoseconds, with NaT. Dates of calendars that numpy lacks are text. Without
             such attributes the elements are returned unchanged.
 
         Returns
@@ -172,7 +174,7 @@ class Array(Layout):
             If ``decode``, and the elements are not numbers or times.
         ValueError
             If ``out`` has the wrong shape or dtype, or is read-only; if ``decode``, and a time is none
-            of numpy's: of another calendar, or out of its range.
+            of numpy's, or its units are not understood.
 
         Examples
         --------
@@ -190,6 +192,7 @@ class Array(Layout):
         if decode and out is not None:
             raise ValueError("out is for elements as they are stored: decode makes a new array")
         if decode and (values := self._native.read_decoded(selected.axes)):
+            note_undecoded(self.path, values[2])
             return np.frombuffer(values[0], values[1]).reshape(selected.shape)
         found: NDArray[Any] = self._read(selected, out=out)
         return found

@@ -219,8 +219,9 @@ def join(
         dict with the names of dimensions as keys, such as ``{"time": 365}``: it changes all arrays
         with such a dimension. Chunks that fit are still moved, and others are decoded.
     combine_attrs
-        The rule for attributes that differ, by Xarray's names. ``units``, ``calendar``,
-        ``scale_factor``, ``add_offset``, ``_FillValue`` and ``missing_value`` must be equal.
+        The rule for attributes that differ, by Xarray's names. Those that change what numbers mean must
+        be equal: ``units``, ``calendar``, ``scale_factor``, ``add_offset``, ``_FillValue``,
+        ``missing_value``, ``_Unsigned``, ``dtype``, ``flag_values``, ``flag_masks``, ``flag_meanings``.
     any_order
         Whether groups with coordinates that overlap or go backwards are joined too.
     portable

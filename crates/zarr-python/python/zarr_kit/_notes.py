@@ -53,6 +53,12 @@ def note_small_chunks(name: str, dim: str, edge: int, size: int, added: int) -> 
         )
 
 
+def note_undecoded(path: str, notes: Sequence[str]) -> None:
+    """Says what the attributes of an array say and decoded values do not have."""
+    for note in notes:
+        LOGGER.warning("%s: %s", repr(path) if path else "the array", note)
+
+
 def note_repeated(path: str, times: int, why: str) -> None:
     """Says that a copy reads each chunk of an array many times."""
     LOGGER.warning(

@@ -1,10 +1,10 @@
 //! Converts reports: their errors, and values as attributes mean them.
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
-use zarr_kit::metadata::TimeUnit;
 use zarr_kit::report::ReportError;
-use zarr_kit::report::format::decoded::Decoded;
-use zarr_kit::{Array, ArrayError, DataType, Selection};
+use zarr_kit::report::format::decoded::decoder;
+use zarr_kit::report::format::npy as numpy;
+use zarr_kit::{Array, ArrayError, Selection};
 
 use crate::conversion::error::Done;
 
@@ -20,25 +20,33 @@ pub(crate) fn reported<T>(done: Result<T, ReportError>) -> Result<Done<T>, Array
     }
 }
 
-/// Values, and numpy's name of their type.
-type Values = (Vec<u8>, &'static str);
+/// Values, numpy's name of their type, and what the attributes say and the values do not have.
+type Values = (Vec<u8>, String, Vec<String>);
 
 /// The values of a selection; `None` if they are the elements themselves.
 pub(crate) fn decoded(
     array: &Array,
     selection: &Selection,
 ) -> Result<Done<Option<Values>>, ArrayError> {
-    let decoded = match Decoded::of(array.metadata()) {
-        Ok(decoded) if decoded.why_plain().is_some() => return Ok(Ok(None)),
-        decoded => decoded,
+    let name = array.prefix().as_str().trim_end_matches('/').rsplit('/').next().unwrap_or_default();
+    let parent = array.prefix().parent();
+    let beside =
+        |name: &str| Array::open(array.store().clone(), &parent.as_ref()?.join(name).ok()?).ok();
+    let decoder = match decoder(array.metadata(), name, beside) {
+        Ok(decoder) if decoder.why_plain().is_some() => return Ok(Ok(None)),
+        decoder => decoder,
     };
-    reported(decoded.and_then(|decoded| {
+    reported(decoder.and_then(|decoder| {
         let elements = array.read(selection)?;
-        let name = match decoded.data_type() {
-            DataType::NumpyDatetime64(step) if step.unit() == TimeUnit::Second => "<M8[s]",
-            DataType::NumpyDatetime64(_) => "<M8[ns]",
-            _ => "<f8",
+        let notes = decoder.notes().to_vec();
+        let (values, data_type) = match decoder.values(&elements) {
+            Ok(values) => (values.into_owned(), decoder.data_type().clone()),
+            // The range of nanoseconds ends in 2262.
+            Err(_) => {
+                let decoder = decoder.with_microseconds();
+                (decoder.values(&elements)?.into_owned(), decoder.data_type().clone())
+            }
         };
-        Ok(Some((decoded.values(&elements)?.into_owned(), name)))
+        Ok(Some((values, numpy::descr(&data_type), notes)))
     }))
 }

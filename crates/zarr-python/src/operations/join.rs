@@ -15,6 +15,7 @@ use zarr_kit::virtual_join::{Document, Missing};
 use zarr_kit::{ArrayMetadata, Prefix};
 
 use crate::conversion::error::{Done, Raised};
+use crate::group::PyGroup;
 use crate::operations::hierarchy::refuse_unportable;
 use crate::process::progress::Progress;
 use crate::process::signals::Signals;
@@ -54,6 +55,23 @@ pub(crate) struct JoinArguments {
     link: bool,
     resume: bool,
     overwrite: bool,
+}
+
+/// Refuses coordinates of a group that is appended if they do not follow the stored ones.
+#[pyfunction]
+pub(crate) fn check_order(
+    py: Python<'_>,
+    stored: &Bound<'_, PyGroup>,
+    added: &Bound<'_, PyGroup>,
+    dimension: &str,
+) -> Done<()> {
+    let (stored, added) = (stored.get(), added.get());
+    let checked = py.detach(|| {
+        let member = |name: &str, group: &PyGroup| GroupMember::new(name, group.reading());
+        let members = [member("what is stored", stored), member("what is appended", added)];
+        zarr_kit::join::check_order(&members, dimension)
+    });
+    Ok(checked?)
 }
 
 /// The plan of an array: its path in the joined group, its document, the numbers of moved chunks

@@ -5,12 +5,13 @@ use std::cmp::Ordering;
 use std::ops::{ControlFlow, Range};
 
 use zarr_array::{Array, Selection, StoredTasks};
+use zarr_cf::Numbers;
 use zarr_metadata::DataType;
 
 use super::node::{DiffError, DiffNode};
 use crate::format::{element, quoted};
 use crate::pieces::{elements, stored_tasks};
-use crate::{Numbers, PIECE, ReportError};
+use crate::{PIECE, ReportError};
 
 /// The differences between the elements of two arrays.
 #[derive(Clone, Debug, Default)]

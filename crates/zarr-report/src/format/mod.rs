@@ -1,6 +1,5 @@
 //! Elements as text and as files.
 
-mod cf_times;
 pub mod decoded;
 pub mod element;
 pub mod json;

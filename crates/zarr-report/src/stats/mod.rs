@@ -6,14 +6,14 @@ mod summary;
 
 use serde_json::{Value, json};
 use zarr_array::{Array, Part, Selection};
-use zarr_metadata::cf::missing;
+use zarr_cf::{Numbers, Packing, element_type, missing, text};
 use zarr_metadata::{ArrayMetadata, DataType};
 
 use self::summary::{Apart, Extreme, Summary, Totals};
 use crate::bits::Bits;
 use crate::format::{element, value};
 use crate::pieces::{elements, pieces};
-use crate::{Numbers, Progress, ReportError, Table, words};
+use crate::{Progress, ReportError, Table, words};
 
 /// The most rows of the histogram.
 const ROWS: u64 = 20;
@@ -40,10 +40,12 @@ const ROWS: u64 = 20;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Stats {
+    /// By `_Unsigned`, the type that is meant.
     data_type: DataType,
     /// The fill value in words.
     fill: String,
-    scale: Scale,
+    packing: Packing,
+    units: Option<String>,
     summary: Summary,
     /// Bytes of elements added by [`Stats::add`].
     bytes: u64,
@@ -55,21 +57,22 @@ impl Stats {
     /// # Errors
     /// [`ReportError::NotNumbers`].
     pub fn new(metadata: &ArrayMetadata) -> Result<Self, ReportError> {
-        let data_type = metadata.data_type();
-        let Some(numbers) = Numbers::of(data_type) else {
-            return Err(ReportError::NotNumbers { data_type: words::data_type(data_type) });
+        let data_type = element_type(metadata);
+        let Some(numbers) = Numbers::of(&data_type) else {
+            return Err(ReportError::NotNumbers { data_type: words::data_type(&data_type) });
         };
         let bytes = metadata.fill_value().bytes();
         let mut fill = String::new();
         if let Some(bytes) = bytes {
-            element::format(data_type, bytes, &mut fill)?;
+            element::format(metadata.data_type(), bytes, &mut fill)?;
         }
         let apart = Apart { fill: bytes.unwrap_or_default().to_vec(), missing: missing(metadata) };
         Ok(Self {
-            data_type: data_type.clone(),
             fill,
-            scale: Scale::of(metadata),
-            summary: Summary::new(numbers, apart, Bits::of(data_type)),
+            packing: Packing::of(metadata),
+            units: text(metadata, "units"),
+            summary: Summary::new(numbers, apart, Bits::of(&data_type)),
+            data_type,
             bytes: 0,
         })
     }
@@ -132,7 +135,7 @@ impl Stats {
     /// # Errors
     /// [`ReportError::Element`] if an element cannot be formatted.
     pub fn table(&self) -> Result<Table, ReportError> {
-        let Self { data_type, fill, scale, summary, .. } = self;
+        let Self { data_type, fill, packing, units, summary, .. } = self;
         let totals = &summary.totals;
         let mut table = Table::default();
         let share = |n: u64| match totals.elements {
@@ -158,9 +161,9 @@ impl Stats {
             let of = "in min and max only";
             table.row("infinite", format_args!("{}, {of}", share(totals.infinite)));
         }
-        let decoded = |number: f64| match scale.is_one() {
+        let decoded = |number: f64| match packing.is_identity() {
             true => String::new(),
-            false => format!(" ({})", short(scale.of_number(number))),
+            false => format!(" ({})", short(packing.unpacked(number))),
         };
         for (name, extreme) in [("min", &totals.least), ("max", &totals.greatest)] {
             if let Some(Extreme { number, element }) = extreme {
@@ -171,14 +174,14 @@ impl Stats {
         }
         if let (Some(mean), Some(deviation)) = (totals.mean(), totals.deviation()) {
             table.row("mean", format_args!("{}{}", number(data_type, mean)?, decoded(mean)));
-            let scaled = match scale.is_one() {
+            let scaled = match packing.is_identity() {
                 true => String::new(),
-                false => format!(" ({})", short(deviation * scale.factor.abs())),
+                false => format!(" ({})", short(deviation * packing.scale().abs())),
             };
             table.row("std", format_args!("{}{scaled}", short(deviation)));
         }
-        if let Some(units) = scale.units.as_ref().filter(|_| totals.least.is_some()) {
-            let which = if scale.is_one() { "" } else { ", in brackets" };
+        if let Some(units) = units.as_ref().filter(|_| totals.least.is_some()) {
+            let which = if packing.is_identity() { "" } else { ", in brackets" };
             table.row("units", format_args!("{units}{which}"));
         }
         for (name, row) in summary.bits.iter().flat_map(Bits::rows) {
@@ -222,7 +225,7 @@ impl Stats {
     /// # Errors
     /// [`ReportError::Element`] if an element cannot be formatted.
     pub fn json(&self, name: &str) -> Result<Value, ReportError> {
-        let Self { data_type, scale, summary, .. } = self;
+        let Self { data_type, packing, units, summary, .. } = self;
         let totals: &Totals = &summary.totals;
         let of_element = |extreme: &Option<Extreme>| -> Result<Value, ReportError> {
             let Some(extreme) = extreme else { return Ok(Value::Null) };
@@ -245,56 +248,21 @@ impl Stats {
             "histogram": rows,
             "bits": summary.bits.as_ref().map(Bits::json),
         });
-        if let (false, Some(members)) = (scale.is_one(), document.as_object_mut()) {
+        if let (false, Some(members)) = (packing.is_identity(), document.as_object_mut()) {
             let of = |extreme: &Option<Extreme>| {
-                extreme.as_ref().map(|extreme| scale.of_number(extreme.number))
+                extreme.as_ref().map(|extreme| packing.unpacked(extreme.number))
             };
             members.insert(
                 "decoded".to_owned(),
                 json!({
                     "min": of(&totals.least), "max": of(&totals.greatest),
-                    "mean": totals.mean().map(|mean| scale.of_number(mean)),
-                    "std": totals.deviation().map(|deviation| deviation * scale.factor.abs()),
-                    "units": scale.units,
+                    "mean": totals.mean().map(|mean| packing.unpacked(mean)),
+                    "std": totals.deviation().map(|deviation| deviation * packing.scale().abs()),
+                    "units": units,
                 }),
             );
         }
         Ok(document)
-    }
-}
-
-/// The attributes `scale_factor`, `add_offset` and `units` of the CF conventions.
-pub(crate) struct Scale {
-    factor: f64,
-    offset: f64,
-    pub(crate) units: Option<String>,
-}
-
-impl Scale {
-    pub(crate) fn of(metadata: &ArrayMetadata) -> Self {
-        let attribute = |name| metadata.attribute(name);
-        // Some programs write a list of the one number, as all attributes of NetCDF are lists.
-        let one = |json: &str| match json.strip_prefix('[').and_then(|list| list.strip_suffix(']'))
-        {
-            Some(list) => list.trim().parse().ok(),
-            None => json.parse().ok(),
-        };
-        let number = |name, default| attribute(name).and_then(one).unwrap_or(default);
-        let units = attribute("units").and_then(|json| serde_json::from_str(json).ok());
-        Self { factor: number("scale_factor", 1.0), offset: number("add_offset", 0.0), units }
-    }
-
-    pub(crate) fn is_one(&self) -> bool {
-        self.factor == 1.0 && self.offset == 0.0
-    }
-
-    /// Whether whole numbers stay whole.
-    pub(crate) fn is_whole(&self) -> bool {
-        self.factor.fract() == 0.0 && self.offset.fract() == 0.0
-    }
-
-    pub(crate) fn of_number(&self, number: f64) -> f64 {
-        number.mul_add(self.factor, self.offset)
     }
 }
 

@@ -10,7 +10,7 @@ use zarr_array::parallel;
 
 use super::histogram::Histogram;
 use crate::bits::Bits;
-use crate::numbers::Numbers;
+use zarr_cf::Numbers;
 
 /// The elements of a block.
 const BLOCK: usize = 1 << 14;

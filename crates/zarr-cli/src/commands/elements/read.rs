@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use zarr_kit::report::format::decoded::Decoded;
+use zarr_kit::cf::{CfError, Decoder};
+use zarr_kit::report::format::decoded;
 use zarr_kit::report::format::nested::Nested;
 use zarr_kit::report::format::quoted::quoted;
 use zarr_kit::report::format::{npy, text, value};
@@ -58,7 +59,7 @@ pub(crate) fn run(args: &Read) -> Result<(), CliError> {
         explain::explain(&place, &array, &region)?;
     }
     let failed = |cause| place.failed(cause);
-    let undecoded = |cause| place.not_reported(cause);
+    let undecoded = |cause: CfError| place.not_reported(cause.into());
     let is_whole = is_variable || matches!(format, ReadFormat::Text | ReadFormat::Csv);
     let (array, _bar) = match args.output.is_some() && is_whole {
         // How many bytes there are is not known, or they are read all at once.
@@ -156,11 +157,16 @@ fn decoding(
     place: &NodeStore,
     metadata: &ArrayMetadata,
     is_asked: bool,
-) -> Result<Decoded, CliError> {
+) -> Result<Decoder, CliError> {
     if !is_asked {
-        return Ok(Decoded::stored(metadata.data_type().clone()));
+        return Ok(Decoder::stored(metadata.data_type().clone()));
     }
-    let decoded = Decoded::of(metadata).map_err(|cause| place.not_reported(cause))?;
+    let name = place.name();
+    let decoded = decoded::decoder(metadata, name, |name| place.coordinate(name))
+        .map_err(|cause| place.not_reported(cause))?;
+    for note in decoded.notes() {
+        print::note(format_args!("{}: {note}", place.shown));
+    }
     if let Some(why) = decoded.why_plain() {
         print::note(format_args!("{}: {why}", place.shown));
     }
@@ -224,7 +230,7 @@ fn each(
     place: &NodeStore,
     array: &Array,
     part: &Selection,
-    decoding: &Decoded,
+    decoding: &Decoder,
     mut visit: impl FnMut(&DataType, &[u8]) -> Result<(), CliError>,
 ) -> Result<usize, CliError> {
     let (data_type, failed) = (decoding.data_type(), |cause| place.failed(cause));
@@ -239,7 +245,7 @@ fn each(
     }
     let elements = array.read(part).map_err(failed)?;
     let size = data_type.size().unwrap_or(1).max(1);
-    let decoded = decoding.values(&elements).map_err(|cause| place.not_reported(cause))?;
+    let decoded = decoding.values(&elements).map_err(|cause| place.not_reported(cause.into()))?;
     decoded.chunks_exact(size).try_for_each(|element| visit(data_type, element))?;
     Ok(elements.len())
 }
@@ -259,7 +265,7 @@ fn print_csv(
     place: &NodeStore,
     array: &Array,
     region: &Selection,
-    decoding: &Decoded,
+    decoding: &Decoder,
 ) -> Result<(), CliError> {
     let shape = region.shape();
     let columns = csv_table::columns(&shape);

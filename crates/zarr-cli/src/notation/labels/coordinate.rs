@@ -1,10 +1,8 @@
 //! A coordinate array: the labels of an axis.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
-use zarr_kit::metadata::parse_element;
-use zarr_kit::report::format::element;
-use zarr_kit::report::format::quoted::quoted;
 use zarr_kit::report::labels::{Label, LabelKind, Labels};
 use zarr_kit::{Array, AxisSelection, Selection};
 
@@ -69,6 +67,11 @@ impl Coordinate {
         self.labels.texts(selected).map_err(|cause| self.place.not_reported(cause))
     }
 
+    /// As [`texts`](Self::texts), with all times in one form that other programs parse.
+    pub(crate) fn texts_in_full(&self, selected: &AxisSelection) -> Result<Vec<String>, CliError> {
+        self.labels.texts_in_full(selected).map_err(|cause| self.place.not_reported(cause))
+    }
+
     /// The labels. A coordinate of more than [`PIECE`] bytes is not read yet.
     pub(super) fn keys(&self) -> Result<Keys<'_>, CliError> {
         let size = u64::try_from(self.array().element_size()).unwrap_or(u64::MAX);
@@ -116,7 +119,7 @@ impl Coordinate {
         self.labels.read(region).map_err(|cause| self.place.failed(cause))
     }
 
-    /// Whether a label stands for a missing time.
+    /// Whether a label is missing.
     pub(super) fn is_missing(&self, label: Label) -> bool {
         self.labels.is_missing(label)
     }
@@ -126,19 +129,58 @@ impl Coordinate {
         self.labels.shown(label)
     }
 
+    /// The indices of texts from one to another, which are none of an open end: between them in the
+    /// order of the texts, if these are sorted, otherwise from the one to the other.
+    pub(super) fn find_range(
+        &self,
+        first: Option<&str>,
+        last: Option<&str>,
+    ) -> Result<Range<u64>, Unfound> {
+        let missing = |why: String| Err(Unfound::Missing(format!("{} {why}", self.place())));
+        if self.length() > MOST_TEXTS {
+            return missing("has too many texts for a range; select by index".to_owned());
+        }
+        let texts = self.texts(&AxisSelection::from(0..self.length()))?;
+        let index = |at: usize| u64::try_from(at).unwrap_or(u64::MAX);
+        let from = |at: Option<usize>, open: usize| index(at.unwrap_or(open));
+        let below = |text: &str| texts.partition_point(|own| own.as_str() < text);
+        let up_to = |text: &str| texts.partition_point(|own| own.as_str() <= text);
+        let found = if texts.is_sorted() {
+            from(first.map(below), 0)..from(last.map(up_to), texts.len())
+        } else if texts.iter().rev().is_sorted() {
+            // Both spellings select what lies between.
+            let (first, last) = match (first, last) {
+                (Some(one), Some(other)) if one < other => (Some(other), Some(one)),
+                both => both,
+            };
+            let above = |text: &str| texts.partition_point(|own| own.as_str() > text);
+            let down_to = |text: &str| texts.partition_point(|own| own.as_str() >= text);
+            from(first.map(above), 0)..from(last.map(down_to), texts.len())
+        } else {
+            let at = |text: Option<&str>| match text {
+                Some(text) => self.find(&[text]).map(|found| found.first().copied()),
+                None => Ok(None),
+            };
+            let last = at(last)?.map_or(self.length(), |last| last.saturating_add(1));
+            at(first)?.unwrap_or(0)..last
+        };
+        let shown = |text: Option<&str>| text.map_or_else(String::new, |text| format!("{text:?}"));
+        let (one, other) = (shown(first), shown(last));
+        match found.is_empty() {
+            false => Ok(found),
+            true if found.start > found.end || first > last && last.is_some() => {
+                missing(format!("has {one} after {other}: a range is written in the array's order"))
+            }
+            true => missing(format!("has no text from {one} to {other}")),
+        }
+    }
+
     /// The index of each of these texts.
     pub(super) fn find(&self, texts: &[&str]) -> Result<Vec<u64>, Unfound> {
-        let data_type = self.array().data_type().clone();
-        let elements = texts.iter().map(|text| {
-            let mut element = Vec::new();
-            let json = serde_json::Value::from(*text).to_string();
-            // A text that is too long for the type is none of its elements.
-            match data_type.is_variable_length() {
-                true => Ok(text.as_bytes().to_vec()),
-                false => parse_element(&data_type, &json, &mut element).map(|()| element),
-            }
-        });
-        let wanted: Vec<Option<Vec<u8>>> = elements.map(Result::ok).collect();
+        let is_variable = self.array().data_type().is_variable_length();
+        // A text that is too long for the type is none of its elements.
+        let wanted: Vec<Option<Vec<u8>>> =
+            texts.iter().map(|text| self.labels.element_of(text)).collect();
         let mut found: Vec<Vec<u64>> = vec![Vec::new(); wanted.len()];
         let mut times = vec![0_u64; wanted.len()];
         let mut known = Vec::new();
@@ -153,19 +195,14 @@ impl Coordinate {
                 }
             }
             if known.len() < LOOKED_AT {
-                let mut text = String::new();
-                let shown = match data_type.is_variable_length() {
-                    true => quoted(&data_type, element).map(|quoted| text = quoted),
-                    false => element::format(&data_type, element, &mut text),
-                };
-                known.extend(shown.ok().map(|()| text.trim_matches('"').to_owned()));
+                known.extend(self.labels.text(element).ok());
             }
             index = index.saturating_add(1);
         };
         let failed = |cause| Unfound::Failed(self.place.failed(cause));
         let whole = Selection::whole(self.array().shape());
         for piece in self.array().batches(whole, PIECE).map_err(failed)? {
-            if data_type.is_variable_length() {
+            if is_variable {
                 self.array().read_as::<Vec<u8>>(piece).map_err(failed)?.iter().for_each(&mut look);
             } else {
                 let elements = self.array().read(piece).map_err(failed)?;
@@ -193,6 +230,9 @@ impl Coordinate {
     }
 }
 
+/// The most texts among which a range is looked up.
+const MOST_TEXTS: u64 = 1 << 24;
+
 /// The most texts that are compared with a text that is not found.
 const LOOKED_AT: usize = 10_000;
 
@@ -214,7 +254,7 @@ pub(super) struct Keys<'a> {
 
 /// Why labels are in no order.
 pub(super) enum Disorder {
-    /// There is a missing time among them.
+    /// There is a missing label among them.
     Missing,
     /// The first two neighbours that are not in order.
     Neighbours(Label, Label),

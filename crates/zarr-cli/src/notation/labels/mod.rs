@@ -4,8 +4,9 @@
 //! array, with the name of the dimension, as in Xarray. A text that can be an index is an index,
 //! with or without a coordinate array, so that the meaning of a region does not depend on other
 //! arrays; `@` before it makes it a label: `year=@2015`. A label is a set of numbers: a number
-//! itself, or the times from the beginning of the written period to its end. A range includes both
-//! of its labels entirely, in the array's order.
+//! itself, or the times from the beginning of the written period to its end. A range begins with the
+//! first number of its first label and ends with the last one of its second, as in pandas; on axes
+//! that fall, the labels may be in either order. Texts may be in quotes, as in JSON.
 
 mod coordinate;
 
@@ -13,7 +14,7 @@ use std::io::{self, IsTerminal as _};
 use std::ops::Range;
 
 use zarr_kit::AxisSelection;
-use zarr_kit::metadata::cf::{Moment, TimeAxis};
+use zarr_kit::cf::{Moment, TimeAxis};
 pub(crate) use zarr_kit::report::labels::MARK;
 use zarr_kit::report::labels::{Label, LabelKind, marked};
 use zarr_kit::report::words;
@@ -55,6 +56,16 @@ pub(crate) fn has(place: &NodeStore, name: &str, length: u64) -> bool {
     Coordinate::beside(place, name, length).is_ok()
 }
 
+/// Whether an axis has times as labels.
+pub(crate) fn are_times(place: &NodeStore, name: &str, length: u64) -> bool {
+    Coordinate::beside(place, name, length).is_ok_and(|coordinate| {
+        matches!(
+            coordinate.kind(),
+            LabelKind::Whole { time: Some(_) } | LabelKind::Real { time: Some(_), .. }
+        )
+    })
+}
+
 /// Whether a text may have been meant as a label.
 pub(crate) fn is_like_one(text: &str) -> bool {
     let text = text.trim().trim_start_matches(MARK);
@@ -62,7 +73,8 @@ pub(crate) fn is_like_one(text: &str) -> bool {
     Moment::parse(first).is_some() || first.parse::<f64>().is_ok()
 }
 
-/// The labels of the selection on an axis, or the indices where it has no coordinate array.
+/// The labels of the selection on an axis, times in full, or the indices where it has no coordinate
+/// array.
 pub(crate) fn shown(
     place: &NodeStore,
     name: Option<&str>,
@@ -70,7 +82,7 @@ pub(crate) fn shown(
     selected: &AxisSelection,
 ) -> Result<Vec<String>, CliError> {
     match name.and_then(|name| Coordinate::beside(place, name, length).ok()) {
-        Some(coordinate) => coordinate.texts(selected),
+        Some(coordinate) => coordinate.texts_in_full(selected),
         None => Ok(selected.indices().map(|index| index.to_string()).collect()),
     }
 }
@@ -112,10 +124,12 @@ impl Coordinate {
     }
 
     fn list(&self, list: &str) -> Result<AxisSelection, Unfound> {
-        let entries: Vec<&str> = list.split(',').map(str::trim).collect();
         if let LabelKind::Text = self.kind() {
-            return Ok(self.find(&entries)?.into());
+            let texts: Vec<String> = outside_quotes(list, ',').map(unquoted).collect();
+            let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+            return Ok(self.find(&texts)?.into());
         }
+        let entries: Vec<&str> = list.split(',').map(str::trim).collect();
         let keys = self.keys()?;
         let index = |entry: &&str| {
             let span = self.span(entry)?;
@@ -132,7 +146,7 @@ impl Coordinate {
 
     fn one_or_range(&self, text: &str) -> Result<AxisSelection, Unfound> {
         if let LabelKind::Text = self.kind() {
-            return Ok(AxisSelection::Index(self.find(&[text])?.first().copied().unwrap_or(0)));
+            return self.text_or_range(text);
         }
         let not_one = match self.span(text) {
             Ok(span) => {
@@ -160,21 +174,26 @@ impl Coordinate {
                 "" => Some(None),
                 text => self.span(text.strip_prefix(MARK).unwrap_or(text)).ok().map(Some),
             };
-            let span = match (side(first), side(last)) {
-                (Some(Some(one)), Some(Some(other))) => Span {
-                    start: least(one.start, other.start),
-                    end: most(one.end, other.end),
-                    is_point: false,
-                },
-                (Some(Some(one)), Some(None)) => {
-                    Span { start: one.start, end: None, is_point: false }
+            let (Some(one), Some(other)) = (side(first), side(last)) else { continue };
+            let keys = self.keys()?;
+            let is_ascending = self.is_ascending(&keys)?;
+            let (one, other) = match (one, other) {
+                (None, None) => continue,
+                (Some(one), Some(other)) if !is_ascending && other.is_before(&one) => {
+                    (Some(other), Some(one))
                 }
-                (Some(None), Some(Some(other))) => {
-                    Span { start: LEAST, end: other.end, is_point: false }
+                (Some(one), Some(other)) if is_ascending && one.is_after(&other) => {
+                    return Err(Unfound::Missing(format!(
+                        "the labels of {} rise, and {first} is after {last}: write {last}:{first}",
+                        self.place()
+                    )));
                 }
-                _ => continue,
+                both => both,
             };
-            return Ok(self.indices(&self.keys()?, span, text)?.into());
+            let (start, end) =
+                (one.map_or(LEAST, |one| one.start), other.and_then(|other| other.end));
+            let span = Span { start, end, is_point: false };
+            return Ok(self.indices(&keys, span, text)?.into());
         }
         if text.contains(':') {
             return Err(Unfound::Missing(format!(
@@ -183,6 +202,38 @@ impl Coordinate {
             )));
         }
         Err(not_one)
+    }
+
+    fn is_ascending(&self, keys: &Keys<'_>) -> Result<bool, CliError> {
+        Ok(match self.length().checked_sub(1) {
+            Some(last) => keys.get(0)? <= keys.get(last)?,
+            None => true,
+        })
+    }
+
+    /// A text, or all texts from one to another.
+    fn text_or_range(&self, text: &str) -> Result<AxisSelection, Unfound> {
+        let not_one = match self.find(&[&unquoted(text)]) {
+            Ok(found) => return Ok(AxisSelection::Index(found.first().copied().unwrap_or(0))),
+            Err(unfound) => unfound,
+        };
+        let parts: Vec<&str> = outside_quotes(text, ':').collect();
+        // A text without quotes may have colons: one that divides a range has a label at either side.
+        let mut ends = (1..parts.len()).map(|at| {
+            let (first, last) = parts.split_at(at);
+            (unquoted(&first.join(":")), unquoted(&last.join(":")))
+        });
+        let (first, last) = match parts.len() {
+            0 | 1 => return Err(not_one),
+            2 => ends.next().unwrap_or_default(),
+            _ => {
+                let mut both = ends.filter(|(one, other)| self.find(&[one, other]).is_ok());
+                both.next().ok_or(not_one)?
+            }
+        };
+        let side = |text: &str| Some(text.to_owned()).filter(|text| !text.is_empty());
+        let (first, last) = (side(&first), side(&last));
+        Ok(self.find_range(first.as_deref(), last.as_deref())?.into())
     }
 
     fn examples_of_ranges(&self) -> &'static str {
@@ -242,9 +293,12 @@ impl Coordinate {
         };
         let is_past = |key: Label| span.end.is_some_and(|end| key >= end);
         let within = |key: Label| span.start <= key && !is_past(key) && !self.is_missing(key);
-        let is_ascending = keys.get(0)? <= keys.get(last)?;
+        let is_ascending = self.is_ascending(keys)?;
         if let Some(disorder) = keys.unsorted(is_ascending)? {
             let why = match disorder {
+                Disorder::Missing if self.is_of_numbers() => {
+                    "has missing labels (_FillValue or missing_value)".to_owned()
+                }
                 Disorder::Missing => {
                     "has missing times (NaT, _FillValue or missing_value)".to_owned()
                 }
@@ -329,12 +383,37 @@ impl Coordinate {
 /// Below all labels: of a real number as well, as all integers are.
 const LEAST: Label = Label::Whole(i128::MIN);
 
-fn least(one: Label, other: Label) -> Label {
-    if other < one { other } else { one }
+impl Span {
+    /// Whether it begins before another or, if they begin together, ends before it.
+    fn is_before(&self, other: &Self) -> bool {
+        (self.start, self.end) < (other.start, other.end)
+    }
+
+    /// Whether it begins after another has begun, and not before the other ends.
+    fn is_after(&self, other: &Self) -> bool {
+        self.start > other.start && other.end.is_some_and(|end| end <= self.start)
+    }
 }
 
-fn most(one: Option<Label>, other: Option<Label>) -> Option<Label> {
-    if other > one { other } else { one }
+/// The parts of a text between separators that are not within quotes.
+fn outside_quotes(text: &str, separator: char) -> impl Iterator<Item = &str> {
+    let (mut quoted, mut escaped) = (false, false);
+    text.split(move |c: char| {
+        quoted ^= c == '"' && !escaped;
+        escaped = quoted && c == '\\' && !escaped;
+        c == separator && !quoted
+    })
+}
+
+/// A text without its quotes, if it has some.
+fn unquoted(text: &str) -> String {
+    let text = text.trim();
+    match text {
+        quoted if quoted.starts_with('"') => {
+            serde_json::from_str(quoted).unwrap_or_else(|_| quoted.to_owned())
+        }
+        plain => plain.to_owned(),
+    }
 }
 
 /// The beginning and the end of a date or time of the calendar.

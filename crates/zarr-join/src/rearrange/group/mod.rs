@@ -208,7 +208,7 @@ fn with_our_times(
 ) -> Result<Vec<Array>, ArrayError> {
     let member = |name: &str, found: &DimensionArray, all: &[DimensionArray]| {
         let all = all.iter().map(|other| (other.path.as_str(), &other.array));
-        let coordinate = coordinate_of(&found.path, &found.array, all);
+        let coordinate = coordinate_of(&found.path, all);
         Member::new(name, found.array.clone()).bounds_of(coordinate)
     };
     let arrays = own.iter().zip(theirs).map(|(ours, found)| {

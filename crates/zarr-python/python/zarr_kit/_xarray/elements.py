@@ -16,6 +16,7 @@ from xarray.backends.zarr import encode_zarr_variable
 from xarray.coders import CFDatetimeCoder, CFTimedeltaCoder
 from xarray.coding.variables import CFMaskCoder, CFScaleOffsetCoder
 
+from .. import _native
 from .._array import Array
 from .._cast import Casting, _element, cast
 from .._dtypes import integer_limits
@@ -28,7 +29,7 @@ _FORMAT: dict[str, Any] = {"zarr_format": 3} if "zarr_format" in inspect.signatu
 BEFORE_TYPE = (CFDatetimeCoder(), CFTimedeltaCoder(), CFScaleOffsetCoder(), CFMaskCoder())
 """What Xarray does before it converts elements to the type of the encoding."""
 
-PACKING = ("scale_factor", "add_offset", "_FillValue", "missing_value", "_Unsigned")
+PACKING = tuple(_native.PACKING)
 """The attributes without which stored numbers have another meaning."""
 
 

@@ -18,12 +18,13 @@ from xarray import Variable, apply_ufunc, conventions
 from xarray.coders import CFDatetimeCoder
 from xarray.coding.strings import check_vlen_dtype
 
+from .. import _native
 from .._cast import _element, cast
 
 MARKERS = ("_FillValue", "missing_value")
 """The attributes that say which stored elements are missing."""
 
-DECODED = ("units", "calendar", "dtype", "scale_factor", "add_offset", "_Unsigned", *MARKERS)
+DECODED = tuple(name for name in _native.MEANING if not name.startswith("flag_"))
 """The attributes that Xarray's decoders look at."""
 
 

@@ -1,8 +1,9 @@
 //! The values of the colours of a picture.
 
+use zarr_cf::{Packing, element_type, text};
 use zarr_metadata::ArrayMetadata;
 
-use crate::stats::{Scale, number, short};
+use crate::stats::{number, short};
 
 /// The share of values that are all equal.
 pub(super) const MIDDLE: f64 = 0.5;
@@ -20,12 +21,12 @@ pub(super) struct Colors {
 
 impl Colors {
     pub(super) fn new(metadata: &ArrayMetadata, (least, greatest): (f64, f64)) -> Self {
-        let scale = Scale::of(metadata);
-        let shown = |value: f64| match scale.is_one() {
-            true => number(metadata.data_type(), value).unwrap_or_else(|_| short(value)),
-            false => short(scale.of_number(value)),
+        let (packing, data_type) = (Packing::of(metadata), element_type(metadata));
+        let shown = |value: f64| match packing.is_identity() {
+            true => number(&data_type, value).unwrap_or_else(|_| short(value)),
+            false => short(packing.unpacked(value)),
         };
-        let units = scale.units.as_ref().map_or_else(String::new, |units| format!(" {units}"));
+        let units = text(metadata, "units").map_or_else(String::new, |units| format!(" {units}"));
         let is_one = least == greatest;
         Self { least: shown(least), greatest: shown(greatest), units, is_one }
     }

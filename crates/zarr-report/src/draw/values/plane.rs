@@ -1,11 +1,11 @@
 //! The values of a plane, as shares of their range.
 
 use zarr_array::{Array, AxisSelection, Selection};
+use zarr_cf::{Numbers, element_type, missing};
 use zarr_metadata::ArrayMetadata;
-use zarr_metadata::cf::missing;
 
 use super::colors::{Colors, MIDDLE};
-use crate::{Numbers, ReportError, words};
+use crate::{ReportError, words};
 
 /// An axis is not read in larger steps than the other if it would have fewer pixels than this.
 const NARROW: u64 = 64;
@@ -38,9 +38,10 @@ impl Plane {
         width: u64,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Self, ReportError> {
-        let (metadata, data_type) = (array.metadata(), array.data_type());
-        let Some(numbers) = Numbers::of(data_type) else {
-            return Err(ReportError::NotNumbers { data_type: words::data_type(data_type) });
+        let metadata = array.metadata();
+        let data_type = element_type(metadata);
+        let Some(numbers) = Numbers::of(&data_type) else {
+            return Err(ReportError::NotNumbers { data_type: words::data_type(&data_type) });
         };
         let (down, across) = sides(metadata, region)?;
         let length = |axis: Option<usize>| {

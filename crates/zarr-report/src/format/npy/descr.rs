@@ -14,7 +14,7 @@ pub(super) fn type_string(data_type: &DataType) -> String {
 }
 
 /// The name of a type that is not a record, without quotes.
-fn plain(data_type: &DataType) -> String {
+pub(super) fn plain(data_type: &DataType) -> String {
     let size = data_type.size().unwrap_or(1);
     let order = if size == 1 { '|' } else { '<' };
     match data_type {

@@ -27,6 +27,19 @@ pub fn is_named(path: &Path) -> bool {
     path.to_string_lossy().to_ascii_lowercase().ends_with(".npy")
 }
 
+/// numpy's name of a type that is no record.
+///
+/// # Examples
+/// ```
+/// use zarr_metadata::DataType;
+///
+/// assert_eq!(zarr_report::format::npy::descr(&DataType::Float64), "<f8");
+/// ```
+#[must_use]
+pub fn descr(data_type: &DataType) -> String {
+    descr::plain(data_type)
+}
+
 /// The header of a file in C order, up to the first element.
 pub fn header(data_type: &DataType, shape: &[u64]) -> Vec<u8> {
     let mut sizes: Vec<String> = shape.iter().map(u64::to_string).collect();

@@ -8,7 +8,7 @@ mod parse;
 
 use std::fmt::Write as _;
 
-use zarr_metadata::cf::Calendar;
+use zarr_cf::Calendar;
 use zarr_metadata::{TimeStep, TimeUnit};
 
 pub(super) use parse::parse;

@@ -4,7 +4,7 @@
 ///
 /// # Examples
 /// ```
-/// use zarr_metadata::cf::Calendar;
+/// use zarr_cf::Calendar;
 ///
 /// assert_eq!(Calendar::Gregorian.day((1970, 3, 1)), 59);
 /// assert_eq!(Calendar::Gregorian.date(-1), (1969, 12, 31));

@@ -1,6 +1,6 @@
 //! Dates and times in ISO 8601, complete or abbreviated: `2015-03` is all of March.
 
-use super::calendar::{Calendar, Date};
+use crate::calendar::{Calendar, Date};
 
 /// The attoseconds of a second. Times are counted in them, as numpy's smallest unit.
 pub const SECOND: i128 = 1_000_000_000_000_000_000;
@@ -14,7 +14,7 @@ const YEAR: usize = 9;
 ///
 /// # Examples
 /// ```
-/// use zarr_metadata::cf::{Calendar, DAY, Moment};
+/// use zarr_cf::{Calendar, DAY, Moment};
 ///
 /// let march = Moment::parse("2015-03").ok_or("a moment")?;
 /// let start = march.start(Calendar::Gregorian);
@@ -144,6 +144,37 @@ pub fn shown(calendar: Calendar, time: i128) -> String {
             format!("{date}T{hour:02}:{minute:02}:{second:02}.{fraction}")
         }
     }
+}
+
+/// A time of a calendar in full, as cftime writes it: `2000-02-30T12:00:00`. A part of a second has six
+/// digits, or nine if it needs them.
+pub(crate) fn iso(calendar: Calendar, time: i128) -> String {
+    let nanoseconds = time.rem_euclid(SECOND) / (SECOND / 1_000_000_000);
+    let digits = match nanoseconds {
+        0 => 0,
+        _ if nanoseconds % 1000 == 0 => 6,
+        _ => 9,
+    };
+    with_digits(calendar, time, digits)
+}
+
+/// A time of a calendar with seconds, and so many digits of their parts.
+pub(crate) fn with_digits(calendar: Calendar, time: i128, digits: u32) -> String {
+    let (year, month, day) = calendar.date(time.div_euclid(DAY));
+    let sign = if year < 0 { "-" } else { "" };
+    let clock = time.rem_euclid(DAY);
+    let (seconds, fraction) = (clock / SECOND, clock % SECOND);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let fraction: String = match digits {
+        0 => String::new(),
+        _ => {
+            ".".chars().chain(format!("{fraction:018}").chars()).take(digits as usize + 1).collect()
+        }
+    };
+    format!(
+        "{sign}{:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}",
+        year.unsigned_abs()
+    )
 }
 
 /// Exactly two digits.

@@ -1,14 +1,17 @@
 //! Times as numbers: the `units` of the CF conventions, and numpy's steps.
 
-use super::calendar::Calendar;
-use super::moment::{DAY, Moment, SECOND, shown};
-use crate::{TimeStep, TimeUnit};
+use zarr_metadata::{ArrayMetadata, TimeStep, TimeUnit};
+
+use crate::attributes::text;
+use crate::calendar::Calendar;
+use crate::moment::{DAY, SECOND, shown, with_digits};
+use crate::reference::reference;
 
 /// The meaning of a coordinate's numbers as times: a unit, a reference time and a calendar.
 ///
 /// # Examples
 /// ```
-/// use zarr_metadata::cf::TimeAxis;
+/// use zarr_cf::TimeAxis;
 ///
 /// let days = TimeAxis::cf("days since 2000-01-01", Some("noleap"))?.ok_or("times")?;
 /// assert_eq!(days.shown_whole(59), "2000-03-01");
@@ -34,11 +37,11 @@ enum Unit {
 
 impl TimeAxis {
     /// The attoseconds of a day, an hour, a minute, a second, a millisecond and a microsecond.
-    pub(super) const UNITS: [i128; 6] =
+    pub(crate) const UNITS: [i128; 6] =
         [DAY, 3600 * SECOND, 60 * SECOND, SECOND, SECOND / 1000, SECOND / 1_000_000];
 
     /// The length of its unit and the time of 0, unless the unit is of months.
-    pub(super) fn fixed(self) -> Option<(i128, i128)> {
+    pub(crate) fn fixed(self) -> Option<(i128, i128)> {
         match self.unit {
             Unit::Fixed(unit) => Some((unit, self.reference)),
             Unit::Months(_) => None,
@@ -64,19 +67,68 @@ impl TimeAxis {
             }
             "microsecond" | "microseconds" | "microsec" | "microsecs" => SECOND / 1_000_000,
             "nanosecond" | "nanoseconds" => SECOND / 1_000_000_000,
+            // The only calendar whose months have one length.
+            "month" | "months" if calendar.and_then(Calendar::named) == Some(Calendar::Days360) => {
+                30 * DAY
+            }
             _ => return Err(wrong("days, hours, minutes, seconds and their parts are")),
         };
         let name = calendar.unwrap_or("standard");
         let calendar = Calendar::named(name)
             .ok_or_else(|| format!("its calendar {name:?} is not known here"))?;
         let since: Vec<&str> = words.collect();
-        let reference =
-            reference(&since).ok_or_else(|| wrong("a date, a time and UTC may follow `since`"))?;
+        let (reference, offset) = reference(&since).ok_or_else(|| {
+            wrong("a date, a time and UTC or an offset such as +01:00 may follow `since`")
+        })?;
         if !calendar.has(reference.date()) {
             return Err(wrong("there is no such date in its calendar"));
         }
-        let reference = reference.start(calendar);
+        let reference = reference.start(calendar) - offset;
         Ok(Some(Self { calendar, reference, unit: Unit::Fixed(unit) }))
+    }
+
+    /// The axis of the attributes `units` and `calendar` of an array; `None` if they are not of a time.
+    /// Bounds and climatologies without them have those of their `coordinate` (CF conventions, 7.1).
+    ///
+    /// # Errors
+    /// As of [`cf`](Self::cf).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_cf::TimeAxis;
+    /// use zarr_metadata::{ArrayBuilder, DataType};
+    ///
+    /// let time = ArrayBuilder::new([2], DataType::Int32)
+    ///     .attributes(r#"{"units": "days since 2000-01-01", "bounds": "time_bnds"}"#)
+    ///     .build()?;
+    /// let bounds = ArrayBuilder::new([2, 2], DataType::Int32).build()?;
+    /// let days = TimeAxis::of(&bounds, Some(&time))?.ok_or("times")?;
+    /// assert_eq!(days.shown_whole(31), "2000-02-01");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn of(
+        metadata: &ArrayMetadata,
+        coordinate: Option<&ArrayMetadata>,
+    ) -> Result<Option<Self>, String> {
+        let [units, calendar] = Self::attributes(metadata, coordinate);
+        units.map_or(Ok(None), |units| Self::cf(&units, calendar.as_deref()))
+    }
+
+    /// The attributes `units` and `calendar` of an array; where it lacks one, that of the coordinate of
+    /// which it has the bounds, if that is a time.
+    #[must_use]
+    pub fn attributes(
+        metadata: &ArrayMetadata,
+        coordinate: Option<&ArrayMetadata>,
+    ) -> [Option<String>; 2] {
+        let is_time = |metadata: &&ArrayMetadata| {
+            text(metadata, "units").is_some_and(|units| units.contains("since"))
+        };
+        let coordinate = coordinate.filter(is_time);
+        ["units", "calendar"].map(|name| match metadata.attribute(name) {
+            Some(_) => text(metadata, name),
+            None => text(coordinate?, name),
+        })
     }
 
     /// The axis of numpy's times; `None` if their unit is generic.
@@ -129,6 +181,67 @@ impl TimeAxis {
         }
     }
 
+    /// The attoseconds of a number to whole `step`s, half to even, in attoseconds since the first day of
+    /// the calendar, as cftime rounds. `None` if it is not finite or out of range.
+    pub(crate) fn rounded(&self, number: f64, step: i128) -> Option<i128> {
+        let (unit, reference) = self.fixed()?;
+        let step = step.min(unit);
+        let steps = unit / step;
+        // The whole part of a float is exact, and so is the rest: mantissa / 2^places.
+        if !number.is_finite() || number.abs() > 1e30 {
+            return None;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "checked above")]
+        let whole = number.floor() as i128;
+        let (mut mantissa, mut places) = (number - number.floor(), 0_u32);
+        while mantissa.fract() != 0.0 && places < 80 {
+            mantissa *= 2.0;
+            places += 1;
+        }
+        #[expect(clippy::cast_possible_truncation, reason = "at most 53 bits, as all floats have")]
+        let product = (mantissa as i128).checked_mul(steps)?;
+        let (floor, rest) = (product >> places, product & ((1 << places) - 1));
+        let sum = whole.checked_mul(steps)?.checked_add(floor)?;
+        let half = (1_i128 << places) / 2;
+        let is_up = rest > half || places > 0 && rest == half && sum % 2 != 0;
+        sum.checked_add(i128::from(is_up))?.checked_mul(step)?.checked_add(reference)
+    }
+
+    /// Times in text, all in one form that other programs parse: dates if all are at midnight,
+    /// otherwise with seconds, and with as many digits of their parts as one of them needs. `None` is
+    /// `NaT`.
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_cf::{DAY, TimeAxis};
+    ///
+    /// let days = TimeAxis::cf("days since 2000-01-01", None)?.ok_or("times")?;
+    /// let time = days.time_of(31).ok_or("in range")?;
+    /// assert_eq!(days.in_full(&[Some(time), None]), ["2000-02-01", "NaT"]);
+    /// let times = days.in_full(&[Some(time), Some(time + DAY / 4)]);
+    /// assert_eq!(times, ["2000-02-01T00:00:00", "2000-02-01T06:00:00"]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn in_full(&self, times: &[Option<i128>]) -> Vec<String> {
+        let all = |unit: i128| times.iter().flatten().all(|time| time % unit == 0);
+        let digits = [0_u32, 3, 6, 9, 12, 15].into_iter();
+        let digits = digits.clone().find(|digits| all(SECOND / 10_i128.pow(*digits))).unwrap_or(18);
+        let text = |time: &Option<i128>| match time {
+            None => "NaT".to_owned(),
+            Some(time) if all(DAY) => shown(self.calendar, *time),
+            Some(time) => with_digits(self.calendar, *time, digits),
+        };
+        times.iter().map(text).collect()
+    }
+
+    /// The time of a number that need not be whole, to microseconds as cftime rounds, in attoseconds
+    /// since the first day of the calendar. `None` if it has none.
+    #[must_use]
+    pub fn time_of_real(&self, number: f64) -> Option<i128> {
+        self.rounded(number, SECOND / 1_000_000)
+    }
+
     /// The time of a whole number, in attoseconds since the first day of the calendar.
     #[must_use]
     pub fn time_of(&self, number: i128) -> Option<i128> {
@@ -169,37 +282,6 @@ impl TimeAxis {
     }
 }
 
-/// Names of universal time, which is also the default.
-const UNIVERSAL: [&str; 8] = ["UTC", "GMT", "Z", "+00:00", "-00:00", "+0:00", "00:00", "0:00"];
-
-/// `1970-01-01`, `1970-1-1 00:00:0.0`, `1970-01-01T00:00:00Z`, `1970-01-01 00:00:00 UTC`.
-fn reference(words: &[&str]) -> Option<Moment> {
-    let (first, rest) = words.split_first()?;
-    let (date, clock, zone) = match (first.split_once('T'), rest) {
-        (Some((date, clock)), zone) => (date, clock, zone),
-        (None, [clock, zone @ ..]) => (*first, *clock, zone),
-        (None, []) => (*first, "00:00", rest),
-    };
-    let clock = clock.strip_suffix("+00:00").or(clock.strip_suffix('Z')).unwrap_or(clock);
-    if !zone.iter().all(|zone| UNIVERSAL.contains(zone)) || zone.len() > 1 {
-        return None;
-    }
-    // Parts may have one digit here; parts of labels may not.
-    let (sign, date) = match date.strip_prefix('-') {
-        Some(date) => ("-", date),
-        None => ("", date),
-    };
-    let mut parts = date.split('-');
-    let year = format!("{sign}{:0>4}", parts.next()?);
-    let date: Vec<String> = parts.map(|part| format!("{part:0>2}")).collect();
-    let clock = clock.split(':').map(|part| match part.split_once('.') {
-        Some((whole, fraction)) => format!("{whole:0>2}.{fraction:0<1}"),
-        None => format!("{part:0>2}"),
-    });
-    let clock: Vec<String> = clock.collect();
-    Moment::parse(&format!("{year}-{}T{}", date.join("-"), clock.join(":")))
-}
-
 fn ceil(n: i128, by: i128) -> i128 {
     n.div_euclid(by) + i128::from(n.rem_euclid(by) > 0)
 }
@@ -207,6 +289,7 @@ fn ceil(n: i128, by: i128) -> i128 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::moment::Moment;
 
     fn time(text: &str, axis: &TimeAxis) -> i128 {
         Moment::parse(text).expect("a time").start(axis.calendar)
@@ -242,7 +325,8 @@ mod tests {
             ("months since 1970-01-01", None),
             ("days since yesterday", None),
             ("days since", None),
-            ("days since 1970-01-01 00:00 +01:00", None),
+            ("days since 1970-01-01 00:00 UTC+3", None),
+            ("days since 1970-01-01 00:00 EST", None),
             ("days since 1970-02-30", None),
             ("days since 1970-01-01", Some("lunar")),
         ] {

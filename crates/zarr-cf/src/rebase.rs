@@ -1,13 +1,13 @@
 //! Numbers of one time axis as numbers of another, exactly.
 
-use super::time_axis::TimeAxis;
+use crate::time_axis::TimeAxis;
 
 /// The conversion of numbers in one unit since one time to numbers in another unit since another
 /// time of the same calendar: `(number * multiply + add) / divide`, without rounding.
 ///
 /// # Examples
 /// ```
-/// use zarr_metadata::cf::{Rebase, TimeAxis};
+/// use zarr_cf::{Rebase, TimeAxis};
 ///
 /// let axis = |units| TimeAxis::cf(units, None).ok().flatten();
 /// let (hours, days) = (axis("hours since 2012-02-01"), axis("days since 2012-01-01"));

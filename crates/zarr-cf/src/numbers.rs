@@ -1,4 +1,4 @@
-//! Elements as numbers, for statistics and differences.
+//! Elements as numbers.
 
 use zarr_metadata::DataType;
 
@@ -7,7 +7,7 @@ use zarr_metadata::DataType;
 /// # Examples
 /// ```
 /// use zarr_metadata::DataType;
-/// use zarr_report::Numbers;
+/// use zarr_cf::Numbers;
 ///
 /// let mut numbers = Vec::new();
 /// Numbers::of(&DataType::Int8).expect("numbers").list(&[0xff, 2], &mut numbers);
@@ -126,18 +126,30 @@ impl Numbers {
         !matches!(self.0, Kind::Unsigned(_))
     }
 
+    /// An element as a whole number, exactly; `None` for floats.
+    #[must_use]
+    pub fn whole(&self, element: &[u8]) -> Option<i128> {
+        if !self.are_whole() || element.len() != self.size() {
+            return None;
+        }
+        let is_negative = self.are_signed() && element.last().is_some_and(|byte| *byte >= 0x80);
+        let mut wide = [if is_negative { 0xff } else { 0 }; 16];
+        wide.iter_mut().zip(element).for_each(|(to, from)| *to = *from);
+        Some(i128::from_le_bytes(wide))
+    }
+
     /// The number of an element of a type whose numbers are rounded: integers of 64 bits and times.
-    pub(crate) fn exact(&self, element: &[u8]) -> Option<i128> {
-        let bytes = element.try_into().ok()?;
+    #[must_use]
+    pub fn exact(&self, element: &[u8]) -> Option<i128> {
         match &self.0 {
-            Kind::Unsigned(8) => Some(u64::from_le_bytes(bytes).into()),
-            Kind::Signed(8) | Kind::Time => Some(i64::from_le_bytes(bytes).into()),
+            Kind::Unsigned(8) | Kind::Signed(8) | Kind::Time => self.whole(element),
             _ => None,
         }
     }
 
     /// Whether one element is less than another with the same rounded number.
-    pub(crate) fn is_less(&self, one: &[u8], other: &[u8]) -> bool {
+    #[must_use]
+    pub fn is_less(&self, one: &[u8], other: &[u8]) -> bool {
         self.exact(one) < self.exact(other)
     }
 }

@@ -1,0 +1,3 @@
+//! The public behaviour of `zarr-cf`.
+
+mod golden;
