@@ -2,14 +2,15 @@
 
 use std::cmp::Ordering;
 
-use zarr_array::Array;
-use zarr_metadata::{DataType, ElementLayout};
+use zarr_array::{Array, ArrayError, Selection};
+use zarr_cf::{Numbers, TimeAxis, element_type, missing};
+use zarr_metadata::DataType;
 
 use super::tree::{GroupMember, GroupTree};
 use crate::error::JoinError;
 use crate::members::member::Member;
 use crate::values::attributes;
-use crate::values::times::{Conversion, values_in_common_units};
+use crate::values::times::{Conversion, PIECE, values_in_common_units};
 
 /// A value of a coordinate, comparable with others of the same type.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,38 +20,6 @@ pub(super) enum Number {
 }
 
 impl Number {
-    /// The value of an element in its form in memory; `None` for types that have no order, and for
-    /// values that are no number or no time.
-    fn of(data_type: &DataType, bytes: &[u8]) -> Option<Self> {
-        let size = bytes.len();
-        let mut wide = [0_u8; 8];
-        wide.get_mut(..size)?.copy_from_slice(bytes);
-        let unsigned = u64::from_le_bytes(wide);
-        let spare = 64_u32.checked_sub(u32::try_from(size).ok()?.checked_mul(8)?)?;
-        let signed = unsigned.checked_shl(spare)?.cast_signed().checked_shr(spare)?;
-        match data_type {
-            DataType::Uint8 | DataType::Uint16 | DataType::Uint32 | DataType::Uint64 => {
-                Some(Self::Integer(unsigned.into()))
-            }
-            DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::Int64 => {
-                Some(Self::Integer(signed.into()))
-            }
-            DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_) => {
-                // The lowest number is "not a time".
-                (signed != i64::MIN).then_some(Self::Integer(signed.into()))
-            }
-            DataType::Float32 => {
-                let float = f32::from_le_bytes(bytes.try_into().ok()?);
-                (!float.is_nan()).then_some(Self::Float(float.into()))
-            }
-            DataType::Float64 => {
-                let float = f64::from_le_bytes(bytes.try_into().ok()?);
-                (!float.is_nan()).then_some(Self::Float(float))
-            }
-            _ => None,
-        }
-    }
-
     fn order(self, other: Self) -> Option<Ordering> {
         match (self, other) {
             (Self::Integer(a), Self::Integer(b)) => Some(a.cmp(&b)),
@@ -59,45 +28,135 @@ impl Number {
         }
     }
 
-    fn words(self) -> Box<str> {
-        match self {
-            Self::Integer(value) => value.to_string().into(),
-            Self::Float(value) => value.to_string().into(),
+    /// In words; of a time, the time.
+    fn words(self, axis: Option<&TimeAxis>) -> Box<str> {
+        match (self, axis) {
+            (Self::Integer(value), Some(axis)) => axis.shown_whole(value).into(),
+            (Self::Float(value), Some(axis)) => axis.shown(value).into(),
+            (Self::Integer(value), None) => value.to_string().into(),
+            (Self::Float(value), None) => value.to_string().into(),
         }
     }
 }
 
-/// The first and last value of the coordinates at a path. `None` if there are none, or if their values
-/// have no order. Times are in the units of the first member.
-fn ends(
-    tree: &GroupTree,
-    first: &GroupTree,
-    path: &str,
-) -> Result<Option<(Number, Number)>, JoinError> {
+/// The numbers of elements that are not missing, NaN or "not a time".
+struct Present {
+    numbers: Numbers,
+    missing: Vec<Vec<u8>>,
+    is_time: bool,
+}
+
+impl Present {
+    /// `None` for types that have no order.
+    fn of(array: &Array) -> Option<Self> {
+        let data_type = element_type(array.metadata());
+        let is_time =
+            matches!(data_type, DataType::NumpyDatetime64(_) | DataType::NumpyTimedelta64(_));
+        let numbers = Numbers::of(&data_type).filter(|_| data_type != DataType::Bool)?;
+        Some(Self { numbers, missing: missing(array.metadata()), is_time })
+    }
+
+    fn number(&self, element: &[u8]) -> Option<Number> {
+        if self.missing.iter().any(|missing| missing == element) {
+            return None;
+        }
+        if let Some(whole) = self.numbers.whole(element) {
+            let is_none = self.is_time && whole == i128::from(i64::MIN);
+            return (!is_none).then_some(Number::Integer(whole));
+        }
+        let mut list = Vec::new();
+        self.numbers.list(element, &mut list);
+        list.pop().filter(|number| !number.is_nan()).map(Number::Float)
+    }
+}
+
+/// The values of a coordinate: the first, the least, the greatest, and how they go on. Missing ones are
+/// none of them.
+#[derive(Clone, Copy)]
+struct Range {
+    first: Number,
+    low: Number,
+    high: Number,
+    last: Number,
+    rises: bool,
+    falls: bool,
+}
+
+impl Range {
+    fn of(number: Number) -> Self {
+        Self { first: number, low: number, high: number, last: number, rises: false, falls: false }
+    }
+
+    fn add(&mut self, number: Number) {
+        let step = self.last.order(number);
+        self.rises |= step == Some(Ordering::Less);
+        self.falls |= step == Some(Ordering::Greater);
+        if self.low.order(number) == Some(Ordering::Greater) {
+            self.low = number;
+        }
+        if self.high.order(number) == Some(Ordering::Less) {
+            self.high = number;
+        }
+        self.last = number;
+    }
+
+    /// The step from one value to the next; `None` of one value, and of values in no order.
+    fn direction(&self) -> Option<Ordering> {
+        match (self.rises, self.falls) {
+            (true, false) => Some(Ordering::Less),
+            (false, true) => Some(Ordering::Greater),
+            _ => None,
+        }
+    }
+}
+
+/// The values of the coordinates at a path, all of which are read. `None` if there are none, or if their
+/// values have no order. Times are in the units of the first member.
+fn range(tree: &GroupTree, first: &GroupTree, path: &str) -> Result<Option<Range>, JoinError> {
     let array = tree.arrays.get(path).filter(|array| is_coordinate(path, array));
-    let Some(array) = array else { return Ok(None) };
+    let Some((array, present)) = array.and_then(|array| Some((array, Present::of(array)?))) else {
+        return Ok(None);
+    };
     let members = tree.member(path).zip(first.member(path));
     let conversion = members.and_then(|(member, first)| Conversion::between(&member, &first));
-    let Some(last) = array.shape().first().and_then(|length| length.checked_sub(1)) else {
-        return Ok(None);
-    };
-    if array
-        .data_type()
-        .element_layout()
-        .as_ref()
-        .is_none_or(|layout: &ElementLayout| layout.size() > 8)
-    {
-        return Ok(None);
-    }
-    let read = |at: u64| {
-        let read = array.read(at..at.saturating_add(1));
-        let mut value = read.map_err(|cause| JoinError::member(&tree.name, cause))?;
-        if let Some(conversion) = &conversion {
-            conversion.apply(&mut value)?;
+    let failed = |cause: ArrayError| JoinError::member(&tree.name, cause);
+    let mut range: Option<Range> = None;
+    let mut add = |part: Selection| {
+        for piece in array.batches(part, PIECE).map_err(failed)? {
+            let mut elements = array.read(piece).map_err(failed)?;
+            if let Some(conversion) = &conversion {
+                conversion.apply(&mut elements)?;
+            }
+            let elements = elements.chunks_exact(present.numbers.size());
+            for number in elements.filter_map(|element| present.number(element)) {
+                match &mut range {
+                    Some(range) => range.add(number),
+                    None => range = Some(Range::of(number)),
+                }
+            }
         }
-        Ok::<_, JoinError>(Number::of(array.data_type(), &value))
+        Ok::<(), JoinError>(())
     };
-    Ok(read(0)?.zip(read(last)?))
+    // Chunks that are not stored have one value: the time follows the stored ones.
+    let axis = array.grid().axes().first();
+    let mut stored = Vec::new();
+    for chunk in array.stored_chunks() {
+        let index = chunk.map_err(failed)?.index;
+        let within = axis.zip(index.first()).and_then(|(axis, chunk)| axis.clipped(*chunk));
+        stored.extend(within.filter(|within| !within.is_empty()));
+    }
+    stored.sort_unstable_by_key(|within| within.start);
+    let length = array.shape().first().copied().unwrap_or(0);
+    stored.push(length..length);
+    let mut next = 0;
+    for within in stored {
+        if next < within.start {
+            add((next..next.saturating_add(1)).into())?;
+        }
+        next = within.end;
+        add(within.into())?;
+    }
+    Ok(range)
 }
 
 /// The paths of the arrays with coordinates of a dimension: each group can have its own, as in
@@ -122,8 +181,9 @@ fn name_of(path: &str) -> &str {
 
 /// Refuses groups with coordinates that overlap or go back and forth in the groups' order along a
 /// dimension, such as a month that is to be appended again. Coordinates are arrays with the name of
-/// their only dimension, in the groups or in groups below. Only the ends of each are read. Times are
-/// compared in the units of the first.
+/// their only dimension, in the groups or in groups below. All stored ones are read. Missing ones, NaN
+/// and NaT are in no order, and members whose coordinates are unsorted may follow each other if none
+/// reaches into another. Times are compared in the units of the first.
 ///
 /// # Errors
 /// [`JoinError::Coordinates`]; otherwise errors of opening and reading the groups, and of attributes
@@ -149,35 +209,45 @@ fn check_order_at(
     // Numbers of different units have no order.
     let members: Vec<Member> = trees.iter().filter_map(|tree| tree.member(path)).collect();
     attributes::check_values(&values_in_common_units(&members, |_| true))?;
-    let mut before: Option<(&GroupTree, Number)> = None;
+    let axis = first_tree.arrays.get(path).and_then(|array| match array.data_type() {
+        DataType::NumpyDatetime64(step) => TimeAxis::numpy(*step),
+        _ => TimeAxis::of(array.metadata(), None).ok().flatten(),
+    });
+    let mut before: Option<(&GroupTree, Range)> = None;
     let mut direction: Option<Ordering> = None;
     for tree in trees {
-        let Some((first, last)) = ends(tree, first_tree, path)? else { continue };
-        let error = |found: Number, previous: &GroupTree, other: Number| JoinError::Coordinates {
-            member: tree.name.as_ref().into(),
-            coordinates: path.into(),
-            found: found.words(),
-            previous: previous.name.as_ref().into(),
-            other: other.words(),
-        };
-        let within = first.order(last).filter(|order| order.is_ne());
-        if let (Some((previous, other)), Some(within), Some(direction)) =
-            (before, within, direction)
-            && within != direction
-        {
-            return Err(error(first, previous, other));
-        }
-        if let Some((previous, other)) = before {
-            let step = other.order(first);
+        let Some(range) = range(tree, first_tree, path)? else { continue };
+        let within = range.direction();
+        if let Some((previous, last)) = before {
             let known = direction.or(within);
-            let ahead = step.is_some_and(|step| step.is_ne() && known.is_none_or(|k| k == step));
-            if !ahead {
-                return Err(error(first, previous, other));
+            let (rises, falls) = (
+                last.high.order(range.low) == Some(Ordering::Less),
+                last.low.order(range.high) == Some(Ordering::Greater),
+            );
+            let step = match (rises, falls) {
+                (true, _) => Some(Ordering::Less),
+                (_, true) => Some(Ordering::Greater),
+                _ => None,
+            };
+            let turns = direction.zip(within).is_some_and(|(known, within)| known != within);
+            if turns || step.is_none() || known.is_some_and(|known| Some(known) != step) {
+                // The ends that would have to follow each other.
+                let (found, other) = match known {
+                    Some(Ordering::Greater) => (range.high, last.low),
+                    _ => (range.low, last.high),
+                };
+                return Err(JoinError::Coordinates {
+                    member: tree.name.as_ref().into(),
+                    coordinates: path.into(),
+                    found: if turns { range.first } else { found }.words(axis.as_ref()),
+                    previous: previous.name.as_ref().into(),
+                    other: if turns { last.last } else { other }.words(axis.as_ref()),
+                });
             }
             direction = step;
         }
         direction = direction.or(within);
-        before = Some((tree, last));
+        before = Some((tree, range));
     }
     Ok(())
 }
@@ -197,15 +267,13 @@ pub(super) fn places(
         let mut firsts = Vec::with_capacity(trees.len());
         let (mut increase, mut decrease) = (false, false);
         for tree in trees {
-            let ends = ends(tree, first, path)?;
-            let (first, last) = ends.ok_or_else(|| JoinError::NoCoordinate {
+            let range = range(tree, first, path)?.ok_or_else(|| JoinError::NoCoordinate {
                 member: tree.name.as_ref().into(),
                 dimension: dimension.as_str().into(),
             })?;
-            let step = first.order(last);
-            increase |= step == Some(Ordering::Less);
-            decrease |= step == Some(Ordering::Greater);
-            firsts.push(first);
+            increase |= range.direction() == Some(Ordering::Less);
+            decrease |= range.direction() == Some(Ordering::Greater);
+            firsts.push(range.first);
         }
         let mut sorted = firsts.clone();
         sorted.sort_by(|a, b| a.order(*b).unwrap_or(Ordering::Equal));

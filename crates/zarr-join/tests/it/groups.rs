@@ -73,12 +73,12 @@ fn members_that_do_not_fit_are_named() {
         nothing.expect_err("has no such dimension").to_string(),
     ];
     insta::assert_snapshot!(cases.join("\n"), @r#"
-    b: the coordinates of time begin with -18259, but a ends with 2: they overlap or go backwards
+    b: the coordinates of time begin with 1970-01-04, but a ends with 2020-01-03: they overlap or go backwards
     b/x: differs from a/x, and has no axis along which to join them
-    b: the coordinates of time begin with 2, but a ends with 2: they overlap or go backwards
-    a: the coordinates of time begin with 0, but b ends with 4: they overlap or go backwards
-    b: the coordinates of time begin with 5, but a ends with 2: they overlap or go backwards
-    d: the coordinates of time begin with 4, but c ends with 5: they overlap or go backwards
+    b: the coordinates of time begin with 2020-01-03, but a ends with 2020-01-03: they overlap or go backwards
+    a: the coordinates of time begin with 2020-01-01, but b ends with 2020-01-05: they overlap or go backwards
+    b: the coordinates of time begin with 2020-01-06, but a ends with 2020-01-03: they overlap or go backwards
+    d: the coordinates of time begin with 2020-01-05, but c ends with 2020-01-06: they overlap or go backwards
     b: there is no crs here, as there is in a
     no array has a dimension day: arrays need dimension names
     "#);

@@ -253,7 +253,7 @@ fn what_is_not_exact_is_refused_with_the_step_that_makes_it_so() {
     feb: the attribute units is "days since 2012-02-01", but "days since 2012-01-01" in jan: 100 becomes 131, which is out of the range of the data type; write the times of all members as int64
     feb: the attribute units is "days since 2012-02-01", but "days since 2012-01-01" in jan: 0.041666666666666664 has no exact number in these units; write the times of all members in "seconds since 2012-01-01", as int64
     feb: the attribute units is "days since 2012-02-01", but "days since 2012-01-01" in jan: 1 becomes 32, which is declared as missing; write the times of all members with another fill value
-    feb: the attribute units is "days since 2012-02-01", but "days since 2012-01-01" in jan
+    feb: the attribute calendar is "noleap", but "standard" in jan
     feb: the attribute units is "days since 2012-02-01", but "days since 2012-01-01" in jan
     feb: the attribute units is "m", but "days since 2012-01-01" in jan
     "#);
@@ -284,7 +284,7 @@ fn groups_whose_units_differ_are_told_so_and_not_that_they_overlap() {
     insta::assert_snapshot!(errors.join("\n"), @r#"
     b/time: the attribute units is "m", but "days since 2012-01-01" in a/time
     c/time: the attribute units is "days since 2012-02-01 12:00", but "days since 2012-01-01" in a/time: 0 has no exact number in these units; write the times of all members in "hours since 2012-01-01", as int64
-    d: the coordinates of time begin with 30, but a ends with 30: they overlap or go backwards
+    d: the coordinates of time begin with 2012-01-31, but a ends with 2012-01-31: they overlap or go backwards
     "#);
 }
 
