@@ -28,6 +28,7 @@ WRITES = {
     "test_chunk_encoding_with_dask": "no error: chunks may be ragged, and tasks may share one",
     "test_roundtrip_object_dtype": "missing values among strings are an error: they would be stored as empty ones",
     "test_zarr_encoding": "another message: encoding of nodes that the tree does not have",
+    "test_append_with_append_dim_no_overwrite": "other coordinates, and the same times for the second time, are errors",
 }
 """Tests that fail where we write."""
 

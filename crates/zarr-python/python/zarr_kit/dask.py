@@ -220,6 +220,11 @@ def to_zarr(
     lengths = tuple(len(range(place.start, place.stop, place.step)) for place in places)
     if lengths != darray.shape:
         raise ValueError(f"the Dask array has shape {darray.shape}, the region {lengths}")
+    if isinstance(url, Array):
+        from ._xarray.inplace import check_blocks
+        from ._xarray.sources import _place
+
+        check_blocks(target.path, darray, target, places, {_place(target): target.path})
     block: contextlib.AbstractContextManager[Any] = contextlib.nullcontext()
     if compute and _in_this_process():
         block = target

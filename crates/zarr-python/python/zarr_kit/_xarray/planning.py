@@ -11,10 +11,11 @@ from xarray.backends.zarr import FillValueCoder, encode_zarr_attr_value
 
 from .. import _native
 from .._array import Array
-from .._attributes import _json
 from .._cast import Casting
 from .._group import Group
 from ..dask import _check_known
+from .appended import check_equal, check_order
+from .attributes import attribute_texts, finite
 from .elements import decoded, encoded, encoded_as_stored, noted
 from .layout import document
 from .region import Region, resolved
@@ -32,6 +33,8 @@ class Request:
     codecs: Any = None
     chunks: Mapping[Hashable, Any] | None = None
     casting: Casting = "exact"
+    any_order: bool = False
+    """Whether appended coordinates may overlap or precede those that are stored."""
 
 
 @dataclass(frozen=True)
@@ -94,12 +97,16 @@ class Plan:
 
 
 def planned(
-    dataset: Dataset, nodes: Mapping[str, Array | Group], request: Request, trial: Group
+    dataset: Dataset,
+    nodes: Mapping[str, Array | Group],
+    request: Request,
+    trial: Group,
+    group: Group | None = None,
 ) -> Plan:
     """Plans to write a dataset into a group with these nodes.
 
     New arrays are created in ``trial``, a group in memory at the same path, to find all errors in
-    documents and names before anything is stored.
+    documents and names before anything is stored. ``group`` is the one with the nodes, if it is stored.
 
     Raises
     ------
@@ -115,10 +122,22 @@ def planned(
     region: dict[Hashable, slice] = {}
     if request.region is not None:
         dataset, region = resolved(dataset, request.region, arrays, request.append_dim)
+    if request.append_dim is not None or request.region is not None:
+        dataset = _with_decoded_climatologies(dataset)
     variables, attributes = conventions.encode_dataset_coordinates(dataset)
     _check_existing(variables, arrays, request)
-    texts = {name: _json(name, value) for name, value in _plain(attributes).items()}
-    plan = Plan(None if request.mode == "r+" else texts, [], [])
+    texts = None
+    if request.mode != "r+":
+        stored = {} if group is None else group.attrs.asdict()
+        attributes = _plain(attributes)
+        later = [str(n) for n in dataset.coords if n not in arrays and n not in dataset.dims]
+        if arrays:
+            # Stored variables keep their attributes, which do not name these.
+            known = [str(found.get("coordinates", "")) for found in (stored, attributes)]
+            if coordinates := " ".join(dict.fromkeys([*" ".join(known).split(), *later])):
+                attributes["coordinates"] = coordinates
+        texts = attribute_texts("the group", attributes, stored)
+    plan = Plan(texts, [], [])
     for name, variable in variables.items():
         if name not in arrays:
             explicit = request.encoding.get(name)
@@ -130,8 +149,35 @@ def planned(
             plan.additions.append(addition)
         elif request.mode != "a-" or request.append_dim in (None, *variable.dims):
             plan.updates.append(_update(name, variable, arrays, region, request))
+        elif name in dataset.coords:
+            # It is not written, and what is appended must belong to it.
+            check_equal(name, _update(name, variable, arrays, region, request).variable, arrays[name], request.append_dim)
     _check_lengths(plan, arrays)
+    if request.append_dim is not None and group is not None:
+        for update in plan.updates:
+            if update.axis is None:
+                check_equal(update.name, update.variable, update.array, request.append_dim)
+        plan.updates[:] = [update for update in plan.updates if update.axis is not None]
+        if not request.any_order:
+            check_order(group, plan.updates, str(request.append_dim))
     return plan
+
+
+def _with_decoded_climatologies(dataset: Dataset) -> Dataset:
+    """A dataset whose climatologies are times, as its bounds are: Xarray leaves their numbers as they are.
+
+    Their units are those of the coordinate (CF conventions, section 7.4).
+    """
+    found = {}
+    for variable in dataset.variables.values():
+        name = variable.attrs.get("climatology", variable.encoding.get("climatology"))
+        bounds = dataset.variables.get(name) if isinstance(name, str) else None
+        units = {key: variable.encoding[key] for key in ("units", "calendar") if key in variable.encoding}
+        if bounds is not None and bounds.dtype.kind in "iuf" and "since" in str(units.get("units")):
+            plain = bounds.copy(deep=False)
+            plain.attrs = {**units, **bounds.attrs}
+            found[name] = conventions.decode_cf_variable(str(name), plain)
+    return dataset.assign({name: (v.dims, v.data, v.attrs, v.encoding) for name, v in found.items()})
 
 
 def _check_lengths(plan: Plan, arrays: Mapping[str, Array]) -> None:
@@ -205,16 +251,17 @@ def _addition(
     elif not is_data:
         codecs = None
     variable = encoded(name, variable, request.casting)
-    attributes = _plain(variable.attrs)
+    attributes = finite(variable.dtype, _plain(variable.attrs))
     missing = attributes.pop("_FillValue", None)
     if missing is not None:
         with noted(f"while variable {name!r} was encoded"):
             attributes["_FillValue"] = FillValueCoder.encode(variable.attrs["_FillValue"], variable.dtype)
     variable = variable.copy(deep=False)
     variable.attrs = attributes
-    text = document(
-        name, variable, is_explicit=is_explicit, codecs=codecs, chunks=request.chunks
-    )
+    with noted(f"while the document of variable {name!r} was made"):
+        text = document(
+            name, variable, is_explicit=is_explicit, codecs=codecs, chunks=request.chunks
+        )
     return Addition(name, variable, text)
 
 
@@ -232,7 +279,7 @@ def _plain(attributes: Mapping[Any, Any]) -> dict[Any, Any]:
 def _units_of_bounded(name: str, arrays: Mapping[str, Array]) -> dict[str, Any]:
     """The units of the variable of which this one has the bounds (CF conventions, section 7.1)."""
     for array in arrays.values():
-        if array.attrs.get("bounds") == name:
+        if name in (array.attrs.get("bounds"), array.attrs.get("climatology")):
             return {key: array.attrs[key] for key in ("units", "calendar") if key in array.attrs}
     return {}
 

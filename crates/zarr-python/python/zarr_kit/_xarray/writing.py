@@ -26,7 +26,8 @@ from .elements import noted
 from .encoding import may_refuse, without_compressors
 from .planning import Addition, Plan, Request, Update, planned
 from .region import Region
-from .sources import check_not_read_from
+from .inplace import check_blocks
+from .sources import _place, _sources, check_not_read_from
 from .store import nodes, opened
 from .tasks import aligned_blocks, shared
 
@@ -57,6 +58,7 @@ def to_zarr(
     write_inherited_coords: bool = False,
     write_empty_chunks: bool = False,
     casting: Casting = "exact",
+    any_order: bool = False,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Any:
     """Stores a dataset, an array or a tree.
@@ -123,6 +125,9 @@ def to_zarr(
         that fractions are rounded to the nearest float, or packed number: integers and times are exact,
         finite numbers stay finite, fractions do not enter integers that are not packed, and no valid
         element becomes missing. ``"unsafe"`` stores whatever Xarray and numpy make of them.
+    any_order
+        Whether appended coordinates may overlap those that are stored, or go backwards. By default that
+        is an error, as in ``zarr-kit append``: the same month would be appended twice.
     storage_options
         As for `zarr_kit.open`.
 
@@ -181,12 +186,16 @@ def to_zarr(
     trial = Group(_native.create_group(IN_MEMORY, group_document()))
     plans = {}
     for below, dataset in datasets.items():
-        request = Request(mode, append_dim, region, encodings[below], codecs, chunks, casting)
+        request = Request(
+            mode, append_dim, region, encodings[below], codecs, chunks, casting, any_order
+        )
         place = _with_parents(trial, f"{path}/{below}".strip("/"))
-        plans[below] = planned(dataset, _nodes(root, below), request, place)
+        stored = _stored(root, below)
+        plans[below] = planned(dataset, _nodes(root, below), request, place, stored)
     checks = safe_chunks and not align_chunks
     messages = list(filter(None, map(shared, plans.values()))) if checks else []
     _check_shared(messages, root or _existing(url, "", storage_options))
+    _check_in_place(plans.values())
     for below, plan in plans.items():
         _rehearse(plan)
         for name in ("", *(addition.name for addition in plan.additions)):
@@ -322,6 +331,35 @@ def _nodes(root: Group | None, below: str) -> dict[str, Array | Group]:
     if isinstance(group, Array):
         raise ValueError(f"there is an array in the place of the group {below!r}")
     return nodes(group)
+
+
+def _stored(root: Group | None, below: str) -> Group | None:
+    """The group at a path, if it is stored."""
+    if root is None or below and below not in root:
+        return None
+    found = root[below] if below else root
+    return found if isinstance(found, Group) else None
+
+
+def _check_in_place(plans: Iterable[Plan]) -> None:
+    """Refuses data that is read from arrays to which it is written, unless block by block.
+
+    Other data is read before anything is written.
+    """
+    updates = [update for plan in plans for update in plan.updates]
+    written = {_place(update.array): update.name for update in updates}
+    for update in updates:
+        variable = update.variable
+        if variable._in_memory:
+            continue
+        if variable.chunks is not None:
+            check_blocks(update.name, variable.data, update.array, update.region, written)
+        elif any(source is None or _is_written(source, written) for source, _ in _sources(variable._data)):
+            variable.load()
+
+
+def _is_written(source: Any, written: Mapping[str, str]) -> bool:
+    return (_place(source) if isinstance(source, Array) else source) in written
 
 
 def _check_shared(messages: list[str], group: Group | None) -> None:
