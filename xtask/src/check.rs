@@ -56,6 +56,9 @@ const STEPS: &[Step] = &[
     step("clippy", 1.8, clippy),
     step("the README's first command", 0.9, first_command),
     step("simulation", 1.2, || simulate::simulate(&["--seeds".to_owned(), "5000".to_owned()])),
+    step("steps that are left out", 1.0, || {
+        simulate::simulate(&["--faults".to_owned(), "--quick".to_owned()])
+    }),
     step("orders of threads", 0.5, simulate::threads).full(),
     step("tests, all features, optimised", 4.0, optimised_tests),
     // Its tests in Python use one core. The builds take turns.

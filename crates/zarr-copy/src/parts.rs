@@ -119,7 +119,9 @@ impl<'a> PartRun<'a> {
                 refused => refused?,
             }
             to.clean()?;
-            if to.store.head(&to.document()?)?.is_some() {
+            if zarr_store::step!("parts: look for the document after the marker")
+                && to.store.head(&to.document()?)?.is_some()
+            {
                 // The others have begun and completed the copy since.
                 self.marker.remove()?;
                 continue;
@@ -189,7 +191,7 @@ impl<'a> PartRun<'a> {
             }
             Joined::Complete => {}
             Joined::ToDo(_) | Joined::Done => {
-                if !self.are_all_done()? {
+                if zarr_store::step!("parts: look at the records of all") && !self.are_all_done()? {
                     return Ok(match to.store.head(&to.document()?)? {
                         Some(_) => PartStatus::WasComplete,
                         None => PartStatus::Waiting,
@@ -238,7 +240,7 @@ impl<'a> PartRun<'a> {
         let put = to.store.put(&self.key(self.part.number(), record)?, text.as_bytes());
         let is_open = self.marker.find()? == Some(Some(Step::Copying))
             && to.store.head(&to.document()?)?.is_none();
-        if !is_open {
+        if zarr_store::step!("parts: removal of a late record") && !is_open {
             self.remove_records(self.part.number()).map_err(target)?;
             // The process that completed the copy may have removed the record before it was
             // verified.
@@ -324,7 +326,10 @@ impl<'a> Share<'a> {
     /// After each task was read, and before it is written: whether the copy is still in progress.
     /// Another process that ends it removes the intermediate, whose chunks then read as fill values.
     pub(crate) fn check(&self) -> Result<(), TransferError> {
-        self.marker.check(Step::Copying)
+        match zarr_store::step!("copy: look at the marker before each task") {
+            true => self.marker.check(Step::Copying),
+            false => Ok(()),
+        }
     }
 
     /// Removes something that other processes of the copy may need, unless one has taken over.
@@ -332,8 +337,11 @@ impl<'a> Share<'a> {
         &self,
         remove: impl FnOnce() -> Result<(), TransferError>,
     ) -> Result<(), TransferError> {
-        let _held = self.marker.lock()?;
-        self.check()?;
+        let _held =
+            zarr_store::lock_step!("copy: lock to remove the intermediate", self.marker.lock())?;
+        if zarr_store::step!("copy: look at the marker before the intermediate is removed") {
+            self.marker.check(Step::Copying)?;
+        }
         remove()
     }
 

@@ -152,6 +152,9 @@ impl SourceState {
     /// Refuses a listing of everything below a prefix that has another number of objects than the
     /// first listing: what was removed before it was read is not noticed by reads.
     pub(crate) fn check_listed(&self, below: &Prefix, count: u64) -> Result<(), TransferError> {
+        if !zarr_store::step!("copy: count of the objects of a folder") {
+            return Ok(());
+        }
         let First::Whole(objects) = &self.first else { return Ok(()) };
         let Some(path) = zarr_store::path_below(below.as_str(), self.prefix.as_str()) else {
             return Ok(());
@@ -178,6 +181,7 @@ impl SourceState {
                 _ => Err(error),
             },
             Err(error) => Err(error),
+            Ok(done) if !zarr_store::step!("copy: listing after the last read") => Ok(done),
             Ok(done) => match self.changes()? {
                 changes if changes.count == 0 => Ok(done),
                 changes => Err(self.told(changes)),
@@ -205,6 +209,9 @@ impl SourceState {
         key: &Key,
         found: Option<&ObjectMeta>,
     ) -> Result<(), StoreError> {
+        if !zarr_store::step!("copy: comparison of each read with the listing") {
+            return Ok(());
+        }
         let Some(name) = self.prefix.strip(key) else { return Ok(()) };
         // The marker of this copy appears at its source if both are the same place.
         if is_of_copy(key.name()) {

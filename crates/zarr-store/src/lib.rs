@@ -104,6 +104,48 @@ macro_rules! reached {
     ($name:literal) => {};
 }
 
+/// Whether a step of the protocol is taken: always, but in a simulation, which leaves one out. Each
+/// step is in `docs/steps.md`.
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! step {
+    ($name:literal) => {
+        $crate::simulation::takes($name)
+    };
+}
+
+/// Whether a step of the protocol is taken: always, but in a simulation, which leaves one out. Each
+/// step is in `docs/steps.md`.
+#[cfg(not(feature = "simulation"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! step {
+    ($name:literal) => {
+        true
+    };
+}
+
+/// A lock as a [`step!`]: left out, it is released at once.
+#[cfg(feature = "simulation")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! lock_step {
+    ($name:literal, $lock:expr) => {
+        $lock.map(|guard| $crate::simulation::held($name, guard))
+    };
+}
+
+/// A lock as a [`step!`]: left out, it is released at once.
+#[cfg(not(feature = "simulation"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! lock_step {
+    ($name:literal, $lock:expr) => {
+        $lock
+    };
+}
+
 /// The README's example, run as a test.
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]

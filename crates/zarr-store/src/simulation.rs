@@ -1,11 +1,32 @@
-//! Hooks for a simulation of this library: it decides how long pauses are, and counts how often
-//! marked places were reached.
+//! Hooks for a simulation of this library: it decides how long pauses are, counts how often marked
+//! places were reached, and leaves out a step of the protocol.
 //!
 //! Only for `cargo xtask simulate`. Without a simulation, pauses have their normal length.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::Duration;
+
+use crate::LockGuard;
+
+/// The variable of the environment that names the step to leave out.
+pub const WITHOUT: &str = "ZARR_KIT_WITHOUT_STEP";
+
+static LEFT_OUT: OnceLock<Option<String>> = OnceLock::new();
+
+/// Whether this step is taken; [`step!`](crate::step) calls it.
+pub fn takes(name: &'static str) -> bool {
+    let left_out = LEFT_OUT.get_or_init(|| std::env::var(WITHOUT).ok());
+    left_out.as_deref() != Some(name)
+}
+
+/// A lock, or one that claims to be held; [`lock_step!`](crate::lock_step) calls it.
+pub fn held(name: &'static str, guard: LockGuard) -> LockGuard {
+    match takes(name) {
+        true => guard,
+        false => LockGuard::new(guard.scope(), ()),
+    }
+}
 
 static PAUSES: OnceLock<fn(Duration) -> Duration> = OnceLock::new();
 

@@ -85,7 +85,7 @@ pub fn update<E: From<StoreError>>(
     buffer: &mut Vec<u8>,
     mut change: impl FnMut(Current, &mut Vec<u8>) -> Result<Change, E>,
 ) -> Result<(), E> {
-    let guard = store.lock(key)?;
+    let guard = crate::lock_step!("update: lock", store.lock(key))?;
     if guard.scope() == LockScope::AllProcesses || !store.capabilities().conditional_put {
         if guard.scope() == LockScope::Process && policy == UpdatePolicy::RequireExclusion {
             return Err(StoreError::NoExclusion { key: key.to_string() }.into());
@@ -110,7 +110,13 @@ pub fn update<E: From<StoreError>>(
         match change(Current { exists: found.is_some(), can_delete: false }, buffer)? {
             Change::Keep => return Ok(()),
             Change::Put => {
-                if store.put_if(key, buffer, expected)? == PutOutcome::Written {
+                let put = if crate::step!("update: condition of the put") {
+                    store.put_if(key, buffer, expected)?
+                } else {
+                    store.put(key, buffer)?;
+                    PutOutcome::Written
+                };
+                if put == PutOutcome::Written {
                     return Ok(());
                 }
             }
@@ -131,7 +137,7 @@ pub fn update<E: From<StoreError>>(
 /// # Errors
 /// As for [`Store::put_opts`] and [`Store::lock`].
 pub fn replace(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<(), StoreError> {
-    let _guard = store.lock(key)?;
+    let _guard = crate::lock_step!("replace: lock", store.lock(key))?;
     store.put(key, bytes)
 }
 
@@ -144,7 +150,7 @@ pub fn replace_vectored(
     key: &Key,
     pieces: &[IoSlice<'_>],
 ) -> Result<(), StoreError> {
-    let _guard = store.lock(key)?;
+    let _guard = crate::lock_step!("replace by pieces: lock", store.lock(key))?;
     store.put_vectored(key, pieces)
 }
 
@@ -153,7 +159,7 @@ pub fn replace_vectored(
 /// # Errors
 /// As for [`Store::delete`] and [`Store::lock`].
 pub fn remove(store: &dyn Store, key: &Key) -> Result<(), StoreError> {
-    let _guard = store.lock(key)?;
+    let _guard = crate::lock_step!("remove: lock", store.lock(key))?;
     store.delete(key)
 }
 

@@ -102,7 +102,9 @@ impl ZipSession {
         };
         // Programs that do not take turns may have replaced it.
         let now = self.zip.inner.store.head(&self.zip.inner.key)?;
-        if now.as_ref() != self.base.as_ref().map(|base| &base.source.meta) {
+        if zarr_store::step!("archive: comparison before the commit")
+            && now.as_ref() != self.base.as_ref().map(|base| &base.source.meta)
+        {
             return Err(replaced(&self.path));
         }
         draft.finish(&self.path, self.zip.durability)

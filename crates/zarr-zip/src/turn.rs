@@ -36,7 +36,7 @@ impl Turn {
                           or end it first";
             return Err(container(path, reason));
         }
-        let lock = store.lock(key)?;
+        let lock = zarr_store::lock_step!("archive: lock", store.lock(key))?;
         begun.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), here);
         Ok(Self { _begun: Begun(path.to_owned()), _lock: lock })
     }

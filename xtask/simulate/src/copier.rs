@@ -1,4 +1,5 @@
-//! A client that copies an array, whole or in parts, and changes the source between its copies.
+//! A client that copies an array, whole or in parts. It changes the source between its copies, or
+//! another client does so at any time.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,6 +13,7 @@ use crate::client::store;
 use crate::history::History;
 use crate::op::Op;
 use crate::plan::{Copies, Plan};
+use crate::run::FIRST;
 use crate::world::{FaultKind, World};
 
 /// The source and the target.
@@ -71,6 +73,8 @@ pub(crate) struct Copier<'r> {
     pub(crate) number: usize,
     pub(crate) copies: Copies,
     pub(crate) length: u64,
+    /// The length of a chunk of the source.
+    pub(crate) chunk: usize,
     pub(crate) known: &'r Mutex<Known>,
 }
 
@@ -111,6 +115,10 @@ impl Copier<'_> {
     }
 
     fn judge(&self, op: Op, error: &TransferError, met: &[FaultKind]) {
+        // It is told, and whoever copies may begin again.
+        if self.copies.changes && matches!(error, TransferError::ChangedMeanwhile { .. }) {
+            return;
+        }
         if met.iter().all(|kind| kind.is_mended()) && !self.world.has_lost_locks() {
             let number = self.number;
             self.history.blame(format!("client {number}: {op:?} failed, after {met:?}: {error}"));
@@ -144,7 +152,9 @@ impl Copier<'_> {
         store: &Arc<dyn Store>,
         overwrite: bool,
     ) -> Result<(), TransferError> {
-        let copied = |known: &mut Known| known.copy = Some(known.source);
+        let copied = |known: &mut Known| {
+            known.copy = Some(known.source).filter(|_| !self.copies.changes);
+        };
         let options = CopyOptions::new();
         let options = if self.copies.is_wide { options.memory(WIDE_MEMORY) } else { options };
         let first = match overwrite {
@@ -179,6 +189,7 @@ impl Copier<'_> {
                     | TransferError::OtherCopy { .. }
                     | TransferError::OtherDocument { .. }
                     | TransferError::SourceChanged { .. }
+                    | TransferError::ChangedMeanwhile { .. }
             ),
         }
     }
@@ -236,7 +247,21 @@ impl Copier<'_> {
         }
     }
 
+    /// Whether these are the elements of one state of the source. Whoever fills it writes one chunk
+    /// after another, so no chunk is older than those after it.
     pub(crate) fn is_whole(&self, values: &[u16]) -> bool {
+        if self.copies.changes {
+            let at = elements(0, self.length);
+            // The first fill has a higher number than all later ones.
+            let age = |value: &u16| std::cmp::Reverse(value / 100 % FIRST);
+            let is_there = |(value, at): (&u16, &u16)| value % 100 == *at;
+            return values.len() == at.len()
+                && values.iter().zip(&at).all(is_there)
+                && values
+                    .chunks(self.chunk)
+                    .all(|chunk| chunk.iter().all(|one| age(one) == age(&chunk[0])))
+                && values.is_sorted_by_key(age);
+        }
         let value = values.first().copied().unwrap_or(0) / 100;
         values == elements(value, self.length)
     }

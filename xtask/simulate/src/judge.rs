@@ -1,5 +1,7 @@
 //! The oracles: what documents and chunks may have held, given the history.
 
+use std::ops::Range;
+
 use crate::history::{Document, Event, What};
 use crate::order::{Timed, Verdict, explain};
 
@@ -41,12 +43,16 @@ pub(crate) fn judge(
         let is_append = grows_last && matches!(timed.op, What::Wrote(..));
         timed.is_sure |= is_append && must_have_grown(first, &of_document, timed.start);
     }
+    let kept = if grows_last { kept(first, &of_document, &timed) } else { Vec::new() };
     let longest = timed.iter().map(|timed| end_of(&timed.op)).max().unwrap_or(0);
     for start in (0..longest).step_by(usize::try_from(chunk).unwrap_or(1)) {
         let touches: Vec<Timed<Touch>> = timed
             .iter()
             .filter_map(|Timed { start: begin, end, op, is_sure }| {
-                let op = touch(op, start, chunk)?;
+                let mut op = touch(op, start, chunk)?;
+                for (_, elements) in kept.iter().filter(|(discard, _)| discard == begin) {
+                    op.spare(start, elements);
+                }
                 Some(Timed { start: *begin, end: *end, op, is_sure: *is_sure })
             })
             .collect();
@@ -63,6 +69,58 @@ pub(crate) fn judge(
         }
     }
     Ok(decided)
+}
+
+impl Touch {
+    /// Elements that it does not set, in the chunk that begins at `start`.
+    fn spare(&mut self, start: u64, elements: &Range<u64>) {
+        let Self::Set(set, _) = self else { return };
+        for (index, is_set) in (start..).zip(set) {
+            *is_set &= !elements.contains(&index);
+        }
+    }
+}
+
+/// What was appended after a resize had put its document, which therefore does not discard it: the
+/// begin of the discard, and the elements.
+fn kept(
+    first: Document,
+    of_document: &[Timed<What>],
+    timed: &[Timed<What>],
+) -> Vec<(u64, Range<u64>)> {
+    let discards = timed.iter().filter(|timed| matches!(timed.op, What::Discarded(_)));
+    let pairs = discards.flat_map(|discard| of_document.iter().map(move |other| (discard, other)));
+    let is_later = |resize: u64, append: u64| {
+        let named = |timed: &Timed<What>| Timed {
+            start: timed.start,
+            end: timed.end,
+            op: (timed.start, timed.op.clone()),
+            is_sure: timed.is_sure,
+        };
+        let named: Vec<_> = of_document.iter().map(named).collect();
+        // No order has the append first.
+        let append_first = |(document, is_resized): &(Document, bool),
+                            (start, what): &(u64, What)| {
+            let is_resized = *is_resized || (*start == resize && matches!(what, What::Resized(..)));
+            match *start == append && is_resized {
+                true => None,
+                false => Some((after(document, what)?, is_resized)),
+            }
+        };
+        explain((first, false), &named, append_first) == Verdict::Impossible
+    };
+    pairs
+        .filter_map(|(discard, other)| match other.op {
+            What::Appended(from, to)
+                if other.is_sure
+                    && other.start < discard.end
+                    && is_later(discard.start, other.start) =>
+            {
+                Some((discard.start, from..to))
+            }
+            _ => None,
+        })
+        .collect()
 }
 
 /// What holds although locks were lost: updates of others may be undone, but what is read was written,

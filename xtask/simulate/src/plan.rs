@@ -33,6 +33,8 @@ pub(crate) struct Copies {
     pub(crate) removes: bool,
     /// Whether the array is so large that it is copied in two passes.
     pub(crate) is_wide: bool,
+    /// Whether another client fills the source while it is copied.
+    pub(crate) changes: bool,
 }
 
 /// What is joined.
@@ -120,6 +122,7 @@ impl Plan {
                 parts: u32::try_from(1 + random.below(3)).unwrap_or(1),
                 removes: random.chance(50),
                 is_wide: false,
+                changes: false,
             }),
             14 | 15 if is_disk => Scene::Archive,
             16 | 17 if is_disk => Scene::Links,
@@ -166,6 +169,21 @@ impl Plan {
                     .collect()
             })
             .collect();
+        if let Scene::Copies(copies) = &mut scene
+            && let [copier, filler, ..] = &mut clients[..]
+            && !in_parts
+            && !copies.is_wide
+            && more.chance(50)
+        {
+            copies.changes = true;
+            for op in copier.iter_mut().filter(|op| matches!(op, Op::Fill { .. })) {
+                *op = Op::Copy { overwrite: copies.removes };
+            }
+            for op in filler.iter_mut() {
+                value += 1;
+                *op = Op::Fill { value };
+            }
+        }
         let has_jumps = random.chance(30);
         let mut faults = Vec::new();
         if random.chance(75) {

@@ -113,6 +113,7 @@ fn play(plan: &Plan, world: &Arc<World>, history: &History, steps: &Steps) -> Re
         number,
         copies,
         length: plan.length,
+        chunk: usize::try_from(plan.chunk).unwrap_or(1),
         known: &known,
     };
     let members = Mutex::new(vec![FIRST; 3]);

@@ -3,4 +3,5 @@
 pub(crate) mod api;
 mod circles;
 mod rust_source;
+pub(crate) mod steps;
 pub(crate) mod tidy;

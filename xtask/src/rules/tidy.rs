@@ -5,6 +5,7 @@ use std::fs;
 use crate::check::INNER_TESTS;
 use crate::release::book;
 use crate::rules::circles;
+use crate::rules::steps;
 use crate::run::{Outcome, read, root, tracked};
 
 /// The longest source file, in lines.
@@ -38,6 +39,7 @@ pub(crate) fn tidy(arguments: &[String]) -> Outcome {
     licences(&files, &mut faults);
     inner_tests(&files, &mut faults);
     circles::circles(&files, &mut faults);
+    steps::check(&files, &mut faults)?;
     for path in files {
         let Ok(text) = fs::read_to_string(root().join(&path)) else {
             continue; // deleted, or not text

@@ -3,6 +3,8 @@
 //! Runs on all cores, one process each, in blocks of seeds. Blocks that passed are kept in
 //! `target/simulate`, so that a run that was interrupted goes on, until the program changes.
 
+mod faults;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::PathBuf;
@@ -13,7 +15,8 @@ use std::thread;
 
 use crate::run::{Outcome, cargo, root, target, tracked};
 
-const USAGE: &str = "usage: cargo xtask simulate --seeds N [--seed FIRST] | --seed SEED";
+const USAGE: &str = "usage: cargo xtask simulate --seeds N [--seed FIRST] | --seed SEED | \
+    --faults [--quick | --seeds N | STEP]";
 
 /// The program is a workspace of its own.
 pub(crate) const MANIFEST: &str = "xtask/simulate/Cargo.toml";
@@ -23,6 +26,9 @@ const BLOCK: u64 = 500;
 
 /// Runs `--seeds` seeds from `--seed` on, or shows the run of one seed.
 pub(crate) fn simulate(arguments: &[String]) -> Outcome {
+    if let Some(("--faults", rest)) = arguments.split_first().map(|(flag, rest)| (&**flag, rest)) {
+        return faults::faults(rest);
+    }
     let (mut seeds, mut first) = (None, None);
     for pair in arguments.chunks(2) {
         let [name, number] = pair else { return Err(USAGE.to_owned()) };
@@ -33,15 +39,19 @@ pub(crate) fn simulate(arguments: &[String]) -> Outcome {
         };
         *slot = Some(number.parse::<u64>().map_err(|_| USAGE.to_owned())?);
     }
-    let target = target();
-    let target = target.to_string_lossy();
-    let manifest = ["--manifest-path", MANIFEST, "--target-dir", &target];
-    cargo(&[&["build", "--quiet", "--locked", "--workspace"], &manifest[..]].concat(), &[])?;
+    build()?;
     match (seeds, first) {
         (Some(seeds), first) => many(first.unwrap_or(0), seeds),
         (None, Some(seed)) => one(seed),
         (None, None) => Err(USAGE.to_owned()),
     }
+}
+
+fn build() -> Outcome {
+    let target = target();
+    let target = target.to_string_lossy();
+    let manifest = ["--manifest-path", MANIFEST, "--target-dir", &target];
+    cargo(&[&["build", "--quiet", "--locked", "--workspace"], &manifest[..]].concat(), &[])
 }
 
 /// Runs threads that share memory in many orders, and the tests of the simulation itself.

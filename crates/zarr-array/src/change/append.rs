@@ -151,6 +151,9 @@ impl Array {
             document => document?,
         };
         let grown = grown(self, &document, &shape, &all_edges)?;
+        if !crate::store::step!("append: chunks before the document") {
+            document.put(grown.metadata())?;
+        }
         write(&grown, &new)?;
         document.put(grown.metadata())?;
         drop(document);

@@ -48,8 +48,9 @@ impl<'a> LockedDocument<'a> {
     pub fn lock(array: &'a Array, extent: Extent) -> Result<Self, ArrayError> {
         // Before taking any lock: the store may be read-only.
         array.refuse_version_2()?;
-        let guard = Arc::new(array.store().lock(&array.prefix().key(METADATA_KEY)?)?);
-        let document = Self::within(guard, array, extent)?;
+        let key = array.prefix().key(METADATA_KEY)?;
+        let guard = crate::store::lock_step!("document: lock", array.store().lock(&key))?;
+        let document = Self::within(Arc::new(guard), array, extent)?;
         document.refuse_stale()?;
         Ok(document)
     }
@@ -100,7 +101,8 @@ impl<'a> LockedDocument<'a> {
         let wrong = |cause| ArrayError::Metadata { key: self.key.to_string(), cause };
         // Others may have changed only the attributes, which no chunk depends on.
         let bare = |metadata: &ArrayMetadata| metadata.with_attributes("{}").map_err(wrong);
-        if bare(&self.current)? != bare(self.array.metadata())? {
+        let is_compared = crate::store::step!("document: comparison with the opened one");
+        if is_compared && bare(&self.current)? != bare(self.array.metadata())? {
             crate::store::reached!("document: stale");
             return Err(self.stale());
         }
@@ -135,6 +137,9 @@ impl<'a> LockedDocument<'a> {
         if text == self.current.json().trim_end() {
             return Ok(());
         }
+        if !crate::store::step!("document: unique bytes of an append") {
+            return self.put_text(text);
+        }
         let random = RandomState::new().hash_one(text);
         let space = |bit: u32| if random.rotate_right(bit) & 1 == 0 { ' ' } else { '\t' };
         let spaces: String = (0..u64::BITS).map(space).collect();
@@ -147,6 +152,9 @@ impl<'a> LockedDocument<'a> {
         let Some(expected) = &self.expected else {
             return Ok(store.put(&self.key, text.as_bytes())?);
         };
+        if !crate::store::step!("document: condition of the put") {
+            return Ok(store.put(&self.key, text.as_bytes())?);
+        }
         match store.put_if(&self.key, text.as_bytes(), Some(expected))? {
             PutOutcome::Written => Ok(()),
             PutOutcome::Changed => {

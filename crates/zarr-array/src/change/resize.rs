@@ -91,10 +91,18 @@ impl Array {
         };
         let document = LockedDocument::lock(self, extent)?;
         let resized = grown(self, &document, shape, edges)?;
+        if cut == Truncation::Discard && !crate::store::step!("resize: document before the chunks")
+        {
+            resized.discard()?;
+        }
         document.put(resized.metadata())?;
         drop(document);
         update_consolidated(self.store(), self.prefix(), Scope::Node, self.update_policy());
         if cut == Truncation::Discard {
+            if !crate::store::step!("resize: second lock of the document") {
+                resized.discard()?;
+                return Ok(resized);
+            }
             // Later than consolidated metadata, by which others find the chunks.
             let document = LockedDocument::lock(&resized, extent);
             document.and_then(|_document| resized.discard()).map_err(|cause| {

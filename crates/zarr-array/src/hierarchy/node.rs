@@ -104,11 +104,11 @@ pub(crate) fn create(
 /// # Errors
 /// Errors of the store.
 pub fn put_new(store: &dyn Store, key: &Key, bytes: &[u8]) -> Result<PutOutcome, StoreError> {
-    if store.capabilities().conditional_put {
+    if store.capabilities().conditional_put && crate::store::step!("new object: conditional put") {
         return store.put_if(key, bytes, None);
     }
-    let _guard = store.lock(key)?;
-    if store.head(key)?.is_some() {
+    let _guard = crate::store::lock_step!("new object: lock", store.lock(key))?;
+    if crate::store::step!("new object: look") && store.head(key)?.is_some() {
         crate::store::reached!("put of a new object: there is one");
         return Ok(PutOutcome::Changed);
     }

@@ -40,6 +40,7 @@ mod seattle;
 #[cfg(test)]
 mod selection;
 #[cfg(test)]
+mod steps;
 mod store;
 #[cfg(feature = "jiff")]
 #[cfg(test)]

@@ -1,13 +1,15 @@
 //! Arrays that grow and shrink, and what they show afterwards.
 
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
-use zarr_array::store::{Fault, FaultStore, Links, MemoryStore, Prefix, Store};
-use zarr_array::{Array, ArrayError, Selection, Truncation};
+use zarr_array::store::{
+    AsyncStore, Fault, FaultStore, Layer, Links, MemoryStore, Operation, Prefix, Store, StoreError,
+};
+use zarr_array::{Array, ArrayError, Group, Selection, Truncation};
 use zarr_check::{CheckOptions, Severity, check};
 use zarr_grid::Run;
-use zarr_metadata::ArrayMetadata;
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 use zarr_store_tests::sampled;
 
 fn create(store: Arc<dyn Store>, grid: &str) -> Array {
@@ -266,4 +268,73 @@ fn sd_08_an_older_handle_writes_past_a_new_end() {
     assert_eq!(found(), []);
     let grown = small.resize(&[6, 5], &none, Truncation::Keep).expect("resizes");
     assert_eq!(read(&grown)[10..], [0; 20]);
+}
+
+/// Runs once, before an operation on a key.
+#[derive(Debug)]
+struct Before {
+    inner: Arc<dyn Store>,
+    operation: Operation,
+    key: &'static str,
+    meanwhile: Mutex<Option<fn(&Arc<dyn Store>)>>,
+}
+
+impl Layer for Before {
+    type Inner = dyn Store;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn pass<T>(
+        &self,
+        operation: Operation,
+        key: &str,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if operation == self.operation && key == self.key {
+            let meanwhile = self.meanwhile.lock().unwrap().take();
+            meanwhile.into_iter().for_each(|meanwhile| meanwhile(&self.inner));
+        }
+        work()
+    }
+
+    fn around(&self, _: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        None
+    }
+
+    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        None
+    }
+}
+
+/// Others may append between the two steps of a resize that discards. Their elements are past the
+/// end that this resize made, and stay.
+#[test]
+fn a_resize_that_discards_keeps_what_is_appended_after_its_document() {
+    let inner: Arc<dyn Store> = Arc::new(MemoryStore::new());
+    let root = Group::create(inner.clone(), &Prefix::root(), GroupMetadata::new()).expect("new");
+    let metadata = ArrayBuilder::new([12], DataType::Uint8).chunk_shape([4]).build();
+    let array = root.create_array("a", metadata.expect("valid")).expect("creates");
+    array.write(0..12, &[1; 12]).expect("writes");
+    root.consolidate().expect("consolidates");
+    let append = |store: &Arc<dyn Store>| {
+        let prefix = Prefix::new("a").expect("a prefix");
+        let array = Array::open(store.clone(), &prefix).expect("opens");
+        assert_eq!(array.shape(), [4]);
+        array.append(0, 4, &[2; 4], &[]).expect("appends");
+    };
+    // The consolidated metadata follows when the document is unlocked.
+    let before = Before {
+        inner: inner.clone(),
+        operation: Operation::Get,
+        key: "zarr.json",
+        meanwhile: Mutex::new(Some(append)),
+    };
+    let store: Arc<dyn Store> = Arc::new(before);
+    let array = array.with_store(store);
+    let resized = array.resize(&[4], &[vec![]], Truncation::Discard);
+    assert!(matches!(resized, Err(ArrayError::Undiscarded { .. })), "{resized:?}");
+    let array = Array::open(inner, &Prefix::new("a").expect("a prefix")).expect("opens");
+    assert_eq!(array.read(0..8).expect("reads"), [1, 1, 1, 1, 2, 2, 2, 2]);
 }

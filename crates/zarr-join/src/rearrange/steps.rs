@@ -182,6 +182,9 @@ impl Rearrangement {
     fn check(&self, moves: &[ChunkMove], copied: &[ObjectMeta]) -> Result<(), ArrayError> {
         let moves: Vec<_> = moves.iter().zip(copied).collect();
         parallel::each(&moves, parallel::objects(&self.array), |(moved, copied)| {
+            if !zarr_array::store::step!("rearrange: comparison of the copied chunks") {
+                return Ok(());
+            }
             let found = self.source(moved).store().head(&moved.from)?;
             match found.as_ref() == Some(*copied) {
                 true => Ok(()),
@@ -193,6 +196,9 @@ impl Rearrangement {
     /// As [`check`](Self::check), and no others have come.
     pub(super) fn check_all(&self, moves: &Moves, copied: &[ObjectMeta]) -> Result<(), ArrayError> {
         self.check(&moves.moves, copied)?;
+        if !zarr_array::store::step!("rearrange: look for chunks that others wrote") {
+            return Ok(());
+        }
         let own = moves.moves.iter().filter(|moved| moved.inserted.is_none());
         let mut before: Vec<&Key> = own.map(|moved| &moved.from).chain(&moves.removed).collect();
         before.sort_unstable();
@@ -239,7 +245,9 @@ pub(super) fn return_to_own_keys(
 ) -> Result<(), ArrayError> {
     refresh_groups(arrays)?;
     let documents = lock_all(arrays, group)?;
-    if !is_returning(arrays, group)? {
+    if zarr_array::store::step!("rearrange: look at the group before chunks return")
+        && !is_returning(arrays, group)?
+    {
         return Ok(());
     }
     for (number, (array, document)) in arrays.iter().zip(&documents).enumerate() {
@@ -248,7 +256,9 @@ pub(super) fn return_to_own_keys(
     drop(documents);
     refresh_groups(arrays)?;
     let documents = lock_all(arrays, group)?;
-    if !is_returning(arrays, group)? {
+    if zarr_array::store::step!("rearrange: look at the group before chunks are removed")
+        && !is_returning(arrays, group)?
+    {
         return Ok(());
     }
     for (array, document) in arrays.iter().zip(&documents) {
@@ -271,7 +281,9 @@ pub(super) fn lock_all<'a>(
     group: Option<&Prefix>,
 ) -> Result<Vec<LockedDocument<'a>>, ArrayError> {
     let Some(first) = arrays.first() else { return Ok(Vec::new()) };
-    let guard = Arc::new(first.store().lock_all(&keys_of(arrays, group)?)?);
+    let keys = keys_of(arrays, group)?;
+    let lock = zarr_array::store::lock_step!("rearrange: lock", first.store().lock_all(&keys));
+    let guard = Arc::new(lock?);
     let read = |array| LockedDocument::within(Arc::clone(&guard), array, Extent::Chunks);
     arrays.iter().map(read).collect()
 }

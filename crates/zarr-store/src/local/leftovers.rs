@@ -207,6 +207,9 @@ fn is_locked(path: &Path) -> bool {
         return false;
     }
     let Ok(file) = File::open(path) else { return false };
+    if !crate::step!("leftovers: lock of their writer") {
+        return false;
+    }
     let locked = lock_file::locked(|| Ok(file.try_lock_shared()?));
     locked.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock)
 }

@@ -96,7 +96,9 @@ fn lock_file(
             }
             Err(error) => return Err(fail(explained(error))),
         };
-        if let Err(error) = wait_for(store, key, path, &file) {
+        if crate::step!("lock file: lock")
+            && let Err(error) = wait_for(store, key, path, &file)
+        {
             let none = has_no_locks(&error);
             // A file that existed before stays, unless no process can hold it.
             if (none || !found) && is_at(&file, path).is_ok_and(|is_at| is_at) {
@@ -104,7 +106,9 @@ fn lock_file(
             }
             return if none { Ok(None) } else { Err(fail(error)) };
         }
-        if is_at(&file, path).map_err(fail)? {
+        let is_there = !crate::step!("lock file: comparison after the wait")
+            || is_at(&file, path).map_err(fail)?;
+        if is_there {
             return Ok(Some((file, found && cfg!(unix))));
         }
     }
@@ -187,7 +191,9 @@ impl Drop for LockFile {
         //
         // Another file at the path is the lock of others: this one's was removed by hand, or by a host
         // that does not see locks. Without it a third writer would not wait for them.
-        if cfg!(unix) && is_at(&self.file, &self.path).is_ok_and(|is_at| is_at) {
+        let is_own = !crate::step!("lock file: comparison before its removal")
+            || is_at(&self.file, &self.path).is_ok_and(|is_at| is_at);
+        if cfg!(unix) && is_own {
             let _ = fs::remove_file(&self.path);
         }
         // A process that was forked meanwhile has the file open too. Closing it here would not release

@@ -74,7 +74,10 @@ pub(super) fn finish(
     folder: &Path,
 ) -> io::Result<()> {
     temporary.rename(store.durability)?;
-    store.flush_folder(folder)
+    match crate::step!("local put: flush of the folder") {
+        true => store.flush_folder(folder),
+        false => Ok(()),
+    }
 }
 
 impl LocalStore {
@@ -89,6 +92,9 @@ impl LocalStore {
     /// Flushes the names in a folder that a caller sees, in case their writers ended before the
     /// flush: a resumed copy relies on the objects that it finds.
     pub(super) fn flush_seen(&self, folder: &Path) -> io::Result<()> {
+        if !crate::step!("local look: flush of the folder") {
+            return Ok(());
+        }
         match self.flush_folder(folder) {
             // Who may not read a folder cannot write to it with this durability either.
             Err(error)
@@ -145,7 +151,9 @@ pub(super) fn delete(store: &LocalStore, key: &Key) -> Result<(), StoreError> {
     };
     removed
         .and_then(|()| match (store.durability, path.parent()) {
-            (Durability::PowerFailure, Some(folder)) => {
+            (Durability::PowerFailure, Some(folder))
+                if crate::step!("local removal: flush of the folder") =>
+            {
                 store.folders.flush_removal(folder, &store.root)
             }
             _ => Ok(()),

@@ -34,8 +34,10 @@ impl Client {
             .await
             .map_err(|error| remote(Operation::Put, &key, error))?;
         match self.checked {
-            true => self.check(&key, &path, size, Some((put.e_tag, &payload))).await,
-            false => Ok(()),
+            true if crate::step!("checked put: look at the object") => {
+                self.check(&key, &path, size, Some((put.e_tag, &payload))).await
+            }
+            _ => Ok(()),
         }
     }
 
@@ -71,6 +73,7 @@ impl Client {
             }
         }
         let unseen = self.checked || known.is_none();
+        let unseen = unseen && crate::step!("copy within a server: look at the object");
         if is_wrong || (unseen && self.check(&key, &path, size, None).await.is_err()) {
             // Servers without copies ignore the source, and store the empty body of the request.
             let found = self.backend.head(&path).await;
@@ -166,7 +169,8 @@ impl Client {
             if cause.is_none() && !unanswered.is_set() {
                 return Err(remote(Operation::Put, &key, error));
             }
-            let is_ours = unanswered.is_set().then_some(&payload);
+            let reads = crate::step!("conditional put: look after a lost answer");
+            let is_ours = unanswered.is_set().then_some(&payload).filter(|_| reads);
             match self.stored(&key, &path, is_ours, expected.as_ref(), &tries).await {
                 Ok(Stored::Ours) => {
                     crate::reached!("conditional put: lost, and stored");

@@ -38,6 +38,7 @@ mod s3;
 mod secrets;
 #[cfg(unix)]
 mod share;
+mod steps;
 #[cfg(feature = "http")]
 mod web;
 

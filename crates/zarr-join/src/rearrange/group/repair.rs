@@ -34,9 +34,12 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
     }
     let mut arrays = marked_arrays(group)?;
     loop {
-        let guard = Arc::new(store.lock_all(&keys_of(&arrays, Some(prefix))?)?);
+        let keys = keys_of(&arrays, Some(prefix))?;
+        let lock = zarr_array::store::lock_step!("repair of a group: lock", store.lock_all(&keys));
+        let guard = Arc::new(lock?);
         let found = marked_arrays(group)?;
-        if found.iter().map(Array::prefix).eq(arrays.iter().map(Array::prefix)) {
+        let is_compared = zarr_array::store::step!("repair of a group: arrays under the lock");
+        if !is_compared || found.iter().map(Array::prefix).eq(arrays.iter().map(Array::prefix)) {
             return repair_locked(group, &found, guard);
         }
         // Another process went on before the locks were given.
