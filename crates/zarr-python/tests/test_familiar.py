@@ -246,3 +246,13 @@ def test_awaited_reads():
 
     parts, whole, names = asyncio.run(both())
     assert parts == [[n, n + 1] for n in range(5)] and whole.tolist() == [0, 1, 2] and names == ["a"]
+
+
+def test_functions_take_open_groups():
+    root = zarr_kit.group(attributes={"n": 1})
+    assert zarr_kit.group(root) == root and zarr_kit.group(root, path="in").path == "in"
+    zarr_kit.save(root, np.arange(3), path="in/a")
+    with pytest.raises(ValueError, match="is an array"):
+        zarr_kit.group(root, path="in/a")
+    assert sorted(zarr_kit.consolidate_metadata(root)) == ["in"]
+    assert zarr_kit.group(root, path="in")["a"][:].tolist() == [0, 1, 2]

@@ -65,6 +65,16 @@ def _place(store: _store.Url | None, name: str | None, options: Mapping[str, Any
     return _store.state("memory:" if store is None else store, _store.path(name or ""), options)
 
 
+def _group_at(at: Any) -> Group:
+    """The group at a place, or at a path below a native group."""
+    if len(at) != 2:
+        return Group(_native.Group.open(at))
+    found = wrapped(at[0].node(at[1]))
+    if not isinstance(found, Group):
+        raise ValueError(f"{found!r} is an array, not a group")
+    return found
+
+
 def open_array(
     store: _store.Url | None = None,
     path: str = "",
@@ -108,9 +118,10 @@ def group(
     at = _place(store, path, storage_options)
     if not overwrite:
         try:
-            return Group(_native.Group.open(at))
-        except FileNotFoundError:
-            pass
+            return _group_at(at)
+        except (FileNotFoundError, KeyError) as error:
+            if isinstance(error, _native.UnfinishedCopyError):
+                raise
     return Group(_native.create_group(at, _create.group_document(attributes), overwrite=overwrite))
 
 
@@ -195,7 +206,7 @@ def load(store: _store.Url, path: str | None = None) -> NDArray[Any] | dict[str,
 
 def consolidate_metadata(store: _store.Url, path: str | None = None) -> Group:
     """Writes copies of all documents below a group into its own."""
-    return Group(Group(_native.Group.open(_place(store, path, None)))._native.consolidate())
+    return Group(_group_at(_place(store, path, None))._native.consolidate())
 
 
 def open_consolidated(store: _store.Url, path: str = "", *, mode: str = "r+", storage_options: Mapping[str, Any] | None = None) -> Group:

@@ -93,10 +93,10 @@ def _of_object(
     from ._node import Node
 
     if isinstance(given, Node):
-        if settings:
+        if settings.keys() - {"read_only"}:
             raise TypeError("an open node has the settings that it was opened with")
-        url, within, settings, *_ = given._native.state()
-        return url, f"{within}/{path}".strip("/"), settings
+        url, within, kept, *_ = given._state()
+        return url, f"{within}/{path}".strip("/"), {**kept, **settings}
     found = _adapter.place(given)
     if found is None:
         return given, path, settings
