@@ -89,7 +89,7 @@ pub(crate) fn values(json: &str) -> impl Iterator<Item = &str> {
 #[must_use]
 pub fn element_type(metadata: &ArrayMetadata) -> DataType {
     let stored = metadata.data_type();
-    let other = match (text(metadata, "_Unsigned").as_deref(), stored) {
+    match (text(metadata, "_Unsigned").as_deref(), stored) {
         (Some("true"), DataType::Int8) => DataType::Uint8,
         (Some("true"), DataType::Int16) => DataType::Uint16,
         (Some("true"), DataType::Int32) => DataType::Uint32,
@@ -98,7 +98,6 @@ pub fn element_type(metadata: &ArrayMetadata) -> DataType {
         (Some("false"), DataType::Uint16) => DataType::Int16,
         (Some("false"), DataType::Uint32) => DataType::Int32,
         (Some("false"), DataType::Uint64) => DataType::Int64,
-        _ => return stored.clone(),
-    };
-    other
+        _ => stored.clone(),
+    }
 }

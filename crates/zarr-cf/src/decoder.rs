@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use zarr_metadata::{ArrayMetadata, DataType, TimeStep, TimeUnit, Utf32Length};
+use zarr_metadata::{ArrayMetadata, DataType, TimeUnit, Utf32Length};
 
 use crate::calendar::{Calendar, REFORM};
 use crate::duration::{Durations, attoseconds, whole};
@@ -230,14 +230,13 @@ impl Decoding {
 
 impl Values {
     fn data_type(self) -> DataType {
-        let step = |unit| TimeStep::from(unit);
         match self {
             Self::Float16 => DataType::Float16,
             Self::Float32 => DataType::Float32,
             Self::Float64 => DataType::Float64,
             Self::Truth => DataType::Bool,
-            Self::Times(_, unit) => DataType::NumpyDatetime64(step(unit)),
-            Self::Durations(_, unit) => DataType::NumpyTimedelta64(step(unit)),
+            Self::Times(_, unit) => DataType::NumpyDatetime64(unit.into()),
+            Self::Durations(_, unit) => DataType::NumpyTimedelta64(unit.into()),
             Self::Texts(_) => match Utf32Length::new(CHARACTERS) {
                 Some(length) => DataType::FixedLengthUtf32(length),
                 None => DataType::String,
