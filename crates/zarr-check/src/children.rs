@@ -9,7 +9,7 @@ use zarr_array::{ArrayError, Hierarchy, parallel};
 use zarr_store::{DirEntry, Links, Prefix, Store as _};
 
 use crate::finding::{
-    Finding, NODE_NAME, STRAY, VERSION_2, is_of_one_object, leads_nowhere, unexamined,
+    Finding, NODE_NAME, STRAY, VERSION_2, is_of_one_object, leads_nowhere, migrated, unexamined,
 };
 use crate::hierarchy::{Parent, Walk, unfinished};
 use crate::rearranging;
@@ -87,8 +87,7 @@ impl Walk<'_> {
                         if parent == Parent::GroupOfVersion2 {
                             continue;
                         }
-                        let message = "of Zarr version 2, next to a zarr.json; not read";
-                        self.found(Finding::new(VERSION_2, message).with_key(key.as_str()));
+                        self.found(migrated(&key));
                     } else if name == MARKER {
                         let copy = Unfinished::at(&**self.store, prefix)?.unwrap_or_default();
                         self.found(unfinished(&key, "group", copy.work));

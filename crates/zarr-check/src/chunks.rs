@@ -12,15 +12,15 @@ use zarr_array::parallel;
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
 use zarr_array::version_2;
 use zarr_codec::{AnyChunkCodec, AxisEdges, VariableChunkCodec};
-use zarr_metadata::Codec;
+use zarr_metadata::{ChunkKeyEncoding, Codec, Separator};
 use zarr_store::StoreExt as _;
 use zarr_store::{Key, MAX_KEY_LEN, ReadRange, Store, StoreError};
 
 use crate::absent::{Sizes, Stored};
 use crate::content::{ExamineError, Examiner, ExaminerBuffers};
 use crate::finding::{
-    CLIPPED, Finding, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, VERSION_2, is_of_one_object,
-    leads_nowhere, rule_of_chunk, shows_again, unexamined,
+    CLIPPED, Finding, HIDDEN, MEMBER, OUTSIDE, PAST, STRAY, TEXT, UNEXAMINED, is_of_one_object,
+    leads_nowhere, migrated, rule_of_chunk, shows_again, unexamined,
 };
 use crate::hierarchy::{Walk, unfinished};
 use crate::options::CheckOptions;
@@ -93,8 +93,7 @@ impl Walk<'_> {
                 continue;
             }
             if !is_version_2 && version_2::NAMES.contains(&name) {
-                let message = "of Zarr version 2, next to a zarr.json; not read";
-                of_keys.push(Finding::new(VERSION_2, message).with_key(key.as_str()));
+                of_keys.push(migrated(&key));
                 continue;
             }
             if name == MARKER {
@@ -156,9 +155,7 @@ impl Walk<'_> {
             moving.is_none_or(|keys| keys.decode(name, layout.grid().rank()).is_none())
                 && !leads_nowhere(&**store, key)
         });
-        of_keys.extend(strays.iter().map(|key| {
-            Finding::new(STRAY, "in an array, but no chunk's key").with_key(key.as_str())
-        }));
+        of_keys.extend(self.strays(&strays, layout, is_version_2));
         if is_whole && moving.is_none() {
             of_keys.extend(stored.findings(self.options.complete));
         }
@@ -169,6 +166,61 @@ impl Walk<'_> {
         }
         findings.sort_by(|a, b| a.key().cmp(&b.key()));
         Ok(findings.into_iter().map(|finding| placed(finding, layout)).collect())
+    }
+}
+
+impl Walk<'_> {
+    /// What is known of objects in an array that are not its chunks.
+    fn strays(&self, keys: &[Key], layout: &ChunkLayout, is_version_2: bool) -> Vec<Finding> {
+        let (mut findings, mut hidden) = (Vec::new(), Vec::<Hidden>::new());
+        let rank = layout.grid().rank();
+        for key in keys {
+            let name = layout.prefix().strip(key).unwrap_or_default();
+            let has = |index: &[u64]| layout.is_declared(index);
+            let Some(encoding) = layout.key_encoding().other_with(name, rank, has) else {
+                let message = "in an array, but no chunk's key";
+                findings.push(Finding::new(STRAY, message).with_key(key.as_str()));
+                continue;
+            };
+            match hidden.iter_mut().find(|known| known.encoding == encoding) {
+                Some(known) => {
+                    known.count = known.count.saturating_add(1);
+                    // Stores list in any order.
+                    known.first = known.first.min(key);
+                }
+                None => hidden.push(Hidden { encoding, count: 1, first: key }),
+            }
+        }
+        findings.extend(hidden.iter().map(|hidden| hidden.finding(is_version_2)));
+        findings
+    }
+}
+
+/// Chunks under keys of another encoding.
+struct Hidden<'k> {
+    encoding: ChunkKeyEncoding,
+    count: u64,
+    first: &'k Key,
+}
+
+impl Hidden<'_> {
+    fn finding(&self, is_version_2: bool) -> Finding {
+        let line = match self.encoding {
+            ChunkKeyEncoding::V2 { separator } if is_version_2 => {
+                let separator = if separator == Separator::Slash { "/" } else { "." };
+                format!("\"dimension_separator\": \"{separator}\" in .zarray")
+            }
+            encoding => format!("\"chunk_key_encoding\": {} in zarr.json", encoding.to_json()),
+        };
+        let chunks = match self.count {
+            1 => "a chunk under a key".to_owned(),
+            count => format!("the first of {count} chunks under keys"),
+        };
+        let message = format!(
+            "{chunks} of another encoding than the document's: they read as the fill value; {line} \
+             makes them visible"
+        );
+        Finding::new(HIDDEN, message).with_key(self.first.as_str())
     }
 }
 

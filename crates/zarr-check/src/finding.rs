@@ -42,6 +42,9 @@ rules! {
         begin with __";
     VERSION_2 "zarr-v2-node" Warning "a node of Zarr version 2 in a hierarchy of version 3";
     STRAY "stray-object" Warning "an object that belongs to no node";
+    HIDDEN "hidden-chunks" Warning "chunks under keys of another encoding than the document's, which \
+        read as fill values";
+    MIGRATED "migrated-document" Note "a document of Zarr version 2 beside one of version 3";
     OUTSIDE "chunk-outside-grid" Warning "a chunk that the grid does not declare";
     PAST "chunk-past-end" Warning "a chunk wholly past the array's end, which shows again when \
         the array grows";
@@ -76,6 +79,12 @@ pub(crate) fn shows_again(is_version_2: bool) -> &'static str {
 /// A finding that an object, or the content of a folder, could not be examined.
 pub(crate) fn unexamined(key: impl std::fmt::Display, why: impl std::fmt::Display) -> Finding {
     Finding::new(UNEXAMINED, format!("not examined: {why}")).with_key(key.to_string())
+}
+
+/// A finding of a document of version 2 that is not read.
+pub(crate) fn migrated(key: &Key) -> Finding {
+    let message = "of Zarr version 2, beside a zarr.json, which is read in its place: a migration may have left it";
+    Finding::new(MIGRATED, message).with_key(key.as_str())
 }
 
 /// A finding of something that is no object.

@@ -334,6 +334,9 @@ pub struct CopySummary {
     pub bytes: u64,
     /// Objects that belong to no node and were copied unchanged.
     pub others: u64,
+    /// Of the other objects in arrays that were copied unchanged, chunks under keys of another encoding
+    /// than the document's, which read as fill values.
+    pub hidden_chunks: u64,
     /// Objects that belong to no node and were left out.
     pub left_out: u64,
     /// Files in the source that no copy can have, because they are no objects: files with names
@@ -374,6 +377,7 @@ impl CopySummary {
         self.groups = self.groups.saturating_add(other.groups);
         self.bytes = self.bytes.saturating_add(other.bytes);
         self.others = self.others.saturating_add(other.others);
+        self.hidden_chunks = self.hidden_chunks.saturating_add(other.hidden_chunks);
         self.left_out = self.left_out.saturating_add(other.left_out);
         self.skipped = self.skipped.saturating_add(other.skipped);
         self.tasks = self.tasks.saturating_add(other.tasks);

@@ -100,7 +100,7 @@ pub(crate) fn copy_objects(
         progress(CopyProgress { done: summary.bytes, ..CopyProgress::default() });
         Ok::<(), TransferError>(())
     };
-    let mut count = 0_u64;
+    let (mut count, mut hidden_chunks) = (0_u64, 0_u64);
     for listed in from.store.list_sized(from.prefix) {
         let (key, size) = listed.map_err(source)?;
         count = count.saturating_add(1);
@@ -115,7 +115,12 @@ pub(crate) fn copy_objects(
                 from.store.head(&key).map_err(source)?;
                 others.push(key);
             }
-            _ => others.push(key),
+            Some(name) => {
+                let hidden = renamed.from.other_with(name, renamed.rank, |_| true).is_some();
+                hidden_chunks = hidden_chunks.saturating_add(u64::from(hidden));
+                others.push(key);
+            }
+            None => others.push(key),
         }
         if chunks.len().max(others.len()) >= BATCH {
             copy(&mut chunks, &mut others)?;
@@ -123,7 +128,7 @@ pub(crate) fn copy_objects(
     }
     copy(&mut chunks, &mut others)?;
     from.check_listed(count)?;
-    Ok(summary)
+    Ok(CopySummary { hidden_chunks, ..summary })
 }
 
 /// Copies those objects that belong to no node and are to be copied, or counts them if they are to be

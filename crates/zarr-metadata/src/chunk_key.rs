@@ -152,6 +152,37 @@ impl ChunkKeyEncoding {
         index.filter(|index| index.len() == rank)
     }
 
+    /// The other encoding in which this is the key of a chunk that `has` says the grid has. Chunks under
+    /// such keys are hidden: a reader takes them for fill values.
+    ///
+    /// ```
+    /// use zarr_metadata::{ChunkKeyEncoding, Separator};
+    ///
+    /// let dots = ChunkKeyEncoding::V2 { separator: Separator::Dot };
+    /// let slashes = ChunkKeyEncoding::V2 { separator: Separator::Slash };
+    /// assert_eq!(dots.other_with("1/0", 2, |index| index[0] < 3), Some(slashes));
+    /// assert_eq!(dots.other_with("7/0", 2, |index| index[0] < 3), None);
+    /// assert_eq!(dots.other_with("1.0", 2, |_| true), None);
+    /// ```
+    #[must_use]
+    pub fn other_with(&self, key: &str, rank: usize, has: impl Fn(&[u64]) -> bool) -> Option<Self> {
+        if self.decode(key, rank).is_some() {
+            return None;
+        }
+        let separators = [Separator::Slash, Separator::Dot];
+        let same = |separator| match self {
+            ChunkKeyEncoding::Default { .. } => ChunkKeyEncoding::Default { separator },
+            ChunkKeyEncoding::V2 { .. } => ChunkKeyEncoding::V2 { separator },
+        };
+        let other = |separator| match self {
+            ChunkKeyEncoding::Default { .. } => ChunkKeyEncoding::V2 { separator },
+            ChunkKeyEncoding::V2 { .. } => ChunkKeyEncoding::Default { separator },
+        };
+        // A key of one axis has no separator: the usual one of its encoding comes first.
+        let mut all = separators.map(same).into_iter().chain(separators.map(other));
+        all.find(|encoding| encoding.decode(key, rank).is_some_and(|index| has(&index)))
+    }
+
     /// Reads `"default"` or the object with a configuration.
     ///
     /// # Errors

@@ -470,3 +470,44 @@ fn chunks_behind_codecs_that_change_values_have_nothing_to_find() {
     let found = findings(&store, true);
     assert!(found.iter().all(|finding| !finding.contains("not-canonical")), "{found:?}");
 }
+
+/// Chunks that read as fill values, because the document names another separator or encoding.
+#[test]
+fn chunks_under_keys_of_another_encoding_are_named() {
+    let keys = |name: &str, separator: &str| {
+        format!(r#"{{"name": "{name}", "configuration": {{"separator": "{separator}"}}}}"#)
+    };
+    let usual = array("uint8", BYTES, "")
+        .replace(r#""chunk_shape": [4]"#, r#""chunk_shape": [2, 2]"#)
+        .replace(r#""shape": [6]"#, r#""shape": [4, 4]"#);
+    for (own, other, stored) in [
+        (("default", "/"), ("default", "."), ["c.0.0", "c.1.1"]),
+        (("default", "."), ("default", "/"), ["c/0/0", "c/1/1"]),
+        (("default", "/"), ("v2", "."), ["0.0", "1.1"]),
+        (("v2", "."), ("v2", "/"), ["0/0", "1/1"]),
+        (("v2", "/"), ("default", "/"), ["c/0/0", "c/1/1"]),
+    ] {
+        let document = usual.replace(r#"{"name": "default"}"#, &keys(own.0, own.1));
+        let store = memory(&[
+            ("zarr.json", document.as_bytes()),
+            (stored[0], b"????"),
+            (stored[1], b"????"),
+            // Not in the grid: only a name that looks like a chunk's.
+            ("c.9.9", b"????"),
+            (".zarray", b"{}"),
+        ]);
+        let found = findings(&store, false);
+        let expected = format!(
+            "warning: {}: the first of 2 chunks under keys of another encoding than the document's: \
+             they read as the fill value; \"chunk_key_encoding\": {} in zarr.json makes them visible \
+             [hidden-chunks]",
+            stored[0],
+            keys(other.0, other.1)
+        );
+        assert!(found.contains(&expected), "{own:?}: {found:#?}");
+        let stray = "warning: c.9.9: in an array, but no chunk's key [stray-object]";
+        let outside = |found: &String| found.starts_with("warning: c.9.9: ");
+        assert!(found.iter().any(|each| each == stray || own == ("default", ".") && outside(each)));
+        assert!(found.iter().any(|each| each.starts_with("note: .zarray: of Zarr version 2")));
+    }
+}

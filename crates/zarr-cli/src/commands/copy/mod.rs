@@ -150,6 +150,13 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     for array in &summary.kept {
         note(format_args!("{} is copied as it is: {}", array.path, array.reason));
     }
+    if summary.hidden_chunks > 0 {
+        note(format_args!(
+            "{} under keys of another encoding than the document's: they read as the fill value, and \
+             `zarr-kit check` says what makes them visible",
+            words::counted(summary.hidden_chunks, "chunk")
+        ));
+    }
     if summary.others > 0 {
         text.push_str(&format!(", {}", words::counted(summary.others, "other object")));
     }
