@@ -198,6 +198,18 @@ pub enum StoreError {
     /// join that was overwritten after the join.
     #[error(transparent)]
     Modified(Box<ModifiedObject>),
+    /// The work that this process does has a marker, which is gone or now another process's: nothing
+    /// was written.
+    #[error(
+        "cannot change {key:?}: another process has finished, resumed, restarted or removed this \
+         work, whose marker {marker:?} is no longer this process's"
+    )]
+    Overtaken {
+        /// Key or prefix that was to be written or removed.
+        key: String,
+        /// The marker.
+        marker: String,
+    },
     /// Other writers changed the object repeatedly between reading and writing it.
     #[error("cannot update {key:?}: other writers changed it in each of {attempts} attempts")]
     Contention {

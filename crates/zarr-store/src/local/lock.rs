@@ -1,7 +1,7 @@
 //! The advisory lock of a key.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -19,7 +19,8 @@ use crate::{Key, LockGuard, LockScope, Operation, StoreError, Waiting};
 /// The paths of the lock files that this process holds or waits for.
 ///
 /// One per process: two stores may share a folder, or one may lie inside the other.
-static HELD: LazyLock<Arc<LockTable<PathBuf>>> = LazyLock::new(|| Arc::new(LockTable::new()));
+pub(super) static HELD: LazyLock<Arc<LockTable<PathBuf>>> =
+    LazyLock::new(|| Arc::new(LockTable::new()));
 
 /// First among the threads of this process, then among processes. So at most one thread per process
 /// waits in the system, and threads exclude each other even without file locks.
@@ -97,7 +98,7 @@ fn lock_file(
             Err(error) => return Err(fail(explained(error))),
         };
         if crate::step!("lock file: lock")
-            && let Err(error) = wait_for(store, key, path, &file)
+            && let Err(error) = wait_for(store, key, path, &file, &ALONE)
         {
             let none = has_no_locks(&error);
             // A file that existed before stays, unless no process can hold it.
@@ -132,9 +133,25 @@ fn explained(error: io::Error) -> io::Error {
 /// The time after which a wait for another process is told; the next ones are twice as long.
 const QUIET: Duration = if cfg!(test) { Duration::ZERO } else { Duration::from_secs(5) };
 
+/// How an open file is locked.
+pub(super) struct How {
+    at_once: fn(&File) -> Result<(), TryLockError>,
+    waiting: fn(&File) -> io::Result<()>,
+}
+
+const ALONE: How = How { at_once: File::try_lock, waiting: File::lock };
+
+pub(super) const SHARED: How = How { at_once: File::try_lock_shared, waiting: File::lock_shared };
+
 /// Locks an open file, once no other process holds its lock.
-fn wait_for(store: &LocalStore, key: &Key, path: &Path, file: &File) -> io::Result<()> {
-    match locked(|| Ok(file.try_lock()?)) {
+pub(super) fn wait_for(
+    store: &LocalStore,
+    key: &Key,
+    path: &Path,
+    file: &File,
+    &How { at_once, waiting }: &How,
+) -> io::Result<()> {
+    match locked(|| Ok(at_once(file)?)) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
         // Without a lock the other error is that of the call that waits, too.
         result => return result,
@@ -143,9 +160,9 @@ fn wait_for(store: &LocalStore, key: &Key, path: &Path, file: &File) -> io::Resu
     // belongs to the open file, however many handles lead to it.
     let (done, is_done) = mpsc::channel();
     let other = file.try_clone()?;
-    let wait = move || drop(done.send(locked(|| other.lock())));
+    let wait = move || drop(done.send(locked(|| waiting(&other))));
     if thread::Builder::new().name("zarr-kit-lock".to_owned()).spawn(wait).is_err() {
-        return locked(|| file.lock());
+        return locked(|| waiting(file));
     }
     let begun = Instant::now();
     let mut told = QUIET;

@@ -12,6 +12,7 @@ mod other_format;
 mod path;
 mod read;
 mod share;
+mod shared_lock;
 mod temporary;
 mod write;
 
@@ -84,6 +85,10 @@ impl Store for LocalStore {
 
     fn lock_all(&self, keys: &[Key]) -> Result<LockGuard, StoreError> {
         lock::lock_all(self, keys)
+    }
+
+    fn lock_shared(&self, key: &Key) -> Result<Option<LockGuard>, StoreError> {
+        shared_lock::lock_shared(self, key).map(Some)
     }
 
     fn linking(&self) -> Option<&dyn Linking> {

@@ -221,6 +221,21 @@ pub trait Store: fmt::Debug + Send + Sync {
         Ok(LockGuard::all(guards?))
     }
 
+    /// Waits until nobody holds the lock of `key`, then shares it with others who call this, until the
+    /// guard is dropped. `None`, the default, if the store has no shared locks.
+    ///
+    /// The one lock that may be taken under the lock of a chunk, and by a thread that shares it
+    /// already. So who holds the lock of `key` alone must not wait for the lock of a chunk, and a
+    /// store in which keys share a lock has no shared locks. The object of `key` need not exist; if
+    /// its folder does not, nothing is created.
+    ///
+    /// # Errors
+    /// As for [`lock`](Store::lock).
+    fn lock_shared(&self, key: &Key) -> Result<Option<LockGuard>, StoreError> {
+        let _ = key;
+        Ok(None)
+    }
+
     /// Size and version of an object, `None` if there is none.
     ///
     /// By default a [`get`](Store::get) of no bytes.

@@ -169,6 +169,11 @@ pub trait Layer: fmt::Debug + Send + Sync {
         self.pass(Operation::Lock, last.as_str(), || self.inner().lock_all(keys))
     }
 
+    /// See [`Store::lock_shared`].
+    fn lock_shared(&self, key: &Key) -> Result<Option<LockGuard>> {
+        self.pass(Operation::Lock, key.as_str(), || self.inner().lock_shared(key))
+    }
+
     /// See [`Store::head`].
     fn head(&self, key: &Key) -> Result<Option<ObjectMeta>> {
         self.pass(Operation::Head, key.as_str(), || self.inner().head(key))
@@ -240,6 +245,7 @@ impl<L: Layer> Store for L {
         list_dir(prefix: &Prefix) -> Listing<'_, DirEntry>;
         lock(key: &Key) -> Result<LockGuard>;
         lock_all(keys: &[Key]) -> Result<LockGuard>;
+        lock_shared(key: &Key) -> Result<Option<LockGuard>>;
         head(key: &Key) -> Result<Option<ObjectMeta>>;
         get_into(key: &Key, out: &mut [u8]) -> Result<GetInto>;
         refuse_inflated(key: &Key, most: u64) -> Result<()>;
