@@ -19,6 +19,7 @@ pub(crate) const LIBRARIES: &[&str] = &[
     "zarr-store",
     "zarr-references",
     "zarr-zip",
+    "zarr-journal",
     "zarr-array",
     "zarr-copy",
     "zarr-join",

@@ -9,8 +9,8 @@ use zarr_codec::{ChainError, ChunkError};
 use zarr_grid::GridError;
 use zarr_metadata::{MetadataError, Printable};
 
-use crate::hierarchy::unfinished::{UnfinishedParts, UnfinishedWork};
 use crate::store::{Key, KeyError, StoreError};
+use zarr_journal::{UnfinishedParts, UnfinishedWork};
 
 pub use loss::Loss;
 #[cfg(feature = "jiff")]

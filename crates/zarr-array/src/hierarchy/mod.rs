@@ -8,7 +8,6 @@ pub mod node;
 mod owners;
 pub(crate) mod parents;
 mod snapshot;
-pub mod unfinished;
 mod unlisted;
 pub mod version_2;
 mod without_key;
@@ -26,6 +25,8 @@ pub use owners::{Owner, Owners, is_of_another_program, other_names};
 pub use parents::create_parents;
 pub use unlisted::UnlistedStore;
 pub use without_key::names as names_without_key;
+/// The markers of unfinished work: a copy has no document until it is complete.
+pub use zarr_journal as unfinished;
 
 /// The arrays of a hierarchy that consist of member arrays. A store knows only objects, not members.
 pub trait JoinedNodes: fmt::Debug + Send + Sync {

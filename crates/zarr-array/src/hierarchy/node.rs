@@ -8,13 +8,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use zarr_grid::GridError;
+use zarr_journal::{REARRANGE_MARKER, Unfinished, UnfinishedParts, UnfinishedWork, is_of_copy};
 use zarr_metadata::{GroupMetadata, NodeMetadata};
 
 pub use crate::array::refuse_unwritable;
 use crate::error::ArrayError;
-use crate::hierarchy::unfinished::{
-    REARRANGE_MARKER, Unfinished, UnfinishedParts, UnfinishedWork, is_of_copy,
-};
 use crate::hierarchy::version_2;
 use crate::store::{Key, Links, Prefix, PutOutcome, Store, StoreError, StoreExt as _};
 
@@ -38,7 +36,8 @@ pub fn open(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<NodeMetadata, Arr
     if let Some(node) = version_2::open(store, prefix)? {
         return Ok(node);
     }
-    refuse_unfinished(store, prefix)?;
+    // A copy of a group puts all documents at its end.
+    prefix.ancestors().try_for_each(|place| refuse_unfinished(store, &place))?;
     Err(ArrayError::NotFound { path: display(prefix) })
 }
 

@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 
 use serde_json::Value;
+use zarr_journal::{self as unfinished, MARKER, REARRANGE_MARKER};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, NodeMetadata, Separator};
 
 use crate::error::ArrayError;
 use crate::hierarchy::node::METADATA_KEY;
-use crate::hierarchy::unfinished::{self, MARKER, REARRANGE_MARKER};
 use crate::hierarchy::version_2;
 use crate::parallel;
 use crate::store::{DirEntry, Key, Links, Prefix, Store, StoreError, StoreExt as _, path_below};

@@ -47,7 +47,7 @@ pub struct Part {
 
 impl Part {
     /// The most parts: more than the schedulers of clusters run as one job.
-    pub const MOST: u32 = 100_000;
+    pub const MOST: u32 = zarr_journal::MOST_PARTS;
 
     /// Part `number` of `of`.
     ///

@@ -1,17 +1,10 @@
-//! The marker of an unfinished copy at its target, which has no document yet.
-//!
-//! Everything that opens nodes reports it
-//! ([`ArrayError::Unfinished`](crate::ArrayError::Unfinished)), so the marker is read here. The
-//! crate `zarr-copy` writes it.
+//! The marker of an unfinished copy at its target, which has no document yet. Everything that opens
+//! nodes reports it.
 
-use std::collections::BTreeSet;
 use std::fmt;
-use std::ops::RangeInclusive;
 
 use serde_json::Value;
-
-use crate::layout::Part;
-use crate::store::{DirEntry, Key, Prefix, Store, StoreError, StoreExt as _};
+use zarr_store::{Key, Prefix, Store, StoreError, StoreExt as _};
 
 /// The object next to the place of a target's `zarr.json`, until a copy to it is finished.
 pub const MARKER: &str = "zarr-kit-copy.json";
@@ -23,11 +16,15 @@ pub const REARRANGE_MARKER: &str = "zarr-kit-rearrange.json";
 /// The folder of a copy's intermediate, beside the chunks of the target.
 pub const INTERMEDIATE: &str = "zarr-kit-intermediate";
 
+/// The most parts of a copy.
+pub const MOST_PARTS: u32 = 100_000;
+
 /// The version of the markers that this library writes, and the only version that it reads.
 pub const MARKER_VERSION: u64 = 1;
 
 /// The text of a marker: an object of this name, whose members are JSON. It is identical in every
 /// process, and in every release that puts this version.
+#[must_use]
 pub fn marker_text(name: &str, members: &[(&str, String)]) -> String {
     let mut text = format!("{{\"{name}\": {{\n  \"version\": {MARKER_VERSION}");
     for (name, json) in members {
@@ -39,6 +36,7 @@ pub fn marker_text(name: &str, members: &[(&str, String)]) -> String {
 
 /// The version that a copy's marker names, unless it is [this one](MARKER_VERSION); `None` also for
 /// JSON that names none.
+#[must_use]
 pub fn other_version(json: &[u8]) -> Option<u64> {
     let json: Value = serde_json::from_slice(json).ok()?;
     let marker = json.as_object()?.values().next()?;
@@ -47,119 +45,9 @@ pub fn other_version(json: &[u8]) -> Option<u64> {
 
 /// Whether this is the marker of a copy, of this version or another: an object of another program
 /// may have its name.
+#[must_use]
 pub fn is_marker(json: &[u8]) -> bool {
     Unfinished::read(json).kind.is_some() || other_version(json).is_some()
-}
-
-/// The records of one part of a copy, each in an object beside the marker.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Record {
-    /// It has begun.
-    Begun,
-    /// It is done.
-    Done,
-}
-
-impl Record {
-    /// The name of the object.
-    pub fn name(self, part: u32) -> String {
-        match self {
-            Self::Begun => format!("zarr-kit-copy.{part}.begun.json"),
-            Self::Done => format!("zarr-kit-copy.{part}.done.json"),
-        }
-    }
-
-    /// The record and part that the name of an object denotes, if it does.
-    pub fn of_name(name: &str) -> Option<(Self, u32)> {
-        let rest = name.strip_prefix("zarr-kit-copy.")?.strip_suffix(".json")?;
-        let (part, record) = rest.split_once('.')?;
-        let record = match record {
-            "begun" => Self::Begun,
-            "done" => Self::Done,
-            _ => return None,
-        };
-        let number: u32 = part.parse().ok()?;
-        (number.to_string() == part).then_some((record, number))
-    }
-}
-
-/// Whether an object of this name is the marker or a record of a copy.
-pub fn is_of_copy(name: &str) -> bool {
-    name == MARKER || Record::of_name(name).is_some()
-}
-
-/// The state of the parts of an unfinished copy.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct UnfinishedParts {
-    /// The number of parts.
-    pub of: u32,
-    /// The parts that are not done, in ascending order.
-    pub missing: Vec<RangeInclusive<u32>>,
-    /// The parts among them that have begun: they run, or were interrupted.
-    pub begun: Vec<RangeInclusive<u32>>,
-}
-
-impl UnfinishedParts {
-    /// The state of the copy to `prefix`, divided into this many parts.
-    pub(crate) fn at(store: &dyn Store, prefix: &Prefix, of: u32) -> Result<Self, StoreError> {
-        let (mut begun, mut done) = (BTreeSet::new(), BTreeSet::new());
-        for entry in store.list_dir(prefix) {
-            let DirEntry::Object(key) = entry? else { continue };
-            match Record::of_name(prefix.strip(&key).unwrap_or_default()) {
-                Some((Record::Begun, part)) => begun.insert(part),
-                Some((Record::Done, part)) => done.insert(part),
-                None => continue,
-            };
-        }
-        let missing = |part: &u32| !done.contains(part);
-        begun.retain(|part| missing(part) && *part <= of);
-        Ok(Self { of, missing: ranges((1..=of).filter(missing)), begun: ranges(begun.into_iter()) })
-    }
-}
-
-/// Ascending numbers as ranges.
-fn ranges(numbers: impl Iterator<Item = u32>) -> Vec<RangeInclusive<u32>> {
-    let mut ranges: Vec<RangeInclusive<u32>> = Vec::new();
-    for number in numbers {
-        match ranges.last_mut() {
-            Some(last) if last.end().checked_add(1) == Some(number) => {
-                *last = *last.start()..=number;
-            }
-            _ => ranges.push(number..=number),
-        }
-    }
-    ranges
-}
-
-/// The most ranges that are listed.
-const LISTED: usize = 100;
-
-/// Ranges of parts as the schedulers of clusters take them: `3,7-9`.
-fn listed(ranges: &[RangeInclusive<u32>]) -> String {
-    let shown = ranges.iter().take(LISTED).map(|range| match range.start() == range.end() {
-        true => range.start().to_string(),
-        false => format!("{}-{}", range.start(), range.end()),
-    });
-    let mut text = shown.collect::<Vec<_>>().join(",");
-    if ranges.len() > LISTED {
-        text.push_str(",...");
-    }
-    text
-}
-
-impl fmt::Display for UnfinishedParts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let of = self.of;
-        if self.missing.is_empty() {
-            return write!(f, "all {of} parts are done: run any of them again to complete it");
-        }
-        write!(f, "of {of} parts, these are not done: {}", listed(&self.missing))?;
-        match self.begun.is_empty() {
-            true => Ok(()),
-            false => write!(f, " (begun: {})", listed(&self.begun)),
-        }
-    }
 }
 
 /// The kind of node that is copied.
@@ -236,6 +124,7 @@ impl Unfinished {
     }
 
     /// Reads the JSON that a copy writes; the object may hold anything else.
+    #[must_use]
     pub fn read(json: &[u8]) -> Self {
         let json: Value = serde_json::from_slice(json).unwrap_or_default();
         let marker = json.get("unfinished_copy");
@@ -254,7 +143,7 @@ impl Unfinished {
             _ => UnfinishedWork::Copy,
         };
         let parts = member("parts").and_then(|parts| parts.parse().ok());
-        let parts = parts.filter(|parts| (1..=Part::MOST).contains(parts));
+        let parts = parts.filter(|parts| (1..=MOST_PARTS).contains(parts));
         Self { kind, from: member("from").map(str::to_owned), work, parts }
     }
 }
@@ -262,31 +151,7 @@ impl Unfinished {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::MemoryStore;
-
-    #[test]
-    fn what_is_missing_is_listed_in_ranges() {
-        let store = MemoryStore::new();
-        let prefix = Prefix::new("a").expect("a prefix");
-        let put = |name: &str| store.put(&prefix.key(name).expect("a key"), b"").expect("memory");
-        let text = || UnfinishedParts::at(&store, &prefix, 9).expect("reads").to_string();
-        assert_eq!(text(), "of 9 parts, these are not done: 1-9");
-        put("zarr-kit-copy.3.begun.json");
-        put("zarr-kit-copy.3.done.json");
-        put("zarr-kit-copy.7.done.json");
-        put("zarr-kit-copy.9.begun.json");
-        // Not the records of a part.
-        for name in ["03.done", "+4.done", "4.dome", "done", "4", "99999999999.done", "12.begun"] {
-            put(&format!("zarr-kit-copy.{name}.json"));
-        }
-        assert_eq!(text(), "of 9 parts, these are not done: 1-2,4-6,8-9 (begun: 9)");
-        for part in 1..=9 {
-            put(&format!("zarr-kit-copy.{part}.done.json"));
-        }
-        assert_eq!(text(), "all 9 parts are done: run any of them again to complete it");
-        let every_second = ranges((1..=1000).step_by(2));
-        assert!(listed(&every_second).ends_with(",197,199,..."));
-    }
+    use zarr_store::MemoryStore;
 
     #[test]
     fn a_marker_too_long_to_be_ours_is_not_read() {

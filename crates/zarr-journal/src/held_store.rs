@@ -1,0 +1,160 @@
+//! A store that only the run of a marker changes.
+
+use std::io::IoSlice;
+use std::sync::Arc;
+
+use zarr_store::{
+    AsyncStore, Key, Layer, Operation, PutMode, PutOutcome, ReadRange, Store, StoreError,
+    StoreExt as _,
+};
+
+use crate::hold::{Hold, Means};
+
+/// How often an object is compared that others replace meanwhile.
+const ATTEMPTS: u32 = 100;
+
+/// Every put and every removal, in whatever way, is a change by the run.
+#[derive(Debug)]
+struct HeldStore {
+    inner: Arc<dyn Store>,
+    hold: Arc<Hold>,
+    only_missing: bool,
+}
+
+impl Hold {
+    /// The store with objects that only this run changes: `inner`, which may be the marker's store or
+    /// another. A change fails with [`StoreError::Overtaken`] when the marker is no longer this run's.
+    ///
+    /// Where no other process can change it, this is `inner` itself.
+    #[must_use]
+    pub fn store(self: &Arc<Self>, inner: &Arc<dyn Store>) -> Arc<dyn Store> {
+        self.around(inner, false)
+    }
+
+    /// As [`store`](Self::store), with objects that stay if they are there: a put of another object at
+    /// the key, or a removal, does nothing.
+    #[must_use]
+    pub fn store_of_missing(self: &Arc<Self>, inner: &Arc<dyn Store>) -> Arc<dyn Store> {
+        self.around(inner, true)
+    }
+
+    fn around(self: &Arc<Self>, inner: &Arc<dyn Store>, only_missing: bool) -> Arc<dyn Store> {
+        match self.means == Means::Session && !only_missing {
+            true => Arc::clone(inner),
+            false => Arc::new(HeldStore::new(Arc::clone(inner), Arc::clone(self), only_missing)),
+        }
+    }
+}
+
+impl HeldStore {
+    fn new(inner: Arc<dyn Store>, hold: Arc<Hold>, only_missing: bool) -> Self {
+        Self { inner, hold, only_missing }
+    }
+
+    /// Puts an object if there is none. If there is one, another run put it, or an earlier run of the
+    /// same work: as long as the marker is this run's, its bytes are the ones that count.
+    fn put_on_condition(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+    ) -> Result<PutOutcome, StoreError> {
+        for _ in 0..ATTEMPTS {
+            if self.inner().put_opts(key, pieces, PutMode::Create)? == PutOutcome::Written {
+                self.hold.look_sometimes(key.as_str())?;
+                return Ok(PutOutcome::Written);
+            }
+            self.hold.check(key.as_str())?;
+            if self.only_missing {
+                return Ok(PutOutcome::Written);
+            }
+            let mut there = Vec::new();
+            let Some(meta) = self.inner().get(key, ReadRange::All, &mut there)? else { continue };
+            if there.iter().eq(pieces.iter().flat_map(|piece| piece.iter())) {
+                return Ok(PutOutcome::Written);
+            }
+            let Some(version) = &meta.version else { return Err(Hold::unwritten(key)) };
+            if self.inner().put_opts(key, pieces, PutMode::Update(version))? == PutOutcome::Written
+            {
+                zarr_store::reached!("journal: an object of another run is replaced");
+                return Ok(PutOutcome::Written);
+            }
+        }
+        Err(Hold::contention(key, ATTEMPTS))
+    }
+}
+
+impl Layer for HeldStore {
+    type Inner = dyn Store;
+
+    fn inner(&self) -> &Self::Inner {
+        &*self.inner
+    }
+
+    fn around(&self, inner: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        Some(Arc::new(Self { inner, hold: Arc::clone(&self.hold), ..*self }))
+    }
+
+    fn around_reads(&self, reads: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        Some(reads)
+    }
+
+    fn pass<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        match operation {
+            Operation::Put | Operation::Delete => self.hold.change(name, work),
+            _ => work(),
+        }
+    }
+
+    fn put_opts(
+        &self,
+        key: &Key,
+        pieces: &[IoSlice<'_>],
+        mode: PutMode<'_>,
+    ) -> Result<PutOutcome, StoreError> {
+        if self.hold.means == Means::Conditions && mode == PutMode::Overwrite {
+            return self.put_on_condition(key, pieces);
+        }
+        self.pass(Operation::Put, key.as_str(), || {
+            match self.only_missing && self.inner().head(key)?.is_some() {
+                true => Ok(PutOutcome::Written),
+                false => self.inner().put_opts(key, pieces, mode),
+            }
+        })
+    }
+
+    fn delete(&self, key: &Key) -> Result<(), StoreError> {
+        // A chunk of fill values is removed in case it is there. Where a look is a request, most need
+        // no look at the marker then.
+        if self.only_missing
+            || (self.hold.means == Means::Conditions && self.inner().head(key)?.is_none())
+        {
+            return Ok(());
+        }
+        self.pass(Operation::Delete, key.as_str(), || self.inner().delete(key))
+    }
+
+    fn put_from(
+        &self,
+        key: &Key,
+        from: &dyn Store,
+        from_key: &Key,
+        expected: &zarr_store::ObjectMeta,
+        sharing: zarr_store::Sharing,
+    ) -> Result<zarr_store::PutFrom, StoreError> {
+        if self.only_missing && self.inner().head(key)?.is_some() {
+            return Ok(zarr_store::PutFrom::Copied);
+        }
+        let put = || self.inner().put_from(key, from, from_key, expected, sharing);
+        if self.hold.means == Means::Conditions {
+            // No server copies on a condition.
+            self.hold.look_sometimes(key.as_str())?;
+            return put();
+        }
+        self.pass(Operation::Put, key.as_str(), put)
+    }
+}
