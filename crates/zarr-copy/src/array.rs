@@ -136,9 +136,10 @@ pub(crate) fn copy_one(
     if let Some(part) = options.checked_part()? {
         return copy_part_of_array(marker, part, from, metadata, options, work);
     }
-    let found = begin(&marker, &[from], Some(metadata), options, look)?;
-    let all = Share::all(&marker);
-    let result = marker.finish(found, &marker, || work(found, &all));
+    let mut marker = marker;
+    let found = begin(&mut marker, &[from], Some(metadata), options, &mut |_| look())?;
+    let result = Share::all(&marker).and_then(|all| work(found, &all));
+    let result = result.and_then(|summary| marker.end(&[], found).map(|()| summary));
     result.inspect(|_| marker.to.refresh_above()).inspect_err(|error| {
         if found == TargetState::Fresh {
             withdraw(&marker, error);
@@ -156,14 +157,15 @@ pub(crate) fn run(
     options: &CopyOptions,
     progress: &mut dyn FnMut(CopyProgress),
 ) -> Result<CopySummary, TransferError> {
+    let prepared = &prepared.of_share(share, found);
     let plan = CopyPlan::new(from, prepared, share.is_all(), options)?;
     let (route, times) = (plan.route, plan.times());
     let progress = &mut |at: CopyProgress| progress(CopyProgress { route, times, ..at });
     let (Some(passes), Some(intermediate)) =
-        (&plan.passes, Intermediate::of(&plan, &prepared.to, options)?)
+        (&plan.passes, Intermediate::of(&plan, &prepared.to, share, options)?)
     else {
         if share.is_all() {
-            share.removing(|| remove_left(&prepared.to, found, options))?;
+            remove_left(&prepared.to, found, share, options)?;
         }
         let is_sparse = route == Route::Sparse;
         return prepared.copy(from, found, share, options, is_sparse, progress);
@@ -178,11 +180,12 @@ pub(crate) fn run(
         &options.clone().codecs(prepared.to.options().other_codecs().clone()),
     )?
     .with_tasks(passes.second.clone());
+    let second = second.of_share(share, found);
     let progress = &mut |at: CopyProgress| progress(at.of_pass(1));
     let from = intermediate.array();
     let summary = second.copy(from, found, share, options, false, progress)?;
     // Before the document is put: a node has nothing beside its chunks.
-    share.removing(|| intermediate.remove())?;
+    intermediate.remove()?;
     let tasks = summary.tasks.saturating_add(first.tasks);
     let skipped = summary.skipped.saturating_add(first.skipped);
     Ok(CopySummary { tasks, skipped, intermediates: 1, ..summary })

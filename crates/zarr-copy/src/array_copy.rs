@@ -9,6 +9,7 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding, Codec, MetadataError};
 use zarr_store::{FullMessage, Prefix};
 
 use crate::array::run;
+use crate::documents::Pending;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 use crate::marker::{Marker, TargetState};
@@ -126,6 +127,12 @@ impl<'a> ArrayCopy<'a> {
         Marker::new(self.from, self.metadata.json(), self.to, Kind::Array, document)
     }
 
+    /// Its document, to be put when all objects are there.
+    pub(crate) fn pending(&self) -> Result<Pending, TransferError> {
+        let bytes = self.changed.json().to_owned().into_bytes();
+        Ok(Pending { key: self.to.document()?, bytes })
+    }
+
     /// Refuses what is known before the target is cleared.
     pub(crate) fn check(&self) -> Result<(), TransferError> {
         Renamed::new(&self.metadata, &self.changed).check_others(self.from)
@@ -141,6 +148,8 @@ impl<'a> ArrayCopy<'a> {
         let renamed = Renamed::new(&self.metadata, &self.changed);
         // Before anything is written.
         renamed.check_others(self.from)?;
+        let store = share.store_for(found);
+        let to = Endpoint::new(&store, self.to.prefix);
         match &self.elements {
             None => {
                 let owned = share.objects_of(&self.metadata, self.to.prefix);
@@ -149,13 +158,13 @@ impl<'a> ArrayCopy<'a> {
                 let (prefix, metadata) = (self.from.prefix, self.metadata.clone());
                 let array = Array::with_metadata(store, prefix, metadata, codecs).ok();
                 let of = (&renamed, array.as_ref(), &owned);
-                copy_objects(self.from, self.to, of, found, options, progress)
+                copy_objects(self.from, to, of, found, options, progress)
             }
             Some((array, prepared)) => {
                 let mut summary =
                     run(prepared, (self.from, array), found, share, options, progress)?;
                 let owned = share.objects(self.to.prefix);
-                let ends = (self.from, self.to);
+                let ends = (self.from, to);
                 summary.add(copy_beside_chunks(ends, array, &owned, found, options)?);
                 Ok(summary)
             }

@@ -17,7 +17,7 @@ use crate::tasks::intermediate_place::INTERMEDIATE;
 ///
 /// `from` are the source nodes of the target: one, unless it joins several. `metadata` is the
 /// target's, if it is an array. `look` is called before anything is written or removed, to refuse
-/// early.
+/// early; it may tell the marker more of the copy.
 ///
 /// # Steps
 /// 1. The marker is put.
@@ -35,11 +35,11 @@ use crate::tasks::intermediate_place::INTERMEDIATE;
 /// it is complete. So a document at the target always belongs to a whole node, the old or the new
 /// one.
 pub(crate) fn begin(
-    marker: &Marker<'_>,
+    marker: &mut Marker<'_>,
     from: &[Endpoint<'_>],
     metadata: Option<&ArrayMetadata>,
     options: &CopyOptions,
-    look: &mut dyn FnMut() -> Result<(), TransferError>,
+    look: &mut dyn FnMut(&mut Marker<'_>) -> Result<(), TransferError>,
 ) -> Result<TargetState, TransferError> {
     let to = marker.to;
     for from in from {
@@ -71,10 +71,8 @@ pub(crate) fn begin(
             to.clean()?;
             marker.take_over()?;
             zarr_store::reached!("copy: resumed");
-            return Ok(match marker.is_finished()? {
-                true => marker.with_document(),
-                false => TargetState::Interrupted,
-            });
+            let is_finished = marker.is_finished()?;
+            return Ok(marker.found_with(is_finished));
         }
         (Some(Some(Step::Clearing)), _) => {
             zarr_store::reached!("copy: clearing is resumed");
@@ -101,16 +99,11 @@ pub(crate) fn begin(
             None => TransferError::Foreign { path: to.path(), key: key.to_string() },
         });
     }
-    look()?;
+    look(marker)?;
     if occupied {
+        marker.find_out(before.as_deref(), true)?;
         let _held = marker.lock()?;
-        match marker.stored()? {
-            stored if stored == before => {}
-            // Another copy has begun since.
-            Some(_) => return Err(TransferError::Unfinished { path: to.path() }),
-            None => return Err(TransferError::Removed { path: to.path() }),
-        }
-        marker.put(Step::Clearing)?;
+        marker.replace(before.as_deref(), Step::Clearing)?;
     } else if marker.put_first()? == PutOutcome::Changed {
         // Another copy has begun since.
         return Err(TransferError::Unfinished { path: to.path() });
@@ -133,7 +126,8 @@ pub(crate) fn begin(
         clear(marker, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
         let _held = marker.lock()?;
         marker.check(Step::Clearing)?;
-        marker.put(Step::Copying)?;
+        let clearing = marker.text(Step::Clearing);
+        marker.replace(Some(clearing.as_bytes()), Step::Copying)?;
     }
     Ok(TargetState::Fresh)
 }
@@ -223,6 +217,8 @@ fn foreign(
         }
         Ok(from.store.head(&from.prefix.key(name)?).map_err(source)?.is_none())
     };
+    // What has no document yet is of the copy that is unfinished there.
+    let unfinished = to.store.head(&to.prefix.key(MARKER)?)?.is_some();
     let mut waiting = vec![to.prefix.clone()];
     while let Some(prefix) = waiting.pop() {
         // A link is removed, and its target stays.
@@ -253,7 +249,7 @@ fn foreign(
             }
             continue;
         }
-        if node.is_none() && to.store.head(&prefix.key(MARKER)?)?.is_some() {
+        if node.is_none() && (unfinished || to.store.head(&prefix.key(MARKER)?)?.is_some()) {
             // An object that an unfinished copy has put there.
             continue;
         }
@@ -281,6 +277,7 @@ fn is_of_node(name: &str) -> bool {
 fn clear(marker: &Marker<'_>, is_array: bool) -> Result<(), TransferError> {
     let to = marker.to;
     let store = &**to.store;
+    let held = marker.hold()?.store(to.store);
     let documents = match is_array {
         true => vec![to.document()?],
         false => node::documents(store, to.prefix).map_err(target)?,
@@ -298,14 +295,13 @@ fn clear(marker: &Marker<'_>, is_array: bool) -> Result<(), TransferError> {
                 DirEntry::Prefix(prefix) => prefixes.push(prefix),
                 DirEntry::Object(key) if to.prefix.strip(&key) == Some(MARKER) => {}
                 DirEntry::Object(key) => {
-                    store.delete(&key)?;
+                    held.delete(&key)?;
                     removed = true;
                 }
             }
         }
         for prefix in prefixes {
-            marker.check(Step::Clearing)?;
-            store.delete_prefix(&prefix)?;
+            held.delete_prefix(&prefix)?;
         }
         if !removed {
             break;

@@ -10,11 +10,11 @@ use zarr_codec::Options;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{Prefix, Store};
 
+use crate::CopyOptions;
 use crate::begin::begin;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, target};
 use crate::marker::Marker;
-use crate::{CopyOptions, CopySummary};
 
 /// Creates an array with this metadata at `prefix`, in place of the array that is there: its
 /// document and all of its chunks are removed.
@@ -78,9 +78,9 @@ pub fn create_over(
     let to = Endpoint::new(store, prefix);
     let marker = Marker::of_creation(to, array.metadata().json().to_owned())?;
     let options = CopyOptions::new().overwrite(true);
-    let marker = marker.of_this_run();
-    let found = begin(&marker, &[], Some(array.metadata()), &options, &mut || Ok(()))?;
-    marker.finish(found, &marker, || Ok(CopySummary::default()))?;
+    let mut marker = marker.of_this_run();
+    let found = begin(&mut marker, &[], Some(array.metadata()), &options, &mut |_| Ok(()))?;
+    marker.end(&[], found)?;
     to.refresh_above();
     Ok(array)
 }

@@ -76,6 +76,11 @@ impl<'a> Endpoint<'a> {
         self.hierarchy.map_or_else(|| Hierarchy::from(Arc::clone(self.store)), Hierarchy::clone)
     }
 
+    /// The same place in a store that stands before this one.
+    pub(crate) fn in_store(self, store: &'a Arc<dyn Store>) -> Self {
+        Self { store, ..self }
+    }
+
     /// Another place in the same store.
     pub(crate) fn at(self, prefix: &'a Prefix) -> Self {
         Self { prefix, ..self }

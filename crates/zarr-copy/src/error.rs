@@ -348,7 +348,31 @@ pub(crate) fn source(error: impl Into<ArrayError>) -> TransferError {
 }
 
 pub(crate) fn target(error: impl Into<ArrayError>) -> TransferError {
-    TransferError::Target(error.into())
+    let error = error.into();
+    match overtaken(&error) {
+        Some(path) => TransferError::Removed { path },
+        None => TransferError::Target(error),
+    }
+}
+
+/// The path of a node that another process makes now, if the error says that.
+fn overtaken(error: &ArrayError) -> Option<String> {
+    match error {
+        ArrayError::Store(StoreError::Overtaken { marker, .. }) => {
+            let folder = marker.rsplit_once('/').map_or("", |(folder, _)| folder);
+            Some(if folder.is_empty() { ROOT.to_owned() } else { folder.to_owned() })
+        }
+        ArrayError::Incomplete { cause, .. } => overtaken(cause),
+        _ => None,
+    }
+}
+
+impl From<ArrayError> for TransferError {
+    /// The error of writing a target: [`Removed`](Self::Removed) if another process has taken over, else
+    /// [`Target`](Self::Target).
+    fn from(error: ArrayError) -> Self {
+        target(error)
+    }
 }
 
 /// Store errors of the target, where most errors can occur.

@@ -17,7 +17,7 @@ use crate::endpoint::Endpoint;
 use crate::error::TransferError;
 use crate::marker::{Marker, TargetState};
 use crate::parts::Share;
-use crate::plan::{CopyPlan, count};
+use crate::plan::CopyPlan;
 use crate::prepared::Prepared;
 use crate::tasks::intermediate_place::IntermediatePlace;
 use crate::tasks::passes::{Passes, array_between};
@@ -27,10 +27,12 @@ use crate::{CopyOptions, CopyProgress, CopySummary};
 pub(crate) fn remove_left(
     to: &Array,
     found: TargetState,
+    share: &Share<'_>,
     options: &CopyOptions,
 ) -> Result<(), TransferError> {
-    match IntermediatePlace::of(to.store(), to.prefix(), options) {
-        Some(IntermediatePlace { store, prefix }) if found == TargetState::Interrupted => {
+    match IntermediatePlace::of(share.target(), to.prefix(), options) {
+        Some(IntermediatePlace { store, prefix }) if found != TargetState::Fresh => {
+            let store = share.store_of(&store);
             Ok(remove_at(Endpoint::new(&store, &prefix))?)
         }
         _ => Ok(()),
@@ -48,11 +50,14 @@ impl<'p> Intermediate<'p> {
     pub(crate) fn of(
         plan: &'p CopyPlan,
         to: &Array,
+        share: &Share<'_>,
         options: &CopyOptions,
     ) -> Result<Option<Self>, TransferError> {
-        let place = IntermediatePlace::of(to.store(), to.prefix(), options);
+        let place = IntermediatePlace::of(share.target(), to.prefix(), options);
         let (Some(passes), Some(place)) = (&plan.passes, place) else { return Ok(None) };
-        let array = array_between(to, &passes.grid, place.store, &place.prefix)?;
+        // Who does not hold the copy's marker changes nothing here either.
+        let store = share.store_of(&place.store);
+        let array = array_between(to, &passes.grid, store, &place.prefix)?;
         Ok(Some(Self { array, passes }))
     }
 
@@ -77,7 +82,7 @@ impl<'p> Intermediate<'p> {
     ) -> Result<CopySummary, TransferError> {
         here.apart(self.place())?;
         let document = self.array.metadata().json();
-        let marker = Marker::new(
+        let mut marker = Marker::new(
             here,
             from.metadata().json(),
             self.place(),
@@ -85,53 +90,50 @@ impl<'p> Intermediate<'p> {
             document.to_owned(),
         )?;
         let found = match found {
-            TargetState::Interrupted => self.resumed(&marker, share, options)?,
-            TargetState::Fresh | TargetState::Finished => self.anew(&marker, share, options)?,
+            TargetState::Interrupted | TargetState::Documented if share.trusts_objects() => {
+                self.resumed(&mut marker, options)?
+            }
+            _ => self.anew(&mut marker, options)?,
         };
         let store = self.array.store().clone();
         let metadata = self.array.metadata().clone();
         let first = Prepared::new(from, store, self.array.prefix(), metadata, options)?;
         let first = first.with_tasks(self.passes.first.clone());
-        let tasks = count(&self.passes.first);
-        if found == TargetState::Finished {
-            marker.remove()?;
-            return Ok(CopySummary { skipped: tasks, ..CopySummary::default() });
-        }
-        marker.finish(found, share.marker, || {
-            first.copy(from, found, share, options, false, progress)
-        })
+        let summary = first.copy(from, found, share, options, false, progress)?;
+        marker.put_document()?;
+        marker.remove()?;
+        Ok(summary)
     }
 
     /// Removes the intermediate, and begins.
     fn anew(
         &self,
-        marker: &Marker<'_>,
-        share: &Share<'_>,
+        marker: &mut Marker<'_>,
         options: &CopyOptions,
     ) -> Result<TargetState, TransferError> {
-        share.removing(|| self.remove())?;
+        self.remove()?;
         let options = options.clone().resume(false).overwrite(false);
-        begin(marker, &[], Some(self.array.metadata()), &options, &mut || Ok(()))
+        begin(marker, &[], Some(self.array.metadata()), &options, &mut |_| Ok(()))
     }
 
     /// Continues the pass that left the intermediate, if it was the same.
     fn resumed(
         &self,
-        marker: &Marker<'_>,
-        share: &Share<'_>,
+        marker: &mut Marker<'_>,
         options: &CopyOptions,
     ) -> Result<TargetState, TransferError> {
         let is_marked = marker.find()?;
         if is_marked.is_none() && matches!(marker.is_finished(), Ok(true)) {
             zarr_store::reached!("copy: the intermediate is used");
-            return Ok(TargetState::Finished);
+            // A document does not tell that all chunks are there.
+            return Ok(TargetState::Interrupted);
         }
         match is_marked {
             Some(Some(_)) => {
                 let options = options.clone().overwrite(false).resume(true);
-                begin(marker, &[], Some(self.array.metadata()), &options, &mut || Ok(()))
+                begin(marker, &[], Some(self.array.metadata()), &options, &mut |_| Ok(()))
             }
-            _ => self.anew(marker, share, options),
+            _ => self.anew(marker, options),
         }
     }
 

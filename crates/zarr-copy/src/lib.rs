@@ -54,6 +54,7 @@ mod array_copy;
 mod begin;
 mod content;
 mod creation;
+mod documents;
 mod endpoint;
 mod error;
 mod intermediate;

@@ -1,30 +1,20 @@
-//! The object that marks an unfinished copy: writing and finding it.
+//! The marker of a copy at its target: finding, beginning and taking over.
 
-use std::hash::{BuildHasher as _, Hasher as _, RandomState};
+use std::hash::Hasher as _;
 
 use fnv::FnvHasher;
-use serde_json::Value;
-use zarr_array::node::{self, put_new};
+use zarr_array::node::put_new;
 use zarr_array::unfinished::{
-    Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, marker_text, other_version,
-    read_marker,
+    CopyMarker, Hold, Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, other_version,
+    read_marker, run_number,
 };
-use zarr_metadata::NodeMetadata;
-use zarr_store::{Key, LockGuard, Prefix, PutOutcome, StoreExt as _};
+use zarr_store::{Key, LockGuard, LockScope, Prefix, PutOutcome, ReadRange, StoreExt as _};
 
-use crate::CopySummary;
+pub(crate) use zarr_array::unfinished::CopyStep as Step;
+
 use crate::content::{ContentDigest, hash_of};
 use crate::endpoint::{Endpoint, below};
 use crate::error::{TransferError, source};
-
-/// The progress of an unfinished copy.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// The previous content of the target is being removed, and may be there in part.
-    Clearing,
-    /// The target has only objects of this copy.
-    Copying,
-}
 
 /// The state in which a target was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,31 +23,19 @@ pub(crate) enum TargetState {
     Fresh,
     /// This copy, interrupted.
     Interrupted,
-    /// This copy of an array, finished except perhaps for the marker: its document is there.
-    Finished,
+    /// This copy of an array, and its document is there. A run that was overtaken may have put that
+    /// before all chunks were, so missing objects are put. Those that are there stay: other programs
+    /// may have changed them, since they see an array.
+    Documented,
 }
 
 /// A copy's marker at its target.
 pub(crate) struct Marker<'a> {
     pub(crate) to: Endpoint<'a>,
     pub(crate) key: Key,
-    kind: Kind,
     /// The document that the target will have.
     document: String,
-    /// The place of the source, for messages.
-    from: Option<String>,
-    work: UnfinishedWork,
-    /// The place of the source, its document, and the target's document, each as a hash.
-    identity: [u64; 3],
-    /// The digest of the objects of the source, if it is known: of the root of a copy.
-    content: Option<ContentDigest>,
-    /// The number of parts, if it is a copy in parts.
-    parts: Option<u32>,
-    /// Where intermediates are, if not beside the chunks: a copy that is resumed uses or removes them.
-    intermediates: Option<String>,
-    /// A random number of this run, by which it finds that another has taken the copy over. Parts
-    /// have none, since they share the marker; nor have older markers.
-    run: Option<String>,
+    is: CopyMarker,
 }
 
 impl<'a> Marker<'a> {
@@ -98,10 +76,10 @@ impl<'a> Marker<'a> {
         for (endpoint, document) in from {
             // As if each were the only one.
             let one = Self::new(*endpoint, document, to, kind, String::new())?;
-            let [place, document, _] = one.identity;
+            let [place, document, _] = one.is.identity;
             places.write(&place.to_le_bytes());
             documents.write(&document.to_le_bytes());
-            words = words.or(one.from);
+            words = words.or(one.is.from);
         }
         let others = from.len().saturating_sub(1);
         let words = words.filter(|_| others > 0).map(|first| format!("{first} and {others} more"));
@@ -128,33 +106,33 @@ impl<'a> Marker<'a> {
         Ok(Self {
             to,
             key,
-            kind,
             document,
-            from,
-            work,
-            identity,
-            content: None,
-            parts: None,
-            intermediates: None,
-            run: None,
+            is: CopyMarker { from, work, ..CopyMarker::new(kind, identity) },
         })
     }
 
     /// The same marker with an identity of the source's objects: a copy of other objects is not
     /// resumed.
-    pub(crate) fn with_content(self, content: Option<ContentDigest>) -> Self {
-        Self { content, ..self }
+    pub(crate) fn with_content(mut self, content: Option<ContentDigest>) -> Self {
+        self.is.content = content.map(ContentDigest::number);
+        self
+    }
+
+    /// Says what the arrays below a group will be, so that a copy with others is another one.
+    pub(crate) fn set_below(&mut self, below: Option<ContentDigest>) {
+        self.is.below = below.map(ContentDigest::number);
     }
 
     /// The same marker with a number of this run, for the root of a copy.
-    pub(crate) fn of_this_run(self) -> Self {
-        let run = RandomState::new().hash_one(self.key.as_str());
-        Self { run: Some(format!("{run:016x}")), ..self }
+    pub(crate) fn of_this_run(mut self) -> Self {
+        self.is.run = Some(run_number());
+        self
     }
 
     /// The same marker for a copy with intermediates in this place.
-    pub(crate) fn with_intermediates(self, intermediates: Option<String>) -> Self {
-        Self { intermediates, ..self }
+    pub(crate) fn with_intermediates(mut self, intermediates: Option<String>) -> Self {
+        self.is.intermediates = intermediates;
+        self
     }
 
     /// The marker of the same copy in parts. It describes more of the copy, since the parts must
@@ -162,7 +140,7 @@ impl<'a> Marker<'a> {
     ///
     /// `below` are the [hashes](Self::hashes) of those nodes, in the order of a visit.
     pub(crate) fn in_parts(mut self, of: u32, below: &[[u64; 2]], nodes_only: bool) -> Self {
-        let [place, source, target] = self.identity;
+        let [place, source, target] = self.is.identity;
         let (mut sources, mut targets) = (FnvHasher::default(), FnvHasher::default());
         sources.write(&source.to_le_bytes());
         targets.write(&target.to_le_bytes());
@@ -171,16 +149,16 @@ impl<'a> Marker<'a> {
             sources.write(&source.to_le_bytes());
             targets.write(&target.to_le_bytes());
         }
-        self.identity = [place, sources.finish(), targets.finish()];
-        self.parts = Some(of);
-        self.run = None;
+        self.is.identity = [place, sources.finish(), targets.finish()];
+        self.is.parts = Some(of);
+        self.is.run = None;
         self
     }
 
     /// The identity of this node in a tree: its source, and its target below the root of the tree's
     /// target.
     pub(crate) fn hashes(&self, root: &Prefix) -> [u64; 2] {
-        let [place, source, target] = self.identity.map(u64::to_le_bytes);
+        let [place, source, target] = self.is.identity.map(u64::to_le_bytes);
         let path = below(root, self.to.prefix).as_bytes();
         [hash_of(&[&place, &source]), hash_of(&[path, &target])]
     }
@@ -196,11 +174,6 @@ impl<'a> Marker<'a> {
         &self.document
     }
 
-    /// Puts the target's document: last, so that there is no node until it is complete.
-    pub(crate) fn put_document(&self) -> Result<(), TransferError> {
-        put_verified(self.to, &self.to.document()?, self.document.as_bytes())
-    }
-
     /// Whether the target's document is there. This copy puts no other.
     pub(crate) fn is_finished(&self) -> Result<bool, TransferError> {
         match self.to.store.read(&self.to.document()?)? {
@@ -210,18 +183,12 @@ impl<'a> Marker<'a> {
         }
     }
 
-    /// Whether this is an array, and the document that is there is an array's.
-    fn is_array_there(&self) -> bool {
-        self.kind == Kind::Array
-            && matches!(node::open(self.to.store, self.to.prefix), Ok(NodeMetadata::Array(_)))
-    }
-
-    /// The state of a node of this copy whose document is there. Programs that make groups ahead put
-    /// the same document of a group, so all below it is looked at.
-    pub(crate) fn with_document(&self) -> TargetState {
-        match self.kind {
-            Kind::Array => TargetState::Finished,
-            Kind::Group => TargetState::Interrupted,
+    /// The state of a node of this copy whose document is there or not. Programs that make groups ahead
+    /// put the same document of a group.
+    pub(crate) fn found_with(&self, document: bool) -> TargetState {
+        match document && self.is.kind == Kind::Array {
+            true => TargetState::Documented,
+            false => TargetState::Interrupted,
         }
     }
 
@@ -238,22 +205,45 @@ impl<'a> Marker<'a> {
             return Ok(TransferError::MarkerVersion { path, found, allowed: MARKER_VERSION });
         }
         let found = Unfinished::read(&text);
-        let place = member(&text, "intermediates");
-        if place != self.intermediates {
+        let place = CopyMarker::intermediates_in(&text);
+        if place != self.is.intermediates {
             return Ok(TransferError::OtherIntermediates { path, place });
         }
-        let there = without_content(&text);
-        let mut steps = [Step::Clearing, Step::Copying].into_iter();
-        let same = steps.any(|step| without_content(self.text(step).as_bytes()) == there);
-        Ok(match found.kind.map(|_| found.parts).filter(|found| *found != self.parts) {
+        let same = self.is.is_of_other_content(&text);
+        Ok(match found.kind.map(|_| found.parts).filter(|found| *found != self.is.parts) {
             Some(of) => TransferError::OtherParts { path, of },
             None if same => TransferError::SourceChanged { path },
             None => TransferError::OtherCopy { path },
         })
     }
 
-    pub(crate) fn put(&self, step: Step) -> Result<(), TransferError> {
+    fn put(&self, step: Step) -> Result<(), TransferError> {
         Ok(self.to.store.put(&self.key, self.text(step).as_bytes())?)
+    }
+
+    /// Makes the marker `before` this one, or puts it where there is none. Where only conditions exclude
+    /// other processes, the version of the marker is one.
+    pub(crate) fn replace(&self, before: Option<&[u8]>, step: Step) -> Result<(), TransferError> {
+        let (store, text) = (&**self.to.store, self.text(step));
+        let mut there = Vec::new();
+        let meta = store.get(&self.key, ReadRange::All, &mut there)?;
+        let found = meta.as_ref().map(|_| there.as_slice());
+        // A marker that is too long for one of ours is not compared.
+        if found != before && before.is_none_or(|before| !before.is_empty()) {
+            return Err(match found {
+                // Another copy has begun since.
+                Some(_) => TransferError::Unfinished { path: self.to.path() },
+                None => TransferError::Removed { path: self.to.path() },
+            });
+        }
+        let version = meta.and_then(|meta| meta.version);
+        if !store.capabilities().conditional_put || (before.is_some() && version.is_none()) {
+            return self.put(step);
+        }
+        match store.put_if(&self.key, text.as_bytes(), version.as_ref())? {
+            PutOutcome::Written => Ok(()),
+            PutOutcome::Changed => Err(TransferError::Removed { path: self.to.path() }),
+        }
     }
 
     /// The marker that is there, of any copy.
@@ -282,10 +272,7 @@ impl<'a> Marker<'a> {
 
     /// The step that this text of a marker says, or `None` for another copy's marker.
     pub(crate) fn step_of(&self, text: &[u8]) -> Option<Step> {
-        let steps = [Step::Clearing, Step::Copying];
-        // Another run of the same copy has another number.
-        let run = member(text, "run");
-        steps.into_iter().find(|step| self.text_of(*step, run.as_deref()).as_bytes() == text)
+        self.is.step_of(text)
     }
 
     /// Refuses to go on if the marker is gone, or another process has put its own.
@@ -301,160 +288,80 @@ impl<'a> Marker<'a> {
         Ok(self.to.store.lock_all(&[self.key.clone(), self.to.document()?])?)
     }
 
+    /// This run's hold on the target's objects.
+    pub(crate) fn hold(&self) -> Result<std::sync::Arc<Hold>, TransferError> {
+        let texts = [Step::Clearing, Step::Copying].map(|step| self.text(step).into_bytes());
+        Ok(Hold::new(self.to.store, self.key.clone(), texts.into())?)
+    }
+
+    /// Whether objects of another run may come to the target after this one has replaced it.
+    pub(crate) fn follows(&self) -> bool {
+        self.is.follows
+    }
+
+    /// Records what the run finds that begins or resumes the copy: the marker that was there. `is_new`
+    /// says that it replaces what is there.
+    pub(crate) fn find_out(
+        &mut self,
+        before: Option<&[u8]>,
+        is_new: bool,
+    ) -> Result<(), TransferError> {
+        let follows = before.is_some_and(|text| {
+            CopyMarker::follows_in(text) || (is_new && self.step_of(text).is_none())
+        });
+        self.is.follows = follows && !self.hold()?.excludes_late_puts();
+        Ok(())
+    }
+
+    /// Gives the copy in parts a number, if only one part can put the first marker; the others
+    /// [adopt](Self::adopt) it.
+    pub(crate) fn number_parts(&mut self) -> Result<(), TransferError> {
+        let store = &**self.to.store;
+        let is_exclusive = store.capabilities().conditional_put
+            || store.lock(&self.key)?.scope() == LockScope::AllProcesses;
+        self.is.run = is_exclusive.then(run_number);
+        Ok(())
+    }
+
+    /// Takes the number of the marker that is there, of the same copy in parts.
+    pub(crate) fn adopt(&mut self, text: &[u8]) {
+        self.is.run = CopyMarker::run_in(text);
+    }
+
+    /// The number of this run, or of the copy in parts.
+    pub(crate) fn run(&self) -> Option<&str> {
+        self.is.run.as_deref()
+    }
+
     /// Makes an interrupted run's marker this run's.
-    pub(crate) fn take_over(&self) -> Result<(), TransferError> {
+    pub(crate) fn take_over(&mut self) -> Result<(), TransferError> {
         let _held = self.lock()?;
-        match self.find()? {
-            Some(Some(Step::Copying)) => self.put(Step::Copying),
+        let before = self.stored()?;
+        match before.as_deref().map(|text| self.step_of(text)) {
+            Some(Some(Step::Copying)) => {
+                self.is.follows = before.as_deref().is_some_and(CopyMarker::follows_in);
+                self.replace(before.as_deref(), Step::Copying)
+            }
             _ => Err(TransferError::Removed { path: self.to.path() }),
         }
     }
 
-    /// As [`put_document`](Self::put_document) and [`remove`](Self::remove), unless another process
-    /// has taken over.
-    pub(crate) fn end(&self, found: TargetState) -> Result<(), TransferError> {
-        let _held = self.lock()?;
-        self.check(Step::Copying)?;
-        if found != TargetState::Finished {
-            let (store, key) = (&**self.to.store, self.to.document()?);
-            let bytes = self.document.as_bytes();
-            // Without a conditional put, the lock excludes others.
-            let put = if store.capabilities().conditional_put {
-                store.put_if(&key, bytes, None)?
-            } else if store.head(&key)?.is_none() {
-                store.put(&key, bytes)?;
-                PutOutcome::Written
-            } else {
-                PutOutcome::Changed
-            };
-            verify(self.to, &key, bytes, put)?;
-        }
-        self.remove()
-    }
-
-    /// Prepares a node within a tree that was found in the state `tree`. The copy of the tree has
+    /// The state of a node within a tree that was found in the state `tree`. The copy of the tree has
     /// put everything there, since the target was empty when it began.
     pub(crate) fn begin_within(&self, tree: TargetState) -> Result<TargetState, TransferError> {
-        if tree != TargetState::Fresh {
-            let marker = self.find()?;
-            if marker.is_some_and(|step| step != Some(Step::Copying)) {
-                return Err(TransferError::OtherCopy { path: self.to.path() });
-            }
-            match self.is_finished() {
-                Ok(false) => {}
-                Ok(true) => return Ok(self.with_document()),
-                // The marker of a group says nothing of the chunks of its arrays.
-                Err(TransferError::OtherDocument { path })
-                    if marker.is_none() && self.is_array_there() =>
-                {
-                    return Err(TransferError::OtherCopy { path });
-                }
-                Err(error) => return Err(error),
-            }
-            if marker.is_some() {
-                return Ok(TargetState::Interrupted);
-            }
+        if tree == TargetState::Fresh {
+            return Ok(TargetState::Fresh);
         }
-        self.put(Step::Copying)?;
-        Ok(TargetState::Fresh)
-    }
-
-    /// Does the work of a copy that was found in the state `found`, unless it is finished:
-    /// document and marker are the last two steps. `root` is the marker of the whole copy.
-    pub(crate) fn finish(
-        &self,
-        found: TargetState,
-        root: &Self,
-        work: impl FnOnce() -> Result<CopySummary, TransferError>,
-    ) -> Result<CopySummary, TransferError> {
-        let summary = match found {
-            TargetState::Finished => CopySummary { arrays: 1, ..CopySummary::default() },
-            TargetState::Fresh | TargetState::Interrupted => work()?,
-        };
-        if std::ptr::eq(self, root) {
-            self.end(found)?;
-            return Ok(summary);
+        // Of a build that marked each node of a tree.
+        if self.find()?.is_some_and(|step| step != Some(Step::Copying)) {
+            return Err(TransferError::OtherCopy { path: self.to.path() });
         }
-        root.check(Step::Copying)?;
-        if found != TargetState::Finished {
-            self.put_document()?;
-        }
-        self.remove()?;
-        Ok(summary)
+        let is_finished = self.is_finished()?;
+        Ok(self.found_with(is_finished))
     }
 
-    fn text(&self, step: Step) -> String {
-        self.text_of(step, self.run.as_deref())
-    }
-
-    fn text_of(&self, step: Step, run: Option<&str>) -> String {
-        let kind = match self.kind {
-            Kind::Array => "array",
-            Kind::Group => "group",
-        };
-        let step = match step {
-            Step::Clearing => "clearing",
-            Step::Copying => "copying",
-        };
-        let quoted = |text: &str| Value::from(text).to_string();
-        let hash = |hash: u64| quoted(&format!("{hash:016x}"));
-        let [place, source, target] = self.identity.map(hash);
-        let work = Some(self.work).filter(|work| *work != UnfinishedWork::Copy);
-        let members = [
-            ("node", Some(quoted(kind))),
-            ("from", self.from.as_deref().map(quoted)),
-            ("work", work.map(|work| quoted(&work.to_string()))),
-            ("parts", self.parts.map(|parts| quoted(&parts.to_string()))),
-            ("intermediates", self.intermediates.as_deref().map(quoted)),
-            ("content", self.content.map(|content| hash(content.number()))),
-            ("run", run.map(quoted)),
-            ("step", Some(quoted(step))),
-            ("source_place", Some(place)),
-            ("source", Some(source)),
-            ("target", Some(target)),
-        ];
-        let members = members.into_iter().filter_map(|(name, json)| Some((name, json?)));
-        marker_text("unfinished_copy", &members.collect::<Vec<_>>())
-    }
-}
-
-/// A text of the marker: `intermediates`, where they are, or `run`.
-fn member(text: &[u8], name: &str) -> Option<String> {
-    let json: Value = serde_json::from_slice(text).unwrap_or_default();
-    Some(json.get("unfinished_copy")?.get(name)?.as_str()?.to_owned())
-}
-
-/// The identity of a copy in its marker, without the run and the objects of the source.
-fn without_content(text: &[u8]) -> Value {
-    let mut json: Value = serde_json::from_slice(text).unwrap_or_default();
-    if let Some(members) = json.get_mut("unfinished_copy").and_then(Value::as_object_mut) {
-        members.remove("content");
-        members.remove("run");
-    }
-    json
-}
-
-/// Puts a document of a target, unless it is there already; any other document there is an error.
-/// Reads the stored document afterwards: no copy counts as complete before its documents were read.
-pub(crate) fn put_verified(
-    to: Endpoint<'_>,
-    key: &Key,
-    document: &[u8],
-) -> Result<(), TransferError> {
-    verify(to, key, document, put_new(&**to.store, key, document)?)
-}
-
-/// Reads the document that was put.
-fn verify(
-    to: Endpoint<'_>,
-    key: &Key,
-    document: &[u8],
-    put: PutOutcome,
-) -> Result<(), TransferError> {
-    match (to.store.read(key)?.as_deref() == Some(document), put) {
-        (true, _) => Ok(()),
-        (false, PutOutcome::Changed) => Err(TransferError::OtherDocument { path: to.path() }),
-        (false, _) => Err(TransferError::VerifyObject { key: key.to_string() }),
+    pub(crate) fn text(&self, step: Step) -> String {
+        self.is.text(step)
     }
 }
 

@@ -1,11 +1,15 @@
 //! New nodes of several other nodes, by the steps of a copy.
 
-use zarr_array::unfinished::Kind;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use zarr_array::unfinished::{Hold, Kind};
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
+use zarr_store::Store;
 
 use crate::CopyOptions;
 use crate::begin::{begin, remove_markers};
 use crate::content::ContentDigest;
+use crate::documents::Pending;
 use crate::endpoint::Endpoint;
 use crate::error::TransferError;
 use crate::marker::{Marker, TargetState};
@@ -21,12 +25,22 @@ pub struct NewNode<'a> {
     marker: Marker<'a>,
     state: TargetState,
     is_within: bool,
+    of: Arc<Whole>,
+}
+
+/// What the nodes of a tree have in common.
+struct Whole {
+    hold: Arc<Hold>,
+    /// Whether objects that are there are of this node.
+    trusts_objects: bool,
+    /// The documents of finished nodes below the first.
+    documents: Mutex<Vec<Pending>>,
 }
 
 impl<'a> NewNode<'a> {
     /// Begins the node at `to` with this document, from the nodes `from` with their documents.
     /// To resume it, pass the same nodes in the same order, with the same documents and the same
-    /// `content`.
+    /// `content`. `within` is a digest of the documents that the nodes within will have, if it is a group.
     ///
     /// Of the options, [`resume`](CopyOptions::resume) and [`overwrite`](CopyOptions::overwrite)
     /// matter; an overwrite never removes objects that belong to no node.
@@ -36,15 +50,19 @@ impl<'a> NewNode<'a> {
     pub fn begin(
         from: &[(Endpoint<'_>, &str)],
         content: ContentDigest,
+        within: Option<ContentDigest>,
         to: Endpoint<'a>,
         document: &NodeMetadata,
         options: &CopyOptions,
     ) -> Result<Self, TransferError> {
         let marker = Marker::of_many(from, to, kind(document), document.json().to_owned())?;
-        let marker = marker.with_content(Some(content)).of_this_run();
+        let mut marker = marker.with_content(Some(content)).of_this_run();
+        marker.set_below(within);
         let sources: Vec<Endpoint<'_>> = from.iter().map(|(from, _)| *from).collect();
-        let state = begin(&marker, &sources, array(document), options, &mut || Ok(()))?;
-        Ok(Self { marker, state, is_within: false })
+        let state = begin(&mut marker, &sources, array(document), options, &mut |_| Ok(()))?;
+        let (hold, trusts_objects) = (marker.hold()?, !marker.follows());
+        let of = Arc::new(Whole { hold, trusts_objects, documents: Mutex::default() });
+        Ok(Self { marker, state, is_within: false, of })
     }
 
     /// Begins a node within this one, which is a group.
@@ -59,37 +77,42 @@ impl<'a> NewNode<'a> {
     ) -> Result<NewNode<'b>, TransferError> {
         let marker = Marker::of_many(from, to, kind(document), document.json().to_owned())?;
         let state = marker.begin_within(self.state)?;
-        Ok(NewNode { marker, state, is_within: true })
+        Ok(NewNode { marker, state, is_within: true, of: Arc::clone(&self.of) })
     }
 
-    /// Whether an earlier, interrupted run has finished the node, which is an array: then only
-    /// [`finish`](NewNode::finish) remains to be called.
+    /// The store through which the objects of this node are put: it refuses them when another process
+    /// has taken over. If the document of an array was put before, objects that are there stay.
     #[must_use]
-    pub fn is_finished(&self) -> bool {
-        self.state == TargetState::Finished
+    pub fn store(&self) -> Arc<dyn Store> {
+        match self.state {
+            TargetState::Fresh | TargetState::Interrupted => {
+                self.of.hold.store(self.marker.to.store)
+            }
+            TargetState::Documented => self.of.hold.store_of_missing(self.marker.to.store),
+        }
     }
 
-    /// Whether an earlier, interrupted run may have put objects.
+    /// Whether an earlier, interrupted run may have put objects, and those that are there are of this
+    /// node. Missing ones are to be put, whether or not there is a document.
     #[must_use]
     pub fn is_resumed(&self) -> bool {
-        self.state == TargetState::Interrupted
+        self.state != TargetState::Fresh && self.of.trusts_objects
     }
 
-    /// Puts the document and removes the marker. The consolidated metadata of the groups above
-    /// then follows.
+    /// Puts the document and removes the marker, with the documents of the nodes within. The consolidated
+    /// metadata of the groups above then follows. A node within only waits for that.
     ///
     /// # Errors
     /// Errors of the store; the node can then be resumed.
     pub fn finish(self) -> Result<(), TransferError> {
-        if !self.is_within {
-            self.marker.end(self.state)?;
-            self.marker.to.refresh_above();
+        let mut documents = self.of.documents.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_within {
+            documents.push(self.marker.pending()?);
             return Ok(());
         }
-        if !self.is_finished() {
-            self.marker.put_document()?;
-        }
-        self.marker.remove()
+        self.marker.end(&documents, self.state)?;
+        self.marker.to.refresh_above();
+        Ok(())
     }
 
     /// Undoes [`begin`](NewNode::begin), if only markers have been put. Use it if the work failed

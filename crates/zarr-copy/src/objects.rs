@@ -84,7 +84,7 @@ pub(crate) fn copy_objects(
 ) -> Result<CopySummary, TransferError> {
     let mut summary = CopySummary { arrays: 1, ..CopySummary::default() };
     progress(CopyProgress::default());
-    let interrupted = found == TargetState::Interrupted;
+    let interrupted = found != TargetState::Fresh && owned.trusts_objects();
     let batch = Batch { from, to, renamed: Some(renamed), array, interrupted, options };
     let (mut chunks, mut others) = (Vec::new(), Vec::new());
     let mut is_first = true;
@@ -147,7 +147,7 @@ pub(crate) fn copy_others(
     if options.nodes_only {
         return Ok(CopySummary { left_out: count, ..CopySummary::default() });
     }
-    let interrupted = target != TargetState::Fresh;
+    let interrupted = target != TargetState::Fresh && owned.trusts_objects();
     let batch = Batch { from, to, renamed: None, array: None, interrupted, options };
     let mut summary = CopySummary { others: count, ..CopySummary::default() };
     for keys in keys.chunks(BATCH) {
@@ -157,8 +157,8 @@ pub(crate) fn copy_others(
     Ok(summary)
 }
 
-/// Copies every object at and below a node, of any kind. `target` is the state of the copy to which
-/// the node belongs. A part does not copy [documents](documents_below).
+/// Copies every object at and below a node, of any kind, except [documents](documents_below), which
+/// come last. `target` is the state of the copy to which the node belongs.
 pub(crate) fn copy_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,
@@ -166,7 +166,7 @@ pub(crate) fn copy_below(
     target: TargetState,
     options: &CopyOptions,
 ) -> Result<CopySummary, TransferError> {
-    let interrupted = target != TargetState::Fresh;
+    let interrupted = target != TargetState::Fresh && owned.trusts_objects();
     let batch = Batch { from, to, renamed: None, array: None, interrupted, options };
     let (mut summary, mut count) = (CopySummary::default(), 0_u64);
     let mut keys = Vec::new();
@@ -176,8 +176,7 @@ pub(crate) fn copy_below(
         if key.name() == MARKER {
             return Err(TransferError::UnfinishedSource { path: from.path() });
         }
-        let is_left = owned.is_of_part() && key.is_document();
-        if is_left || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
+        if key.is_document() || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
             continue;
         }
         keys.push((key, size));
@@ -194,8 +193,7 @@ pub(crate) fn copy_below(
 }
 
 /// The documents at and below a node with an invalid document, each with its key in the copy:
-/// members before their groups. A copy in parts puts them like other documents, when all parts are
-/// done.
+/// members before their groups. They are put like other documents, when all else is there.
 pub(crate) fn documents_below(
     from: Endpoint<'_>,
     to: Endpoint<'_>,

@@ -25,21 +25,23 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::Arc;
 
 use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::ChunkLayout;
 use zarr_array::parallel;
-use zarr_array::unfinished::Record;
+use zarr_array::unfinished::{Hold, Record, record_run, record_text};
 use zarr_array::{OwnedChunks, Part};
 use zarr_grid::{Grid, GridError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
-use zarr_store::{Key, Prefix, PutOutcome, StoreExt as _};
+use zarr_store::{Key, Prefix, PutOutcome, Store, StoreExt as _};
 
 use crate::begin::{TargetContent, content_of_target};
+use crate::documents::Pending;
 use crate::endpoint::{Endpoint, below};
 use crate::error::{TransferError, grid_error, target};
-use crate::marker::{Marker, Step, TargetState, put_verified};
+use crate::marker::{Marker, Step, TargetState};
 use crate::{CopyOptions, CopySummary, PartStatus};
 
 /// The number of times that a part looks again at a target while others begin or end.
@@ -59,31 +61,35 @@ pub(crate) enum Joined {
 }
 
 /// One part of a copy.
-pub(crate) struct PartRun<'a> {
-    marker: &'a Marker<'a>,
+pub(crate) struct PartRun<'m, 'a> {
+    marker: &'m mut Marker<'a>,
     part: Part,
 }
 
-impl<'a> PartRun<'a> {
+impl<'m, 'a> PartRun<'m, 'a> {
     /// Of the copy with this marker, which is one [in parts](Marker::in_parts).
-    pub(crate) fn new(marker: &'a Marker<'a>, part: Part) -> Self {
+    pub(crate) fn new(marker: &'m mut Marker<'a>, part: Part) -> Self {
         Self { marker, part }
     }
 
     /// Begins the copy, or joins parts that began it. `metadata` is the target's, if it is an
     /// array.
     pub(crate) fn join(
-        &self,
+        &mut self,
         from: Endpoint<'_>,
         metadata: Option<&ArrayMetadata>,
     ) -> Result<Joined, TransferError> {
         let to = self.marker.to;
         from.apart(to)?;
         for _ in 0..ATTEMPTS {
-            match self.marker.find()? {
-                Some(Some(Step::Copying)) => return self.joined(),
-                Some(_) => return Err(self.marker.other()?),
-                None => {}
+            if let Some(text) = self.marker.stored()? {
+                return match self.marker.step_of(&text) {
+                    Some(Step::Copying) => {
+                        self.marker.adopt(&text);
+                        self.joined()
+                    }
+                    _ => Err(self.marker.other()?),
+                };
             }
             // The source is the target by another name if it had the marker, too.
             from.refuse_unfinished()?;
@@ -103,6 +109,7 @@ impl<'a> PartRun<'a> {
                 }
                 return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
             }
+            self.marker.number_parts()?;
             match self.marker.put_first() {
                 Ok(PutOutcome::Written) => {}
                 Ok(PutOutcome::Changed) => continue,
@@ -155,7 +162,7 @@ impl<'a> PartRun<'a> {
         if found == TargetState::Fresh && !self.record(Record::Begun)? {
             return self.gone();
         }
-        let share = Share { part: Some(self.part), marker: self.marker };
+        let share = Share::new(self.marker, Some(self.part))?;
         let summary = match work(found, &share) {
             Err(TransferError::Removed { .. }) => return self.gone(),
             done => done?,
@@ -175,18 +182,18 @@ impl<'a> PartRun<'a> {
         }
     }
 
-    /// Completes the copy if all parts are done. `documents` puts the documents of all nodes below
-    /// the root, members before their groups.
+    /// Completes the copy if all parts are done. `documents` are the documents of all nodes below the
+    /// root, members before their groups.
     pub(crate) fn end(
         &self,
         joined: Joined,
-        documents: impl FnOnce() -> Result<(), TransferError>,
+        documents: impl FnOnce() -> Result<Vec<Pending>, TransferError>,
     ) -> Result<PartStatus, TransferError> {
         let to = self.marker.to;
         match joined {
             Joined::Node => {
                 // Records that it put too late, if it was killed then.
-                self.remove_records(self.part.number()).map_err(target)?;
+                self.remove_records(&**to.store, self.part.number()).map_err(target)?;
                 return Ok(PartStatus::WasComplete);
             }
             Joined::Complete => {}
@@ -197,13 +204,21 @@ impl<'a> PartRun<'a> {
                         None => PartStatus::Waiting,
                     });
                 }
-                documents()?;
+                let documents = documents()?;
                 to.clean()?;
-                self.put_document(&to.document()?, self.marker.document().as_bytes())?;
+                self.put_documents(&documents)?;
             }
         }
-        self.remove_all_records()?;
-        self.marker.remove()?;
+        let is_ours = self.remove_all_records().and_then(|()| {
+            let _held = self.marker.lock()?;
+            self.marker.check(Step::Copying)?;
+            self.marker.remove()
+        });
+        match is_ours {
+            // Another part has completed it, too.
+            Err(TransferError::Removed { .. }) => drop(self.gone()?),
+            removed => removed?,
+        }
         to.refresh_above();
         Ok(match joined {
             Joined::Complete => PartStatus::WasComplete,
@@ -211,37 +226,50 @@ impl<'a> PartRun<'a> {
         })
     }
 
-    /// Puts the document of a node, unless another part has.
-    pub(crate) fn put_document(&self, key: &Key, document: &[u8]) -> Result<(), TransferError> {
-        let is_open = || Ok::<_, TransferError>(self.marker.find()? == Some(Some(Step::Copying)));
-        if is_open()? {
-            match put_verified(self.marker.to, key, document) {
-                // Perhaps another part has completed the copy, and it has changed since.
-                Err(_) if !is_open()? => {}
-                done => return done,
-            }
+    /// Puts the documents, the root's last, unless another part has.
+    fn put_documents(&self, documents: &[Pending]) -> Result<(), TransferError> {
+        let last = [self.marker.pending()?];
+        let put = self.marker.put_documents(documents, None);
+        match put.and_then(|()| self.marker.put_documents(&last, None)) {
+            // Perhaps another part has completed the copy, and it has changed since.
+            Err(_) if !self.is_open()? => self.gone().map(drop),
+            done => done,
         }
-        // Another part has completed it.
-        self.gone().map(drop)
+    }
+
+    /// Whether the marker is the one that this part has found or put.
+    fn is_open(&self) -> Result<bool, TransferError> {
+        match self.marker.check(Step::Copying) {
+            Err(TransferError::Removed { .. }) => Ok(false),
+            checked => checked.map(|()| true),
+        }
     }
 
     fn key(&self, part: u32, record: Record) -> Result<Key, TransferError> {
         Ok(self.marker.to.prefix.key(&record.name(part))?)
     }
 
+    /// Whether a part has put this record, in the same copy: one that was overtaken may put records of
+    /// an earlier one.
     fn is_recorded(&self, part: u32, record: Record) -> Result<bool, TransferError> {
-        Ok(self.marker.to.store.head(&self.key(part, record)?)?.is_some())
+        let text = self.marker.to.store.read(&self.key(part, record)?)?;
+        Ok(text.is_some_and(|text| record_run(&text).as_deref() == self.marker.run()))
     }
 
     /// Puts a record of this part; false if the copy is complete or gone, and the record removed.
     fn record(&self, record: Record) -> Result<bool, TransferError> {
         let to = self.marker.to;
-        let text = format!("{{\"part\": \"{}\"}}\n", self.part);
-        let put = to.store.put(&self.key(self.part.number(), record)?, text.as_bytes());
-        let is_open = self.marker.find()? == Some(Some(Step::Copying))
-            && to.store.head(&to.document()?)?.is_none();
+        let text = record_text(self.part, self.marker.run());
+        let key = self.key(self.part.number(), record)?;
+        let put = self.marker.hold()?.store(to.store).put(&key, text.as_bytes());
+        let is_open = self.is_open()? && to.store.head(&to.document()?)?.is_none();
         if zarr_store::step!("parts: removal of a late record") && !is_open {
-            self.remove_records(self.part.number()).map_err(target)?;
+            // One of a copy that has begun since stays.
+            for record in [Record::Begun, Record::Done] {
+                if self.is_recorded(self.part.number(), record)? {
+                    to.store.delete(&self.key(self.part.number(), record)?)?;
+                }
+            }
             // The process that completed the copy may have removed the record before it was
             // verified.
             return Ok(false);
@@ -263,16 +291,22 @@ impl<'a> PartRun<'a> {
         Ok(true)
     }
 
-    fn remove_records(&self, part: u32) -> Result<(), ArrayError> {
+    fn remove_records(&self, store: &dyn Store, part: u32) -> Result<(), ArrayError> {
         for record in [Record::Begun, Record::Done] {
-            let key = self.marker.to.prefix.key(&record.name(part))?;
-            self.marker.to.store.delete(&key)?;
+            store.delete(&self.marker.to.prefix.key(&record.name(part))?)?;
         }
         Ok(())
     }
 
     fn remove_all_records(&self) -> Result<(), TransferError> {
-        let threads = self.marker.to.store.capabilities().requests_in_flight;
+        let hold = self.marker.hold()?;
+        let store = match hold.excludes_late_puts() {
+            true => hold.store(self.marker.to.store),
+            // A look at the marker for each would be as many requests again. A record that is removed too
+            // late is of a part that is then done again.
+            false => Arc::clone(self.marker.to.store),
+        };
+        let threads = store.capabilities().requests_in_flight;
         let parts = u64::from(self.part.of());
         let removed = parallel::for_each(
             parts,
@@ -281,7 +315,7 @@ impl<'a> PartRun<'a> {
             |(), range| {
                 range.into_iter().try_for_each(|part| {
                     let number = u32::try_from(part).unwrap_or(u32::MAX).saturating_add(1);
-                    self.remove_records(number)
+                    self.remove_records(&*store, number)
                 })
             },
         );
@@ -298,11 +332,11 @@ pub(crate) fn copy_part_of_array(
     options: &CopyOptions,
     work: impl FnOnce(TargetState, &Share<'_>) -> Result<CopySummary, TransferError>,
 ) -> Result<CopySummary, TransferError> {
-    let marker = marker.in_parts(part.of(), &[], options.nodes_only);
-    let run = PartRun::new(&marker, part);
+    let mut marker = marker.in_parts(part.of(), &[], options.nodes_only);
+    let mut run = PartRun::new(&mut marker, part);
     let joined = run.join(from, Some(metadata))?;
     let mut summary = run.work(joined, work)?;
-    summary.part = Some(run.end(joined, || Ok(()))?);
+    summary.part = Some(run.end(joined, || Ok(Vec::new()))?);
     Ok(summary)
 }
 
@@ -311,12 +345,45 @@ pub(crate) struct Share<'a> {
     part: Option<Part>,
     /// The marker of the root of the target. Names are those below it, for every part the same.
     pub(crate) marker: &'a Marker<'a>,
+    hold: Arc<Hold>,
+    /// The target's store, in which only who holds the marker changes objects.
+    store: Arc<dyn Store>,
 }
 
 impl<'a> Share<'a> {
-    /// All of the copy with this marker.
-    pub(crate) fn all(marker: &'a Marker<'a>) -> Self {
-        Self { part: None, marker }
+    /// All of the copy with this marker, which was put.
+    pub(crate) fn all(marker: &'a Marker<'a>) -> Result<Self, TransferError> {
+        Self::new(marker, None)
+    }
+
+    fn new(marker: &'a Marker<'a>, part: Option<Part>) -> Result<Self, TransferError> {
+        let hold = marker.hold()?;
+        let store = hold.store(marker.to.store);
+        Ok(Self { part, marker, hold, store })
+    }
+
+    /// The store to put objects of nodes that were found in this state.
+    pub(crate) fn store_for(&self, found: TargetState) -> Arc<dyn Store> {
+        match found {
+            TargetState::Fresh | TargetState::Interrupted => Arc::clone(&self.store),
+            TargetState::Documented => self.hold.store_of_missing(self.marker.to.store),
+        }
+    }
+
+    /// A store of intermediates, in which only who holds the marker changes objects.
+    pub(crate) fn store_of(&self, store: &Arc<dyn Store>) -> Arc<dyn Store> {
+        self.hold.store(store)
+    }
+
+    /// The target's store as it is, for what is read.
+    pub(crate) fn target(&self) -> &Arc<dyn Store> {
+        self.marker.to.store
+    }
+
+    /// Whether an object that is there is of this copy. Otherwise an overtaken run of another copy
+    /// may have put it.
+    pub(crate) fn trusts_objects(&self) -> bool {
+        !self.marker.follows()
     }
 
     pub(crate) fn is_all(&self) -> bool {
@@ -326,23 +393,13 @@ impl<'a> Share<'a> {
     /// After each task was read, and before it is written: whether the copy is still in progress.
     /// Another process that ends it removes the intermediate, whose chunks then read as fill values.
     pub(crate) fn check(&self) -> Result<(), TransferError> {
-        match zarr_store::step!("copy: look at the marker before each task") {
-            true => self.marker.check(Step::Copying),
-            false => Ok(()),
+        match self.hold.excludes_late_puts() {
+            false if zarr_store::step!("copy: look at the marker before each task") => {
+                self.marker.check(Step::Copying)
+            }
+            // Each put looks.
+            _ => Ok(()),
         }
-    }
-
-    /// Removes something that other processes of the copy may need, unless one has taken over.
-    pub(crate) fn removing(
-        &self,
-        remove: impl FnOnce() -> Result<(), TransferError>,
-    ) -> Result<(), TransferError> {
-        let _held =
-            zarr_store::lock_step!("copy: lock to remove the intermediate", self.marker.lock())?;
-        if zarr_store::step!("copy: look at the marker before the intermediate is removed") {
-            self.marker.check(Step::Copying)?;
-        }
-        remove()
     }
 
     fn chunks(&self, grid: &Grid, node: &Prefix) -> Result<Option<OwnedChunks>, GridError> {
@@ -416,6 +473,11 @@ impl OwnedObjects<'_> {
             .as_ref()
             .and_then(|(encoding, rank, owned)| owned.contains(&encoding.decode(name, *rank)?));
         of_chunk.unwrap_or_else(|| part.owns_object(&format!("{}/{name}", self.folder)))
+    }
+
+    /// As [`Share::trusts_objects`].
+    pub(crate) fn trusts_objects(&self) -> bool {
+        self.share.trusts_objects()
     }
 
     /// Whether there are other parts.

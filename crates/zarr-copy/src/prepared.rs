@@ -59,6 +59,15 @@ impl Prepared {
         Ok(Self { to, budget, tasks })
     }
 
+    /// The same for a target that was found in this state, in the store that only its run changes.
+    pub(crate) fn of_share(&self, share: &Share<'_>, found: TargetState) -> Self {
+        // Where an object of an overtaken run may come, even a chunk of fill values is stored: the
+        // late put then finds one.
+        let to = self.to.clone().with_store(share.store_for(found));
+        let to = to.with_empty_chunks_stored(!share.trusts_objects());
+        Self { to, budget: self.budget, tasks: self.tasks.clone() }
+    }
+
     /// The same with other tasks, which have whole chunks of the target.
     pub(crate) fn with_tasks(self, tasks: Grid) -> Self {
         Self { tasks, ..self }
@@ -77,8 +86,10 @@ impl Prepared {
         let from = &from.clone().with_threads(self.budget.threads);
         let to = &self.to;
         let done = match found {
-            TargetState::Interrupted => share.stored(to)?,
-            TargetState::Fresh | TargetState::Finished => HashSet::new(),
+            TargetState::Interrupted | TargetState::Documented if share.trusts_objects() => {
+                share.stored(to)?
+            }
+            _ => HashSet::new(),
         };
         let copy = Copy { from, to, done, share, budget: self.budget, options };
         match is_sparse {
@@ -264,7 +275,7 @@ impl Copy<'_> {
             return Ok(true);
         }
         self.share.check()?;
-        self.to.write(&selection, &*bytes).map_err(TransferError::Target)?;
+        self.to.write(&selection, &*bytes).map_err(target)?;
         if self.options.verify {
             self.to.read_into(&selection, &mut *read).map_err(TransferError::Target)?;
             if bytes != read && !self.is_as_encoded(ranges)? {
@@ -295,7 +306,7 @@ impl Copy<'_> {
         };
         self.share.check()?;
         let elements: Vec<&[u8]> = read.iter().collect();
-        self.to.write_as(ranges, &elements).map_err(TransferError::Target)?;
+        self.to.write_as(ranges, &elements).map_err(target)?;
         if self.options.verify
             && self.to.read_as::<Vec<u8>>(ranges).map_err(TransferError::Target)? != read
         {

@@ -318,7 +318,10 @@ impl JoinError {
     }
 
     pub(crate) fn target(cause: impl Into<ArrayError>) -> Self {
-        Self::Target(Box::new(cause.into()))
+        match TransferError::from(cause.into()) {
+            TransferError::Target(cause) => Self::Target(Box::new(cause)),
+            overtaken => Self::Transfer(Box::new(overtaken)),
+        }
     }
 
     pub(crate) fn argument(

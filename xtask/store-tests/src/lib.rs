@@ -15,11 +15,13 @@ pub mod scripted;
 pub mod server;
 #[cfg(unix)]
 pub mod small_disk;
+mod stage;
 mod wrapper;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use few_locks::FewLocks;
+pub use stage::{Apart, Stage};
 pub use zarr_store as store;
 use zarr_store::{Key, Links, Prefix, Store, StoreExt as _};
 

@@ -9,7 +9,8 @@ use zarr_metadata::{ConsolidatedMetadata, GroupMetadata, NodeMetadata};
 
 use crate::CopyOptions;
 use crate::array_copy::{ArrayCopy, Change};
-use crate::endpoint::Endpoint;
+use crate::content::ContentDigest;
+use crate::endpoint::{Endpoint, below};
 use crate::error::{TransferError, source, target};
 use crate::marker::Marker;
 use crate::tree::walk::{Step, Visit, Walk};
@@ -17,34 +18,52 @@ use crate::tree::walk::{Step, Visit, Walk};
 /// The documents of arrays that change, by their prefix in the source.
 type Changed = HashMap<String, String>;
 
+/// What the first visit finds.
+#[derive(Default)]
+struct Visited {
+    changed: Changed,
+    below: ContentDigest,
+}
+
 /// The visit of the source before anything is written or removed, to refuse early.
 ///
-/// A copy that is resumed was checked when it began. It visits the source first only if
-/// consolidated metadata repeats the documents of arrays that change.
+/// A copy that is resumed visits it, too: its marker tells what the arrays will be.
 pub(crate) struct FirstVisit<'a> {
     pub(crate) from: Endpoint<'a>,
     pub(crate) to: Endpoint<'a>,
     pub(crate) options: &'a CopyOptions,
-    /// The arrays that change, once the visit was made.
-    changed: Option<Changed>,
+    /// What the visit found, once it was made.
+    visited: Option<Visited>,
 }
 
 impl<'a> FirstVisit<'a> {
     pub(crate) fn new(from: Endpoint<'a>, to: Endpoint<'a>, options: &'a CopyOptions) -> Self {
-        Self { from, to, options, changed: None }
+        Self { from, to, options, visited: None }
     }
 
     /// The documents of arrays that change.
     pub(crate) fn changed(&mut self, change: &mut Change<'_>) -> Result<&Changed, TransferError> {
-        let changed = match self.changed.take() {
-            Some(changed) => changed,
-            None => self.visit(change)?,
-        };
-        Ok(self.changed.insert(changed))
+        Ok(&self.visited(change)?.changed)
     }
 
-    fn visit(&self, change: &mut Change<'_>) -> Result<Changed, TransferError> {
-        let mut changed = Changed::new();
+    /// The digest of the documents that the arrays will have.
+    pub(crate) fn below(
+        &mut self,
+        change: &mut Change<'_>,
+    ) -> Result<ContentDigest, TransferError> {
+        Ok(self.visited(change)?.below)
+    }
+
+    fn visited(&mut self, change: &mut Change<'_>) -> Result<&Visited, TransferError> {
+        let visited = match self.visited.take() {
+            Some(visited) => visited,
+            None => self.visit(change)?,
+        };
+        Ok(self.visited.insert(visited))
+    }
+
+    fn visit(&self, change: &mut Change<'_>) -> Result<Visited, TransferError> {
+        let mut visited = Visited::default();
         // Whether an array takes the change, and the first that cannot.
         let (mut is_taken, mut unfit) = (false, None);
         for step in Walk::new(self.from, self.to) {
@@ -56,8 +75,10 @@ impl<'a> FirstVisit<'a> {
                     job.check()?;
                     is_taken |= job.is_re_encoded();
                     if job.metadata.json() != job.changed.json() {
-                        changed.insert(prefix.as_str().to_owned(), job.changed.json().to_owned());
+                        let document = job.changed.json().to_owned();
+                        visited.changed.insert(prefix.as_str().to_owned(), document);
                     }
+                    visited.below.add_document(below(self.to.prefix, &new), job.changed.json());
                     unfit = unfit.take().or(job.unfit);
                 }
                 Visit::Invalid(cause) | Visit::Untranslated(cause) if !self.options.keep_unfit => {
@@ -77,7 +98,7 @@ impl<'a> FirstVisit<'a> {
         // A change that no array takes is a mistake.
         match unfit {
             Some(error) if !is_taken => Err(error),
-            _ => Ok(changed),
+            _ => Ok(visited),
         }
     }
 

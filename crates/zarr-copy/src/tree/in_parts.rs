@@ -5,6 +5,7 @@ use zarr_metadata::GroupMetadata;
 use zarr_store::{Key, Prefix, StoreExt as _};
 
 use crate::array_copy::{ArrayCopy, Change};
+use crate::documents::Pending;
 use crate::error::{TransferError, source};
 use crate::marker::Marker;
 use crate::objects::{copy_below, copy_others, documents_below};
@@ -36,8 +37,8 @@ pub(crate) fn copy_group_in_parts(
     })?;
     let marker = first.group_marker(from, to, group, change)?;
     let marker = marker.with_content(from.digest());
-    let marker = marker.in_parts(part.of(), &below, options.nodes_only);
-    let run = PartRun::new(&marker, part);
+    let mut marker = marker.in_parts(part.of(), &below, options.nodes_only);
+    let mut run = PartRun::new(&mut marker, part);
     let joined = run.join(from, None)?;
     if matches!(joined, Joined::Node | Joined::Complete) {
         // The document of a group says little of its members, and another program may have put it.
@@ -58,9 +59,11 @@ pub(crate) fn copy_group_in_parts(
     }
     let work = &mut |found, share: &Share<'_>| {
         let mut summary = CopySummary::default();
+        let store = share.store_for(found);
+        let held = to.in_store(&store);
         for step in Walk::new(from, to) {
             let Step { prefix, new, visit } = step?;
-            let (here, there) = (from.at(&prefix), to.at(&new));
+            let (here, there) = (from.at(&prefix), held.at(&new));
             match visit {
                 Visit::Group(_) => {}
                 // The first visit has refused them if they are not to be kept.
@@ -88,15 +91,18 @@ pub(crate) fn copy_group_in_parts(
         Ok(summary)
     };
     let mut summary = run.work(joined, |found, share| from.of_one_state(work(found, share)))?;
-    let put = || {
-        documents(first, change, &mut |document| match document {
-            Document::Node(node) => {
-                run.put_document(&node.to.document()?, node.document().as_bytes())
-            }
-            Document::Kept(key, bytes) => run.put_document(key, bytes),
-        })
+    let pending = || {
+        let mut pending = Vec::new();
+        documents(first, change, &mut |document| {
+            pending.push(match document {
+                Document::Node(node) => node.pending()?,
+                Document::Kept(key, bytes) => Pending { key: key.clone(), bytes: bytes.to_vec() },
+            });
+            Ok(())
+        })?;
+        Ok(pending)
     };
-    summary.part = Some(run.end(joined, put)?);
+    summary.part = Some(run.end(joined, pending)?);
     Ok(summary)
 }
 

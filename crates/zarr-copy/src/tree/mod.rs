@@ -8,15 +8,16 @@ mod walk;
 use zarr_array::names_without_key;
 use zarr_array::node;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
-use zarr_store::Prefix;
+use zarr_store::{Prefix, StoreExt as _};
 
 use crate::array::copy_one;
 use crate::array_copy::{ArrayCopy, Change};
 use crate::begin::{begin, withdraw};
+use crate::documents::Pending;
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
 use crate::marker::TargetState;
-use crate::objects::{copy_below, copy_others};
+use crate::objects::{copy_below, copy_others, documents_below};
 use crate::parts::Share;
 use crate::plan::CopyPlan;
 use crate::source_store::OneState;
@@ -116,20 +117,28 @@ fn copy_node(
             }
             let marker = first.group_marker(from, to, &group, change)?;
             let marker = marker.with_content(from.digest());
-            let marker = marker.with_intermediates(options.place_of_intermediates()).of_this_run();
-            let tree =
-                begin(&marker, &[from], None, options, &mut || first.changed(change).map(drop))?;
+            let mut marker =
+                marker.with_intermediates(options.place_of_intermediates()).of_this_run();
+            if options.resume {
+                marker.set_below(Some(first.below(change)?));
+            }
+            let tree = begin(&mut marker, &[from], None, options, &mut |marker| {
+                marker.set_below(Some(first.below(change)?));
+                Ok(())
+            })?;
             let mut summary = CopySummary::default();
-            let all = Share::all(&marker);
+            let all = Share::all(&marker)?;
+            let store = all.store_for(tree);
+            let held = to.in_store(&store);
             let together = Together { from, to, tree, share: &all, options };
-            let mut waiting = Vec::new();
+            let (mut waiting, mut documents) = (Vec::new(), Vec::new());
             // None wait at the end: the last step is the end of this group.
             let walked = Walk::new(from, to).try_for_each(|step| {
                 let Step { prefix, new, visit } = step?;
-                let (here, there) = (from.at(&prefix), to.at(&new));
+                let (here, there) = (from.at(&prefix), held.at(&new));
                 let is_full = waiting.len() >= together.at_once().get();
                 if is_full || !matches!(visit, Visit::Array(_)) {
-                    summary.add(together.copy(&mut waiting, change, progress)?);
+                    summary.add(together.copy(&mut waiting, &mut documents, change, progress)?);
                 }
                 match visit {
                     // The document of the root exists.
@@ -139,18 +148,11 @@ fn copy_node(
                         first.group_marker(here, there, &group, change)?.begin_within(tree)?;
                     }
                     Visit::GroupEnd(group) => {
-                        let below = match here.prefix == from.prefix {
-                            true => None,
-                            false => Some(first.group_marker(here, there, &group, change)?),
-                        };
-                        let ended = below.as_ref().unwrap_or(&marker);
-                        let one = CopySummary { groups: 1, ..CopySummary::default() };
-                        // Before the root's document is put.
-                        let end = || match here.prefix == from.prefix {
-                            true => from.of_one_state(Ok(one)),
-                            false => Ok(one),
-                        };
-                        summary.add(ended.finish(tree, &marker, end)?);
+                        summary.groups = summary.groups.saturating_add(1);
+                        if here.prefix != from.prefix {
+                            let below = first.group_marker(here, there, &group, change)?;
+                            documents.push(below.pending()?);
+                        }
                     }
                     Visit::Array(metadata) => {
                         waiting.push(Waiting { prefix, new, metadata: *metadata });
@@ -167,6 +169,10 @@ fn copy_node(
                             tree,
                             options,
                         )?);
+                        for (key, new) in documents_below(here, there)? {
+                            let bytes = here.store.read(&key).map_err(source)?;
+                            documents.extend(bytes.map(|bytes| Pending { key: new, bytes }));
+                        }
                     }
                     Visit::Untranslated(cause) => {
                         summary.untranslated.push(UnfitArray::new(here, &cause));
@@ -178,11 +184,12 @@ fn copy_node(
                 }
                 Ok(())
             });
-            let walked = walked.or_else(|error| from.of_one_state(Err(error)));
-            if let (Err(error), TargetState::Fresh) = (&walked, tree) {
+            // Before any document is put.
+            let ended = from.of_one_state(walked).and_then(|()| marker.end(&documents, tree));
+            if let (Err(error), TargetState::Fresh) = (&ended, tree) {
                 withdraw(&marker, error);
             }
-            walked.map(|()| {
+            ended.map(|()| {
                 to.refresh_above();
                 summary
             })

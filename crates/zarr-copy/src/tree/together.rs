@@ -9,6 +9,7 @@ use zarr_metadata::ArrayMetadata;
 use zarr_store::Prefix;
 
 use crate::array_copy::{ArrayCopy, Change};
+use crate::documents::Pending;
 use crate::endpoint::Endpoint;
 use crate::error::TransferError;
 use crate::marker::TargetState;
@@ -46,10 +47,11 @@ impl Together<'_> {
 
     /// Copies the arrays that wait. Arrays that are copied object by object share the memory,
     /// unless it is too little for an object: such an array follows alone. So do arrays with
-    /// elements that are written anew.
+    /// elements that are written anew. Their documents wait until the end of the copy.
     pub(crate) fn copy(
         &self,
         waiting: &mut Vec<Waiting>,
+        documents: &mut Vec<Pending>,
         change: &mut Change<'_>,
         progress: &mut dyn FnMut(&Prefix, CopyProgress),
     ) -> Result<CopySummary, TransferError> {
@@ -60,6 +62,7 @@ impl Together<'_> {
             let metadata = array.metadata.clone();
             let job = ArrayCopy::within(here, there, metadata, change, self.options)?;
             summary.kept.extend(job.kept());
+            documents.push(job.pending()?);
             jobs.push((&array.prefix, job));
         }
         let at_once = self.at_once();
@@ -96,9 +99,11 @@ impl Together<'_> {
         options: &CopyOptions,
         progress: &mut dyn FnMut(CopyProgress),
     ) -> Result<CopySummary, TransferError> {
-        let marker = job.marker()?;
         self.share.check()?;
-        let found = marker.begin_within(self.tree)?;
-        marker.finish(found, self.share.marker, || job.run(found, self.share, options, progress))
+        let found = match self.tree {
+            TargetState::Fresh => TargetState::Fresh,
+            tree => job.marker()?.begin_within(tree)?,
+        };
+        job.run(found, self.share, options, progress)
     }
 }

@@ -6,6 +6,7 @@ mod ends;
 mod everything;
 mod keys;
 mod living;
+mod overtaken;
 mod overwrites;
 mod parts;
 mod passes;

@@ -35,7 +35,9 @@ impl GroupJoinPlan {
         let mut summary = JoinSummary::default();
         let mut content = ContentDigest::default();
         self.arrays().for_each(|(path, plan)| content.add_part(path, plan.content()));
-        make(&from, content, to, &document, options, |node| {
+        let mut within = ContentDigest::default();
+        self.arrays().for_each(|(path, plan)| within.add_document(path, plan.metadata().json()));
+        make(&from, (content, Some(within)), to, &document, options, |node| {
             work.fill("", prefix, node, &mut summary)
         })?;
         let opened = Group::open(store.clone(), prefix);
@@ -85,7 +87,7 @@ impl Work<'_> {
                 let done = before.saturating_add(progress.done);
                 (self.progress)(JoinProgress { done, total: self.total });
             };
-            let (_, did) = plan.fill(self.store, &place, &array, self.options, &told)?;
+            let (_, did) = plan.fill(&place, &array, self.options, &told)?;
             array.finish()?;
             summary.add(did);
             self.done.fetch_add(plan.chunks(), Ordering::Relaxed);

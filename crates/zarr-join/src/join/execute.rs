@@ -120,9 +120,10 @@ impl JoinPlan {
         let document = NodeMetadata::Array(self.metadata.clone());
         let from = self.sources();
         let to = Endpoint::new(&store, prefix);
-        make(&from, self.content(), to, &document, options, |node| {
-            self.fill(&store, prefix, node, options, progress)
+        make(&from, (self.content(), None), to, &document, options, |node| {
+            self.fill(prefix, node, options, progress)
         })
+        .map(|(array, did)| (array.with_store(store.clone()), did))
     }
 
     /// The members, each with its document, as a marker identifies them.
@@ -149,19 +150,16 @@ impl JoinPlan {
     /// Puts all chunks into a node that was begun.
     pub(crate) fn fill(
         &self,
-        store: &Arc<dyn Store>,
         prefix: &Prefix,
         node: &NewNode<'_>,
         options: &JoinOptions,
         progress: &(dyn Fn(JoinProgress) + Sync),
     ) -> Result<(Array, JoinSummary), JoinError> {
         let metadata = self.metadata.clone();
+        let store = node.store();
         let array =
             Array::with_metadata(store.clone(), prefix, metadata, options_of(&self.members))
                 .map_err(JoinError::target)?;
-        if node.is_finished() {
-            return Ok((array, JoinSummary::default()));
-        }
         let mut stored = HashSet::new();
         if node.is_resumed() {
             for chunk in array.stored_chunks() {
@@ -176,7 +174,7 @@ impl JoinPlan {
             did: Mutex::default(),
             progress,
         };
-        let threads = options.threads.unwrap_or_else(|| parallel::requests(&**store));
+        let threads = options.threads.unwrap_or_else(|| parallel::requests(&*store));
         parallel::each(&self.moved, threads, |moved| work.put(moved))?;
         // Each thread decodes a chunk, so there are no more than cores.
         parallel::each(&self.written, threads.min(parallel::cores()), |written| {
@@ -240,14 +238,14 @@ impl JoinPlan {
 /// removed if nothing else has been put.
 pub(crate) fn make<T>(
     from: &[(Endpoint<'_>, &str)],
-    content: ContentDigest,
+    (content, within): (ContentDigest, Option<ContentDigest>),
     to: Endpoint<'_>,
     document: &NodeMetadata,
     options: &JoinOptions,
     fill: impl FnOnce(&NewNode<'_>) -> Result<T, JoinError>,
 ) -> Result<T, JoinError> {
     let replacing = CopyOptions::new().resume(options.resume).overwrite(options.overwrite);
-    let node = NewNode::begin(from, content, to, document, &replacing)?;
+    let node = NewNode::begin(from, content, within, to, document, &replacing)?;
     match fill(&node) {
         Ok(filled) => {
             node.finish()?;

@@ -12,6 +12,7 @@ mod links;
 mod locks;
 mod members;
 mod oracle;
+mod overtaken;
 mod rearrange;
 mod seattle;
 mod times;

@@ -142,7 +142,7 @@ fn a_run_stops_clearing_where_another_has_begun() {
     let document = (Operation::Lock, "zarr.json");
     // Before the run looks, when it is about to mark, and when it is about to remove the document
     // and the chunks.
-    let places = [(document, 1), (document, 2), ((Operation::Get, MARKER), 2)];
+    let places = [(document, 1), (document, 2), ((Operation::Get, MARKER), 3)];
     for (place, count) in places {
         for dies_at in [None, Some(40)] {
             let memory = MemoryStore::new();

@@ -111,7 +111,7 @@ fn a_new_node_that_another_run_takes_over_is_not_finished() {
     let document = NodeMetadata::Array(metadata(&regular([6, 4]), LITTLE));
     let begin = |options: &CopyOptions| {
         let content = ContentDigest::default();
-        NewNode::begin(&[(here, "{}")], content, there, &document, options)
+        NewNode::begin(&[(here, "{}")], content, None, there, &document, options)
     };
     let earlier = begin(&CopyOptions::new()).expect("begins");
     let later = begin(&CopyOptions::new().resume(true)).expect("continues");

@@ -1,0 +1,160 @@
+//! Copies that stop while another run takes over, and then go on: at each operation of the first run,
+//! the other is killed at each of its own. What is resumed then is whole.
+
+use std::sync::Arc;
+
+use zarr_array::store::{MemoryStore, Prefix, Store};
+use zarr_array::{Array, Group};
+use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
+use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
+use zarr_store_tests::{Apart, Stage, objects, prefix, sampled};
+
+type Shared = Arc<dyn Store>;
+
+const VALUES: [u8; 6] = [1, 2, 0, 0, 5, 6];
+
+fn array_of(chunk: u64) -> ArrayMetadata {
+    ArrayBuilder::new([6], DataType::Uint8).chunk_shape([chunk]).build().expect("valid")
+}
+
+fn source() -> Shared {
+    let store: Shared = Arc::new(MemoryStore::new());
+    Group::create(store.clone(), &Prefix::root(), GroupMetadata::new()).expect("creates");
+    Group::create(store.clone(), &prefix("g"), GroupMetadata::new()).expect("creates");
+    for path in ["a", "g/b"] {
+        let array = Array::create(store.clone(), &prefix(path), array_of(2)).expect("creates");
+        array.write(0..6, &VALUES).expect("writes");
+    }
+    store
+}
+
+/// A copy into chunks of this length, or as they are.
+fn copy(
+    from: &Shared,
+    to: &Shared,
+    chunk: Option<u64>,
+    options: &CopyOptions,
+) -> Result<(), TransferError> {
+    copy_tree(
+        Endpoint::new(from, &Prefix::root()),
+        Endpoint::new(to, &prefix("to")),
+        &mut |_, old| Ok(chunk.map_or_else(|| old.clone(), array_of)),
+        options,
+        &mut |_, _| {},
+    )
+    .map(drop)
+}
+
+/// Refuses a target that lacks anything.
+fn is_whole(store: &Shared, at: &str) {
+    for path in ["to/a", "to/g/b"] {
+        let array = Array::open(store.clone(), &prefix(path));
+        let array = array.unwrap_or_else(|error| panic!("{at}: {error}"));
+        let read = array.read(0..6).unwrap_or_else(|error| panic!("{at}: {error}"));
+        assert_eq!(read, VALUES, "{at}: {path}");
+    }
+    let marked: Vec<_> = objects(store).into_keys().filter(|key| key.contains(MARKER)).collect();
+    assert!(marked.is_empty(), "{at}: {marked:?}");
+}
+
+/// The first copy has chunks of length `first`, the other of length `other`.
+fn is_overtaken(apart: Apart, first: Option<u64>, other: Option<u64>, takes: &CopyOptions) {
+    let from = source();
+    let new = CopyOptions::new().memory(4000);
+    let takes = takes.clone().memory(4000);
+    let (mut stops, mut goes_on) = (0, true);
+    while goes_on {
+        let (mut kills, mut lives) = (0, false);
+        while !lives {
+            let at = format!("{apart:?} {first:?} {other:?} stopped at {stops}, killed at {kills}");
+            let memory = MemoryStore::new();
+            let stage = Stage::new(memory.clone(), apart, stops, kills);
+            let ((one, stopped), (two, killed)) = stage.run(
+                |store| copy(&from, &store, first, &new),
+                |store| copy(&from, &store, other, &takes),
+            );
+            (goes_on, lives) = (stopped, !killed);
+            kills += sampled(3) as u64;
+            let resumed = Stage::new(memory.clone(), apart, u64::MAX, u64::MAX);
+            let again = |chunk| {
+                let options = new.clone().resume(true);
+                resumed.run(|store| copy(&from, &store, chunk, &options), |_| ()).0.0
+            };
+            let result = match again(other) {
+                Err(TransferError::OtherCopy { .. }) => again(first),
+                result => result,
+            };
+            match result {
+                Ok(()) | Err(TransferError::NotInterrupted { .. }) => {}
+                // It tells the user what to do, and nothing is lost in silence.
+                Err(TransferError::OtherDocument { .. })
+                    if apart == Apart::Conditions && first != other =>
+                {
+                    continue;
+                }
+                Err(error) => panic!("{at}: {error}; {one:?}; {two:?}"),
+            }
+            let store: Shared = Arc::new(memory);
+            is_whole(&store, &at);
+        }
+        stops += sampled(2) as u64;
+    }
+}
+
+#[test]
+fn a_copy_that_was_begun_anew_while_it_slept_loses_nothing() {
+    for apart in [Apart::Locks, Apart::Conditions] {
+        for chunk in [None, Some(3)] {
+            is_overtaken(apart, chunk, chunk, &CopyOptions::new().overwrite(true));
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_was_resumed_while_it_slept_loses_nothing() {
+    for apart in [Apart::Locks, Apart::Conditions] {
+        for chunk in [None, Some(3)] {
+            is_overtaken(apart, chunk, chunk, &CopyOptions::new().resume(true));
+        }
+    }
+}
+
+#[test]
+fn a_copy_that_was_replaced_by_another_while_it_slept_changes_nothing_of_that() {
+    for apart in [Apart::Locks, Apart::Conditions] {
+        for (first, other) in [(None, Some(3)), (Some(3), None), (Some(3), Some(6))] {
+            // A copy of objects has no chunks of fill values, where a late put is not refused.
+            if apart == Apart::Conditions && other.is_none() {
+                continue;
+            }
+            is_overtaken(apart, first, other, &CopyOptions::new().overwrite(true));
+        }
+    }
+}
+
+/// A document that is there, as builds before put it when they were overtaken, does not tell that
+/// chunks are.
+#[test]
+fn a_resume_believes_the_listing_and_not_a_document() {
+    let from = source();
+    let whole: Shared = Arc::new(MemoryStore::new());
+    copy(&from, &whole, Some(3), &CopyOptions::new()).expect("copies");
+    let whole = objects(&*whole);
+    for missing in ["to/a/c/0", "to/a/c/1", "to/g/b/c/1"] {
+        // The marker as it is when all but the documents is there.
+        let memory = MemoryStore::new();
+        let dying = zarr_array::store::FaultStore::new(memory.clone())
+            .on(zarr_store_tests::key("to/a/c/0"), zarr_array::store::Fault::DieBefore);
+        let dying: Shared = Arc::new(dying);
+        copy(&from, &dying, Some(3), &CopyOptions::new()).expect_err("dies");
+        let store: Shared = Arc::new(memory);
+        for (key, bytes) in &whole {
+            if key != missing {
+                zarr_array::store::StoreExt::put(&*store, &zarr_store_tests::key(key), bytes)
+                    .expect("puts");
+            }
+        }
+        copy(&from, &store, Some(3), &CopyOptions::new().resume(true)).expect("resumes");
+        assert_eq!(objects(&*store), whole, "{missing}");
+    }
+}
