@@ -225,8 +225,8 @@ impl TimeAxis {
     #[must_use]
     pub fn in_full(&self, times: &[Option<i128>]) -> Vec<String> {
         let all = |unit: i128| times.iter().flatten().all(|time| time % unit == 0);
-        let digits = [0_u32, 3, 6, 9, 12, 15].into_iter();
-        let digits = digits.clone().find(|digits| all(SECOND / 10_i128.pow(*digits))).unwrap_or(18);
+        let mut digits = [0_u32, 3, 6, 9, 12, 15].into_iter();
+        let digits = digits.find(|digits| all(SECOND / 10_i128.pow(*digits))).unwrap_or(18);
         let text = |time: &Option<i128>| match time {
             None => "NaT".to_owned(),
             Some(time) if all(DAY) => shown(self.calendar, *time),

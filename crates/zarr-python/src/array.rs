@@ -93,6 +93,9 @@ type PlannedTuple = (
     Vec<(u64, u64)>,
 );
 
+/// Decoded values, numpy's name of their type, and notes.
+type Decoded<'py> = (Bound<'py, PyByteArray>, String, Vec<String>);
+
 #[pymethods]
 impl PyArray {
     #[staticmethod]
@@ -242,11 +245,7 @@ impl PyArray {
 
     /// Reads a selection as the attributes mean it: the values, numpy's name of their type, and notes.
     /// `None` if the values are the elements themselves.
-    fn read_decoded<'py>(
-        &self,
-        py: Python<'py>,
-        axes: Vec<AxisKey>,
-    ) -> Done<Option<(Bound<'py, PyByteArray>, String, Vec<String>)>> {
+    fn read_decoded<'py>(&self, py: Python<'py>, axes: Vec<AxisKey>) -> Done<Option<Decoded<'py>>> {
         let selection = selection(py, axes)?;
         let values = py.detach(|| self.during(|array| decoded(array, &selection)))??;
         Ok(values.map(|(values, name, notes)| (PyByteArray::new(py, &values), name, notes)))

@@ -39,7 +39,7 @@ struct ChunkKeys {
 
 impl ChunkKeys {
     fn of(array: &ArrayMetadata) -> Self {
-        let encodings = vec![array.chunk_key_encoding().clone()];
+        let encodings = vec![*array.chunk_key_encoding()];
         Self { encodings, rank: Some(array.shape().len()) }
     }
 

@@ -165,7 +165,8 @@ fn within(need: Need<'_>, stored_bytes: u64) -> Vec<Range<u64>> {
 impl PlannedReads {
     /// All bytes of an object, by one request.
     fn of_all(stored_bytes: u64) -> Self {
-        Self { stored_bytes, index: None, ranges: vec![0..stored_bytes], requests: 1 }
+        let all = 0..stored_bytes;
+        Self { stored_bytes, index: None, ranges: vec![all], requests: 1 }
     }
 
     /// Adds the reads of another object, counted as if its bytes followed.

@@ -41,6 +41,7 @@ mod seattle;
 mod selection;
 #[cfg(test)]
 mod steps;
+#[cfg(test)]
 mod store;
 #[cfg(feature = "jiff")]
 #[cfg(test)]

@@ -270,13 +270,16 @@ fn sd_08_an_older_handle_writes_past_a_new_end() {
     assert_eq!(read(&grown)[10..], [0; 20]);
 }
 
+/// What happens to a store while an operation waits.
+type Meanwhile = fn(&Arc<dyn Store>);
+
 /// Runs once, before an operation on a key.
 #[derive(Debug)]
 struct Before {
     inner: Arc<dyn Store>,
     operation: Operation,
     key: &'static str,
-    meanwhile: Mutex<Option<fn(&Arc<dyn Store>)>>,
+    meanwhile: Mutex<Option<Meanwhile>>,
 }
 
 impl Layer for Before {

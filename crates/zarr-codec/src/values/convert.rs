@@ -72,7 +72,8 @@ impl ConvertError {
         let mut rest = u64::try_from(*index).unwrap_or(u64::MAX);
         let mut place = vec![0; shape.len()];
         for (axis, length) in place.iter_mut().zip(shape).rev() {
-            (*axis, rest) = (rest.checked_rem(*length).unwrap_or(0), rest / (*length).max(1));
+            (*axis, rest) =
+                (rest.checked_rem(*length).unwrap_or(0), rest.checked_div(*length).unwrap_or(0));
         }
         let element =
             if shape.is_empty() { "the value".into() } else { format!("element {place:?}") };

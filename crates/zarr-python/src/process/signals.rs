@@ -48,7 +48,7 @@ fn of_panic(payload: &(dyn Any + Send)) -> Raised {
     let text = payload.downcast_ref::<&str>().copied();
     let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
     let text = text.unwrap_or("no message");
-    PyErr::from(PyRuntimeError::new_err(format!("a fault of zarr-kit: {text}"))).into()
+    PyRuntimeError::new_err(format!("a fault of zarr-kit: {text}")).into()
 }
 
 impl Signals {

@@ -123,7 +123,7 @@ fn reads_of_plain_http_are_followed_and_nothing_else() {
         for (what, result) in requests(&*store) {
             match what {
                 "get" | "range" | "head" => {
-                    result.unwrap_or_else(|error| panic!("{what}: {error}"))
+                    result.unwrap_or_else(|error| panic!("{what}: {error}"));
                 }
                 "list" => assert!(result.expect_err("lists nothing").cannot_list()),
                 _ => {

@@ -64,7 +64,7 @@ pub(super) fn faults(arguments: &[String]) -> Outcome {
 /// Who notices that a step is left out.
 fn found(step: &Step, most: u64, core: usize) -> Option<String> {
     let by_seed = || {
-        let most = most.min(step.seeds?.saturating_mul(4).max(QUICK).min(MOST));
+        let most = most.min(step.seeds?.saturating_mul(4).clamp(QUICK, MOST));
         (0..most.div_ceil(BLOCK)).find_map(|block| {
             let arguments = [block * BLOCK, BLOCK, core as u64].map(|number| number.to_string());
             let ran = Command::new(program()).args(arguments).env(WITHOUT, &step.name).output();

@@ -56,10 +56,13 @@ fn replace_all(from: &Shared) {
     array.write(Selection::whole(&SHAPE), &[9; 480]).expect("writes");
 }
 
+/// A change of a source.
+type ChangeOf = fn(&Shared);
+
 /// Changes the store before the operation of a number, once.
 struct Changing {
     inner: Shared,
-    left: Mutex<(u64, Option<fn(&Shared)>)>,
+    left: Mutex<(u64, Option<ChangeOf>)>,
     lists: bool,
 }
 
