@@ -77,8 +77,7 @@ impl Marker<'_> {
             let held = self.hold()?.store(self.to.store);
             for document in documents {
                 let marker = document.key.as_str().strip_suffix(node::METADATA_KEY);
-                if let Some(Ok(marker)) = marker.map(|start| Key::new(&format!("{start}{MARKER}")))
-                {
+                if let Some(Ok(marker)) = marker.map(|start| Key::new(format!("{start}{MARKER}"))) {
                     held.delete(&marker)?;
                 }
             }

@@ -186,7 +186,7 @@ mod tests {
             marker.step_of(now.text(CopyStep::Clearing).as_bytes()),
             Some(CopyStep::Clearing)
         );
-        let other = CopyMarker { content: Some(4), ..marker.clone() };
+        let other = CopyMarker { content: Some(4), ..marker };
         assert_eq!(other.step_of(older.as_bytes()), None);
         assert!(other.is_of_other_content(older.as_bytes()));
         // Arrays with other documents are another copy, unless they have markers of their own.
