@@ -37,7 +37,7 @@ const COMMANDS: &[Command] = &[
     },
     Command {
         name: "tidy",
-        about: "the repository's own rules: lengths, circles of files, unsafe places, headers, paths",
+        about: "the repository's own rules: lengths, unsafe places, headers, paths",
         run: tidy::tidy,
     },
     Command {

@@ -1,7 +1,5 @@
 //! The repository's own rules, and the records that they compare with.
 
 pub(crate) mod api;
-mod circles;
-mod rust_source;
 pub(crate) mod steps;
 pub(crate) mod tidy;

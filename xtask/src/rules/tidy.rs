@@ -4,7 +4,6 @@ use std::fs;
 
 use crate::check::INNER_TESTS;
 use crate::release::book;
-use crate::rules::circles;
 use crate::rules::steps;
 use crate::run::{Outcome, read, root, tracked};
 
@@ -38,7 +37,6 @@ pub(crate) fn tidy(arguments: &[String]) -> Outcome {
     }
     licences(&files, &mut faults);
     inner_tests(&files, &mut faults);
-    circles::circles(&files, &mut faults);
     steps::check(&files, &mut faults)?;
     for path in files {
         let Ok(text) = fs::read_to_string(root().join(&path)) else {

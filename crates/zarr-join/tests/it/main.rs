@@ -12,6 +12,7 @@ mod links;
 mod locks;
 mod members;
 mod oracle;
+#[cfg(test)]
 mod overtaken;
 mod rearrange;
 mod seattle;
