@@ -16,6 +16,7 @@ TYPES = ("i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8")
 UNITS = ("days", "hours", "minutes", "seconds", "milliseconds")
 ZONES = ("", " UTC", "Z", " +01:00", " -05:30", " +0100")
 CALENDARS = (None, "standard", "proleptic_gregorian", "noleap", "360_day", "julian", "all_leap")
+OTHERS = CALENDARS[3:]
 
 
 def elements(random, dtype):
@@ -91,9 +92,12 @@ def test_times_are_those_of_xarray(seed):
     calendar = CALENDARS[random.integers(len(CALENDARS))]
     if calendar:
         attributes["calendar"] = calendar
+    # In other calendars than numpy's, Xarray has no missing times: it fails, or takes them for the first.
+    expected = xarrays(values, attributes) if calendar in OTHERS else None
     if random.random() < 0.4:
         attributes["_FillValue"] = values[0].item()
-    expected = xarrays(values, attributes)
+    missing = values == attributes.get("_FillValue")
+    expected = xarrays(values, attributes) if expected is None else np.where(missing, None, expected)
     assert expected is not None, attributes
     array = zarr_kit.create("memory:", shape=8, dtype=dtype, attributes=attributes)
     array[...] = values
