@@ -118,6 +118,14 @@ def test_changes_element_by_element_and_of_whole_blocks_are_written_in_place(gri
     np.testing.assert_array_equal(kit(grid).t, before.t + 1)
     to_zarr((stored[["t"]].isel(time=slice(2, 4)) * 2).drop_vars(["lat", "time"]), grid, region={"time": slice(2, 4), "lat": slice(0, 12)})
     np.testing.assert_array_equal(kit(grid).t[2:], (before.t[2:] + 1) * 2)
+    # Blocks at the edges of the region read whole chunks.
+    edge = grid.with_name("edge")
+    to_zarr(before, edge, chunks={"time": 2, "lat": 3})
+    part = (kit(edge, chunks={})[["t"]].isel(time=slice(1, 4), lat=slice(2, 7)) * 3).drop_vars(["lat", "time"])
+    to_zarr(part, edge, region={"time": slice(1, 4), "lat": slice(2, 7)})
+    expected = before.t.copy()
+    expected[1:, 2:7] *= 3
+    np.testing.assert_array_equal(kit(edge).t, expected)
     # Without Dask the data is read before any is written.
     lazy = kit(grid)
     t, u = lazy.t.values.copy(), lazy.u.values.copy()

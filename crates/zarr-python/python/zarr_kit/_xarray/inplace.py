@@ -19,7 +19,8 @@ def check_blocks(name: str, data: Any, target: Array, region: Sequence[slice], w
     """Raises an error unless each block is read where it is written, if at all.
 
     Blocks are written in any order, so that one that reads the region of another may find what is
-    written there already. Elements of one block are read before it is written.
+    written there already. Elements of one block are read before it is written. A block at the edge of
+    the region reads the rest of a stored chunk as well, which nothing writes.
 
     Parameters
     ----------
@@ -48,11 +49,12 @@ def check_blocks(name: str, data: Any, target: Array, region: Sequence[slice], w
     graph = convert_legacy_graph(dict(data.__dask_graph__()))
     starts = [part.start or 0 for part in region] or [0] * data.ndim
     edges = [(start, *(start + end for end in itertools.accumulate(lengths))) for start, lengths in zip(starts, data.chunks, strict=True)]
+    whole = tuple((ends[0], ends[-1]) for ends in edges)
     reads: dict[Hashable, list[tuple[str, Box | None]]] = {}
     for index in np.ndindex(*data.numblocks):
         box = tuple((edges[axis][n], edges[axis][n + 1]) for axis, n in enumerate(index))
         for place, read in _reads((data.name, *index), graph, written, reads):
-            if place != own or read is None or not _within(read, box):
+            if place != own or read is None or not _within(read, box, whole):
                 raise ValueError(
                     f"variable {name!r} is read from {shown[place]}, which is written at the same time, "
                     f"and not block by block (the block at {[start for start, _ in box]} reads "
@@ -128,7 +130,11 @@ def _box(slices: list[Any]) -> Box | None:
     return tuple((part.start or 0, part.stop) for part in slices[0])
 
 
-def _within(read: Box, box: Box) -> bool:
-    return len(read) == len(box) and all(
-        start <= first and last <= end for (first, last), (start, end) in zip(read, box, strict=True)
+def _within(read: Box, box: Box, whole: Box) -> bool:
+    """Whether a block reads elements that it writes, and none that others write."""
+    if len(read) != len(box):
+        return False
+    both = [(max(first, low), min(last, high)) for (first, last), (low, high) in zip(read, whole, strict=True)]
+    return all(
+        start <= first < last <= end for (first, last), (start, end) in zip(both, box, strict=True)
     )
