@@ -9,8 +9,15 @@ use crate::run::{read, root};
 pub(crate) const PAGE: &str = "docs/steps.md";
 
 /// The crates that take part in the protocol.
-const CRATES: [&str; 6] =
-    ["zarr-store", "zarr-array", "zarr-copy", "zarr-join", "zarr-zip", "zarr-virtual-join"];
+const CRATES: [&str; 7] = [
+    "zarr-store",
+    "zarr-journal",
+    "zarr-array",
+    "zarr-copy",
+    "zarr-join",
+    "zarr-zip",
+    "zarr-virtual-join",
+];
 
 /// Calls that are steps, or that the page says why they are none.
 const CALLS: [&str; 18] = [

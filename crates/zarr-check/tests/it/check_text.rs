@@ -1,6 +1,7 @@
 //! Strings of `fixed_length_utf32`, whose code units no codec reads.
 
-use crate::check::{GROUP, array, findings, memory, shard};
+use crate::check::{GROUP, array, findings, memory};
+use crate::check_shards::shard;
 
 #[test]
 fn sd_70_code_units_are_code_points_also_in_shards_and_records() {

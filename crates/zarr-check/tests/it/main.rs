@@ -9,6 +9,8 @@ mod check_links;
 mod check_nodes;
 #[cfg(test)]
 mod check_parts;
+#[cfg(test)]
+mod check_shards;
 mod check_text;
 #[cfg(test)]
 mod documentation;

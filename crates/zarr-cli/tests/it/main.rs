@@ -14,6 +14,8 @@ mod conformance;
 mod content;
 #[cfg(test)]
 mod copy;
+#[cfg(test)]
+mod copy_interrupted;
 mod copy_plan;
 #[cfg(test)]
 mod create;
