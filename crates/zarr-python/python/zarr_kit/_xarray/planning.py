@@ -268,6 +268,7 @@ def _addition(
 def _try(addition: Addition, trial: Group) -> None:
     """Creates the array of a new variable in memory, and takes it as a variable again."""
     with noted(f"while the array of variable {addition.name!r} was planned"):
+        addition.name.encode()  # lone surrogates are an error
         stored_variable(addition.name, Array(_native.create_array((trial._native, addition.name), addition.document)))
 
 
