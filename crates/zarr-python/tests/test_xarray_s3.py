@@ -100,7 +100,7 @@ def test_a_cluster_stores_arrays_whose_tasks_share_chunks(options, cluster):
     array = zarr_kit.create("s3://bucket/a.zarr", shape=(60, 40), dtype="i4", chunks=[(31, 29), 25], storage_options=options)
     zarr_kit.dask.to_zarr(da.from_array(values, chunks=(20, 7)), array)
     stored = zarr_kit.dask.from_zarr("s3://bucket/a.zarr", storage_options=options)
-    assert stored.write_chunk_sizes == ((31, 29), (25, 15))
+    assert stored.chunks == ((31, 29), (25, 15))
     zarr_kit.dask.to_zarr(stored.rechunk((20, 40)), "s3://bucket/b.zarr", storage_options=options)
     for name in "ab":
         found = zarr_kit.open(f"s3://bucket/{name}.zarr", storage_options=options)
