@@ -12,8 +12,8 @@ fcntl = pytest.importorskip("fcntl")
 WRITE = """
 import sys, zarr_kit
 array = zarr_kit.open(sys.argv[1])
-print("writes", flush=True)
 try:
+    print("writes", flush=True)
     {change}
 except KeyboardInterrupt:
     print("interrupted", flush=True)
