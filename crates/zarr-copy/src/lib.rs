@@ -58,6 +58,7 @@ mod documents;
 mod endpoint;
 mod error;
 mod intermediate;
+mod listed;
 mod marker;
 mod new_node;
 mod objects;

@@ -19,7 +19,7 @@ use std::fmt;
 use std::io;
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 use zarr_array::parallel;
 use zarr_array::unfinished::is_of_copy;
@@ -28,6 +28,7 @@ use zarr_store::{Key, ObjectMeta, Operation, Prefix, Store, StoreError};
 use crate::content::{ContentDigest, each_object, hash_of};
 use crate::endpoint::Endpoint;
 use crate::error::{TransferError, source};
+use crate::listed::{is_as_listed, is_listed_again};
 
 /// Bytes of the memory of a copy for one object of its source whose description is kept.
 const BYTES_PER_OBJECT: u64 = 2048;
@@ -375,34 +376,6 @@ fn add_to(blocks: &mut [ContentDigest], name: &str, meta: Option<&ObjectMeta>) {
     if let Some(block) = blocks.get_mut(block_of(name).0) {
         block.add_state(name, meta);
     }
-}
-
-/// Whether an object is the one that was listed. Listings of some servers have no versions, and
-/// times have other decimals there.
-fn is_as_listed(listed: Option<&ObjectMeta>, found: Option<&ObjectMeta>) -> bool {
-    let (Some(listed), Some(found)) = (listed, found) else {
-        return listed.is_none() && found.is_none();
-    };
-    let is_version = match (&listed.version, &found.version) {
-        (Some(listed), Some(found)) => listed == found,
-        _ => match (seconds(listed.modified), seconds(found.modified)) {
-            (Some(listed), Some(found)) => listed == found,
-            _ => true,
-        },
-    };
-    is_version && listed.size == found.size
-}
-
-/// Whether two listings tell the same of an object.
-fn is_listed_again(first: Option<&ObjectMeta>, again: Option<&ObjectMeta>) -> bool {
-    let (Some(first), Some(again)) = (first, again) else {
-        return first.is_none() && again.is_none();
-    };
-    first == again && (first.version.is_some() || first.modified == again.modified)
-}
-
-fn seconds(time: Option<SystemTime>) -> Option<u64> {
-    Some(time?.duration_since(UNIX_EPOCH).ok()?.as_secs())
 }
 
 #[cfg(test)]

@@ -165,7 +165,8 @@ fn list(state: &State, query: &BTreeMap<String, String>) -> Answer {
             true => format!("<CommonPrefixes><Prefix>{name}</Prefix></CommonPrefixes>"),
             false => format!(
                 "<Contents><Key>{name}</Key><LastModified>2026-11-20T21:00:00.000Z</LastModified>\
-                 <ETag>&quot;x&quot;</ETag><Size>{}</Size></Contents>",
+                 <ETag>{}</ETag><Size>{}</Size></Contents>",
+                tag(&state.objects[&name]).replace('"', "&quot;"),
                 state.objects[&name].len()
             ),
         });
