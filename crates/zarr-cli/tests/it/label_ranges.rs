@@ -2,7 +2,8 @@
 
 use crate::support::{file, run, succeed, text};
 
-/// By pandas 3.1: `loc` of a series with this index; of one that falls, of the reversed series.
+/// As `loc` of a series with this index in pandas 3.1.1; if it falls, as `loc` of the reversed series
+/// with the bounds in rising order.
 #[test]
 fn ranges_go_from_the_first_period_to_the_end_of_the_second() {
     let folder = tempfile::tempdir().expect("makes a folder");
