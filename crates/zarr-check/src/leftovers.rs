@@ -1,6 +1,9 @@
 //! Files that killed writers left in a local store.
 
+use std::path::Path;
+
 use zarr_array::ArrayError;
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
 use zarr_store::{Leftover, LeftoverKind, LocalStore, Prefix};
 
 use crate::finding::{Finding, LOCK, TEMPORARY, is_of_one_object, unexamined};
@@ -23,6 +26,7 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
             LeftoverKind::Temporary => {
                 (TEMPORARY, "a write that was never finished; may be removed")
             }
+            LeftoverKind::Lock if is_of_unfinished(&leftover.path) => continue,
             LeftoverKind::Lock => (LOCK, "a lock without a holder; may be removed"),
             // A finding of the check itself.
             LeftoverKind::Foreign => continue,
@@ -36,4 +40,14 @@ pub fn leftovers(store: &LocalStore, report: &mut dyn FnMut(Finding)) -> Result<
         }
         listed => listed.map_err(ArrayError::from),
     }
+}
+
+/// Whether this is the lock file of a marker that is there: the runs of unfinished work share it and
+/// leave it, and the last one removes it with its marker.
+fn is_of_unfinished(lock: &Path) -> bool {
+    let name = lock.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+    let of_lock =
+        |marker: &&str| name.strip_suffix(*marker).is_some_and(|rest| rest.ends_with('.'));
+    let marker = [MARKER, REARRANGE_MARKER].into_iter().find(of_lock);
+    marker.is_some_and(|marker| lock.with_file_name(marker).is_file())
 }
