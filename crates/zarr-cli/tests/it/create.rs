@@ -103,7 +103,7 @@ fn mistakes_leave_nothing_behind() {
         create(&["--shape", "5", "--dtype", "int8", "--codecs", "[{\"name\": \"zstd\"}]"]),
         create(&["--shape", "5", "--dtype", "int8", "--codecs", "[{\"name\": \"byts\"}]"]),
         create(&["--shape", "5", "--dtype", "int8", "--codecs", "byts"]),
-        create(&["--shape", "5", "--dtype", "int16", "--codecs", "[\"bytes\"]"]),
+        create(&["--shape", "5", "--dtype", "int16", "--codecs", "[{\"name\": \"bytes\"}]"]),
         create(&[
             "--shape",
             "5",

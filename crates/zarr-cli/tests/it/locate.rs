@@ -71,6 +71,12 @@ fn inner_chunks_of_shards() {
         file(folder, "rows", (0..36).collect::<Vec<u8>>());
         succeed(folder, &["write", name, "--region", ":6", "--from", "rows"]);
     }
+    // In a larger shard, the other inner chunks cost more than the request of the index.
+    let wide = codecs(bytes, "").replace("[3, 2]", "[1024]").replace("[1, 0]", "[0]");
+    let shape = ["create", "wide", "--shape", "8192", "--dtype", "uint8", "--chunks", "8192"];
+    succeed(folder, &[&shape[..], &["--codecs", &wide]].concat());
+    file(folder, "rows", [1; 5120]);
+    succeed(folder, &["write", "wide", "--region", ":5120", "--from", "rows"]);
     // The element is stored there.
     for name in ["plain", "nested", "checked"] {
         let found: serde_json::Value =
@@ -100,6 +106,9 @@ fn inner_chunks_of_shards() {
             &["plan", "plain", "--region", "1:6,4"],
             &["plan", "plain", "--region", "7"],
             &["plan", "plain", "--region", "::-5,::4", "--json"],
+            &["plan", "wide", "--region", "2000:2100"],
+            &["plan", "wide", "--region", "7000"],
+            &["plan", "wide", "--region", "::5000", "--json"],
             &["plan", "compressed", "--region", "1,4"],
             &["check", "nested", "--data"],
         ],
