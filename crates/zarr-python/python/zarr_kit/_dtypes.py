@@ -195,9 +195,10 @@ def reordered(array: NDArray[Any], dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def _assign(target: NDArray[Any], source: NDArray[Any]) -> None:
-    if source.dtype.names is not None:
-        for name in source.dtype.names:
-            _assign(target[name], source[name])
+    if source.dtype.names is not None and target.dtype.names is not None:
+        # As numpy assigns records: by the order of their fields.
+        for into, name in zip(target.dtype.names, source.dtype.names, strict=True):
+            _assign(target[into], source[name])
     elif source.dtype.kind in "mM":
         _counts(target)[...] = _counts(source)
     else:
