@@ -369,11 +369,8 @@ fn sd_49_a_refused_copy_of_a_group_leaves_nothing_or_can_be_resumed() {
     let array = inner.create_array("a", document).expect("creates");
     array.write_as(Selection::whole(&[4]), &[30_i16; 4]).expect("writes");
     copy(&store, CopyOptions::new()).expect_err("cut");
-    let left = ["inner/a/c/0", "inner/a/zarr.json"].map(str::to_owned);
-    let markers = ["inner/b/", "inner/", ""].map(|node| format!("{node}{MARKER}"));
-    let mut expected = [&left[..], &markers].concat();
-    expected.sort_unstable();
-    assert_eq!(keys(&store), expected);
+    // Documents go last, all together; the marker is that of the root.
+    assert_eq!(keys(&store), ["inner/a/c/0", MARKER]);
     copy(&store, CopyOptions::new().resume(true).allow_loss(true)).expect("goes on");
     assert!(keys(&store).iter().all(|key| !key.ends_with(MARKER)));
     let copied = Array::open(store, &Prefix::new("inner/b").expect("a prefix")).expect("opens");

@@ -23,7 +23,6 @@ fn expectation(version: &Version) -> UpdateVersion {
 impl Client {
     pub(super) async fn put(self, key: Key, bytes: Vec<u8>) -> Result<(), StoreError> {
         let path = self.path(Operation::Put, key.as_str())?;
-        let size = bytes.len() as u64;
         let payload = PutPayload::from(bytes);
         let _permit = self.permit().await;
         let put = self
@@ -33,9 +32,21 @@ impl Client {
             })
             .await
             .map_err(|error| remote(Operation::Put, &key, error))?;
+        self.check_put(&key, &path, put.e_tag, &payload).await
+    }
+
+    /// Looks at an object that the server said it stored, if puts are checked.
+    async fn check_put(
+        &self,
+        key: &Key,
+        path: &Path,
+        tag: Option<String>,
+        payload: &PutPayload,
+    ) -> Result<(), StoreError> {
         match self.checked {
             true if crate::step!("checked put: look at the object") => {
-                self.check(&key, &path, size, Some((put.e_tag, &payload))).await
+                let size = payload.content_length() as u64;
+                self.check(key, path, size, Some((tag, payload))).await
             }
             _ => Ok(()),
         }
@@ -154,7 +165,10 @@ impl Client {
             options.extensions.insert(unanswered.clone());
             let put = self.backend.put_opts(&path, payload.clone(), options);
             let error = match self.answer(Operation::Put, key.as_str(), put).await {
-                Ok(_) => return Ok(PutOutcome::Written),
+                Ok(put) => {
+                    self.check_put(&key, &path, put.e_tag, &payload).await?;
+                    return Ok(PutOutcome::Written);
+                }
                 Err(error) => error,
             };
             let cause = match &error {
