@@ -119,5 +119,8 @@ def main() -> int:
     return int(bool(new or gone or results.passed < LEAST))
 
 
+if __name__ == "__mp_main__":
+    # A process that a test has started, which imports the tests as well.
+    _without_our_types()
 if __name__ == "__main__":
     sys.exit(main())
