@@ -38,6 +38,12 @@ pub fn set_pauses(pauses: fn(Duration) -> Duration) {
     PAUSES.get_or_init(|| pauses);
 }
 
+/// Whether this process is a simulation, which knows its own threads alone: whoever waits, waits in
+/// the thread of the caller.
+pub(crate) fn is_running() -> bool {
+    PAUSES.get().is_some()
+}
+
 pub(crate) fn pause(average: Duration) -> Option<Duration> {
     PAUSES.get().map(|pauses| pauses(average))
 }

@@ -156,6 +156,10 @@ pub(super) fn wait_for(
         // Without a lock the other error is that of the call that waits, too.
         result => return result,
     }
+    #[cfg(feature = "simulation")]
+    if crate::simulation::is_running() {
+        return locked(|| waiting(file));
+    }
     // The system wakes the thread that waits in it at once, but interrupts it for no question. A lock
     // belongs to the open file, however many handles lead to it.
     let (done, is_done) = mpsc::channel();
