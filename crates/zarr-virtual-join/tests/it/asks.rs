@@ -154,7 +154,9 @@ const USES: [Use; 13] = [
     }),
     ("plan", |array, _| {
         let plan = array.layout().plan(1..2)?;
-        plan.chunks(0..1)?.iter().try_for_each(|chunk| chunk.reads(array).map(drop))?;
+        // Else a shard as small as this one is read whole, and its index is not asked for.
+        let apart = array.clone().with_range_cost(0);
+        plan.chunks(0..1)?.iter().try_for_each(|chunk| chunk.reads(&apart).map(drop))?;
         Ok(())
     }),
     ("check", |array, _| {

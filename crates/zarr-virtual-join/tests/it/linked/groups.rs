@@ -140,7 +140,7 @@ fn groups_that_do_not_fit_are_named() {
         message(&named, &|join| join.attributes(CombineAttributes::Identical)),
     ];
     insta::assert_snapshot!(messages.join("\n"), @r#"
-    b: the coordinates of time begin with 2, but a ends with 2: they overlap or go backwards
+    b: the coordinates of time begin with 2020-01-03, but a ends with 2020-01-03: they overlap or go backwards
     joined
     joined
     b/time: the attribute units is "days since 2020-01-02", but "days since 2020-01-01" in a/time: a virtual join converts no values; a join without --virtual (in Python virtual=False) does, or write them with the same units
