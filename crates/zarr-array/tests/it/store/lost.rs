@@ -166,7 +166,6 @@ fn what_others_put_meanwhile_is_seen() {
     assert!(server.is_done());
     // Another run of this part completes the copy, and removes what this one has just recorded.
     let record = "p/zarr-kit-copy.1.done.json";
-    server.change("HEAD", record, |_| {});
     let document = metadata(8).json().as_bytes().to_vec();
     server.change("HEAD", record, move |objects| {
         objects.retain(|key, _| !key.starts_with("base/p/zarr-kit-copy"));
@@ -211,11 +210,7 @@ fn a_copy_notices_what_was_not_stored() {
                     }
                     (Some(_), Err(error)) => {
                         let text = error.to_string();
-                        let reason = match part {
-                            "zarr.json" => "object zarr.json: verification failed",
-                            _ => "the server said that it stored",
-                        };
-                        assert!(text.contains(reason), "{text}");
+                        assert!(text.contains("the server said that it stored"), "{text}");
                     }
                 }
             }
