@@ -344,19 +344,13 @@ impl<'a> Transfer<'a> {
         self.has_lists
     }
 
-    /// For lists, the moves from the elements of the whole selection to the elements of a part's
-    /// chunk, both in C order.
-    pub(crate) fn scatter(
-        &self,
-        part: &ChunkRegion<'_>,
-        chunk_shape: &[usize],
-    ) -> Option<IndexMoves> {
+    /// For lists, the pairs of a position in the whole selection and an index in a part's chunk, on
+    /// each axis.
+    pub(crate) fn scattered(&self, part: &ChunkRegion<'_>) -> Option<Vec<Vec<Pair>>> {
         let pairs = |axis: &AxisPart<'_>| -> Vec<Pair> {
             axis.iter().map(|(index, position)| (narrow(position), narrow(index))).collect()
         };
-        let pairs: Vec<Vec<Pair>> = part.lists?.iter().map(pairs).collect();
-        let Selected { element_size, .. } = self.selected;
-        Some(IndexMoves::new(&pairs, &self.selected.shape, chunk_shape, element_size))
+        Some(part.lists?.iter().map(pairs).collect())
     }
 
     /// The number of chunks that contain elements of the selection.

@@ -55,9 +55,9 @@ mod values;
 mod variable;
 
 pub use any::{AnyChain, AnyChunkCodec, Needs};
-pub use array_to_bytes::shard::{ShardCodec, ShardIndex};
+pub use array_to_bytes::shard::{NewInnerChunks, ShardCodec, ShardIndex, ShardPiece};
 pub use chain::{Chain, Lost};
-pub use chunk::{ChunkCodec, ChunkElements, Encoded, Order};
+pub use chunk::{ChunkCodec, ChunkElements, Encoded, InnerChanges, InnerPart, Order};
 pub use error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 pub use locate::{ElementLocation, ElementLocator, InnerChunk, StoredBytes};
 pub use meter::{Meter, Metered};
@@ -70,6 +70,7 @@ pub use transform::{ArrayTransform, Slice, margins, sliced};
 pub use values::{Change, ConvertError, convert};
 pub use variable::{
     ByteStrings, NotUtf8, Slots, Strings, VariableChain, VariableChunkCodec, VariableChunkReader,
+    VariableInnerChanges,
 };
 
 /// The README's example, run as a test.

@@ -157,4 +157,21 @@ impl Layer for HeldStore {
         }
         self.pass(Operation::Put, key.as_str(), put)
     }
+
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &zarr_store::ObjectMeta,
+        pieces: &[zarr_store::RewritePiece<'_>],
+    ) -> Result<zarr_store::Rewrite, StoreError> {
+        match self.inner().linking() {
+            // What is there stays.
+            Some(_) if self.only_missing => Ok(zarr_store::Rewrite::Written),
+            Some(linking) if self.hold.means != Means::Conditions => {
+                self.pass(Operation::Put, key.as_str(), || linking.rewrite(key, expected, pieces))
+            }
+            // By a put on a condition.
+            _ => Ok(zarr_store::Rewrite::Unsupported),
+        }
+    }
 }

@@ -78,12 +78,16 @@ pub use self::store::linking::{Linking, ObjectSource};
 pub use self::store::listing::{Listing, failed_listing, until_error};
 pub use self::store::put_from::{ObjectFile, PutFrom, Sharing};
 pub use self::store::read_range::ReadRange;
+pub use self::store::rewriting::{Rewrite, RewritePiece};
 pub use self::store::session::Session;
 pub use self::store::types::{
     Capabilities, DirEntry, GetInto, KeyFilter, Links, LockGuard, LockScope, ObjectMeta, PutMode,
     PutOutcome, Version,
 };
-pub use self::update::{Change, Current, UpdatePolicy, remove, replace, replace_vectored, update};
+pub use self::update::{
+    Change, Current, Exclusion, UpdatePolicy, exclusively, remove, replace, replace_vectored,
+    update,
+};
 pub use self::waiting::Waiting;
 
 /// Marks a place that a simulation must reach. Without the feature `simulation` it does nothing.

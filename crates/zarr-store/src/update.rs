@@ -5,7 +5,10 @@ use std::io::IoSlice;
 use std::thread;
 use std::time::Duration;
 
-use super::{Key, LockScope, Operation, PutOutcome, ReadRange, Store, StoreError, StoreExt as _};
+use super::{
+    Key, LockScope, Operation, PutMode, PutOutcome, ReadRange, Store, StoreError, StoreExt as _,
+    Version,
+};
 
 /// How often an update by conditional put is tried before it gives up.
 const MAX_ATTEMPTS: u32 = 100;
@@ -44,6 +47,14 @@ pub struct Current {
     /// Whether it can be removed. It cannot if only conditional puts exclude others, since there is
     /// no conditional delete: write equivalent bytes instead.
     pub can_delete: bool,
+}
+
+impl Current {
+    /// The state of an object.
+    #[must_use]
+    pub fn new(exists: bool, can_delete: bool) -> Self {
+        Self { exists, can_delete }
+    }
 }
 
 /// Reads an object, calls `change` and writes the result, without losing any other update of the
@@ -85,21 +96,16 @@ pub fn update<E: From<StoreError>>(
     buffer: &mut Vec<u8>,
     mut change: impl FnMut(Current, &mut Vec<u8>) -> Result<Change, E>,
 ) -> Result<(), E> {
-    let guard = crate::lock_step!("update: lock", store.lock(key))?;
-    if guard.scope() == LockScope::AllProcesses || !store.capabilities().conditional_put {
-        if guard.scope() == LockScope::Process && policy == UpdatePolicy::RequireExclusion {
-            return Err(StoreError::NoExclusion { key: key.to_string() }.into());
+    exclusively(store, key, policy, |exclusion| {
+        if exclusion == Exclusion::Locked {
+            let exists = store.read_into(key, buffer)?;
+            match change(Current { exists, can_delete: true }, buffer)? {
+                Change::Keep => {}
+                Change::Put => store.put(key, buffer)?,
+                Change::Delete => store.delete(key)?,
+            }
+            return Ok(PutOutcome::Written);
         }
-        crate::reached!("update: under a lock");
-        let exists = store.read_into(key, buffer)?;
-        match change(Current { exists, can_delete: true }, buffer)? {
-            Change::Keep => {}
-            Change::Put => store.put(key, buffer)?,
-            Change::Delete => store.delete(key)?,
-        }
-        return Ok(());
-    }
-    for attempt in 0..MAX_ATTEMPTS {
         let found = store.get(key, ReadRange::All, buffer)?;
         let expected = match &found {
             None => None,
@@ -108,25 +114,75 @@ pub fn update<E: From<StoreError>>(
             Some(_) => return Err(StoreError::NoExclusion { key: key.to_string() }.into()),
         };
         match change(Current { exists: found.is_some(), can_delete: false }, buffer)? {
-            Change::Keep => return Ok(()),
+            Change::Keep => Ok(PutOutcome::Written),
             Change::Put => {
-                let put = if crate::step!("update: condition of the put") {
-                    store.put_if(key, buffer, expected)?
-                } else {
-                    store.put(key, buffer)?;
-                    PutOutcome::Written
-                };
-                if put == PutOutcome::Written {
-                    return Ok(());
-                }
+                Ok(store.put_opts(key, &[IoSlice::new(buffer)], exclusion.mode(expected))?)
             }
             Change::Delete => {
                 let missing = "conditional delete";
-                return Err(StoreError::unsupported(Operation::Delete, key, missing).into());
+                Err(StoreError::unsupported(Operation::Delete, key, missing).into())
             }
         }
+    })
+}
+
+/// How an attempt of [`exclusively`] is kept apart from other updates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Exclusion {
+    /// By a lock, which excludes other holders until the attempt ends.
+    Locked,
+    /// By the version: the attempt puts on the [condition](crate::PutMode::expecting) that the object
+    /// is still of the version that it has read.
+    Conditional,
+}
+
+impl Exclusion {
+    /// How an attempt puts an object of which it has read this version; `None` if there was none.
+    #[must_use]
+    pub fn mode(self, read: Option<&Version>) -> PutMode<'_> {
+        match self {
+            Self::Conditional if crate::step!("update: condition of the put") => {
+                PutMode::expecting(read)
+            }
+            Self::Conditional | Self::Locked => PutMode::Overwrite,
+        }
+    }
+}
+
+/// Calls `attempt` under the best mechanism of the store that excludes other updates of an object, as
+/// [`update`] does, for updates that need not read the whole object. It is called again after
+/// [`PutOutcome::Changed`]: the object was changed meanwhile.
+///
+/// # Errors
+/// As [`update`].
+pub fn exclusively<E: From<StoreError>>(
+    store: &dyn Store,
+    key: &Key,
+    policy: UpdatePolicy,
+    mut attempt: impl FnMut(Exclusion) -> Result<PutOutcome, E>,
+) -> Result<(), E> {
+    let guard = crate::lock_step!("update: lock", store.lock(key))?;
+    let is_conditional =
+        guard.scope() != LockScope::AllProcesses && store.capabilities().conditional_put;
+    let exclusion = match is_conditional {
+        true => Exclusion::Conditional,
+        false
+            if guard.scope() == LockScope::Process && policy == UpdatePolicy::RequireExclusion =>
+        {
+            return Err(StoreError::NoExclusion { key: key.to_string() }.into());
+        }
+        false => {
+            crate::reached!("update: under a lock");
+            Exclusion::Locked
+        }
+    };
+    for number in 0..MAX_ATTEMPTS {
+        if attempt(exclusion)? == PutOutcome::Written {
+            return Ok(());
+        }
         crate::reached!("update: others were faster");
-        thread::sleep(pause(attempt));
+        thread::sleep(pause(number));
     }
     Err(StoreError::Contention { key: key.to_string(), attempts: MAX_ATTEMPTS }.into())
 }

@@ -15,6 +15,7 @@ use zarr_store_tests::hand_on;
 use crate::regions::all_steps;
 
 mod needed;
+mod rewritten;
 mod strings;
 
 /// A store that counts the bytes it gives.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use zarr_kit::array::store::{
-    AsyncStore, GetInto, Key, Layer, ObjectMeta, PutFrom, PutMode, PutOutcome, ReadRange, Sharing,
-    Store, StoreError, StoreExt as _,
+    AsyncStore, GetInto, Key, Layer, ObjectMeta, PutFrom, PutMode, PutOutcome, ReadRange, Rewrite,
+    RewritePiece, Sharing, Store, StoreError, StoreExt as _,
 };
 
 /// Receives events, from any number of threads at once.
@@ -99,6 +99,20 @@ impl Layer for WatchedStore {
         let done = self.inner().put_from(key, from, from_key, expected, sharing)?;
         if !matches!(done, PutFrom::Unsupported | PutFrom::Changed) {
             self.watch.put(key, expected.size);
+        }
+        Ok(done)
+    }
+
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &ObjectMeta,
+        pieces: &[RewritePiece<'_>],
+    ) -> Result<Rewrite, StoreError> {
+        let Some(linking) = self.inner().linking() else { return Ok(Rewrite::Unsupported) };
+        let done = linking.rewrite(key, expected, pieces)?;
+        if done == Rewrite::Written {
+            self.watch.put(key, pieces.iter().map(RewritePiece::len).sum());
         }
         Ok(done)
     }

@@ -3,6 +3,7 @@
 pub(crate) mod bytes;
 mod elements;
 mod encode;
+mod inner_part;
 mod mapped;
 mod pack;
 mod rows;
@@ -27,6 +28,7 @@ use crate::transform::{ArrayTransform, NestedError, Slice, Source, check_shape};
 pub use elements::{ChunkElements, Order};
 pub use encode::Encoded;
 pub(crate) use encode::{Empty, Input};
+pub use inner_part::{InnerChanges, InnerPart};
 pub(crate) use small::SmallChunkCopy;
 
 /// Decodes and encodes chunks of one shape; made by [`Chain::for_shape`](crate::Chain::for_shape).

@@ -96,6 +96,11 @@ impl VariableChunkCodec {
         }
     }
 
+    /// Whether codecs follow the array-to-bytes codec.
+    pub(super) fn has_codecs_after(&self) -> bool {
+        !self.bound.bytes_to_bytes.is_empty()
+    }
+
     /// The number of bytes that follow the output of the array-to-bytes codec in an encoded chunk,
     /// if it begins with that output, unchanged.
     pub(super) fn bytes_after(&self) -> Option<u64> {

@@ -8,6 +8,7 @@
 mod bound;
 mod chain;
 mod chunk;
+mod inner;
 mod optional;
 mod reader;
 mod shard;
@@ -17,6 +18,7 @@ mod vlen;
 
 pub use chain::VariableChain;
 pub use chunk::VariableChunkCodec;
+pub use inner::VariableInnerChanges;
 pub use reader::VariableChunkReader;
 pub use slots::Slots;
 pub use strings::{ByteStrings, NotUtf8, Strings};

@@ -76,7 +76,7 @@ impl ShapedShard {
 
     /// The inner chunk of the element at `position`, in C order of the shard, and the element's
     /// number in C order of the inner chunk.
-    fn split(&self, mut position: usize) -> (usize, usize) {
+    pub(super) fn split(&self, mut position: usize) -> (usize, usize) {
         let (mut chunk, mut chunks) = (0_usize, 1_usize);
         let (mut within, mut elements) = (0_usize, 1_usize);
         let axes = self.shape.iter().zip(self.inner.shape()).zip(self.layout.grid_shape());
@@ -91,6 +91,11 @@ impl ShapedShard {
             elements = elements.saturating_mul(*inner);
         }
         (chunk, within)
+    }
+
+    /// The codec of the inner chunks.
+    pub(super) fn inner(&self) -> &VariableChunkCodec {
+        &self.inner
     }
 
     /// The grid and the index.

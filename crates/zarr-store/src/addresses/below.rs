@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing, Location,
-    LockGuard, ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Session, Store,
-    StoreError, StoreExt, failed_listing,
+    LockGuard, ObjectMeta, ObjectSource, Prefix, PutMode, PutOutcome, ReadRange, Rewrite,
+    RewritePiece, Session, Store, StoreError, StoreExt, failed_listing,
 };
 
 /// The objects below a prefix of another store. Errors name keys as the other store does.
@@ -140,6 +140,16 @@ impl Linking for Below {
     fn reads_from(&self, prefix: &Prefix, place: &Location) -> Result<bool, StoreError> {
         let Some(linking) = self.store.linking() else { return Ok(false) };
         linking.reads_from(&self.prefix(prefix)?, place)
+    }
+
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &ObjectMeta,
+        pieces: &[RewritePiece<'_>],
+    ) -> Result<Rewrite, StoreError> {
+        let Some(linking) = self.store.linking() else { return Ok(Rewrite::Unsupported) };
+        linking.rewrite(&self.key(key)?, expected, pieces)
     }
 
     fn source(&self, key: &Key) -> Result<Option<ObjectSource>, StoreError> {

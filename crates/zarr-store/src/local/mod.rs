@@ -11,6 +11,7 @@ mod names;
 mod other_format;
 mod path;
 mod read;
+mod rewrite;
 mod share;
 mod shared_lock;
 mod temporary;
@@ -26,7 +27,7 @@ pub use self::temporary::TemporaryFile;
 use super::{
     Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing, Location,
     LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
-    PutOutcome, ReadRange, Sharing, Store, StoreError,
+    PutOutcome, ReadRange, Rewrite, RewritePiece, Sharing, Store, StoreError,
 };
 
 impl Store for LocalStore {
@@ -120,6 +121,15 @@ impl Linking for LocalStore {
         sharing: Sharing,
     ) -> Result<PutFrom, StoreError> {
         share::put_from(self, key, from, from_key, expected, sharing)
+    }
+
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &ObjectMeta,
+        pieces: &[RewritePiece<'_>],
+    ) -> Result<Rewrite, StoreError> {
+        rewrite::rewrite(self, key, expected, pieces)
     }
 
     fn file(&self, key: &Key) -> Result<Option<ObjectFile>, StoreError> {

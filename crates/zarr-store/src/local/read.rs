@@ -174,12 +174,12 @@ fn resize(key: &Key, out: &mut Vec<u8>, len: u64) -> Result<(), StoreError> {
 }
 
 #[cfg(unix)]
-fn read_exact_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
+pub(super) fn read_exact_at(file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::read_exact_at(file, out, offset)
 }
 
 #[cfg(windows)]
-fn read_exact_at(file: &File, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
+pub(super) fn read_exact_at(file: &File, mut out: &mut [u8], mut offset: u64) -> io::Result<()> {
     while !out.is_empty() {
         match std::os::windows::fs::FileExt::seek_read(file, out, offset) {
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
@@ -195,7 +195,7 @@ fn read_exact_at(file: &File, mut out: &mut [u8], mut offset: u64) -> io::Result
 }
 
 #[cfg(not(any(unix, windows)))]
-fn read_exact_at(mut file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
+pub(super) fn read_exact_at(mut file: &File, out: &mut [u8], offset: u64) -> io::Result<()> {
     use std::io::{Read, Seek, SeekFrom};
     file.seek(SeekFrom::Start(offset))?;
     file.read_exact(out)

@@ -111,7 +111,7 @@ impl LocalStore {
 }
 
 /// Writes all pieces, as many per call as the system accepts.
-fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
+pub(super) fn write_all(file: &mut File, pieces: &[IoSlice<'_>]) -> io::Result<()> {
     if let [bytes] = pieces {
         return file.write_all(bytes);
     }

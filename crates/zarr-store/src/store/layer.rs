@@ -8,7 +8,8 @@ use std::sync::Arc;
 use crate::{
     AsyncStore, Capabilities, Cleaning, DirEntry, GetInto, Key, KeyFilter, Linking, Links, Listing,
     Location, LockGuard, ObjectFile, ObjectMeta, ObjectSource, Operation, Prefix, PutFrom, PutMode,
-    PutOutcome, ReadRange, Session, Sharing, Store, StoreError, StoreExt as _,
+    PutOutcome, ReadRange, Rewrite, RewritePiece, Session, Sharing, Store, StoreError,
+    StoreExt as _,
 };
 
 /// A store that wraps another store, its inner store, and passes on every operation. It can count,
@@ -219,6 +220,17 @@ pub trait Layer: fmt::Debug + Send + Sync {
         })
     }
 
+    /// See [`Linking::rewrite`].
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &ObjectMeta,
+        pieces: &[RewritePiece<'_>],
+    ) -> Result<Rewrite> {
+        let Some(linking) = self.inner().linking() else { return Ok(Rewrite::Unsupported) };
+        self.pass(Operation::Put, key.as_str(), || linking.rewrite(key, expected, pieces))
+    }
+
     /// See [`Cleaning::without_key`].
     fn without_key(&self, prefix: &Prefix, found: &mut dyn FnMut(&str)) -> Result<()> {
         self.pass(Operation::List, prefix.as_str(), || self.inner().without_key(prefix, found))
@@ -294,6 +306,15 @@ impl<L: Layer> Linking for L {
         sharing: Sharing,
     ) -> Result<PutFrom> {
         Layer::put_from(self, key, from, from_key, expected, sharing)
+    }
+
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &ObjectMeta,
+        pieces: &[RewritePiece<'_>],
+    ) -> Result<Rewrite> {
+        Layer::rewrite(self, key, expected, pieces)
     }
 
     fn file(&self, key: &Key) -> Result<Option<ObjectFile>> {

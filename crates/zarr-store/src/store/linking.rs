@@ -2,7 +2,10 @@
 
 use std::path::PathBuf;
 
-use crate::{Key, Location, ObjectFile, ObjectMeta, Prefix, PutFrom, Sharing, Store, StoreError};
+use crate::{
+    Key, Location, ObjectFile, ObjectMeta, Prefix, PutFrom, Rewrite, RewritePiece, Sharing, Store,
+    StoreError,
+};
 
 /// Links and clones between stores, from [`Store::linking`]. A store tells where it keeps its
 /// objects; so another store can recognise shared objects, and link or clone objects instead of
@@ -46,6 +49,26 @@ pub trait Linking {
     ) -> Result<PutFrom, StoreError> {
         let _ = (key, from, from_key, expected, sharing);
         Ok(PutFrom::Unsupported)
+    }
+
+    /// Replaces an object by one that is assembled from ranges of its own bytes and new ones, without
+    /// reading the ranges into this process. `expected` is its size and version, as a
+    /// [`get`](Store::get) gave it; the ranges must lie within that size.
+    ///
+    /// Atomic, as a put without condition. Callers hold the [lock](Store::lock) of the key.
+    ///
+    /// By default [`Rewrite::Unsupported`]: the caller reads and puts.
+    ///
+    /// # Errors
+    /// As for [`put_opts`](Store::put_opts).
+    fn rewrite(
+        &self,
+        key: &Key,
+        expected: &ObjectMeta,
+        pieces: &[RewritePiece<'_>],
+    ) -> Result<Rewrite, StoreError> {
+        let _ = (key, expected, pieces);
+        Ok(Rewrite::Unsupported)
     }
 
     /// The object as a file of this machine, for another store to [put](Linking::put_from); `None`

@@ -9,5 +9,6 @@ pub(crate) mod linking;
 pub(crate) mod listing;
 pub(crate) mod put_from;
 pub(crate) mod read_range;
+pub(crate) mod rewriting;
 pub(crate) mod session;
 pub(crate) mod types;

@@ -1,6 +1,8 @@
 //! Writing single elements.
 
-use zarr_codec::Order;
+use std::collections::BTreeMap;
+
+use zarr_codec::{InnerChanges, Order};
 
 use super::PointChunk;
 use crate::array::Array;
@@ -9,6 +11,7 @@ use crate::array::write::log::Log;
 use crate::counts::{bytes_of, narrow, wide};
 use crate::error::{ArrayError, Touched};
 use crate::parallel;
+use crate::selection::index_moves::{IndexMoves, Pair};
 use crate::selection::points::{Groups, Points};
 use crate::transfer::check_length;
 
@@ -59,6 +62,10 @@ impl Array {
         let Worker { keys, codecs, buffers } = worker;
         let (key, codec) = (keys.of(&place.chunk)?, codecs.of(&place.shape)?);
         let size = self.element_size();
+        if let Some(changes) = self.inner_changes(key, codec)? {
+            let moves = place.moves_by_inner_chunk(points, group, &changes, size);
+            return self.write_moves_to_shard(key, &changes, &moves, elements, buffers);
+        }
         let places = place.elements(points, group);
         // In C order, in which the points count their elements.
         self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
@@ -79,5 +86,34 @@ impl Array {
         let firsts = (0..groups.len()).filter_map(|number| groups.group(number).first());
         let chunk = |first: &usize| PointChunk::of(self, points, *first).chunk;
         Touched::Listed(firsts.map(chunk).collect())
+    }
+}
+
+impl PointChunk {
+    /// The moves of the points to the elements of each inner chunk that holds some.
+    fn moves_by_inner_chunk(
+        &self,
+        points: &Points,
+        group: &[usize],
+        changes: &InnerChanges<'_>,
+        element_size: usize,
+    ) -> BTreeMap<usize, IndexMoves> {
+        let shape = changes.shape();
+        let mut pairs: BTreeMap<usize, Vec<Pair>> = BTreeMap::new();
+        for position in group {
+            let mut unit = Vec::with_capacity(shape.len());
+            let mut element = 0_usize;
+            for (index, size) in self.within(points, *position).zip(shape) {
+                unit.push(index.checked_div(*size).unwrap_or(0));
+                let within = index.checked_rem(*size).unwrap_or(0);
+                element = element.saturating_mul(*size).saturating_add(within);
+            }
+            pairs.entry(changes.number(&unit)).or_default().push((*position, element));
+        }
+        let elements = shape.iter().fold(1_usize, |all, n| all.saturating_mul(*n));
+        let moves = pairs.into_iter().map(|(number, pairs)| {
+            (number, IndexMoves::new(&[pairs], &[points.len()], &[elements], element_size))
+        });
+        moves.collect()
     }
 }

@@ -95,10 +95,10 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Some(first) = group.first() else { return Ok(()) };
         let place = PointChunk::of(self, points, *first);
-        let Worker { codec: kept, encoded, .. } = worker;
+        let Worker { codec: kept, encoded, scratch } = worker;
         let (key, codec) = (self.layout().key(&place.chunk)?, self.codec_of(&place.shape, kept)?);
         let new = group.iter().map(|position| elements.get(*position).copied().unwrap_or_default());
         let new: Vec<(usize, &[u8])> = place.elements(points, group).into_iter().zip(new).collect();
-        self.change_variable_chunk(&key, codec, self.policy, false, encoded, &new)
+        self.change_variable_chunk(&key, codec, self.policy, false, (encoded, scratch), &new)
     }
 }

@@ -1,9 +1,10 @@
 //! Writing arrays of strings and of byte strings.
 
 use std::borrow::Cow;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use zarr_codec::{ChunkError, ChunkErrorKind, Encoded, VariableChunkCodec};
+use zarr_codec::{ChunkError, ChunkErrorKind, Encoded, Scratch, VariableChunkCodec};
 use zarr_grid::{ChunkPart, SelectedChunks};
 
 use crate::array::Array;
@@ -11,6 +12,7 @@ use crate::array::elements::{WriteAs, sealed};
 use crate::array::variable::{Moves, Worker};
 use crate::array::write::change_to;
 use crate::array::write::log::Log;
+use crate::array::write::shard::Damaged;
 use crate::counts::{number, wide};
 use crate::error::{ArrayError, chunk_error};
 use crate::parallel;
@@ -149,7 +151,7 @@ impl Array {
         elements: &(impl Elements + ?Sized),
         worker: &mut Worker,
     ) -> Result<(), ArrayError> {
-        let Worker { codec: kept, encoded, .. } = worker;
+        let Worker { codec: kept, encoded, scratch } = worker;
         let key = &self.layout().key(part.chunk())?;
         let codec = self.codec_of(part.chunk_shape(), kept)?;
         let failed = |cause| chunk_error(key, cause);
@@ -174,7 +176,7 @@ impl Array {
             true => (UpdatePolicy::AcceptSingleProcess, true),
             false => (self.policy, false),
         };
-        self.change_variable_chunk(key, codec, policy, or_fill, encoded, &new)
+        self.change_variable_chunk(key, codec, policy, or_fill, (encoded, scratch), &new)
     }
 
     /// Reads a chunk, replaces the elements with these numbers, and writes it back.
@@ -187,10 +189,37 @@ impl Array {
         codec: &VariableChunkCodec,
         policy: UpdatePolicy,
         or_fill: bool,
-        encoded: &mut Vec<u8>,
+        (encoded, scratch): (&mut Vec<u8>, &mut Scratch),
         new: &[(usize, &[u8])],
     ) -> Result<(), ArrayError> {
         let failed = |cause| chunk_error(key, cause);
+        if let Some(changes) = codec.inner_changes() {
+            self.store().refuse_inflated(key, codec.ordinary_encoded())?;
+            let mut by_chunk: BTreeMap<usize, Vec<(usize, &[u8])>> = BTreeMap::new();
+            for (element, bytes) in new {
+                let (number, within) = changes.place(*element);
+                by_chunk.entry(number).or_default().push((within, bytes));
+            }
+            let is_whole = |new: &[(usize, &[u8])]| {
+                let places: BTreeSet<usize> = new.iter().map(|(within, _)| *within).collect();
+                places.len() == changes.elements()
+            };
+            let touched = by_chunk.iter().map(|(number, new)| (*number, is_whole(new))).collect();
+            let damaged = if or_fill { Damaged::Replace } else { Damaged::Refuse };
+            let how = (policy, damaged);
+            let shard = changes.shard();
+            return self.change_shard(
+                key,
+                shard,
+                how,
+                &touched,
+                (encoded, scratch),
+                &mut |number, old, _| {
+                    let new = by_chunk.get(&number).map_or(&[][..], Vec::as_slice);
+                    changes.change(number, old.map(|old| old.as_slice()), self.fill(), new)
+                },
+            );
+        }
         self.update_chunk(key, codec.ordinary_encoded(), policy, encoded, |current, encoded| {
             let mut list = all(codec, self.fill()).map_err(failed)?;
             let decoded = match current.exists {
@@ -222,10 +251,11 @@ impl Array {
             let index = number(wide(element), codec.shape().iter().copied());
             index.iter().zip(lengths).any(|(at, length)| at >= length)
         };
-        let mut encoded = Vec::new();
+        let (mut encoded, mut scratch) = (Vec::new(), Scratch::new());
         let past = (0..codec.elements()).filter(|element| is_past(*element));
         let past: Vec<(usize, &[u8])> = past.map(|element| (element, self.fill())).collect();
-        self.change_variable_chunk(key, &codec, self.policy, false, &mut encoded, &past)
+        let memory = (&mut encoded, &mut scratch);
+        self.change_variable_chunk(key, &codec, self.policy, false, memory, &past)
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub(crate) mod log;
 mod loss;
+pub(crate) mod shard;
 
 use std::borrow::Cow;
 use std::io::IoSlice;
@@ -14,11 +15,13 @@ use crate::array::Array;
 use crate::array::elements::strided::{Boxes, Content, Input};
 use crate::array::worker::{ChunkBuffers, Worker};
 use crate::array::write::log::Log;
+use crate::array::write::shard::{Damaged, moves_by_inner_chunk};
 use crate::counts::{number, wide};
 use crate::error::{ArrayError, chunk_error};
 use crate::parallel;
 use crate::selection::AnySelection;
 use crate::selection::Selection;
+use crate::selection::index_moves::IndexMoves;
 use crate::store::{Change, Current, Key, UpdatePolicy, remove, replace_vectored};
 use crate::transfer::{ChunkRegion, Selected, Transfer};
 
@@ -120,8 +123,14 @@ impl Array {
     ) -> Result<(), ArrayError> {
         let Worker { keys, codecs, buffers } = worker;
         let codec = codecs.of(part.chunk_shape)?;
-        if let Some(moves) = transfer.scatter(part, codec.shape()) {
+        if let Some(pairs) = transfer.scattered(part) {
             let key = keys.of(part.chunk)?;
+            let (shape, size) = (&transfer.selected.shape, self.element_size());
+            if let Some(changes) = self.inner_changes(key, codec)? {
+                let moves = moves_by_inner_chunk(&changes, &pairs, shape, size);
+                return self.write_moves_to_shard(key, &changes, &moves, elements, buffers);
+            }
+            let moves = IndexMoves::new(&pairs, shape, codec.shape(), size);
             // In C order, for which the moves are computed.
             return self.change_chunk(key, codec, Order::C, buffers, |_, decoded| {
                 moves.run(elements, decoded);
@@ -162,6 +171,13 @@ impl Array {
         let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
         if part.fills_chunk() {
             self.write_whole(key, codec, elements, view, buffers)
+        } else if let Some(changes) = self.inner_changes(key, codec)? {
+            let how = match part.is_whole {
+                // As in `write_to_end`.
+                true => (UpdatePolicy::AcceptSingleProcess, Damaged::Replace),
+                false => (self.policy, Damaged::Refuse),
+            };
+            self.write_box_of_shard(key, &changes, how, part.in_chunk, (elements, view), buffers)
         } else if part.is_whole {
             self.write_to_end(key, codec, part, elements, view, buffers)
         } else {
@@ -295,6 +311,12 @@ impl Array {
         }
         let codec = self.fixed_codec(chunk_shape)?;
         let mut buffers = ChunkBuffers::default();
+        let explained = |cause| self.explain_loss(cause, || Some(Cow::default()), |_| Vec::new());
+        if let Some(changes) = self.inner_changes(key, &codec)? {
+            return self
+                .keep_start_of_shard(key, &changes, lengths, &mut buffers)
+                .map_err(explained);
+        }
         self.change_chunk(key, &codec, Order::Stored, &mut buffers, |whole, decoded| {
             for (axis, (length, size)) in lengths.iter().zip(codec.shape()).enumerate() {
                 let mut past: Vec<_> = codec.shape().iter().map(|size| 0..*size).collect();
@@ -307,7 +329,7 @@ impl Array {
             Ok(())
         })
         // Only fill values are written.
-        .map_err(|cause| self.explain_loss(cause, || Some(Cow::default()), |_| Vec::new()))
+        .map_err(explained)
     }
 
     /// Reads a chunk, lets `change` modify its elements through a view, and writes it back, under

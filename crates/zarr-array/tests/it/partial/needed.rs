@@ -11,16 +11,16 @@ use super::{BYTES, CRC32C, Counting, GZIP, TRANSPOSE, create, shard};
 use std::sync::Arc;
 
 /// Random numbers that are the same each time.
-struct Random(u64);
+pub(super) struct Random(pub(super) u64);
 
 impl Random {
-    fn below(&mut self, end: u64) -> u64 {
+    pub(super) fn below(&mut self, end: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % end
     }
 
-    fn axis(&mut self, length: u64) -> AxisSelection {
+    pub(super) fn axis(&mut self, length: u64) -> AxisSelection {
         let (a, b) = (self.below(length), self.below(length) + 1);
         match self.below(4) {
             0 => AxisSelection::Range(a.min(b - 1)..b.max(a + 1)),
@@ -40,11 +40,11 @@ impl Random {
     }
 }
 
-const SHAPE: [u64; 2] = [40, 36];
+pub(super) const SHAPE: [u64; 2] = [40, 36];
 
 /// Layouts, with the shape of the inner chunks in the array and whether the shard's axes are
 /// turned.
-fn layouts() -> Vec<(String, [u64; 2], bool)> {
+pub(super) fn layouts() -> Vec<(String, [u64; 2], bool)> {
     let gzip = format!("[{BYTES}, {GZIP}]");
     let nested = |inner: &str| format!("[{}]", shard(inner, &gzip, "start"));
     vec![

@@ -109,9 +109,8 @@ impl ShardCodec {
     ) -> Result<ShardIndex, ChunkError> {
         let shard_len = widen(shard.len());
         let range = self.index_range(shard_len);
-        let encoded = range.and_then(|range| slice(shard, &range)).ok_or_else(|| {
-            self.error(ChunkErrorKind::EncodedLength { found: shard_len, least: self.index_len() })
-        })?;
+        let encoded = range.and_then(|range| slice(shard, &range));
+        let encoded = encoded.ok_or_else(|| self.too_short(shard_len))?;
         self.parse_index_into(entries, encoded, Some(shard_len), scratch)
     }
 

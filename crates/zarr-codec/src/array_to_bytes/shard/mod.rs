@@ -7,6 +7,7 @@
 mod decode;
 mod encode;
 mod index;
+mod rewrite;
 
 use std::ops::Range;
 
@@ -15,13 +16,14 @@ use zarr_metadata::{DataType, IndexLocation, Sharding};
 use crate::chain::Chain;
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
-use crate::error::{ChainError, ChainErrorKind, ChunkError};
+use crate::error::{ChainError, ChainErrorKind, ChunkError, ChunkErrorKind};
 use crate::length::widen;
 use crate::options::Options;
 use crate::symbolic::{AxisEdges, Dimension, Shape};
 
 pub(crate) use decode::{Available, IndexBytes, ShardDecoder};
 pub use index::ShardIndex;
+pub use rewrite::{NewInnerChunks, ShardPiece};
 
 /// `sharding_indexed`, bound to its data type and to all shapes that reach it.
 #[derive(Clone, Debug)]
@@ -184,6 +186,18 @@ impl ShardCodec {
     #[must_use]
     pub fn error_in(&self, chunk: usize, error: ChunkError) -> ChunkError {
         error.in_inner_chunk(&self.chunk_index(chunk))
+    }
+
+    /// The error of a problem in inner chunk `chunk`.
+    #[must_use]
+    pub fn inner_error(&self, chunk: usize, kind: ChunkErrorKind) -> ChunkError {
+        self.error_in(chunk, self.inner.failed(kind))
+    }
+
+    /// The error of a shard of this length, which has no room for the index.
+    #[must_use]
+    pub fn too_short(&self, found: u64) -> ChunkError {
+        self.error(ChunkErrorKind::EncodedLength { found, least: self.index_len() })
     }
 
     /// The codec of the inner chunks.

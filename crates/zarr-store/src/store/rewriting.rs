@@ -1,0 +1,42 @@
+//! Objects assembled from ranges of their old bytes.
+
+use std::ops::Range;
+
+/// Some bytes of a new object, from [`Linking::rewrite`](crate::Linking::rewrite).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RewritePiece<'b> {
+    /// These bytes of the object as it is.
+    Old(Range<u64>),
+    /// New bytes.
+    New(&'b [u8]),
+}
+
+impl RewritePiece<'_> {
+    /// The number of bytes.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        match self {
+            Self::Old(range) => range.end.saturating_sub(range.start),
+            Self::New(bytes) => bytes.len() as u64,
+        }
+    }
+
+    /// Whether there are no bytes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// The result of [`Linking::rewrite`](crate::Linking::rewrite).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+#[must_use]
+pub enum Rewrite {
+    /// The store cannot do it, and nothing was written: read and put.
+    Unsupported,
+    /// The object is missing, or not of the expected version; it is unchanged.
+    Changed,
+    /// The object now has the new bytes.
+    Written,
+}
