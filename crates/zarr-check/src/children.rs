@@ -6,7 +6,7 @@ use zarr_array::node::{self, METADATA_KEY};
 use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, Unfinished};
 use zarr_array::version_2;
 use zarr_array::{ArrayError, Hierarchy, parallel};
-use zarr_store::{DirEntry, Links, Prefix, Store as _};
+use zarr_store::{DirEntry, Key, Links, Prefix, Store as _};
 
 use crate::finding::{
     Finding, NODE_NAME, STRAY, VERSION_2, is_of_one_object, leads_nowhere, migrated, unexamined,
@@ -89,8 +89,9 @@ impl Walk<'_> {
                         }
                         self.found(migrated(&key));
                     } else if name == MARKER {
-                        let copy = Unfinished::at(&**self.store, prefix)?.unwrap_or_default();
-                        self.found(unfinished(&key, "group", copy.work));
+                        if let Some(copy) = Unfinished::at(&**self.store, prefix)? {
+                            self.found(unfinished(&key, "group", copy.work));
+                        }
                     } else if name == REARRANGE_MARKER {
                         let finding = rearranging::group_of(&**self.store, prefix, &key)?;
                         self.found(finding);
@@ -118,7 +119,9 @@ impl Walk<'_> {
                 return Ok(());
             }
         }
-        if self.store.list(prefix, Links::Follow).next().transpose()?.is_some() {
+        // A copy that was withdrawn may leave its marker, which has ended.
+        let is_stray = |key: &Result<Key, _>| !matches!(key, Ok(key) if key.name() == MARKER);
+        if self.store.list(prefix, Links::Follow).find(is_stray).transpose()?.is_some() {
             let message = "objects that belong to no node: there is no zarr.json";
             self.found(Finding::new(STRAY, message).with_key(format!("{}/", prefix.as_str())));
         }
@@ -143,8 +146,7 @@ fn place(store: &Hierarchy, child: &Prefix, parent: Parent) -> Result<Place, Arr
     if parent != Parent::Group && version_2::is_at(&**store, child)? {
         return Ok(Place::OfVersion2);
     }
-    let marker = child.key(MARKER).ok();
-    if marker.map(|key| store.head(&key)).transpose()?.flatten().is_none() {
+    if Unfinished::at(&**store, child)?.is_none() {
         zarr_store::reached!("check: a folder of no node");
         return Ok(Place::Folder);
     }

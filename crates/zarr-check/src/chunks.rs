@@ -98,8 +98,8 @@ impl Walk<'_> {
             }
             if name == MARKER {
                 zarr_store::reached!("check: the marker of a copy");
-                let copy = Unfinished::at(&**store, layout.prefix())?.unwrap_or_default();
-                of_keys.push(unfinished(&key, "array", copy.work));
+                let copy = Unfinished::at(&**store, layout.prefix())?;
+                of_keys.extend(copy.map(|copy| unfinished(&key, "array", copy.work)));
                 continue;
             }
             if name == REARRANGE_MARKER {

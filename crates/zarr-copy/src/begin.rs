@@ -1,7 +1,9 @@
 //! Prepares the target of a copy: an empty target with a marker.
 
 use zarr_array::node::{self, METADATA_KEY, ROOT};
-use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_marker, is_of_copy};
+use zarr_array::unfinished::{
+    MARKER, REARRANGE_MARKER, Unfinished, is_ended, is_marker, is_of_copy,
+};
 use zarr_array::version_2;
 use zarr_metadata::{ArrayMetadata, NodeMetadata};
 use zarr_store::{DirEntry, Key, Links, PutOutcome, StoreExt as _};
@@ -48,14 +50,16 @@ pub(crate) fn begin(
     }
     let replace = options.overwrite && !options.resume;
     let before = marker.stored()?;
-    let found = before.as_deref().map(|text| marker.step_of(text));
+    let ended = before.as_deref().filter(|text| is_ended(text));
+    let unfinished = before.as_deref().filter(|_| ended.is_none());
+    let found = unfinished.map(|text| marker.step_of(text));
     let document = to.store.read(&to.document()?)?;
     // An object of another program with the marker's name does not tell whose the others are.
     let is_ours = !replace || document.is_some() || before.as_deref().is_some_and(is_marker);
     let found = found.filter(|step| step.is_some() || is_ours);
     let occupied = match (found, &document) {
         (None, None) => match content_of_target(to, metadata)? {
-            TargetContent::Nothing => before.is_some(),
+            TargetContent::Nothing => unfinished.is_some(),
             TargetContent::Chunk(_) if replace => true,
             TargetContent::Chunk(key) | TargetContent::Other(key) => {
                 return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
@@ -74,7 +78,7 @@ pub(crate) fn begin(
             let is_finished = marker.is_finished()?;
             return Ok(marker.found_with(is_finished));
         }
-        (Some(Some(Step::Clearing)), _) => {
+        (Some(Some(Step::Clearing | Step::Ended)), _) => {
             zarr_store::reached!("copy: clearing is resumed");
             true
         }
@@ -100,23 +104,24 @@ pub(crate) fn begin(
         });
     }
     look(marker)?;
+    let put = if occupied { Step::Clearing } else { Step::Copying };
     if occupied {
         marker.find_out(before.as_deref(), true)?;
         let _held = marker.lock()?;
-        marker.replace(before.as_deref(), Step::Clearing)?;
-    } else if marker.put_first()? == PutOutcome::Changed {
+        marker.replace(before.as_deref(), put)?;
+    } else if marker.put_first(ended)? == PutOutcome::Changed {
         // Another copy has begun since.
         return Err(TransferError::Unfinished { path: to.path() });
     }
     if let Err(error) = from.iter().try_for_each(|from| from.refuse_unfinished()) {
-        marker.restore(before.as_deref())?;
+        marker.restore(before.as_deref(), put)?;
         return Err(match error {
             TransferError::UnfinishedSource { .. } => TransferError::Overlap { path: to.path() },
             error => error,
         });
     }
     if !occupied && to.store.head(&to.document()?)?.is_some() {
-        marker.remove()?;
+        marker.restore(before.as_deref(), put)?;
         return Err(TransferError::Exists { path: to.path() });
     }
     to.clean()?;
@@ -148,7 +153,7 @@ pub(crate) fn withdraw(marker: &Marker<'_>, cause: &TransferError) {
 /// Those of another process stay.
 pub(crate) fn remove_markers(marker: &Marker<'_>) -> Result<(), TransferError> {
     let to = marker.to;
-    let _held = marker.lock()?;
+    let held = marker.lock()?;
     marker.check(Step::Copying)?;
     for key in to.store.list(to.prefix, Links::AsObjects) {
         if key?.name() != MARKER {
@@ -162,7 +167,7 @@ pub(crate) fn remove_markers(marker: &Marker<'_>) -> Result<(), TransferError> {
         }
     }
     prefixes.iter().try_for_each(|prefix| to.store.delete_prefix(prefix))?;
-    marker.remove()
+    marker.remove(&held)
 }
 
 /// The contents of a target that has neither a document nor a marker that is understood.
@@ -218,7 +223,7 @@ fn foreign(
         Ok(from.store.head(&from.prefix.key(name)?).map_err(source)?.is_none())
     };
     // What has no document yet is of the copy that is unfinished there.
-    let unfinished = to.store.head(&to.prefix.key(MARKER)?)?.is_some();
+    let unfinished = Unfinished::at(&**to.store, to.prefix)?.is_some();
     let mut waiting = vec![to.prefix.clone()];
     while let Some(prefix) = waiting.pop() {
         // A link is removed, and its target stays.
@@ -249,7 +254,7 @@ fn foreign(
             }
             continue;
         }
-        if node.is_none() && (unfinished || to.store.head(&prefix.key(MARKER)?)?.is_some()) {
+        if node.is_none() && (unfinished || Unfinished::at(&**to.store, &prefix)?.is_some()) {
             // An object that an unfinished copy has put there.
             continue;
         }

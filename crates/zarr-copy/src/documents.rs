@@ -48,7 +48,7 @@ impl Marker<'_> {
         for (number, batch) in batches.into_iter().enumerate() {
             let keys = batch.iter().map(|document| document.key.clone());
             let keys: Vec<Key> = keys.chain([self.key.clone()]).collect();
-            let _held = self.to.store.lock_all(&keys)?;
+            let held = self.to.store.lock_all(&keys)?;
             self.check(Step::Copying)?;
             // Those of groups after those of their members: one after another unless none is of a group.
             let threads = parallel::requests(&**self.to.store);
@@ -56,11 +56,7 @@ impl Marker<'_> {
                 parallel::each(level, threads, |document| self.put_absent(document))?;
             }
             if end.is_some() && number.saturating_add(1) == count {
-                // Where no lock excludes others: one that has taken over since needs its marker.
-                if self.to.store.capabilities().conditional_put {
-                    self.check(Step::Copying)?;
-                }
-                self.remove()?;
+                self.remove(&held)?;
             }
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use zarr_array::node::{self, METADATA_KEY};
-use zarr_array::unfinished::MARKER;
+use zarr_array::unfinished::Unfinished;
 use zarr_array::version_2;
 use zarr_array::{Group, Hierarchy, refresh_consolidated};
 use zarr_store::{DirEntry, Key, KeyError, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy};
@@ -186,7 +186,7 @@ impl<'a> Endpoint<'a> {
 
     /// Refuses a source that is an unfinished copy: its missing chunks would read as fill values.
     pub(crate) fn refuse_unfinished(self) -> Result<(), TransferError> {
-        if self.store.head(&self.prefix.key(MARKER)?).map_err(source)?.is_some() {
+        if Unfinished::at(&**self.store, self.prefix).map_err(source)?.is_some() {
             return Err(TransferError::UnfinishedSource { path: self.path() });
         }
         Ok(())

@@ -101,7 +101,8 @@ impl<'p> Intermediate<'p> {
         let first = first.with_tasks(self.passes.first.clone());
         let summary = first.copy(from, found, share, options, false, progress)?;
         marker.put_document()?;
-        marker.remove()?;
+        // There is none if the pass was finished before. Without it, an intermediate counts by its chunks.
+        self.place().store.delete(&marker.key)?;
         Ok(summary)
     }
 

@@ -5,10 +5,10 @@ use std::hash::Hasher as _;
 use fnv::FnvHasher;
 use zarr_array::node::put_new;
 use zarr_array::unfinished::{
-    CopyMarker, Hold, Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, other_version,
-    read_marker, run_number,
+    CopyMarker, Hold, Kind, MARKER, MARKER_VERSION, Unfinished, UnfinishedWork, end_marker,
+    is_ended, other_version, read_marker, replace_marker, run_number,
 };
-use zarr_store::{Key, LockGuard, LockScope, Prefix, PutOutcome, ReadRange, StoreExt as _};
+use zarr_store::{Key, LockGuard, LockScope, Prefix, PutOutcome, StoreExt as _};
 
 pub(crate) use zarr_array::unfinished::CopyStep as Step;
 
@@ -192,9 +192,16 @@ impl<'a> Marker<'a> {
         }
     }
 
-    /// Puts the first marker, unless another process, such as another part of the copy, has.
-    pub(crate) fn put_first(&self) -> Result<PutOutcome, TransferError> {
-        Ok(put_new(&**self.to.store, &self.key, self.text(Step::Copying).as_bytes())?)
+    /// Puts the first marker in place of one that has ended or none, unless another process, such as
+    /// another part of the copy, has.
+    pub(crate) fn put_first(&self, ended: Option<&[u8]>) -> Result<PutOutcome, TransferError> {
+        let (store, text) = (&**self.to.store, self.text(Step::Copying));
+        let Some(ended) = ended else { return Ok(put_new(store, &self.key, text.as_bytes())?) };
+        let _held = self.lock()?;
+        Ok(match replace_marker(store, &self.key, Some(ended), text.as_bytes())? {
+            true => PutOutcome::Written,
+            false => PutOutcome::Changed,
+        })
     }
 
     /// Why the marker that is there is not this one.
@@ -217,33 +224,22 @@ impl<'a> Marker<'a> {
         })
     }
 
-    fn put(&self, step: Step) -> Result<(), TransferError> {
-        Ok(self.to.store.put(&self.key, self.text(step).as_bytes())?)
+    /// Makes the marker `before` this one, or puts it where there is none.
+    pub(crate) fn replace(&self, before: Option<&[u8]>, step: Step) -> Result<(), TransferError> {
+        match replace_marker(&**self.to.store, &self.key, before, self.text(step).as_bytes())? {
+            true => Ok(()),
+            false => Err(self.taken(before)?),
+        }
     }
 
-    /// Makes the marker `before` this one, or puts it where there is none. Where only conditions exclude
-    /// other processes, the version of the marker is one.
-    pub(crate) fn replace(&self, before: Option<&[u8]>, step: Step) -> Result<(), TransferError> {
-        let (store, text) = (&**self.to.store, self.text(step));
-        let mut there = Vec::new();
-        let meta = store.get(&self.key, ReadRange::All, &mut there)?;
-        let found = meta.as_ref().map(|_| there.as_slice());
-        // A marker that is too long for one of ours is not compared.
-        if found != before && before.is_none_or(|before| !before.is_empty()) {
-            return Err(match found {
-                // Another copy has begun since.
-                Some(_) => TransferError::Unfinished { path: self.to.path() },
-                None => TransferError::Removed { path: self.to.path() },
-            });
-        }
-        let version = meta.and_then(|meta| meta.version);
-        if !store.capabilities().conditional_put || (before.is_some() && version.is_none()) {
-            return self.put(step);
-        }
-        match store.put_if(&self.key, text.as_bytes(), version.as_ref())? {
-            PutOutcome::Written => Ok(()),
-            PutOutcome::Changed => Err(TransferError::Removed { path: self.to.path() }),
-        }
+    /// Why there is another marker than `before`.
+    fn taken(&self, before: Option<&[u8]>) -> Result<TransferError, TransferError> {
+        let path = self.to.path();
+        Ok(match self.stored()?.filter(|text| !is_ended(text)) {
+            // Another copy has begun since.
+            Some(text) if before != Some(&*text) => TransferError::Unfinished { path },
+            _ => TransferError::Removed { path },
+        })
     }
 
     /// The marker that is there, of any copy.
@@ -251,23 +247,39 @@ impl<'a> Marker<'a> {
         Ok(read_marker(&**self.to.store, &self.key)?)
     }
 
-    /// Restores the marker that was there before, which is still valid.
-    pub(crate) fn restore(&self, before: Option<&[u8]>) -> Result<(), TransferError> {
-        match before {
-            Some(text) => Ok(self.to.store.put(&self.key, text)?),
-            None => self.remove(),
+    /// Restores the marker that was there before, which is still valid, in place of this one.
+    pub(crate) fn restore(&self, before: Option<&[u8]>, step: Step) -> Result<(), TransferError> {
+        let held = self.lock()?;
+        let Some(before) = before.filter(|before| !before.is_empty()) else {
+            return self.remove_at(step, &held);
+        };
+        let (store, own) = (&**self.to.store, self.text(step));
+        match replace_marker(store, &self.key, Some(own.as_bytes()), before)? {
+            true => Ok(()),
+            false => Err(TransferError::Removed { path: self.to.path() }),
         }
     }
 
-    /// Removes the marker, because the copy is finished.
-    pub(crate) fn remove(&self) -> Result<(), TransferError> {
-        Ok(self.to.store.delete(&self.key)?)
+    /// Removes the marker because the copy is finished, or puts it a last time where another process
+    /// could take over before the removal. `held` is [its lock](Self::lock).
+    pub(crate) fn remove(&self, held: &LockGuard) -> Result<(), TransferError> {
+        self.remove_at(Step::Copying, held)
     }
 
-    /// The progress of the copy of the found marker, if there is one: `Some(None)` for another
-    /// copy's marker.
+    fn remove_at(&self, step: Step, held: &LockGuard) -> Result<(), TransferError> {
+        let (own, ended) = (self.text(step), self.text(Step::Ended));
+        let store = &**self.to.store;
+        match end_marker(store, held, &self.key, own.as_bytes(), ended.as_bytes())? {
+            true => Ok(()),
+            false => Err(TransferError::Removed { path: self.to.path() }),
+        }
+    }
+
+    /// The progress of the copy of the found marker, if there is one that has not ended: `Some(None)`
+    /// for another copy's marker.
     pub(crate) fn find(&self) -> Result<Option<Option<Step>>, TransferError> {
-        Ok(self.stored()?.map(|text| self.step_of(&text)))
+        let found = self.stored()?.filter(|text| !is_ended(text));
+        Ok(found.map(|text| self.step_of(&text)))
     }
 
     /// The step that this text of a marker says, or `None` for another copy's marker.
@@ -307,7 +319,8 @@ impl<'a> Marker<'a> {
         is_new: bool,
     ) -> Result<(), TransferError> {
         let follows = before.is_some_and(|text| {
-            CopyMarker::follows_in(text) || (is_new && self.step_of(text).is_none())
+            let is_other = is_new && !is_ended(text) && self.step_of(text).is_none();
+            CopyMarker::follows_in(text) || is_other
         });
         self.is.follows = follows && !self.hold()?.excludes_late_puts();
         Ok(())
@@ -381,7 +394,7 @@ mod tests {
         let root = Prefix::root();
         let (from, to) = (Endpoint::new(&from, &root), Endpoint::new(&to, &root));
         let marker = Marker::new(from, "{}", to, Kind::Group, "{}".to_owned()).expect("a marker");
-        marker.put(Step::Copying).expect("puts");
+        assert_eq!(marker.put_first(None).expect("puts"), PutOutcome::Written);
         let read = Unfinished::at(&**to.store, &root).expect("reads").expect("is there");
         (marker.text(Step::Copying), read)
     }

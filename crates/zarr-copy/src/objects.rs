@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use zarr_array::node;
 use zarr_array::parallel;
-use zarr_array::unfinished::{MARKER, REARRANGE_MARKER};
+use zarr_array::unfinished::{MARKER, REARRANGE_MARKER, is_ended, read_marker};
 use zarr_array::{Array, ArrayError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use zarr_store::{Key, Links, Operation, ReadRange, StoreError, StoreExt as _};
@@ -106,7 +106,7 @@ pub(crate) fn copy_objects(
         count = count.saturating_add(1);
         match from.prefix.strip(&key) {
             Some(name) if node::is_of_array(name, renamed.is_version_2) => {}
-            Some(MARKER) => return Err(TransferError::UnfinishedSource { path: from.path() }),
+            Some(MARKER) => from.refuse_unfinished()?,
             Some(REARRANGE_MARKER) => return Err(rearranging(from)),
             Some(name) if !owned.contains(name) => {}
             Some(name) if renamed.is_chunk(name) => chunks.push((key, size)),
@@ -174,7 +174,11 @@ pub(crate) fn copy_below(
         let (key, size) = listed.map_err(source)?;
         count = count.saturating_add(1);
         if key.name() == MARKER {
-            return Err(TransferError::UnfinishedSource { path: from.path() });
+            let text = read_marker(&**from.store, &key).map_err(source)?;
+            if text.is_some_and(|text| !is_ended(&text)) {
+                return Err(TransferError::UnfinishedSource { path: from.path() });
+            }
+            continue;
         }
         if key.is_document() || !owned.contains(from.prefix.strip(&key).unwrap_or_default()) {
             continue;

@@ -31,7 +31,7 @@ use zarr_array::Array;
 use zarr_array::ArrayError;
 use zarr_array::ChunkLayout;
 use zarr_array::parallel;
-use zarr_array::unfinished::{Hold, Record, record_run, record_text};
+use zarr_array::unfinished::{Hold, Record, is_ended, is_of_copy, record_run, record_text};
 use zarr_array::{OwnedChunks, Part};
 use zarr_grid::{Grid, GridError};
 use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
@@ -82,10 +82,12 @@ impl<'m, 'a> PartRun<'m, 'a> {
         let to = self.marker.to;
         from.apart(to)?;
         for _ in 0..ATTEMPTS {
-            if let Some(text) = self.marker.stored()? {
-                return match self.marker.step_of(&text) {
+            let before = self.marker.stored()?;
+            let ended = before.as_deref().filter(|text| is_ended(text));
+            if let Some(text) = before.as_deref().filter(|_| ended.is_none()) {
+                return match self.marker.step_of(text) {
                     Some(Step::Copying) => {
-                        self.marker.adopt(&text);
+                        self.marker.adopt(text);
                         self.joined()
                     }
                     _ => Err(self.marker.other()?),
@@ -110,7 +112,7 @@ impl<'m, 'a> PartRun<'m, 'a> {
                 return Err(TransferError::NotEmpty { path: to.path(), key: key.to_string() });
             }
             self.marker.number_parts()?;
-            match self.marker.put_first() {
+            match self.marker.put_first(ended) {
                 Ok(PutOutcome::Written) => {}
                 Ok(PutOutcome::Changed) => continue,
                 // The process that completed the copy may have removed the marker before it was
@@ -120,7 +122,7 @@ impl<'m, 'a> PartRun<'m, 'a> {
             }
             match from.refuse_unfinished() {
                 Err(TransferError::UnfinishedSource { .. }) => {
-                    self.marker.remove()?;
+                    self.marker.restore(ended, Step::Copying)?;
                     return Err(TransferError::Overlap { path: to.path() });
                 }
                 refused => refused?,
@@ -130,7 +132,10 @@ impl<'m, 'a> PartRun<'m, 'a> {
                 && to.store.head(&to.document()?)?.is_some()
             {
                 // The others have begun and completed the copy since.
-                self.marker.remove()?;
+                match self.marker.restore(ended, Step::Copying) {
+                    Err(TransferError::Removed { .. }) => {}
+                    removed => removed?,
+                }
                 continue;
             }
             return self.joined();
@@ -210,9 +215,8 @@ impl<'m, 'a> PartRun<'m, 'a> {
             }
         }
         let is_ours = self.remove_all_records().and_then(|()| {
-            let _held = self.marker.lock()?;
-            self.marker.check(Step::Copying)?;
-            self.marker.remove()
+            let held = self.marker.lock()?;
+            self.marker.remove(&held)
         });
         match is_ours {
             // Another part has completed it, too.
@@ -462,9 +466,9 @@ impl OwnedObjects<'_> {
     /// Whether the object of this name in the folder is to be copied. One part owns it, if there
     /// are parts.
     pub(crate) fn contains(&self, name: &str) -> bool {
-        // A leftover record at the source, of a part that was killed after its copy was complete,
-        // is no content; at the target it would be a record of this copy.
-        if Record::of_name(name).is_some() {
+        // A leftover record at the source, of a part that was killed after its copy was complete, and
+        // a marker that has ended are no content; at the target they would be this copy's.
+        if is_of_copy(name) {
             return false;
         }
         let Some(part) = self.part else { return true };

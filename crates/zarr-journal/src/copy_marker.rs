@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::unfinished::{Kind, UnfinishedWork, marker_text};
+use crate::unfinished::{ENDED, Kind, UnfinishedWork, marker_text};
 
 /// The progress of an unfinished copy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -11,6 +11,8 @@ pub enum CopyStep {
     Clearing,
     /// The target has only objects of this copy.
     Copying,
+    /// Nothing is unfinished. The marker stays where it cannot be removed on a condition.
+    Ended,
 }
 
 /// What the marker of a copy says. Two copies are the same if all but [`run`](Self::run),
@@ -80,6 +82,7 @@ impl CopyMarker {
         let step = match step {
             CopyStep::Clearing => "clearing",
             CopyStep::Copying => "copying",
+            CopyStep::Ended => ENDED,
         };
         let quoted = |text: &str| Value::from(text).to_string();
         let hash = |hash: u64| quoted(&format!("{hash:016x}"));
@@ -110,7 +113,7 @@ impl CopyMarker {
         let there = self.with_below_of(text);
         let (run, follows) = (Self::run_in(text), Self::follows_in(text));
         let there = Self { run, follows, ..there };
-        let steps = [CopyStep::Clearing, CopyStep::Copying];
+        let steps = [CopyStep::Clearing, CopyStep::Copying, CopyStep::Ended];
         steps.into_iter().find(|step| there.text(*step).as_bytes() == text)
     }
 

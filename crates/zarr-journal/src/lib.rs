@@ -34,6 +34,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod copy_marker;
+mod end;
 mod held_store;
 mod hold;
 mod parts;
@@ -41,12 +42,13 @@ mod run;
 mod unfinished;
 
 pub use copy_marker::{CopyMarker, CopyStep};
+pub use end::{end_marker, replace_marker};
 pub use hold::Hold;
 pub use parts::{Record, UnfinishedParts, is_of_copy, record_run, record_text};
 pub use run::run_number;
 pub use unfinished::{
     INTERMEDIATE, Kind, MARKER, MARKER_VERSION, MOST_PARTS, REARRANGE_MARKER, Unfinished,
-    UnfinishedWork, is_marker, marker_text, other_version, read_marker,
+    UnfinishedWork, is_ended, is_marker, marker_text, other_version, read_marker,
 };
 
 /// The README's example, run as a test.

@@ -50,6 +50,27 @@ pub fn is_marker(json: &[u8]) -> bool {
     Unfinished::read(json).kind.is_some() || other_version(json).is_some()
 }
 
+/// The step of a marker that has ended.
+pub(crate) const ENDED: &str = "ended";
+
+/// Whether this marker, of whatever version, says that its work has ended. It stays where stores remove
+/// nothing on a condition, refuses nothing, and the next marker takes its place.
+///
+/// ```
+/// use zarr_journal::{CopyMarker, CopyStep, Kind, is_ended};
+///
+/// let marker = CopyMarker::new(Kind::Array, [1, 2, 3]);
+/// assert!(is_ended(marker.text(CopyStep::Ended).as_bytes()));
+/// assert!(!is_ended(marker.text(CopyStep::Copying).as_bytes()));
+/// ```
+#[must_use]
+pub fn is_ended(json: &[u8]) -> bool {
+    let json: Value = serde_json::from_slice(json).unwrap_or_default();
+    let marker = json.as_object().and_then(|json| json.values().next());
+    let has_version = marker.is_some_and(|marker| marker.get("version").is_some());
+    has_version && marker.and_then(|marker| marker.get("step")?.as_str()) == Some(ENDED)
+}
+
 /// The kind of node that is copied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
@@ -112,7 +133,7 @@ pub fn read_marker(store: &dyn Store, key: &Key) -> Result<Option<Vec<u8>>, Stor
 }
 
 impl Unfinished {
-    /// The contents of the marker at `prefix`, if there is one.
+    /// The contents of the marker at `prefix`, if there is one that has not [ended](is_ended).
     ///
     /// # Errors
     /// Errors of the store.
@@ -120,7 +141,7 @@ impl Unfinished {
         // If the key would be too long, there is no marker: none could have been put.
         let Ok(key) = prefix.key(MARKER) else { return Ok(None) };
         let marker = read_marker(store, &key)?;
-        Ok(marker.map(|json| Self::read(&json)))
+        Ok(marker.filter(|json| !is_ended(json)).map(|json| Self::read(&json)))
     }
 
     /// Reads the JSON that a copy writes; the object may hold anything else.

@@ -2,6 +2,7 @@
 
 mod changing;
 mod creation;
+mod ended;
 mod ends;
 mod everything;
 mod keys;

@@ -8,9 +8,10 @@ use std::sync::Arc;
 
 use serde_json::json;
 use zarr_kit::array::store::UpdatePolicy;
+use zarr_kit::array::unfinished::Unfinished;
 use zarr_kit::copy::{
-    CopyOptions, Endpoint, INTERMEDIATE, MARKER, PartStatus, TransferError, copy_tree,
-    document_of_copy, plan_tree, source_arrays,
+    CopyOptions, Endpoint, INTERMEDIATE, PartStatus, TransferError, copy_tree, document_of_copy,
+    plan_tree, source_arrays,
 };
 use zarr_kit::metadata::{Codec, NodeMetadata};
 use zarr_kit::report::ReportError;
@@ -267,8 +268,7 @@ fn check_rules(rules: &Rules, source: &NodeStore) -> Result<(), CliError> {
 fn failed(error: TransferError, args: &Copy, source: &NodeStore, target: &NodeStore) -> CliError {
     let memory = args.memory;
     // If this cannot be found out, it is not reported.
-    let marker = Prefix::root().key(MARKER);
-    let begun = marker.is_ok_and(|key| target.store.head(&key).is_ok_and(|found| found.is_some()));
+    let begun = Unfinished::at(&*target.store, &Prefix::root()).is_ok_and(|found| found.is_some());
     // Of an archive that was not finished, nothing is there.
     let begun = (begun && !is_in_file(&args.target)).then_some(args.overwrite);
     let place = match &error {
