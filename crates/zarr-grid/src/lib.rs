@@ -53,6 +53,7 @@
 extern crate alloc;
 
 mod axis;
+mod boxes;
 mod change;
 mod error;
 mod grid;
@@ -62,6 +63,7 @@ mod selection;
 pub use axis::runs::Run;
 pub use axis::storage::AxisRuns;
 pub use axis::{Axis, AxisKind};
+pub use boxes::boxes;
 pub use change::refine::{Overlap, Overlaps};
 pub use change::resize::Growth;
 pub use error::{GridError, GridErrorKind};

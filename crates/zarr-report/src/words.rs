@@ -312,7 +312,6 @@ fn packbits(packbits: &Packbits, data_type: &DataType) -> String {
         PaddingEncoding::None => {}
         PaddingEncoding::FirstByte => text.push_str(", padding in the first byte"),
         PaddingEncoding::LastByte => text.push_str(", padding in the last byte"),
-        other => text.push_str(&format!(", padding {other:?}")),
     }
     text.push(')');
     text

@@ -7,7 +7,7 @@ use std::ops::Range;
 use std::str::FromStr;
 
 use fnv::FnvHasher;
-use zarr_grid::{Grid, GridError};
+use zarr_grid::{Grid, GridError, boxes};
 
 /// One of several parts of a piece of work, such as part 3 of 16, numbered from 1.
 ///
@@ -167,8 +167,6 @@ impl OwnedChunks {
 
     /// The elements of these chunks, as boxes.
     pub fn regions(&self, grid: &Grid) -> Vec<Vec<Range<u64>>> {
-        let mut boxes = Vec::new();
-        cut(&self.counts, self.range.clone(), &mut Vec::new(), &mut boxes);
         let elements = |chunks: &Vec<Range<u64>>| {
             let axes = chunks.iter().zip(grid.axes()).map(|(chunks, axis)| {
                 let start = axis.start(chunks.start).unwrap_or(0);
@@ -177,54 +175,7 @@ impl OwnedChunks {
             });
             axes.collect()
         };
-        boxes.iter().map(elements).collect()
-    }
-}
-
-/// Cuts a range of chunks in C order into boxes of chunks: a piece of the first row, whole rows, a
-/// piece of the last row. The pieces are cut in the same way. `outer` are the ranges of the axes
-/// before.
-fn cut(
-    counts: &[u64],
-    range: Range<u64>,
-    outer: &mut Vec<Range<u64>>,
-    boxes: &mut Vec<Vec<Range<u64>>>,
-) {
-    if range.is_empty() {
-        return;
-    }
-    let Some((_, inner)) = counts.split_first() else {
-        boxes.push(outer.clone());
-        return;
-    };
-    // Not 0, since there are chunks.
-    let row = inner.iter().fold(1_u64, |row, count| row.saturating_mul(*count));
-    let row = NonZero::new(row).unwrap_or(NonZero::<u64>::MIN);
-    let (first, last) = (range.start / row, range.end / row);
-    let (head, tail) = (range.start % row, range.end % row);
-    let mut piece = |at: u64, range: Range<u64>| {
-        outer.push(at..at.saturating_add(1));
-        cut(inner, range, outer, boxes);
-        outer.pop();
-    };
-    if first == last {
-        return piece(first, head..tail);
-    }
-    let whole = match head {
-        0 => first..last,
-        head => {
-            piece(first, head..row.get());
-            first.saturating_add(1)..last
-        }
-    };
-    if !whole.is_empty() {
-        let rest = inner.iter().map(|count| 0..*count);
-        boxes.push(outer.iter().cloned().chain([whole]).chain(rest).collect());
-    }
-    if tail > 0 {
-        outer.push(last..last.saturating_add(1));
-        cut(inner, 0..tail, outer, boxes);
-        outer.pop();
+        boxes(self.range.clone(), &self.counts).iter().map(elements).collect()
     }
 }
 

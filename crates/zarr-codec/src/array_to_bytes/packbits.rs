@@ -40,9 +40,6 @@ pub(super) fn bind(
         zarr_metadata::PaddingEncoding::None => PaddingEncoding::None,
         zarr_metadata::PaddingEncoding::FirstByte => PaddingEncoding::FirstByte,
         zarr_metadata::PaddingEncoding::LastByte => PaddingEncoding::LastByte,
-        other => {
-            return Err(ChainErrorKind::NotHere { what: format!("padding encoding {other:?}") });
-        }
     };
     Ok((packing, padding))
 }

@@ -3,8 +3,9 @@
 
 use serde_json::{Value, json};
 use zarr_codec::AxisEdges;
+use zarr_metadata::Codec;
 
-use crate::naive::{allows, indices};
+use crate::naive::{allows, encoded_shape, indices};
 use crate::support::{Random, bind, list};
 
 /// Every set of one to three of these edges.
@@ -65,7 +66,7 @@ fn chain(random: &mut Random, mut rank: usize) -> Option<Vec<Value>> {
     } else {
         codecs.push(bytes);
     }
-    zarr_metadata::Codec::list_from_json(list(&codecs).as_bytes()).ok()?;
+    Codec::list_from_json(list(&codecs).as_bytes()).ok()?;
     Some(codecs)
 }
 
@@ -119,6 +120,28 @@ fn sd_24_sd_34_accepted_exactly_if_every_shape_of_the_product_is() {
     // The generator makes enough of both, also on several ragged axes.
     assert!(accepted.iter().all(|count| *count > cases / 8_000), "{accepted:?} accepted");
     assert!(refused > cases / 40, "{refused} refused");
+}
+
+/// [`Reshape::output_shape`] is for one shape what the chain is for all shapes of a grid.
+#[test]
+fn sd_20_sd_23_one_shape_is_reshaped_as_the_document_says() {
+    let mut random = Random(20);
+    let (mut accepted, mut refused) = (0, 0);
+    for _ in 0..50_000 {
+        let rank = random.below(4);
+        let entries: Vec<Value> = (0..random.below(4)).map(|_| entry(&mut random, rank)).collect();
+        let codec = json!({"name": "reshape", "configuration": {"shape": entries}});
+        let Ok(Codec::Reshape(reshape)) = Codec::from_json(codec.to_string().as_bytes()) else {
+            continue;
+        };
+        let shape: Vec<usize> = (0..rank).map(|_| [1, 2, 3, 4, 6][random.below(5)]).collect();
+        let wide = |shape: &[usize]| shape.iter().map(|n| *n as u64).collect::<Vec<_>>();
+        let found = reshape.output_shape(&wide(&shape));
+        let expected = encoded_shape(&codec, &shape).map(|shape| wide(&shape));
+        assert_eq!(found.as_ref().ok(), expected.as_ref(), "{codec} on {shape:?}: {found:?}");
+        *if found.is_ok() { &mut accepted } else { &mut refused } += 1;
+    }
+    assert!(accepted > 2_000 && refused > 2_000, "{accepted} accepted, {refused} refused");
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "helpers of tests fail as the tests do, by panicking")]
 
+mod boxes;
 mod change;
 mod errors;
 mod exchange;

@@ -31,6 +31,108 @@ impl Reshape {
     pub fn new(shape: impl Into<Vec<ReshapeDim>>) -> Self {
         Reshape { shape: shape.into() }
     }
+
+    /// The shape that the codec gives to a chunk of shape `input`.
+    ///
+    /// # Errors
+    /// If `input` has not the dimensions that are named (SD-20), in rising order (SD-21) and each
+    /// in its place (SD-20); or if the number of elements would change (SD-23).
+    ///
+    /// # Examples
+    /// ```
+    /// use zarr_metadata::{Reshape, ReshapeDim};
+    ///
+    /// let rows = Reshape::new([ReshapeDim::InputDims(vec![0]), ReshapeDim::Auto]);
+    /// assert_eq!(rows.output_shape(&[3, 4, 5])?, [3, 20]);
+    /// let pairs = Reshape::new([ReshapeDim::Size(2), ReshapeDim::Auto]);
+    /// let error = pairs.output_shape(&[3, 3]).unwrap_err();
+    /// assert!(error.to_string().contains("the sizes divide 9, the elements of the input"));
+    /// # Ok::<(), zarr_metadata::MetadataError>(())
+    /// ```
+    pub fn output_shape(&self, input: &[u64]) -> Result<Vec<u64>> {
+        self.check(Input { data_type: None, rank: Some(input.len()) })?;
+        self.output_shape_of(input).member("shape")
+    }
+
+    fn output_shape_of(&self, input: &[u64]) -> Result<Vec<u64>> {
+        // As documents are read; a value may also be made by hand.
+        let named = self.shape.iter().flat_map(ReshapeDim::input_dims);
+        if !named.is_sorted_by(|a, b| a < b) {
+            let (found, allowed) = ("input dimensions that do not rise", "rising input dimensions");
+            return Err(MetadataError::unexpected(found, allowed).breaks(Rule::RESHAPE_INCREASING));
+        }
+        if self.shape.iter().filter(|dim| **dim == ReshapeDim::Auto).count() > 1 {
+            return Err(second_auto());
+        }
+        let elements = product(input)?;
+        let one = |dim: &ReshapeDim| match dim {
+            ReshapeDim::Size(size) => Ok(*size),
+            ReshapeDim::Auto => Ok(1),
+            ReshapeDim::InputDims(dims) => product(dims.iter().filter_map(|dim| input.get(*dim))),
+        };
+        let mut output = self.shape.iter().map(one).collect::<Result<Vec<_>>>()?;
+        let sizes = product(&output)?;
+        match self.shape.iter().position(|dim| *dim == ReshapeDim::Auto) {
+            Some(axis) => {
+                let rest = elements.checked_rem(sizes).filter(|rest| *rest == 0);
+                let quotient = rest.and_then(|_| elements.checked_div(sizes));
+                let quotient = quotient.ok_or_else(|| {
+                    let found = format!("-1 beside sizes whose product is {sizes}");
+                    let allowed = format!(
+                        "-1 only if the sizes divide {elements}, the elements of the input"
+                    );
+                    MetadataError::unexpected(found, allowed)
+                        .breaks(Rule::RESHAPE_DIVIDES)
+                        .in_element(axis)
+                })?;
+                if let Some(auto) = output.get_mut(axis) {
+                    *auto = quotient;
+                }
+            }
+            None if sizes != elements => {
+                let found = format!("{sizes} elements");
+                let allowed = format!("{elements}, the elements of the input");
+                return Err(
+                    MetadataError::unexpected(found, allowed).breaks(Rule::RESHAPE_ELEMENTS)
+                );
+            }
+            None => {}
+        }
+        for (axis, dim) in self.shape.iter().enumerate() {
+            check_place(dim, axis, &output, input).element(axis)?;
+        }
+        Ok(output)
+    }
+}
+
+/// The two constraints that tie an entry to the place of its input dimensions (SD-20). `[]` is a
+/// dimension of size 1 at any place (SD-22).
+fn check_place(dim: &ReshapeDim, axis: usize, output: &[u64], input: &[u64]) -> Result<()> {
+    let dims = dim.input_dims();
+    let (Some(first), Some(last)) = (dims.first(), dims.last()) else { return Ok(()) };
+    let after = |list: &[u64], at: usize| product(list.iter().skip(at.saturating_add(1)));
+    for (side, dim, found, allowed) in [
+        ("before", first, product(output.iter().take(axis))?, product(input.iter().take(*first))?),
+        ("after", last, after(output, axis)?, after(input, *last)?),
+    ] {
+        if found != allowed {
+            let found = format!("an output whose lengths {side} it have the product {found}");
+            let allowed = format!("{allowed}, as of the lengths {side} input dimension {dim}");
+            return Err(MetadataError::unexpected(found, allowed).breaks(Rule::RESHAPE_PLACE));
+        }
+    }
+    Ok(())
+}
+
+/// The product of lengths.
+fn product<'a>(lengths: impl IntoIterator<Item = &'a u64>) -> Result<u64> {
+    let mut lengths = lengths.into_iter();
+    let product = lengths.try_fold(1_u64, |product, length| product.checked_mul(*length));
+    product.ok_or_else(|| {
+        let allowed = "lengths whose product is less than 2^64";
+        MetadataError::unexpected("lengths whose product exceeds 64 bits", allowed)
+            .breaks(Rule::RESHAPE_OVERFLOW)
+    })
 }
 
 /// One output dimension of `reshape`.
@@ -58,6 +160,19 @@ pub enum ReshapeDim {
     Auto,
 }
 
+impl ReshapeDim {
+    fn input_dims(&self) -> &[usize] {
+        match self {
+            ReshapeDim::InputDims(dims) => dims,
+            ReshapeDim::Size(_) | ReshapeDim::Auto => &[],
+        }
+    }
+}
+
+fn second_auto() -> MetadataError {
+    MetadataError::unexpected("a second -1", "-1 at most once").breaks(Rule::RESHAPE_AUTO)
+}
+
 impl Configuration for Reshape {
     fn read(members: &mut Object<'_>, _: &mut Context<'_>) -> Result<Self> {
         const ALLOWED: &str = "an array with the size of each output dimension";
@@ -70,8 +185,7 @@ impl Configuration for Reshape {
             let dim = read_dim(raw, &mut last)?;
             if dim == ReshapeDim::Auto {
                 if has_auto {
-                    let error = MetadataError::unexpected("a second -1", "-1 at most once");
-                    return Err(error.breaks(Rule::RESHAPE_AUTO));
+                    return Err(second_auto());
                 }
                 has_auto = true;
             }

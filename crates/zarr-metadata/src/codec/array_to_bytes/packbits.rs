@@ -47,8 +47,9 @@ impl Packbits {
 }
 
 /// Where `packbits` stores the number of padding bits.
+///
+/// The enum is exhaustive, because the codec's text allows no fourth place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-#[non_exhaustive]
 pub enum PaddingEncoding {
     /// Nowhere.
     #[default]
