@@ -300,6 +300,50 @@ def test_losses_are_refused(store):
     assert array[3] == 0
 
 
+class Counting(MemoryStore):
+    """Counts the bytes that are read; zarr-kit does not know the class."""
+
+    taken = 0
+
+    async def get(self, key, prototype, byte_range=None):
+        return self._count(await super().get(key, prototype, byte_range))
+
+    def get_sync(self, key, *, prototype=None, byte_range=None):
+        return self._count(super().get_sync(key, prototype=prototype, byte_range=byte_range))
+
+    def _count(self, found):
+        self.taken += 0 if found is None else len(found)
+        return found
+
+
+PARTS = {
+    "list": lambda a: a.oindex[[1, 2, 13], :, [0, 3]],
+    "list of one axis": lambda a: a.oindex[[0, 15]],
+    "points": lambda a: a.vindex[[1, 2, 13], [3, 4, 0], [0, 0, 3]],
+    "mask": lambda a: a.oindex[np.arange(20) % 9 == 0, 1:2, :],
+    "slice": lambda a: a[3:5, 1],
+    "half": lambda a: a[:9],
+    "steps": lambda a: a[::6, 2],
+    "to the end": lambda a: a[16:],
+    "whole": lambda a: a[...],
+}
+
+
+@pytest.mark.parametrize("kind", PARTS)
+def test_no_more_of_shards_is_read_than_zarr_python_reads(kind):
+    store, expected = Counting(), values((20, 6, 5))
+    layout = {"chunks": (2, 3, 1), "shards": (8, 6, 5)}
+    array = zarr.create_array(store, shape=expected.shape, dtype="int16", **layout)
+    array[...] = expected
+    with zarr.config.set({"codec_pipeline.path": OWN}):
+        own = zarr.open_array(store, mode="r+")
+        store.taken = 0
+        wanted = PARTS[kind](own)
+        most, store.taken = store.taken, 0
+    np.testing.assert_array_equal(PARTS[kind](array), wanted)
+    assert 0 < store.taken <= most
+
+
 def test_damaged_chunks_are_errors(tmp_path):
     array = zarr.create_array(tmp_path / "a.zarr", shape=8, chunks=4, dtype="i2")
     array[...] = np.arange(8)

@@ -8,7 +8,8 @@ Arrays of a `zarr.storage.LocalStore` are read and written by zarr-kit, files in
 of an index expression of slices and integers in one call, directly from and to numpy's memory.
 Writes of parts of chunks take zarr-kit's locks, so that processes that write next to each other
 lose nothing. In all other stores, and for lists, masks and points, zarr-python fetches and stores
-the bytes, and zarr-kit encodes and decodes them. zarr-python handles everything
+the bytes, and zarr-kit encodes and decodes them; of a shard zarr-python fetches only the chunks
+that are needed, and decodes them. zarr-python handles everything
 else: other codecs, strings of variable length, Zarr version 2, memory that is not numpy's.
 
 Examples
@@ -370,7 +371,18 @@ class ZarrKitCodecPipeline(CodecPipeline):
             _dtypes.from_stored(elements, _chunks.data_type(batch[0][1].dtype))
             return (present,) * len(batch)
         pipeline = self._of_memory(spec for _, spec, *_ in batch)
-        return await pipeline.read(batch, out, drop_axes)
+        if pipeline is self.zarr or not self.zarr.supports_partial_decode:
+            return await pipeline.read(batch, out, drop_axes)
+        # One codec for the whole chain reads whole shards. Of others, zarr-python reads the chunks that
+        # it needs.
+        parts = [not _is_whole(item) for item in batch]
+        results: dict[int, GetResult] = {}
+        for reader, of_parts in ((pipeline, False), (self.zarr, True)):
+            numbers = [number for number, is_part in enumerate(parts) if is_part == of_parts]
+            if numbers:
+                read = await reader.read([batch[number] for number in numbers], out, drop_axes)
+                results.update(zip(numbers, read, strict=True))
+        return tuple(results[number] for number in range(len(batch)))
 
     async def write(
         self,
@@ -493,8 +505,13 @@ def _without_loss(item: Item) -> Item:
     have appended since, or that a resize has hidden, would be lost.
     """
     setter, spec, selection, place, is_complete = item
-    is_complete = is_complete and _chunks.region(selection, spec.shape) == _chunks.whole(spec.shape)
-    return setter, spec, selection, place, is_complete
+    return setter, spec, selection, place, is_complete and _is_whole(item)
+
+
+def _is_whole(item: Item) -> bool:
+    """Whether the item is all of a chunk, also what lies past the end of the array."""
+    _, spec, selection, *_ = item
+    return _chunks.region(selection, spec.shape) == _chunks.whole(spec.shape)
 
 
 def _numpy(buffer: NDBuffer) -> NDArray[Any] | None:
