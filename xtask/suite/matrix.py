@@ -1,8 +1,8 @@
 """Runs the suite with every implementation and writes the page of results.
 
-`matrix.py SUITE WORK PAGE OURS ZARRS`: `OURS` is the folder of zarr-kit's command, `ZARRS` the program
-of `xtask/peers/zarrs-writer`; `WORK` has the `node_modules`. `matrix.py SUITE WORK PAGE --page` only
-writes the page, from the results in `WORK`.
+`matrix.py SUITE WORK PAGE OURS ZARRS KIT`: `OURS` is the folder of zarr-kit's command, `ZARRS` the
+program of `xtask/peers/zarrs-writer`, `KIT` that of `xtask/peers/zarrs-kit`; `WORK` has the
+`node_modules`. `matrix.py SUITE WORK PAGE --page` only writes the page, from the results in `WORK`.
 """
 
 import collections
@@ -15,16 +15,18 @@ from importlib.metadata import version
 from pathlib import Path
 
 SECONDS = "60"
-NAMES = ("zarr-kit", "zarrs", "zarrs (Python)", "zarr-python", "TensorStore", "zarrita.js")
+KIT = "zarrs with zarr-kit's crates"
+NAMES = ("zarr-kit", "zarrs", KIT, "zarrs (Python)", "zarr-python", "TensorStore", "zarrita.js")
 WRITERS = {"zarr-kit": "zarr_kit", "zarr-python": "zarr_python", "TensorStore": "tensor_store"}
 BAD = ("wrong", "accepted", "died")
 
 
-def commands(ours, zarrs):
+def commands(ours, zarrs, kit):
     return {
         "zarr-kit": ["--adapter", "zarr_kit"],
         "zarrs": ["--read", f"{zarrs} --one {{store}}",
                   "--region", f"{zarrs} --one {{store}} {{start}} {{stop}}"],
+        KIT: ["--read", f"{kit} {{store}}", "--region", f"{kit} {{store}} {{start}} {{stop}}"],
         "zarrs (Python)": ["--adapter", "zarrs_python"],
         "zarr-python": ["--adapter", "zarr_python"],
         "TensorStore": ["--adapter", "tensor_store"],
@@ -41,14 +43,15 @@ def versions(work):
     packages = json.loads((root / "xtask/suite/package.json").read_text())["dependencies"]
     return {
         "zarr-kit": "of this repository", "zarrs": pinned.split('"')[0],
+        KIT: "as [plug-ins](from-zarrs.md#zarrs-with-these-crates)",
         "zarrs (Python)": version("zarrs"), "zarr-python": version("zarr"),
         "TensorStore": version("tensorstore"), "zarrita.js": packages["zarrita"],
     }
 
 
-def run(suite, work, ours, zarrs):
-    env = {**os.environ, "PATH": f"{ours}{os.pathsep}{os.environ['PATH']}"}
-    for name, words in commands(ours, zarrs).items():
+def run(suite, work, *programs):
+    env = {**os.environ, "PATH": f"{programs[0]}{os.pathsep}{os.environ['PATH']}"}
+    for name, words in commands(*programs).items():
         out = work / f"{name}.json"
         out.unlink(missing_ok=True)
         print(name, flush=True)

@@ -45,6 +45,8 @@ pub(crate) const PLAIN: &str = "fixtures/conformance/plain";
 
 /// The program with which the scripts write through zarrs: a separate workspace.
 const ZARRS_WRITER: &str = "xtask/peers/zarrs-writer";
+/// Where programs with zarrs are built.
+pub(crate) const PEERS: &str = "target/peers";
 
 const MANIFEST: &str = "MANIFEST.json";
 
@@ -174,7 +176,7 @@ pub(crate) fn zarrs_writer() -> Result<PathBuf, String> {
 }
 
 fn build_zarrs_writer(features: &[&str]) -> Result<PathBuf, String> {
-    let built = root().join("target/peers");
+    let built = root().join(PEERS);
     step(
         Command::new(env!("CARGO"))
             .args(["build", "--quiet", "--locked", "--target-dir"])

@@ -6,7 +6,7 @@
 use std::fs;
 use std::process::Command;
 
-use crate::conformance::fixtures::zarrs_writer;
+use crate::conformance::fixtures::{PEERS, zarrs_writer};
 use crate::run::{Outcome, cargo, commit, root, step, write};
 use crate::venv;
 
@@ -14,6 +14,9 @@ use crate::venv;
 const REQUIREMENTS: &str = "xtask/suite/requirements.txt";
 /// The folder with the exact versions of the packages for JavaScript.
 const PACKAGES: &str = "xtask/suite";
+/// The plug-ins for zarrs, which its own workspace has, and where they are built.
+const OF_ZARRS_KIT: [&str; 4] =
+    ["--manifest-path", "xtask/peers/zarrs-kit/Cargo.toml", "--target-dir", PEERS];
 
 /// Builds or installs every implementation and runs `xtask/suite/matrix.py`.
 pub(crate) fn suite(arguments: &[String]) -> Outcome {
@@ -37,11 +40,21 @@ pub(crate) fn suite(arguments: &[String]) -> Outcome {
     }
     step(Command::new("npm").args(["ci", "--silent", "--prefix"]).arg(&work))?;
     let zarrs = zarrs_writer()?;
+    let kit = [&["build", "--quiet", "--locked", "--example", "read"], &OF_ZARRS_KIT[..]].concat();
+    cargo(&kit, &[])?;
     cargo(&["build", "--quiet", "--locked", "--package", "zarr-cli"], &[])?;
     for script in ["by_command.py", "planted.py"] {
         let script = root().join("xtask/suite").join(script);
         step(Command::new(&python).arg(script).arg(&suite).arg(&work))?;
     }
     write("target/suite/commit", &commit()?)?;
-    step(matrix.arg(root().join("target/debug")).arg(zarrs))
+    matrix.arg(root().join("target/debug")).arg(zarrs);
+    step(matrix.arg(root().join(PEERS).join("debug/examples/read")))
+}
+
+/// `cargo xtask check --full`: zarrs with our crates as plug-ins, by its tests.
+pub(crate) fn zarrs_kit() -> Outcome {
+    let clippy = ["clippy", "--quiet", "--locked", "--all-targets"];
+    cargo(&[&clippy, &OF_ZARRS_KIT[..], &["--", "-D", "warnings"]].concat(), &[])?;
+    cargo(&[&["test", "--quiet", "--locked"], &OF_ZARRS_KIT[..]].concat(), &[])
 }
