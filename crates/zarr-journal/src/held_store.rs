@@ -149,12 +149,8 @@ impl Layer for HeldStore {
         if self.only_missing && self.inner().head(key)?.is_some() {
             return Ok(zarr_store::PutFrom::Copied);
         }
+        // No server copies on a condition.
         let put = || self.inner().put_from(key, from, from_key, expected, sharing);
-        if self.hold.means == Means::Conditions {
-            // No server copies on a condition.
-            self.hold.look_sometimes(key.as_str())?;
-            return put();
-        }
         self.pass(Operation::Put, key.as_str(), put)
     }
 

@@ -20,6 +20,7 @@ pub struct Hold {
     texts: Vec<Vec<u8>>,
     pub(crate) means: Means,
     puts: AtomicU64,
+    puts_per_look: u64,
 }
 
 /// What keeps a run that was overtaken from changing objects.
@@ -46,6 +47,27 @@ impl Hold {
         marker: Key,
         texts: Vec<Vec<u8>>,
     ) -> Result<Arc<Self>, StoreError> {
+        Self::with_looks(store, marker, texts, PUTS_PER_LOOK)
+    }
+
+    /// As [`new`](Self::new), for work with few puts: the marker is read after each one on a condition.
+    ///
+    /// # Errors
+    /// As for [`new`](Self::new).
+    pub fn looking_after_each_put(
+        store: &Arc<dyn Store>,
+        marker: Key,
+        texts: Vec<Vec<u8>>,
+    ) -> Result<Arc<Self>, StoreError> {
+        Self::with_looks(store, marker, texts, 1)
+    }
+
+    fn with_looks(
+        store: &Arc<dyn Store>,
+        marker: Key,
+        texts: Vec<Vec<u8>>,
+        puts_per_look: u64,
+    ) -> Result<Arc<Self>, StoreError> {
         let can = store.capabilities();
         let means = if can.uncommitted {
             Means::Session
@@ -57,7 +79,7 @@ impl Hold {
             Means::Look
         };
         let store = Arc::clone(store);
-        Ok(Arc::new(Self { store, marker, texts, means, puts: AtomicU64::new(0) }))
+        Ok(Arc::new(Self { store, marker, texts, means, puts: AtomicU64::new(0), puts_per_look }))
     }
 
     /// Whether no object of an overtaken run can come after another run has taken over. Otherwise an
@@ -99,8 +121,8 @@ impl Hold {
 
     /// Looks at the marker once in a while.
     pub(crate) fn look_sometimes(&self, name: &str) -> Result<(), StoreError> {
-        match self.puts.fetch_add(1, Ordering::Relaxed) % PUTS_PER_LOOK {
-            0 => self.check(name),
+        match self.puts.fetch_add(1, Ordering::Relaxed).checked_rem(self.puts_per_look) {
+            Some(0) => self.check(name),
             _ => Ok(()),
         }
     }

@@ -140,10 +140,19 @@ impl<'a> LockedDocument<'a> {
         if !crate::store::step!("document: unique bytes of an append") {
             return self.put_text(text);
         }
-        let random = RandomState::new().hash_one(text);
-        let space = |bit: u32| if random.rotate_right(bit) & 1 == 0 { ' ' } else { '\t' };
-        let spaces: String = (0..u64::BITS).map(space).collect();
-        self.put_text(&format!("{text}\n{spaces}\n"))
+        self.put_text(&unique(text))
+    }
+
+    /// Puts the same document with unique white space at its end, if only conditions exclude others: a
+    /// put of another process on the condition of the bytes before fails then. The lock is given back.
+    ///
+    /// # Errors
+    /// As for [`put`](LockedDocument::put).
+    pub fn renew(self) -> Result<(), ArrayError> {
+        match self.expected {
+            Some(_) => self.put_text(&unique(self.current.json().trim_end())),
+            None => Ok(()),
+        }
     }
 
     fn put_text(&self, text: &str) -> Result<(), ArrayError> {
@@ -167,4 +176,12 @@ impl<'a> LockedDocument<'a> {
     fn stale(&self) -> ArrayError {
         ArrayError::Stale { path: node::display(self.array.prefix()) }
     }
+}
+
+/// The text of a document with unique white space at its end.
+fn unique(text: &str) -> String {
+    let random = RandomState::new().hash_one(text);
+    let space = |bit: u32| if random.rotate_right(bit) & 1 == 0 { ' ' } else { '\t' };
+    let spaces: String = (0..u64::BITS).map(space).collect();
+    format!("{text}\n{spaces}\n")
 }

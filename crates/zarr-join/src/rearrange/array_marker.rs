@@ -51,8 +51,9 @@ impl ArrayMarker {
         Self { home, step, share: None }
     }
 
+    /// Puts the marker of an array that is rearranged with a group, which has the marker of the run.
     pub(super) fn put(&self, store: &dyn Store, key: &Key) -> Result<(), ArrayError> {
-        Ok(store.put(key, self.text().as_bytes())?)
+        Ok(store.put(key, self.text(None).as_bytes())?)
     }
 
     fn read(members: &Members) -> Option<Self> {
@@ -70,14 +71,17 @@ impl ArrayMarker {
         Some(Self { home, step, share })
     }
 
-    fn text(&self) -> String {
+    /// Its text, with the number of the run.
+    pub(super) fn text(&self, run: Option<&str>) -> String {
         let step = match self.step {
             Step::Leaving => "\"leaving\"",
             Step::Returning => "\"returning\"",
         };
         let own = [("chunk_key_encoding", self.home.to_json()), ("step", step.to_owned())];
+        let run = run.map(|run| ("run", format!("\"{run}\"")));
         let share = self.share.as_ref().map(|share| share.members());
-        marker_text(NAME, &own.into_iter().chain(share.into_iter().flatten()).collect::<Vec<_>>())
+        let members = own.into_iter().chain(run).chain(share.into_iter().flatten());
+        marker_text(NAME, &members.collect::<Vec<_>>())
     }
 }
 
@@ -107,7 +111,8 @@ mod tests {
                         Some(&marker)
                     );
                     let json: serde_json::Value =
-                        serde_json::from_str(&marker.text()).expect("is JSON");
+                        serde_json::from_str(&marker.text(Some("ab"))).expect("is JSON");
+                    assert_eq!(json["unfinished_rearrangement"]["run"], "ab");
                     assert!(json["unfinished_rearrangement"]["step"].is_string());
                 }
                 // Numbers of any length: no key of one encoding is a key of the other.
@@ -130,7 +135,7 @@ mod tests {
             assert!(error.contains("zarr-kit-rearrange.json is not understood"), "{error}");
         }
         let home = ChunkKeyEncoding::Default { separator: Separator::Slash };
-        let later = ArrayMarker::alone(home, Step::Leaving).text();
+        let later = ArrayMarker::alone(home, Step::Leaving).text(None);
         let later = later.replace("\"version\": 1", "\"version\": 2");
         store.put(&key, later.as_bytes()).expect("puts");
         let error = ArrayMarker::at(&store, &root).expect_err("is a later one").to_string();

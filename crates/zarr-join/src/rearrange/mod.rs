@@ -15,6 +15,7 @@ mod marker_json;
 mod moves;
 mod planning;
 mod repair;
+mod run;
 mod steps;
 
 use std::ops::Range;

@@ -7,6 +7,7 @@ use zarr_array::{Extent, LockedDocument};
 use super::Repair;
 use super::array_marker::{ArrayMarker, Step};
 use super::group::repair_group_of;
+use super::run::Run;
 use super::steps::{CopyCounter, checked, leave, return_to_own_keys};
 
 /// Undoes or completes a rearrangement of the array that was interrupted, `None` if there is none.
@@ -26,6 +27,7 @@ pub fn repair(array: &Array) -> Result<Option<Repair>, ArrayError> {
         return Ok(Some(repair));
     }
     let array = checked(array);
+    let run = Run::of_array(&array, marker.home)?;
     let document = LockedDocument::lock(&array, Extent::Chunks)?;
     // another process may have repaired it before the lock was given.
     let Some(ArrayMarker { home, step, .. }) = ArrayMarker::at(&**array.store(), array.prefix())?
@@ -34,10 +36,13 @@ pub fn repair(array: &Array) -> Result<Option<Repair>, ArrayError> {
     };
     if step == Step::Leaving && array.layout().key_encoding() == home {
         zarr_array::store::reached!("repair: what is left is removed");
-        leave(&array)?;
+        run.take_over(|run| ArrayMarker::alone(home, step).text(run))?;
+        document.renew()?;
+        leave(&run.held(&array))?;
         return Ok(Some(Repair::Undone));
     }
-    drop(document);
-    return_to_own_keys(&[array], None, &[], &CopyCounter::new(0, &|_| {}))?;
+    run.take_over(|run| ArrayMarker::alone(home, step).text(run))?;
+    document.renew()?;
+    return_to_own_keys(&run, &[array], None, &[], &CopyCounter::new(0, &|_| {}))?;
     Ok(Some(Repair::Completed))
 }

@@ -20,6 +20,7 @@ use zarr_metadata::{ArrayMetadata, ChunkKeyEncoding};
 use super::array_marker::{ArrayMarker, Step, away};
 use super::group::GroupMarker;
 use super::moves::{ChunkMove, Moves};
+use super::run::Run;
 use super::{RearrangeProgress, Rearrangement};
 use crate::rearrange::error::{RearrangeError, refused};
 
@@ -68,6 +69,7 @@ impl Rearrangement {
         let array = checked(&self.array);
         // A group that cannot be written is found out now, and not half-way.
         refresh_groups(slice::from_ref(&array))?;
+        let run = Run::of_array(&array, array.layout().key_encoding())?;
         let document = LockedDocument::lock(&array, Extent::Chunks)?;
         self.refuse_unfinished()?;
         node::refuse_unfinished_above(array.store(), [array.prefix()])?;
@@ -77,10 +79,10 @@ impl Rearrangement {
         if in_place {
             self.in_place(&array, document, &moves, &counter)?;
         } else {
-            self.by_other_keys(&array, &document, &moves, &counter)?;
+            self.by_other_keys(&run, &array, &document, &moves, &counter)?;
             drop(document);
             let gone = self.gone()?.with_store(array.store().clone());
-            return_to_own_keys(&[gone], None, slice::from_ref(self), &counter)?;
+            return_to_own_keys(&run, &[gone], None, slice::from_ref(self), &counter)?;
         }
         Ok(self.rearranged.clone())
     }
@@ -123,26 +125,26 @@ impl Rearrangement {
 
     fn by_other_keys(
         &self,
+        run: &Run,
         array: &Array,
         document: &LockedDocument<'_>,
         moves: &Moves,
         counter: &CopyCounter<'_>,
     ) -> Result<(), ArrayError> {
-        let store = &**array.store();
         let home = array.layout().key_encoding();
-        let marker = ArrayMarker::alone(home, Step::Leaving);
-        let marker_key = array.prefix().key(MARKER)?;
         let gone = self.gone()?;
-        marker.put(store, &marker_key)?;
+        run.begin(|run| ArrayMarker::alone(home, Step::Leaving).text(run))?;
+        let array = &run.held(array);
         let copied = self.copy(array, &moves.moves, gone.layout(), counter);
         if let Err(error) = copied.and_then(|copied| self.check_all(moves, &copied)) {
             zarr_array::store::reached!("rearrange: undone at once");
             // As if the process had ended here, if they cannot be removed.
             let removed = remove_encoded(array, gone.layout().key_encoding());
-            let _stays = removed.and_then(|()| Ok(store.delete(&marker_key)?));
+            let _stays = removed.and_then(|()| run.end());
             return Err(error);
         }
         // A failure does not tell whether the document was put. So everything stays.
+        run.check()?;
         put(document, gone.metadata())
     }
 
@@ -238,6 +240,7 @@ pub(super) fn put(
 /// Documents are unlocked while consolidated metadata follows. Chunks are removed after that, so
 /// that no reader finds them by it any more. `plans` has the spelling of the new documents.
 pub(super) fn return_to_own_keys(
+    run: &Run,
     arrays: &[Array],
     group: Option<&Prefix>,
     plans: &[Rearrangement],
@@ -245,19 +248,19 @@ pub(super) fn return_to_own_keys(
 ) -> Result<(), ArrayError> {
     refresh_groups(arrays)?;
     let documents = lock_all(arrays, group)?;
-    if zarr_array::store::step!("rearrange: look at the group before chunks return")
-        && !is_returning(arrays, group)?
+    if zarr_array::store::step!("rearrange: look at the marker before chunks return")
+        && !is_returning(run, arrays, group)?
     {
         return Ok(());
     }
     for (number, (array, document)) in arrays.iter().zip(&documents).enumerate() {
-        copy_back(array, document, plans.get(number), counter)?;
+        copy_back(run, array, document, plans.get(number), counter)?;
     }
     drop(documents);
     refresh_groups(arrays)?;
     let documents = lock_all(arrays, group)?;
-    if zarr_array::store::step!("rearrange: look at the group before chunks are removed")
-        && !is_returning(arrays, group)?
+    if zarr_array::store::step!("rearrange: look at the marker before chunks are removed")
+        && !is_returning(run, arrays, group)?
     {
         return Ok(());
     }
@@ -265,14 +268,14 @@ pub(super) fn return_to_own_keys(
         let array = array.with_document(document.current().clone())?;
         let now = array.layout().key_encoding();
         match ArrayMarker::at(&**array.store(), array.prefix())? {
-            Some(ArrayMarker { home, step: Step::Returning, .. }) if home == now => leave(&array)?,
+            Some(ArrayMarker { home, step: Step::Returning, .. }) if home == now => {
+                leave(&run.held(&array))?;
+            }
             _ => {}
         }
     }
-    match (arrays.first(), group) {
-        (Some(array), Some(group)) => GroupMarker::remove(&**array.store(), group),
-        _ => Ok(()),
-    }
+    // That of an array went with its chunks.
+    run.end()
 }
 
 /// Locks the documents of arrays of one store, together with the marker of their group, and reads them.
@@ -294,13 +297,17 @@ pub(super) fn keys_of(arrays: &[Array], group: Option<&Prefix>) -> Result<Vec<Ke
     documents.chain(group.map(|group| Ok(group.key(MARKER)?))).collect()
 }
 
-/// Whether the arrays are still to return, as far as the marker of their group says, in which this is
-/// recorded.
-fn is_returning(arrays: &[Array], group: Option<&Prefix>) -> Result<bool, ArrayError> {
+/// Whether the arrays are still to return: another process may have completed that while the documents
+/// were unlocked. The marker of a group records that they return.
+fn is_returning(run: &Run, arrays: &[Array], group: Option<&Prefix>) -> Result<bool, ArrayError> {
+    if !run.goes_on()? {
+        return Ok(false);
+    }
     let (Some(array), Some(group)) = (arrays.first(), group) else { return Ok(true) };
-    let store = &**array.store();
-    match GroupMarker::at(store, group)? {
-        Some(GroupMarker::Switching) => GroupMarker::Returning.put(store, group).map(|()| true),
+    match GroupMarker::at(&**array.store(), group)? {
+        Some(GroupMarker::Switching) => {
+            run.step(|run| GroupMarker::Returning.text(run)).map(|()| true)
+        }
         Some(GroupMarker::Returning) => Ok(true),
         Some(GroupMarker::Leaving) | None => Ok(false),
     }
@@ -309,14 +316,16 @@ fn is_returning(arrays: &[Array], group: Option<&Prefix>) -> Result<bool, ArrayE
 /// Copies the chunks of an array back to keys of its own encoding, unless the locked document names
 /// that already, and puts the document that does.
 fn copy_back(
+    run: &Run,
     array: &Array,
     document: &LockedDocument<'_>,
     plan: Option<&Rearrangement>,
     counter: &CopyCounter<'_>,
 ) -> Result<(), ArrayError> {
-    let array = &array.with_document(document.current().clone())?;
+    let array = &run.held(&array.with_document(document.current().clone())?);
     let (store, prefix) = (&**array.store(), array.prefix());
-    let Some(ArrayMarker { home, .. }) = ArrayMarker::at(store, prefix)? else { return Ok(()) };
+    let found = ArrayMarker::at(store, prefix)?;
+    let Some(ArrayMarker { home, share, .. }) = found else { return Ok(()) };
     let now = array.layout().key_encoding();
     if now == home {
         return Ok(());
@@ -337,7 +346,11 @@ fn copy_back(
     };
     let metadata =
         planned.map_err(|cause| ArrayError::Metadata { key: node::metadata_key(prefix), cause })?;
-    ArrayMarker::alone(home, Step::Returning).put(store, &marker_key)?;
+    let returning = ArrayMarker { home, step: Step::Returning, share };
+    match run.is_at(&marker_key) {
+        true => run.step(|run| ArrayMarker::alone(home, Step::Returning).text(run))?,
+        false => returning.put(store, &marker_key)?,
+    }
     remove_encoded(array, home)?;
     let layout = ChunkLayout::new(prefix, &metadata)?;
     let mut chunks = Vec::new();
@@ -350,6 +363,7 @@ fn copy_back(
         counter.done();
         Ok::<_, ArrayError>(())
     })?;
+    run.check()?;
     document.put(&metadata)
 }
 

@@ -4,6 +4,7 @@
 mod ends;
 mod groups;
 mod oracle;
+mod overtaken;
 mod refused;
 
 use std::num::NonZeroUsize;
@@ -13,6 +14,7 @@ use zarr_array::store::{Prefix, Store};
 use zarr_array::{Array, Selection};
 use zarr_check::{CheckOptions, check};
 use zarr_metadata::ArrayMetadata;
+use zarr_store_tests::Objects;
 
 /// The whole array, one row of bytes per index of the axis.
 fn rows(array: &Array, axis: usize) -> Vec<Vec<u8>> {
@@ -87,6 +89,16 @@ fn found(store: &Arc<dyn Store>) -> Vec<&'static str> {
     // The arrays lack chunks on purpose, before and after.
     ids.retain(|id| *id != "few-missing-chunks");
     ids
+}
+
+/// The objects of a store, documents without white space at their ends: a repair puts other bytes.
+fn objects(store: &dyn Store) -> Objects {
+    let objects = zarr_store_tests::objects(store).into_iter();
+    let trimmed = objects.map(|(key, bytes)| match key.ends_with("zarr.json") {
+        true => (key, bytes.trim_ascii_end().to_vec()),
+        false => (key, bytes),
+    });
+    trimmed.collect()
 }
 
 /// An empty store of a client of object storage.

@@ -10,6 +10,7 @@ use zarr_array::unfinished::REARRANGE_MARKER as MARKER;
 
 use super::super::array_marker::{ArrayMarker, Step};
 use super::super::moves::Moves;
+use super::super::run::Run;
 use super::super::steps::{
     CopyCounter, Report, checked, leave, lock_all, put, refresh_groups, return_to_own_keys,
 };
@@ -52,6 +53,7 @@ impl GroupRearrangement {
         let arrays: Vec<Array> = self.arrays.iter().map(|plan| checked(&plan.array)).collect();
         // A group that cannot be written is found out now, and not half-way.
         refresh_groups(&arrays)?;
+        let run = Run::of_group(self.group.store(), prefix)?;
         let documents = lock_all(&arrays, Some(prefix))?;
         if GroupMarker::at(store, prefix)?.is_some() {
             return Err(refused(prefix, RearrangeError::Unfinished));
@@ -68,19 +70,21 @@ impl GroupRearrangement {
         let total =
             counts.fold(0_u64, |sum, RearrangeCounts { copies, .. }| sum.saturating_add(copies));
         let counter = CopyCounter::new(total, progress);
-        GroupMarker::Leaving.put(store, prefix)?;
-        if let Err(error) = self.leave(&arrays, &all, &counter) {
+        run.begin(|run| GroupMarker::Leaving.text(run))?;
+        let held: Vec<Array> = arrays.iter().map(|array| run.held(array)).collect();
+        if let Err(error) = self.leave(&held, &all, &counter) {
             // As if the process had ended here, if they cannot be removed.
-            let left = arrays.iter().try_for_each(|array| undo(array, prefix));
-            let _stays = left.and_then(|()| GroupMarker::remove(store, prefix));
+            let left = held.iter().try_for_each(|array| undo(array, prefix));
+            let _stays = left.and_then(|()| run.end());
             return Err(error);
         }
-        GroupMarker::Switching.put(store, prefix)?;
+        run.step(|run| GroupMarker::Switching.text(run))?;
         for (document, (_, gone, _)) in documents.iter().zip(&all) {
+            run.check()?;
             put(document, gone.metadata())?;
         }
         drop(documents);
-        return_to_own_keys(&arrays, Some(prefix), &self.arrays, &counter)
+        return_to_own_keys(&run, &arrays, Some(prefix), &self.arrays, &counter)
     }
 
     /// Marks all arrays, and copies their chunks to keys of the other encoding.

@@ -9,6 +9,7 @@ use zarr_array::store::{Links, LockGuard, Prefix};
 use zarr_array::{Extent, LockedDocument};
 
 use super::super::array_marker::{ArrayMarker, Step};
+use super::super::run::Run;
 use super::super::steps::{CopyCounter, checked, keys_of, put, remove, return_to_own_keys};
 use super::super::{Placed, Rearrangement, Repair};
 use super::arrays_below;
@@ -32,6 +33,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
     if GroupMarker::at(store, prefix)?.is_none() {
         return Ok(None);
     }
+    let run = Run::of_group(group.store(), prefix)?;
     let mut arrays = marked_arrays(group)?;
     loop {
         let keys = keys_of(&arrays, Some(prefix))?;
@@ -40,7 +42,7 @@ pub fn repair_group(group: &Group) -> Result<Option<Repair>, ArrayError> {
         let found = marked_arrays(group)?;
         let is_compared = zarr_array::store::step!("repair of a group: arrays under the lock");
         if !is_compared || found.iter().map(Array::prefix).eq(arrays.iter().map(Array::prefix)) {
-            return repair_locked(group, &found, guard);
+            return repair_locked(&run, group, &found, guard);
         }
         // Another process went on before the locks were given.
         arrays = found;
@@ -61,16 +63,24 @@ fn marked_arrays(group: &Group) -> Result<Vec<Array>, ArrayError> {
 
 /// Undoes or completes it; `guard` holds the locks of the arrays' documents and of the group's marker.
 fn repair_locked(
+    run: &Run,
     group: &Group,
     arrays: &[Array],
     guard: Arc<LockGuard>,
 ) -> Result<Option<Repair>, ArrayError> {
     let (store, prefix) = (&**group.store(), group.prefix());
     let Some(reached) = GroupMarker::at(store, prefix)? else { return Ok(None) };
+    run.take_over(|run| reached.text(run))?;
+    // Where no lock excludes the run before, it may be about to put one.
+    for array in arrays {
+        let document = LockedDocument::within(Arc::clone(&guard), array, Extent::Chunks)?;
+        document.refuse_stale()?;
+        document.renew()?;
+    }
     if reached == GroupMarker::Leaving {
         zarr_array::store::reached!("repair of a group: undone");
-        arrays.iter().try_for_each(|array| undo(array, prefix))?;
-        GroupMarker::remove(store, prefix)?;
+        arrays.iter().try_for_each(|array| undo(&run.held(array), prefix))?;
+        run.end()?;
         return Ok(Some(Repair::Undone));
     }
     for array in arrays {
@@ -80,14 +90,16 @@ fn repair_locked(
             && array.layout().key_encoding() == home
         {
             zarr_array::store::reached!("repair of a group: an array follows");
-            put(&document, copy_again(array, &share)?.metadata())?;
+            let again = copy_again(&run.held(array), &share)?;
+            run.check()?;
+            put(&document, again.metadata())?;
         }
     }
     if arrays.is_empty() {
-        GroupMarker::remove(store, prefix)?;
+        run.end()?;
     }
     drop(guard);
-    return_to_own_keys(arrays, Some(prefix), &[], &CopyCounter::new(0, &|_| {}))?;
+    return_to_own_keys(run, arrays, Some(prefix), &[], &CopyCounter::new(0, &|_| {}))?;
     zarr_array::store::reached!("repair of a group: completed");
     Ok(Some(Repair::Completed))
 }

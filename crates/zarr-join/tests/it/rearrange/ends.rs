@@ -10,9 +10,9 @@ use zarr_array::store::{
 use zarr_array::{Array, ArrayError, Group, Truncation};
 use zarr_join::rearrange::{Rearrangement, Repair, Span, repair};
 use zarr_metadata::GroupMetadata;
-use zarr_store_tests::{Objects, folder_in_memory, objects, restore, sampled};
+use zarr_store_tests::{Objects, folder_in_memory, restore, sampled};
 
-use super::{BYTES, SLASH, document, filled, found, rectilinear, regular, rows};
+use super::{BYTES, SLASH, document, filled, found, objects, rectilinear, regular, rows};
 
 fn at() -> Prefix {
     Prefix::new("a").expect("a prefix")
