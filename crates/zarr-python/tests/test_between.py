@@ -32,7 +32,7 @@ def test_consolidated_metadata_has_the_groups_between(tmp_path: Path) -> None:
     zarr.consolidate_metadata(str(tmp_path))
     group.create_array("2015/rain", shape=3, dtype="f4")
     assert zarr_kit.open(tmp_path).check().is_clean
-    assert set(zarr_kit.open_group(tmp_path, consolidated=True)["2015"]) == {"rain"}
+    assert set(zarr_kit.open_group(tmp_path, use_consolidated=True)["2015"]) == {"rain"}
 
 
 def test_a_group_that_exists_is_kept(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ def test_codecs_in_all_forms_are_read_by_zarr_python(tmp_path, arguments, shards
         ({"zarr_format": 2}, "version 3"),
         ({"order": "F"}, "C order"),
         ({"serializer": None, "filters": None, "compressors": None}, "codec|serializer"),
-        ({"shape": 3}, "shape: that of data"),
+        ({"shape": 3}, "shape: 3 is not that of data"),
     ],
     ids=str,
 )
@@ -256,3 +256,96 @@ def test_functions_take_open_groups():
         zarr_kit.group(root, path="in/a")
     assert sorted(zarr_kit.consolidate_metadata(root)) == ["in"]
     assert zarr_kit.group(root, path="in")["a"][:].tolist() == [0, 1, 2]
+
+
+def test_the_place_is_store_in_every_function():
+    """As in zarr-python, by name or first; `create` takes the shape first as well."""
+    made = {}
+    group = zarr_kit.open_group(store=made, attributes={"units": "m"}, zarr_format=3)
+    assert zarr_kit.create(shape=(4,), store=made, path="a").dtype == np.float64
+    assert zarr_kit.create((4,), store=made, path="b", dtype="i2", data=[1, 2, 3, 4])[:].tolist() == [1, 2, 3, 4]
+    assert zarr_kit.create_group(store=made, path="g", zarr_format=3).path == "g"
+    assert zarr_kit.open(store=made, path=None) == group and group.attrs["units"] == "m"
+    assert zarr_kit.open(store=made, path="c", mode="w", shape=3).dtype == np.float64
+    assert zarr_kit.check(store=made).is_clean
+    zarr_kit.delete(store=made, path="g")
+    assert sorted(zarr_kit.Group.open(made)) == ["a", "b", "c"]
+    assert zarr_kit.Array.open(made, "b").shape == (4,)
+    assert zarr_kit.Group.from_store({}, attributes={"x": 1}).attrs["x"] == 1
+    with pytest.raises(TypeError, match="given twice"):
+        zarr_kit.create("memory:", shape=3, store={})
+
+
+@pytest.mark.parametrize("create", [zarr_kit.create, zarr_kit.create_array, zarr_kit.open_array, zarr_kit.zeros])
+def test_unknown_arguments_are_named(create):
+    first = {} if create is not zarr_kit.open_array else {"mode": "w"}
+    with pytest.raises(TypeError, match="unexpected argument 'chunk'"):
+        create(shape=3, dtype="i2", chunk=2, **first)
+
+
+def test_modes_of_create():
+    made = {}
+    zarr_kit.create(3, store=made)
+    for mode in (None, "a", "r+", "w-"):
+        with pytest.raises(FileExistsError):
+            zarr_kit.create(4, store=made, mode=mode)
+    assert zarr_kit.create(4, store=made, mode="w").shape == (4,)
+    with pytest.raises(ValueError, match="mode: an array is created"):
+        zarr_kit.create(4, store=made, mode="r")
+
+
+@pytest.mark.parametrize("wrong", ["text", b"bytes", 3, None, {"a": 1}])
+def test_save_writes_nothing_if_one_is_not_an_array(wrong):
+    made = {}
+    zarr_kit.save(made, np.arange(3))
+    before = dict(made)
+    with pytest.raises(TypeError, match="save: b is an array"):
+        zarr_kit.save(made, a=np.arange(2), b=wrong)
+    assert dict(made) == before
+
+
+def test_children_are_read_side_by_side():
+    """A store that takes 50 ms for each object: ten children take less than ten times that."""
+    from zarr.testing.store import LatencyStore
+
+    made = zarr.storage.MemoryStore()
+    group = zarr_kit.create_group(made)
+    for number in range(10):
+        group.create_group(f"g{number}")
+    running, most = [0], [0]
+
+    class Counting(LatencyStore):
+        async def get(self, key, *args, **kwargs):
+            running[0] += 1
+            most[0] = max(most[0], running[0])
+            try:
+                return await super().get(key, *args, **kwargs)
+            finally:
+                running[0] -= 1
+
+    found = zarr_kit.open_group(Counting(made, get_latency=0.05))
+    assert [name for name, _ in found.groups()] == [f"g{number}" for number in range(10)]
+    assert most[0] > 3
+
+
+def test_buffers_of_zarr_python_receive_selections(both):
+    from zarr.core.buffer import default_buffer_prototype
+
+    ours, theirs = both
+    out = default_buffer_prototype().nd_buffer.empty(shape=ours.shape, dtype=ours.dtype)
+    ours.get_basic_selection(Ellipsis, out=out)
+    np.testing.assert_array_equal(out.as_numpy_array(), VALUES)
+    with pytest.raises(TypeError, match="out is a numpy array, not list"):
+        ours.get_basic_selection(Ellipsis, out=[0])
+
+
+def test_types_of_zarr_python(both):
+    from zarr.dtype import Float32, FixedLengthUTF32
+
+    group = zarr_kit.create_group("memory:")
+    assert group.create_array("f", shape=2, dtype=Float32()).dtype == np.float32
+    assert group.create_array("u", shape=2, dtype=FixedLengthUTF32(length=3)).dtype == np.dtype("U3")
+    assert group.get_array("f").shape == (2,)
+    for wrong, kind in (("f", "get_group"), ("missing", "get_array")):
+        with pytest.raises((TypeError, KeyError)):
+            getattr(group, kind)(wrong)

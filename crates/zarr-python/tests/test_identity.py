@@ -183,7 +183,7 @@ def test_pickles_keep_every_setting_and_argument(tmp_path, monkeypatch):
 def test_groups_trust_the_same_metadata_after_a_pickle_and_a_refresh(root):
     zarr_kit.xarray.to_zarr(xarray.Dataset({"u": ("x", [1.5])}), root, group="inner/deep", consolidated=True)
     given = root["inner/deep/u"].attrs
-    found = zarr_kit.open_group(root.url, consolidated=True)
+    found = zarr_kit.open_group(root.url, use_consolidated=True)
     given["units"] = "K"
     hidden = f"{root.url}/inner/deep/u/zarr.json"
     os.rename(hidden, f"{hidden}-hidden")

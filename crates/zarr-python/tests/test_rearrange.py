@@ -221,7 +221,7 @@ def test_groups_above_follow_before_old_chunks_are_removed(opened, tmp_path):
     node.rearrange([slice(2, 6)], **axis)
     names = [name for name in names() if not name.startswith(".")]
     assert names[0] == "zarr.json" and set(names[1:]) >= {"0", "1", "2"}
-    assert zarr_kit.open_group(tmp_path / "g.zarr", consolidated=True)["inner/a"][:].tolist() == [3, 4, 5, 6]
+    assert zarr_kit.open_group(tmp_path / "g.zarr", use_consolidated=True)["inner/a"][:].tolist() == [3, 4, 5, 6]
     assert top.check().is_clean
 
 

@@ -408,7 +408,7 @@ def test_consolidated_metadata_is_used_if_asked_for(tmp_path):
     xr.testing.assert_identical(found, tree)
     part = open_kit(tmp_path / "a.zarr", group="in", consolidated=True)
     xr.testing.assert_identical(part, tree["in"].to_dataset())
-    group = zarr_kit.open_group(tmp_path / "a.zarr", consolidated=True)
+    group = zarr_kit.open_group(tmp_path / "a.zarr", use_consolidated=True)
     assert list(group["in"]) == ["day", "rain"] and group["in/rain"].shape == (120, 7)
     assert list(zarr_kit.open_group(tmp_path / "a.zarr")) == []
 

@@ -107,8 +107,8 @@ def __dir__() -> list[str]:
 
 
 def open(
-    url: _store.Url | None = None,
-    path: str = "",
+    store: _store.Url | None = None,
+    path: str | None = "",
     *,
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
@@ -120,7 +120,7 @@ def open(
 
     Parameters
     ----------
-    url
+    store
         A folder, or a URL: ``file:``, ``s3:``, ``gs:``, ``az:``, ``https:``, ``memory:``; or a store: of
         zarr-python (also one of its arrays or groups), of Icechunk or obstore, an fsspec mapper, a ``UPath``,
         or a dict; None for a new store in memory. Also a zip archive (``x.zip``), a
@@ -175,15 +175,15 @@ def open(
     Traceback (most recent call last):
     PermissionError: ...
     """
-    return opened(url, path, mode, None, storage_options, threads, write_empty_chunks, new)
+    return opened(store, path, mode, None, storage_options, threads, write_empty_chunks, new)
 
 
 def create(
-    url: _store.Url,
-    path: str = "",
+    url: _store.Url | None = None,
+    path: str | None = "",
     *,
     shape: int | Sequence[int] | None = None,
-    dtype: DTypeLike | str,
+    dtype: DTypeLike | str | None = None,
     chunks: Any = None,
     shards: Any = None,
     codecs: Codecs | None = None,
@@ -196,6 +196,8 @@ def create(
     write_empty_chunks: bool = False,
     overwrite: bool = False,
     store: _store.Url | None = None,
+    mode: str | None = None,
+    **more: Any,
 ) -> Array:
     """Creates an array.
 
@@ -207,7 +209,8 @@ def create(
     shape
         The number of elements on each axis.
     dtype
-        A numpy dtype, or the name of a Zarr data type such as ``"int4"``. ``"string"``, `str` and
+        A numpy dtype, or the name of a Zarr data type such as ``"int4"``; None is that of ``data``, or
+        float64. ``"string"``, `str` and
         ``StringDType()`` are strings of any length, ``"bytes"`` and `bytes` byte strings. The byte
         order of a numpy dtype is the order in memory: stored elements are little-endian unless
         ``codecs`` say otherwise.
@@ -237,7 +240,13 @@ def create(
         Whether a node in its place is removed, in the steps of ``zarr-kit create --overwrite``: after
         a kill the old or the new array is there, or an error says that it is unfinished.
     store
-        The place, if the first argument is the shape, as in zarr-python.
+        The place, if the first argument is not, or is the shape, as in zarr-python. Without a place,
+        the array is in memory.
+    mode
+        ``"w"`` is ``overwrite``; ``"w-"``, ``"a"`` and ``"r+"`` refuse a node that is there.
+    more
+        ``data``, ``filters``, ``serializer``, ``compressors``, ``order``, ``zarr_format``,
+        ``chunk_key_encoding`` and ``config``, as for `create_array`.
 
     Returns
     -------
@@ -259,13 +268,19 @@ def create(
     >>> rain[29:33].tolist()
     [0.0, 0.0, 2.5, 2.5]
     """
-    if shape is None:
-        url, shape = "memory:" if store is None else store, url
-    elif store is not None:
-        raise TypeError("store: the place is url; with store, the shape is the first argument")
-    document = _create.array_document(
+    if hasattr(url, "__index__") or (isinstance(url, list | tuple) and shape is None):
+        url, shape = None, url
+    if url is not None and store is not None:
+        raise TypeError("store: the place is given twice")
+    place = store if url is None else url
+    if mode not in (None, "a", "r+", "w", "w-"):
+        raise ValueError(f"mode: an array is created with 'a', 'r+', 'w' or 'w-', not {mode!r}")
+    state = _store.state("memory:" if place is None else place, path, storage_options, threads, write_empty_chunks)
+    return _create.array(
+        state,
+        overwrite or mode == "w",
         shape=shape,
-        dtype=dtype,
+        dtype=_create.default_dtype(dtype, more.get("data")),
         chunks=chunks,
         shards=shards,
         codecs=codecs,
@@ -273,31 +288,34 @@ def create(
         dimension_names=dimension_names,
         attributes=attributes,
         portable=portable,
+        **more,
     )
-    state = _store.state(url, path, storage_options, threads, write_empty_chunks)
-    return Array(_native.create_array(state, document, overwrite))
 
 
 def open_group(
-    url: _store.Url | None = None,
-    path: str = "",
+    store: _store.Url | None = None,
+    path: str | None = "",
     *,
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
-    consolidated: bool = False,
+    use_consolidated: bool | None = None,
     mode: str | None = None,
+    zarr_format: int | None = None,
+    attributes: Mapping[str, Any] | None = None,
 ) -> Group:
     """Opens a group.
 
     Parameters
     ----------
-    url, path, storage_options, threads, write_empty_chunks, mode
+    store, path, storage_options, threads, write_empty_chunks, mode
         As for `open`.
-    consolidated
+    use_consolidated
         Whether to take the documents of all nodes below from the group's consolidated metadata,
         which takes one request for a whole hierarchy. They are as old as the last consolidation:
         use it for hierarchies that do not change, and not to write.
+    zarr_format, attributes
+        The version of the format (3) and the attributes of a group that is created.
 
     Returns
     -------
@@ -307,7 +325,7 @@ def open_group(
     Raises
     ------
     FileNotFoundError
-        If there is no group, or, if ``consolidated``, no consolidated metadata in it.
+        If there is no group, or, if ``use_consolidated``, no consolidated metadata in it.
 
     Examples
     --------
@@ -317,35 +335,41 @@ def open_group(
     >>> list(zarr_kit.open_group(folder))
     ['rain']
     """
-    if not consolidated:
-        found = opened(url, path, mode, Group, storage_options, threads, write_empty_chunks)
+    if not use_consolidated:
+        found = opened(
+            store, path, mode, Group, storage_options, threads, write_empty_chunks,
+            document=_create.group_document(attributes, zarr_format),
+        )
         assert isinstance(found, Group)
         return found
     options = _store.with_mode(storage_options, mode or "r+")
-    return Group(_native.Group.open(_store.state(url, path, options, threads, write_empty_chunks), path))
+    return Group(_native.Group.open(_store.state(store, path, options, threads, write_empty_chunks), path or ""))
 
 
 def create_group(
-    url: _store.Url,
-    path: str = "",
+    store: _store.Url,
+    path: str | None = "",
     *,
     attributes: Mapping[str, Any] | None = None,
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
     overwrite: bool = False,
+    zarr_format: int | None = None,
 ) -> Group:
     """Creates a group.
 
     Parameters
     ----------
-    url, path, storage_options, threads, write_empty_chunks
+    store, path, storage_options, threads, write_empty_chunks
         As for `open`. A missing folder is created, but not around a new archive; so is a group in each
         place from the URL to the node that has none.
     attributes
         JSON values.
     overwrite
         Whether a node in its place is deleted first, with all that is below it.
+    zarr_format
+        3, or None: no other version is written.
 
     Returns
     -------
@@ -363,6 +387,6 @@ def create_group(
     >>> zarr_kit.create_group("memory:", attributes={"title": "weather"}).attrs["title"]
     'weather'
     """
-    document = _create.group_document(attributes)
-    state = _store.state(url, path, storage_options, threads, write_empty_chunks)
+    document = _create.group_document(attributes, zarr_format)
+    state = _store.state(store, path, storage_options, threads, write_empty_chunks)
     return Group(_native.create_group(state, document, overwrite=overwrite))

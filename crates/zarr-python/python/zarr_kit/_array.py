@@ -123,6 +123,11 @@ class Array(Layout):
     def _repr_html_(self) -> str:
         return _describe.array_html(self)
 
+    @classmethod
+    def open(cls, store: _store.Url, path: str | None = "") -> Array:
+        """Opens an array to read and change it; see `zarr_kit.open_array`."""
+        return cls(_native.Array.open(_store.state(store, path)))
+
     # Elements --------------------------------------------------------------------------------
 
     def __getitem__(self, key: Any) -> Any:
@@ -244,11 +249,13 @@ class Array(Layout):
         if out is None:
             found = self._elements.read(selected.axes, counts).reshape(selected.shape)
             return found[()] if scalar else found
-        self._check_out(out, selected.shape)
+        out = self._checked_out(out, selected.shape)
         self._elements.read_into(selected.axes, counts, out)
         return out
 
-    def _check_out(self, out: Any, shape: tuple[int, ...]) -> None:
+    def _checked_out(self, out: Any, shape: tuple[int, ...]) -> NDArray[Any]:
+        """The numpy array that receives a selection; zarr-python's buffers hold one."""
+        out = out.as_ndarray_like() if hasattr(out, "as_ndarray_like") else out
         if not isinstance(out, np.ndarray):
             raise TypeError(f"out is a numpy array, not {type(out).__name__}")
         if out.shape != shape or out.dtype != self.dtype:
@@ -258,6 +265,7 @@ class Array(Layout):
             )
         if not out.flags.writeable:
             raise ValueError("out is read-only")
+        return out
 
     def _write(
         self, selected: _indexing.Selection, value: Any, casting: Casting = "exact"
@@ -333,7 +341,7 @@ class Array(Layout):
         found = self._read_points(selected)
         if out is None:
             return found
-        self._check_out(out, found.shape)
+        out = self._checked_out(out, found.shape)
         out[...] = found
         return out
 
@@ -498,6 +506,8 @@ class Array(Layout):
         """The same array, read and written in another way: an `ArrayConfig`, or a dict with its names."""
         given = config if isinstance(config, Mapping) else {f.name: getattr(config, f.name) for f in fields(config)}
         known = {f.name for f in fields(ArrayConfig)}
+        if isinstance(config, Mapping) and not known >= given.keys():
+            raise TypeError(f"config: {', '.join(sorted(given.keys() - known))} is not one of {', '.join(sorted(known))}")
         changed = replace(self.config, **{name: value for name, value in given.items() if name in known})
         if (changed.order, changed.read_missing_chunks) != ("C", True):
             raise ValueError("config: order is 'C' and read_missing_chunks True; write_empty_chunks may change")

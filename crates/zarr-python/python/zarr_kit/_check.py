@@ -123,7 +123,7 @@ class Report(Sequence[Finding]):
 
 
 def check(
-    url: _store.Url,
+    store: _store.Url,
     path: str = "",
     *,
     data: bool = True,
@@ -136,7 +136,7 @@ def check(
 
     Parameters
     ----------
-    url, path, storage_options
+    store, path, storage_options
         As for `open`.
     data, complete, memory, progress
         As for `Array.check`.
@@ -161,7 +161,7 @@ def check(
     >>> [finding.severity for finding in zarr_kit.check(folder)]
     ['error']
     """
-    return check_node(_store.state(url, path, storage_options), data, complete, memory, progress)
+    return check_node(_store.state(store, path, storage_options), data, complete, memory, progress)
 
 
 def check_node(

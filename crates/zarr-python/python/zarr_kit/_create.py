@@ -64,8 +64,7 @@ def array_document(
     portable: bool = False,
 ) -> str:
     """The ``zarr.json`` of a new array; see `zarr_kit.create` for the arguments."""
-    if zarr_format not in (3, None):
-        raise ValueError(f"zarr_format: arrays are written in version 3, not {zarr_format}")
+    check_format(zarr_format)
     if order not in ("C", None):
         raise ValueError(f"order: arrays are read in C order, not {order!r}; TransposeCodec stores another")
     shape = _grid.checked_shape(shape)
@@ -123,13 +122,14 @@ def array(at: Any, overwrite: bool = False, **new: Unpack[New]) -> Array:
     from ._array import Array
 
     rest: dict[str, Any] = dict(new)
+    for name in rest.keys() - New.__annotations__.keys():
+        raise TypeError(f"unexpected argument {name!r}; those of a new array are {', '.join(New.__annotations__)}")
     data, is_written, config = rest.pop("data", None), rest.pop("write_data", True), rest.pop("config", None)
     if data is not None:
-        for name in ("shape", "dtype"):
-            if rest.get(name) is not None:
-                raise ValueError(f"{name}: that of data; give one of both")
         data = data if hasattr(data, "dtype") and hasattr(data, "shape") else np.asarray(data)
-        rest |= {"shape": data.shape, "dtype": data.dtype}
+        if rest.get("shape") is not None and _grid.checked_shape(rest["shape"]) != data.shape:
+            raise ValueError(f"shape: {rest['shape']} is not that of data, {data.shape}")
+        rest |= {"shape": data.shape, "dtype": data.dtype if rest.get("dtype") is None else rest["dtype"]}
     for name in ("shape", "dtype"):
         if rest.get(name) is None:
             raise ValueError(f"{name} is missing: give it, or data")
@@ -141,8 +141,20 @@ def array(at: Any, overwrite: bool = False, **new: Unpack[New]) -> Array:
     return made
 
 
-def group_document(attributes: Mapping[str, Any] | None = None) -> str:
+def check_format(zarr_format: int | None) -> None:
+    """Raises an error if this is not the version of the format that is written."""
+    if zarr_format not in (3, None):
+        raise ValueError(f"zarr_format: arrays and groups are written in version 3, not {zarr_format}")
+
+
+def default_dtype(dtype: Any, data: Any) -> Any:
+    """The type of a new array: the given one, that of its data (None), or zarr-python's default."""
+    return "f8" if dtype is None and data is None else dtype
+
+
+def group_document(attributes: Mapping[str, Any] | None = None, zarr_format: int | None = None) -> str:
     """The ``zarr.json`` of a new group."""
+    check_format(zarr_format)
     found: dict[str, Any] = {"zarr_format": 3, "node_type": "group"}
     if attributes:
         found["attributes"] = _checked(attributes)

@@ -19,13 +19,14 @@ MODES = ("r", "r+", "a", "w", "w-")
 
 def opened(
     url: _store.Url,
-    path: str,
+    path: str | None,
     mode: str | None,
     kind: type[Array] | type[Group] | None,
     options: Mapping[str, Any] | None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
     new: _create.New | None = None,
+    document: str | None = None,
 ) -> Array | Group:
     """The node at a place, which is created if it is missing and ``mode`` says so."""
     if url is None:
@@ -37,8 +38,8 @@ def opened(
     if mode not in MODES:
         raise ValueError(f"mode: one of {', '.join(MODES)}, not {mode!r}")
     new = new or {}
-    is_array = bool(new) or kind is Array
-    if new and kind is None and mode in ("r", "r+"):
+    is_array = bool(new.keys() - {"zarr_format", "attributes"}) or kind is Array
+    if kind is None and is_array and mode in ("r", "r+"):
         raise TypeError(f"mode {mode!r} opens what is there: {', '.join(new)} is for a new array")
     at = _store.state(url, path, _store.with_mode(options, "r" if mode == "r" else "r+"), threads, write_empty_chunks)
     if mode in ("r", "r+", "a"):
@@ -50,8 +51,11 @@ def opened(
             if mode != "a" or isinstance(error, _native.UnfinishedCopyError):
                 raise
     if is_array:
-        return _create.array(at, mode == "w", **new)
-    return Group(_native.create_group(at, _create.group_document(), overwrite=mode == "w"))
+        dtype = _create.default_dtype(new.get("dtype"), new.get("data"))
+        return _create.array(at, mode == "w", **{**new, "dtype": dtype})
+    if document is None:
+        document = _create.group_document(new.get("attributes"), new.get("zarr_format"))
+    return Group(_native.create_group(at, document, overwrite=mode == "w"))
 
 
 def wrapped(native: _native.Array | _native.Group) -> Array | Group:
@@ -77,7 +81,7 @@ def _group_at(at: Any) -> Group:
 
 def open_array(
     store: _store.Url | None = None,
-    path: str = "",
+    path: str | None = "",
     *,
     mode: str | None = None,
     storage_options: Mapping[str, Any] | None = None,
@@ -112,17 +116,18 @@ def group(
     path: str | None = None,
     overwrite: bool = False,
     attributes: Mapping[str, Any] | None = None,
+    zarr_format: int | None = None,
     storage_options: Mapping[str, Any] | None = None,
 ) -> Group:
     """The group at a place, which is created if it is missing; without a store, in memory."""
-    at = _place(store, path, storage_options)
+    at, document = _place(store, path, storage_options), _create.group_document(attributes, zarr_format)
     if not overwrite:
         try:
             return _group_at(at)
         except (FileNotFoundError, KeyError) as error:
             if isinstance(error, _native.UnfinishedCopyError):
                 raise
-    return Group(_native.create_group(at, _create.group_document(attributes), overwrite=overwrite))
+    return Group(_native.create_group(at, document, overwrite=overwrite))
 
 
 def array(data: ArrayLike, *, store: _store.Url | None = None, name: str | None = None, overwrite: bool = False, **new: Any) -> Array:
@@ -184,15 +189,28 @@ def full_like(a: Any, fill_value: Any = None, **new: Any) -> Array:
 empty_like = zeros_like
 
 
-def save(store: _store.Url, *args: ArrayLike, path: str | None = None, **arrays: ArrayLike) -> None:
+def save(
+    store: _store.Url,
+    *args: ArrayLike,
+    path: str | None = None,
+    storage_options: Mapping[str, Any] | None = None,
+    **arrays: ArrayLike,
+) -> None:
     """Stores an array, or several in a group: ``arr_0`` and so on, and by their names."""
     if not args and not arrays:
-        raise ValueError("save: at least one array")
+        raise ValueError("save: at least one array must be provided")
+    named = {**{f"arr_{number}": data for number, data in enumerate(args)}, **arrays}
+    for name, data in named.items():
+        # Nothing is written if one of them is not an array.
+        if isinstance(data, str | bytes | Mapping) or np.ndim(data) == 0 and not hasattr(data, "dtype"):
+            raise TypeError(f"save: {name} is an array, not {data!r}")
+        found = np.asarray(data)
+        _create.array_document(shape=found.shape, dtype=found.dtype)
     if len(args) == 1 and not arrays:
-        create_array(store, name=path, data=args[0], overwrite=True)
+        create_array(store, name=path, data=args[0], overwrite=True, storage_options=storage_options)
         return
-    into = group(store, path=path)
-    for name, data in {**{f"arr_{number}": data for number, data in enumerate(args)}, **arrays}.items():
+    into = group(store, path=path, storage_options=storage_options)
+    for name, data in named.items():
         into.create_array(name, data=data, overwrite=True)
 
 
@@ -215,12 +233,12 @@ def open_consolidated(store: _store.Url, path: str = "", *, mode: str = "r+", st
     return Group(_native.Group.open(at, path))
 
 
-def delete(url: _store.Url, path: str = "", *, storage_options: Mapping[str, Any] | None = None) -> None:
+def delete(store: _store.Url, path: str | None = "", *, storage_options: Mapping[str, Any] | None = None) -> None:
     """Deletes the array or group at a place with all that is in it, in the steps of ``zarr-kit delete``.
 
     Parameters
     ----------
-    url, path, storage_options
+    store, path, storage_options
         As for `zarr_kit.open`.
 
     Raises
@@ -238,4 +256,4 @@ def delete(url: _store.Url, path: str = "", *, storage_options: Mapping[str, Any
     Traceback (most recent call last):
     FileNotFoundError: ...
     """
-    _native.delete(_store.state(url, path, storage_options))
+    _native.delete(_store.state(store, path, storage_options))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Unpack
 
 import numpy as np
@@ -51,6 +52,15 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
     def __len__(self) -> int:
         return len(self._native.children())
 
+    def _children(self) -> Iterator[tuple[str, Array | Group]]:
+        """The direct children with their names; their documents are read side by side."""
+        names = list(self)
+        if len(names) < 2:
+            yield from ((name, self[name]) for name in names)
+            return
+        with ThreadPoolExecutor(min(len(names), 16)) as pool:
+            yield from zip(names, pool.map(self.__getitem__, names), strict=True)
+
     def arrays(self) -> Iterator[tuple[str, Array]]:
         """The arrays among the direct children, with their names.
 
@@ -72,7 +82,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         >>> [name for name, array in g.arrays()]
         ['rain']
         """
-        return ((name, node) for name, node in self.items() if isinstance(node, Array))
+        return ((name, node) for name, node in self._children() if isinstance(node, Array))
 
     def groups(self) -> Iterator[tuple[str, Group]]:
         """The groups among the direct children, with their names.
@@ -95,7 +105,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         >>> [name for name, group in g.groups()]
         ['sites']
         """
-        return ((name, node) for name, node in self.items() if isinstance(node, Group))
+        return ((name, node) for name, node in self._children() if isinstance(node, Group))
 
     def create_array(self, name: str, *, overwrite: bool = False, **new: Unpack[_create.New]) -> Array:
         """Creates an array in this group.
@@ -300,6 +310,24 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
 
     # Names of zarr-python ------------------------------------------------------------------
 
+    @classmethod
+    def open(cls, store: _store.Url, path: str | None = "") -> Group:
+        """Opens a group to read and change it; see `zarr_kit.open_group`."""
+        return cls(_native.Group.open(_store.state(store, path)))
+
+    @classmethod
+    def from_store(
+        cls,
+        store: _store.Url,
+        *,
+        attributes: Mapping[str, Any] | None = None,
+        zarr_format: int | None = None,
+        overwrite: bool = False,
+    ) -> Group:
+        """Creates a group; see `zarr_kit.create_group`."""
+        document = _create.group_document(attributes, zarr_format)
+        return cls(_native.create_group(_store.state(store), document, overwrite=overwrite))
+
     def array_keys(self) -> Iterator[str]:
         """The names of the arrays among the direct children."""
         return (name for name, _ in self.arrays())
@@ -323,7 +351,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         return tuple(self._members("", max_depth))
 
     def _members(self, path: str, depth: int | None) -> Iterator[tuple[str, Array | Group]]:
-        for name, node in self.items():
+        for name, node in self._children():
             yield path + name, node
             if isinstance(node, Group) and depth != 0:
                 yield from node._members(f"{path}{name}/", None if depth is None else depth - 1)
@@ -332,13 +360,25 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """The number of `members`."""
         return len(self.members(max_depth))
 
+    def get_array(self, path: str) -> Array:
+        """The array at a path below; a KeyError if it is missing, a TypeError if it is a group."""
+        found = self[path]
+        if not isinstance(found, Array):
+            raise TypeError(f"{path!r} is a group, not an array")
+        return found
+
+    def get_group(self, path: str) -> Group:
+        """The group at a path below; a KeyError if it is missing, a TypeError if it is an array."""
+        found = self[path]
+        if not isinstance(found, Group):
+            raise TypeError(f"{path!r} is an array, not a group")
+        return found
+
     def require_array(self, name: str, *, shape: Any, dtype: Any = None, exact: bool = False, **new: Any) -> Array:
         """The array of this name, which is created if it is missing; a TypeError if it differs."""
         if name not in self:
             return self.create_array(name, shape=shape, dtype="f8" if dtype is None else dtype, **new)
-        found, shape = self[name], _grid.checked_shape(shape)
-        if not isinstance(found, Array):
-            raise TypeError(f"{name!r} is a group, not an array")
+        found, shape = self.get_array(name), _grid.checked_shape(shape)
         if found.shape != shape:
             raise TypeError(f"{name!r} has the shape {found.shape}, not {shape}")
         if dtype is not None:
@@ -351,10 +391,7 @@ class Group(Node[_native.Group], Mapping[str, "Array | Group"]):
         """The group of this name, which is created if it is missing; a TypeError if it is an array."""
         if overwrite or name not in self:
             return self.create_group(name, overwrite=overwrite)
-        found = self[name]
-        if not isinstance(found, Group):
-            raise TypeError(f"{name!r} is an array, not a group")
-        return found
+        return self.get_group(name)
 
     def require_groups(self, *names: str) -> tuple[Group, ...]:
         """`require_group` of each name."""
@@ -407,7 +444,9 @@ for _name in ("empty", "empty_like", "full", "full_like", "ones", "ones_like", "
     def _creator(self: Group, name: str, *args: Any, _name: str = _name, **new: Any) -> Array:
         from . import _familiar
 
-        made: Array = getattr(_familiar, _name)(*args, store=self, name=name, **new)
+        # The array that another one is like is called data here.
+        like = (new.pop("data"),) if _name.endswith("_like") and "data" in new else ()
+        made: Array = getattr(_familiar, _name)(*like, *args, store=self, name=name, **new)
         return made
 
     _creator.__doc__ = f"As `zarr_kit.{_name}`, below this group."

@@ -16,12 +16,13 @@ group, too), of Icechunk, an fsspec mapper, a `UPath`, or a dict."""
 
 def state(
     url: Url,
-    path: str = "",
+    path: str | None = "",
     storage_options: Mapping[str, Any] | None = None,
     threads: int | None = None,
     write_empty_chunks: bool = False,
 ) -> _native.State:
     """What the native part needs to open a node."""
+    path = "" if path is None else path
     if storage_options is not None and not isinstance(storage_options, Mapping):
         raise TypeError(f"storage_options: a mapping of names to values, not {type(storage_options).__name__}")
     if not isinstance(path, str):

@@ -158,13 +158,13 @@ def opened(
     if not isinstance(where, Group):
         try:
             return open_group(
-                where, path, storage_options=storage_options, consolidated=consolidated, mode="r+"
+                where, path, storage_options=storage_options, use_consolidated=consolidated, mode="r+"
             )
         except FileNotFoundError:
             if not consolidated or not path:
                 raise
         # The documents of a group can also be in the consolidated metadata of the whole store.
-        where = open_group(where, storage_options=storage_options, consolidated=True)
+        where = open_group(where, storage_options=storage_options, use_consolidated=True)
         storage_options = None
     if storage_options:
         raise ValueError("storage_options: the group is open already, with its own")

@@ -42,7 +42,7 @@ MODES = ("w", "w-", "a", "a-", "r+")
 
 def to_zarr(
     data: Dataset | DataArray | DataTree,
-    url: Url | Group,
+    store: Url | Group,
     *,
     group: str | None = None,
     mode: str | None = None,
@@ -73,7 +73,7 @@ def to_zarr(
     ----------
     data
         What to store.
-    url
+    store
         Where to store it, as for `zarr_kit.open`; or an open `Group`.
     group
         The path of the group in the store; missing groups above it are created.
@@ -178,11 +178,11 @@ def to_zarr(
     _check_names(datasets.values(), codecs, chunks)
 
     path = (group or "").strip("/")
-    root = None if mode == "w" else _existing(url, path, storage_options)
+    root = None if mode == "w" else _existing(store, path, storage_options)
     if root is not None and mode == "w-":
         raise FileExistsError(f"there is a group {root!r} already; mode 'a' adds to it, 'w' replaces it")
     if root is None and mode == "r+":
-        raise FileNotFoundError(f"no group to write to: {url!r}, {path!r}")
+        raise FileNotFoundError(f"no group to write to: {store!r}, {path!r}")
     trial = Group(_native.create_group(IN_MEMORY, group_document()))
     plans = {}
     for below, dataset in datasets.items():
@@ -194,7 +194,7 @@ def to_zarr(
         plans[below] = planned(dataset, _nodes(root, below), request, place, stored)
     checks = safe_chunks and not align_chunks
     messages = list(filter(None, map(shared, plans.values()))) if checks else []
-    _check_shared(messages, root or _existing(url, "", storage_options))
+    _check_shared(messages, root or _existing(store, "", storage_options))
     _check_in_place(plans.values())
     for below, plan in plans.items():
         _rehearse(plan)
@@ -202,13 +202,13 @@ def to_zarr(
             for part in (*path.split("/"), *below.split("/"), name):
                 if len(part.encode()) > USUAL_NAME:
                     # Only the store knows whether it can have such a name: a look-up is an error if not.
-                    _existing(url, part, storage_options)
+                    _existing(store, part, storage_options)
 
     was_consolidated = False
     writer = ArrayWriter(lock=False)  # type: ignore[no-untyped-call]
     with contextlib.ExitStack() as block:
         if root is None:
-            old = _existing(url, path, storage_options) if mode == "w" else None
+            old = _existing(store, path, storage_options) if mode == "w" else None
             if old is not None:
                 for name, variable in _to_store(plans.values()):
                     check_not_read_from(old, name, variable)
@@ -216,7 +216,7 @@ def to_zarr(
             if old is not None:
                 root = _emptied(block.enter_context(old))
             else:
-                root = _made(url, path, storage_options, block)
+                root = _made(store, path, storage_options, block)
             _check_shared(messages, root)
         else:
             block.enter_context(root)
