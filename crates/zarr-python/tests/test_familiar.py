@@ -349,3 +349,23 @@ def test_types_of_zarr_python(both):
     for wrong, kind in (("f", "get_group"), ("missing", "get_array")):
         with pytest.raises((TypeError, KeyError)):
             getattr(group, kind)(wrong)
+
+
+def test_arrays_of_other_packages_are_indices(both):
+    import pandas as pd
+    import xarray as xr
+
+    ours, _ = both
+    rows, mask = [2, 0, 5], VALUES[:, 0] % 2 == 0
+    stored = zarr_kit.array(np.array(rows)), zarr_kit.array(mask)
+    for index, flags in (stored, (pd.Series(rows), pd.Series(mask)), (xr.DataArray(rows), xr.DataArray(mask))):
+        np.testing.assert_array_equal(ours[index], VALUES[rows])
+        np.testing.assert_array_equal(ours.oindex[flags, [1, 0]], VALUES[np.ix_(mask, [1, 0])])
+        np.testing.assert_array_equal(ours.vindex[index, index], VALUES[rows, rows])
+
+
+def test_an_empty_array_reads_as_the_fill_value_of_what_it_is_like():
+    filled = zarr_kit.create_array(shape=3, dtype="u1", fill_value=7)
+    assert zarr_kit.empty_like(filled)[:].tolist() == [7, 7, 7]
+    assert zarr_kit.zeros_like(filled)[:].tolist() == [0, 0, 0]
+    assert zarr_kit.empty_like(np.ones(2))[:].tolist() == [0, 0]

@@ -8,15 +8,17 @@ use crate::testing::{optimised, s3};
 use crate::venv;
 
 /// Builds the package as `pip install` does, and runs its tests, its examples and a type checker.
-/// With `--if-possible`, a machine without a suitable Python or its packages is not a failure.
+/// With `--if-possible`, a machine without a suitable Python or its packages is not a failure. With
+/// `--public`, the package that was installed last runs zarr-python's tests of its public interface.
 pub(crate) fn python(arguments: &[String]) -> Outcome {
     let if_possible = match arguments {
         [] => false,
         [flag] if flag == "--if-possible" => true,
-        _ => return Err("usage: cargo xtask python [--if-possible]".to_owned()),
+        [flag] if flag == "--public" => return zarr_python(&venv::package()?, "public.py", &[]),
+        _ => return Err("usage: cargo xtask python [--if-possible | --public]".to_owned()),
     };
     let prepared = venv::package().and_then(|python| {
-        zarr_python(&python, &["--fetch"])?;
+        zarr_python(&python, CODECS, &["--fetch"])?;
         Ok(python)
     });
     match prepared {
@@ -57,7 +59,7 @@ fn build_and_test(python: &Path) -> Outcome {
     types.arg(package.join("pyproject.toml")).arg("--cache-dir").arg(cache);
     step(&mut types)?;
     test(python)?;
-    zarr_python(python, &[])
+    zarr_python(python, CODECS, &[])
 }
 
 /// The tests and examples, with the package that is installed.
@@ -76,9 +78,12 @@ fn module(python: &Path, arguments: &[&str]) -> Command {
     command
 }
 
-/// zarr-python's own tests with the package's codec pipeline, or, with `--fetch`, what they need.
-fn zarr_python(python: &Path, arguments: &[&str]) -> Outcome {
-    let script = root().join("crates/zarr-python/tests/zarr_python/run.py");
+/// Runs zarr-python's own tests with the package's codec pipeline.
+const CODECS: &str = "run.py";
+
+/// One of the scripts that run zarr-python's own tests, or, with `--fetch`, what they need.
+fn zarr_python(python: &Path, script: &str, arguments: &[&str]) -> Outcome {
+    let script = root().join("crates/zarr-python/tests/zarr_python").join(script);
     let mut command = Command::new(python);
     command.arg(script).arg(target().join("zarr-python-tests")).args(arguments);
     step(command.env("PYTHONDONTWRITEBYTECODE", "1"))

@@ -116,7 +116,7 @@ class Adapter:
         is_session = self._held is not None and not inner.session._session.is_fork
         self.is_exclusive = in_memory or is_session or kind == "ZipStore"
         """Whether no other process can write what this store reads."""
-        self.requests = 1 if hasattr(inner, "_store_dict") else 32
+        self.requests = 1 if inner is store and in_memory else 32
         self.shown = _shown(inner)
         self.identity = f"{SCHEME}{kind} {_identity(inner)}"
         """Tells stores apart: of one store there may be several objects."""

@@ -25,8 +25,8 @@ _AUTO: Any = "auto"
 class New(TypedDict, total=False):
     """The arguments of a new array by the names of `zarr_kit.create` and of zarr-python."""
 
-    shape: int | Sequence[int]
-    dtype: DTypeLike | str
+    shape: int | Sequence[int] | None
+    dtype: DTypeLike | str | None
     data: ArrayLike | None
     chunks: Any
     shards: Any

@@ -87,8 +87,8 @@ def to_zarr(dtype: DTypeLike | dict[str, Any]) -> str | dict[str, Any]:
         If Zarr has no such type.
     """
     if hasattr(dtype, "to_native_dtype"):
-        # A data type of zarr-python.
-        dtype = dtype.to_json(zarr_format=3)
+        of_zarr: Any = dtype
+        dtype = of_zarr.to_json(zarr_format=3)
     if isinstance(dtype, dict):
         return dict(dtype)
     if isinstance(dtype, str) and (dtype in ML_DTYPES or re.fullmatch(r"r[1-9][0-9]*", dtype)):

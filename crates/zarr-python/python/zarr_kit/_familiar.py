@@ -186,7 +186,8 @@ def full_like(a: Any, fill_value: Any = None, **new: Any) -> Array:
     return full(fill_value=0 if value is None else value, **_like(a, new))
 
 
-empty_like = zeros_like
+empty_like = full_like
+"""Of an array, its fill value: an empty array reads as that."""
 
 
 def save(

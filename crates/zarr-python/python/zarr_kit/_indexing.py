@@ -85,7 +85,7 @@ def orthogonal(key: Any, shape: tuple[int, ...]) -> Selection:
 
 def points(key: Any, shape: tuple[int, ...]) -> Points:
     """Translates a mask of the whole array, or one list of indices per axis, broadcast."""
-    entries = key if isinstance(key, tuple) else (key,)
+    entries = _entries(key)
     if len(entries) == 1 and _is_mask(entries[0]):
         mask = np.asarray(entries[0])
         if mask.shape != shape:
@@ -111,7 +111,7 @@ def translate(key: Any, shape: tuple[int, ...]) -> Selection | Points:
 
     One list or mask along an axis is read as one part of the array; several are single elements.
     """
-    entries = key if isinstance(key, tuple) else (key,)
+    entries = _entries(key)
     lists = [place for place, entry in enumerate(entries) if is_list(entry)]
     if not lists:
         return basic(key, shape)
@@ -170,8 +170,15 @@ def _broadcast(entries: tuple[Any, ...], shape: tuple[int, ...], is_adjacent: bo
 
 def is_scalar(key: Any, selected: Selection) -> bool:
     """Whether numpy would return a scalar: an integer drops every axis."""
-    entries = key if isinstance(key, tuple) else (key,)
+    entries = _entries(key)
     return selected.shape == () and ... not in [e for e in entries if e is ...]
+
+
+def _entries(key: Any) -> tuple[Any, ...]:
+    """The entries of a key; arrays of other packages, stored ones too, become numpy's."""
+    entries = key if isinstance(key, tuple) else (key,)
+    is_numpy = (np.ndarray, np.generic)
+    return tuple(np.asarray(e) if hasattr(e, "__array__") and not isinstance(e, is_numpy) else e for e in entries)
 
 
 def is_list(entry: Any) -> bool:
@@ -195,7 +202,7 @@ def _is_mask(entry: Any) -> bool:
 
 def expanded(key: Any, rank: int, newaxis: bool = True) -> list[Any]:
     """Replaces ``...`` and omitted axes at the end by whole axes."""
-    entries = list(key) if isinstance(key, tuple) else [key]
+    entries = list(_entries(key))
     if not newaxis and any(entry is None for entry in entries):
         raise IndexError("oindex does not make new axes: index the result")
     given = sum(entry is not None and entry is not ... for entry in entries)
