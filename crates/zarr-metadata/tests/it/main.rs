@@ -17,6 +17,7 @@ mod hostile;
 mod optional;
 mod properties;
 mod refusals;
+mod reshape;
 mod support;
 mod traits;
 mod variable;
