@@ -39,8 +39,8 @@ mod threads;
 mod transfer;
 
 pub use array::{
-    Array, Boxes, ChunkOf, ChunksOf, Destination, Element, Input, LimitedStrings, ReadAs, Source,
-    StoredChunk, StoredTasks, WriteAs,
+    Array, Boxes, ChunkOf, ChunksOf, Destination, Element, InnerChunkOf, Input, LimitedStrings,
+    ReadAs, ShardContent, Source, StoredChunk, StoredTasks, WriteAs,
 };
 pub use change::{
     Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,

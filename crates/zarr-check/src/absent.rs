@@ -8,7 +8,7 @@ use zarr_store::{Key, Store, StoreError};
 use crate::finding::{Finding, LENGTH, MEMBER, MISSING, MISSING_FEW};
 
 /// The most missing chunks that are separate findings, and that a note names.
-const NAMED: usize = 20;
+pub(crate) const NAMED: usize = 20;
 const NAMED_IN_NOTE: usize = 5;
 
 /// The numbers of the stored chunks of an array, in C order.

@@ -23,6 +23,7 @@ use crate::finding::{
     leads_nowhere, migrated, rule_of_chunk, shows_again, unexamined,
 };
 use crate::hierarchy::{Walk, unfinished};
+use crate::inner::InnerChunks;
 use crate::options::CheckOptions;
 use crate::rearranging::array_of;
 use crate::summary::{CheckProgress, Report};
@@ -78,6 +79,9 @@ impl Walk<'_> {
         let mut sizes = array.filter(|_| data.is_none()).map(Sizes::new);
         let is_whole = self.options.part.is_none() && !is_version_2;
         let mut stored = Stored::new(layout);
+        let mut inner = array
+            .filter(|_| is_whole && self.options.complete)
+            .and_then(|array| InnerChunks::new(array, self.options));
         for listed in store.list_sized(layout.prefix()) {
             let (key, size) = match listed {
                 Ok(listed) => listed,
@@ -137,6 +141,9 @@ impl Walk<'_> {
                 if is_whole {
                     stored.add(&index);
                 }
+                if let Some(inner) = &mut inner {
+                    inner.add(&key, &index, size)?;
+                }
                 if let Some(sizes) = &mut sizes {
                     findings.extend(sizes.check(&**store, &key, &index, size)?);
                 }
@@ -158,6 +165,9 @@ impl Walk<'_> {
         of_keys.extend(self.strays(&strays, layout, is_version_2));
         if is_whole && moving.is_none() {
             of_keys.extend(stored.findings(self.options.complete));
+        }
+        if let Some(inner) = inner {
+            of_keys.extend(inner.findings()?);
         }
         self.summary.chunks = self.summary.chunks.saturating_add(chunks);
         self.summary.bytes = self.summary.bytes.saturating_add(bytes);
@@ -249,7 +259,7 @@ fn placed(finding: Finding, layout: &ChunkLayout) -> Finding {
         let axes = layout.grid().axes().iter().zip(&index);
         axes.map(|(axis, chunk)| axis.clipped(*chunk)).collect::<Option<Vec<_>>>()
     };
-    match region() {
+    match region().filter(|_| finding.region().is_none()) {
         Some(region) => finding.with_region(layout.prefix().as_str(), region),
         None => finding,
     }

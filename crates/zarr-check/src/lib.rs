@@ -35,6 +35,7 @@ mod chunks;
 mod content;
 mod finding;
 mod hierarchy;
+mod inner;
 mod leftovers;
 mod members;
 mod next_step;

@@ -42,7 +42,8 @@ impl CheckOptions {
         self
     }
 
-    /// Whether each chunk that is not stored is a warning. Otherwise an array that lacks few chunks
+    /// Whether each chunk that is not stored is a warning, and each inner chunk that a stored shard lacks,
+    /// for which the shard's index is read. Otherwise an array that lacks few chunks
     /// gets one note. A check of one part does not report them.
     pub fn complete(mut self, complete: bool) -> Self {
         self.complete = complete;

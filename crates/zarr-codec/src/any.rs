@@ -5,6 +5,7 @@ use std::sync::Arc;
 use zarr_metadata::{Codec, DataType};
 use zarr_view::{CopyError, View};
 
+use crate::array_to_bytes::shard::ShardCodec;
 use crate::chain::Chain;
 use crate::chunk::ChunkCodec;
 use crate::codec_path::CodecPath;
@@ -161,6 +162,17 @@ impl AnyChunkCodec {
             Self::Fixed(codec) => codec.ordinary_encoded(),
             Self::Variable(codec) => codec.ordinary_encoded(),
         }
+    }
+
+    /// The shard, and the axis of the chunk for each axis of the shard, if the chunk is a shard whose
+    /// index is stored as it is: no codec follows it, and those before it only reorder axes.
+    #[must_use]
+    pub fn plain_shard(&self) -> Option<(&ShardCodec, &[usize])> {
+        let shard = match self {
+            Self::Fixed(codec) => codec.inner_changes()?.shard(),
+            Self::Variable(codec) => codec.inner_changes()?.shard(),
+        };
+        Some((shard, self.transform().order()?))
     }
 
     /// The codec of elements of one size.

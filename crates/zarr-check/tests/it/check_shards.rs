@@ -1,7 +1,16 @@
 //! The findings of a check in shards.
 
-use zarr_array::store::Prefix;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use zarr_array::Array;
+use zarr_array::store::{
+    AsyncStore, Key, Layer, MemoryStore, ObjectMeta, Prefix, ReadRange, Store, StoreError,
+    StoreExt as _,
+};
 use zarr_check::{CheckOptions, check};
+use zarr_metadata::{ArrayBuilder, Codec, DataType};
 
 use crate::check::{BYTES, GROUP, array, findings, memory, rules_of};
 
@@ -118,4 +127,121 @@ fn elements_past_the_end_of_a_reshaped_shard() {
     assert_eq!(found(65, false, 1 << 30), "not-examined");
     assert_eq!(found(65, true, 1 << 30), "elements-past-end");
     assert_eq!(found(64, false, 32 * MIB), "not-examined");
+}
+
+/// Counts the bytes that are read of chunks.
+#[derive(Debug, Default)]
+struct Reads {
+    inner: MemoryStore,
+    bytes: AtomicUsize,
+}
+
+impl Layer for Reads {
+    type Inner = MemoryStore;
+
+    fn inner(&self) -> &MemoryStore {
+        &self.inner
+    }
+
+    fn around(&self, _: Arc<dyn Store>) -> Option<Arc<dyn Store>> {
+        None
+    }
+
+    fn around_reads(&self, _: Arc<dyn AsyncStore>) -> Option<Arc<dyn AsyncStore>> {
+        None
+    }
+
+    fn get(
+        &self,
+        key: &Key,
+        range: ReadRange<'_>,
+        out: &mut Vec<u8>,
+    ) -> Result<Option<ObjectMeta>, StoreError> {
+        let found = Store::get(&self.inner, key, range, out)?;
+        if key.as_str().starts_with("c/") {
+            self.bytes.fetch_add(out.len(), Ordering::Relaxed);
+        }
+        Ok(found)
+    }
+}
+
+/// The text and the region of each finding.
+type Told = Vec<(String, Option<Vec<Range<u64>>>)>;
+
+fn told(store: &Arc<Reads>, options: &CheckOptions) -> Told {
+    let (mut found, shared): (Told, Arc<dyn Store>) = (Vec::new(), store.clone());
+    check(&shared, &Prefix::root(), options, &mut |finding| {
+        let region = finding.region().map(|(_, region)| region.to_vec());
+        found.push((finding.message().to_owned(), region));
+    })
+    .expect("checks");
+    found
+}
+
+/// 15 x 9 elements in shards of 10 x 9.
+fn sharded(codecs: Vec<Codec>, data_type: DataType) -> (Arc<Reads>, Array) {
+    let store = Arc::new(Reads::default());
+    let metadata = ArrayBuilder::new([15, 9], data_type).chunk_shape([10, 9]).codecs(codecs);
+    let metadata = metadata.build().expect("valid");
+    let array = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
+    (store, array)
+}
+
+#[test]
+fn inner_chunks_that_are_not_stored_are_named_from_the_index_alone() {
+    let complete = CheckOptions::new().complete(true);
+    let codecs = vec![Codec::transpose([1, 0]), Codec::sharding([3, 2], [Codec::bytes()])];
+    let (store, array) = sharded(codecs, DataType::Uint8);
+    array.write([0..15, 0..9], &[7; 135]).expect("writes");
+    assert_eq!(told(&store, &complete), []);
+    array.write([2..4, 3..6], &[0; 6]).expect("writes");
+    array.write([14..15, 6..9], &[0; 3]).expect("writes");
+    // Half of one is not enough to leave it out.
+    array.write([4..5, 0..3], &[0; 3]).expect("writes");
+    store.bytes.store(0, Ordering::Relaxed);
+    let message = |index| format!("inner chunk {index} is not stored; it reads as the fill value");
+    let missing = [
+        (message("[1, 1]"), Some(vec![2..4, 3..6])),
+        // Of the shard that the end cuts: others lie past the end, and are not expected.
+        (message("[2, 2]"), Some(vec![14..15, 6..9])),
+    ];
+    assert_eq!(told(&store, &complete), missing);
+    assert_eq!(store.bytes.load(Ordering::Relaxed), 2 * (15 * 16 + 4));
+    assert_eq!(told(&store, &CheckOptions::new()), []);
+}
+
+#[test]
+fn of_many_missing_inner_chunks_the_first_are_named() {
+    let codecs = vec![Codec::sharding([1, 1], [Codec::bytes()])];
+    let (store, array) = sharded(codecs, DataType::Uint8);
+    array.write([3..4, 0..1], &[7]).expect("writes");
+    array.write([12..13, 0..1], &[7]).expect("writes");
+    let found = told(&store, &CheckOptions::new().complete(true));
+    assert_eq!(found.len(), 21);
+    let regions: Vec<_> = found.iter().filter_map(|(_, region)| region.clone()).collect();
+    assert_eq!((&regions[0], &regions[19]), (&vec![0..1, 0..1], &vec![2..3, 1..2]));
+    let sum = "133 of 135 inner chunks of the stored shards are not stored: 113 more than named";
+    assert!(found.iter().any(|(message, _)| message == sum), "{found:?}");
+}
+
+#[test]
+fn shards_of_strings_are_counted_and_hidden_or_damaged_indices_are_told() {
+    let complete = CheckOptions::new().complete(true);
+    let vlen = Codec::from_json(br#""vlen-utf8""#).expect("a codec");
+    let (store, array) = sharded(vec![Codec::sharding([2, 3], [vlen])], DataType::String);
+    array.write_as([0..2, 0..3], &["x"; 6]).expect("writes");
+    array.write_as([10..15, 0..9], &["y"; 45]).expect("writes");
+    assert_eq!(told(&store, &complete).len(), 14);
+    let key = Key::new("c/0/0").expect("a key");
+    let mut shard = store.read(&key).expect("reads").expect("is there");
+    *shard.last_mut().expect("a checksum") ^= 1;
+    store.put(&key, &shard).expect("puts");
+    let found = told(&store, &complete);
+    assert!(found.len() == 1 && found[0].0.contains("checksum"), "{found:?}");
+    let hidden = vec![Codec::sharding([2, 3], [Codec::bytes()]), Codec::Crc32c];
+    let (store, array) = sharded(hidden, DataType::Uint8);
+    array.write([0..2, 0..3], &[1; 6]).expect("writes");
+    let found = told(&store, &complete);
+    let is_hidden = |(message, _): &&(String, _)| message.contains("hide it");
+    assert_eq!(found.iter().filter(is_hidden).count(), 1, "{found:?}");
 }

@@ -1,0 +1,108 @@
+//! Which inner chunks a shard stores, by its index alone.
+
+use std::ops::Range;
+
+use zarr_codec::{AnyChunkCodec, Scratch, ShardIndex};
+
+use crate::array::Array;
+use crate::counts::wide;
+use crate::error::{ArrayError, chunk_error};
+use crate::hierarchy::node;
+use crate::store::{ReadRange, StoreError};
+
+/// How often the index is read of a shard that others replace meanwhile.
+const ATTEMPTS: u32 = 100;
+
+/// The inner chunks of a stored shard, from [`Array::shard_content`].
+#[derive(Debug)]
+pub struct ShardContent {
+    codec: AnyChunkCodec,
+    index: ShardIndex,
+    /// The elements of the shard that lie within the array.
+    region: Vec<Range<u64>>,
+}
+
+/// An inner chunk that has elements of the array.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct InnerChunkOf {
+    /// Its number on each axis, within the shard.
+    pub index: Vec<u64>,
+    /// Its elements within the array.
+    pub region: Vec<Range<u64>>,
+    /// Its bytes within the shard; `None` if it is not stored, and reads as the fill value.
+    pub bytes: Option<Range<u64>>,
+}
+
+impl Array {
+    /// The inner chunks of the shard with this index. Reads the shard's index alone: one request, if
+    /// `size` is the number of bytes of the shard, as a listing has it; otherwise two.
+    ///
+    /// `None` if there is no such object, if the chunk is no shard, or if the index is not stored as it
+    /// is, because codecs follow it.
+    ///
+    /// # Errors
+    /// [`ArrayError::Chunk`] for a damaged index; [`ArrayError::Grid`] for a chunk outside of the grid;
+    /// errors of the store.
+    pub fn shard_content(
+        &self,
+        chunk: &[u64],
+        size: Option<u64>,
+    ) -> Result<Option<ShardContent>, ArrayError> {
+        let grid = |cause| ArrayError::Grid { key: node::metadata_key(self.prefix()), cause };
+        let codec = self.chunk_codec(&self.layout().chunk_shape(chunk).map_err(grid)?)?;
+        let Some((shard, _)) = codec.plain_shard() else { return Ok(None) };
+        let key = self.layout().key(chunk)?;
+        let region = self.layout().chunk_region(chunk).map_err(grid)?;
+        let (mut encoded, mut known) = (Vec::new(), size);
+        for _ in 0..ATTEMPTS {
+            let size = match known {
+                Some(size) => size,
+                None => match self.store().head(&key)? {
+                    Some(meta) => meta.size,
+                    None => return Ok(None),
+                },
+            };
+            let Some(range) = shard.index_range(size) else {
+                return Err(chunk_error(&key, shard.too_short(size)));
+            };
+            let read = self.get_object(&key, ReadRange::Ranges(&[range]), &mut encoded);
+            known = match read {
+                Ok(None) => return Ok(None),
+                Ok(Some(meta)) if meta.size != size => Some(meta.size),
+                Ok(Some(_)) => {
+                    let index = shard.parse_index(&encoded, Some(size), &mut Scratch::new());
+                    let index = index.map_err(|cause| chunk_error(&key, cause))?;
+                    return Ok(Some(ShardContent { codec, index, region }));
+                }
+                // It is shorter now.
+                Err(ArrayError::Store(StoreError::Range { .. })) => None,
+                Err(error) => return Err(error),
+            };
+        }
+        Err(StoreError::Contention { key: key.to_string(), attempts: ATTEMPTS }.into())
+    }
+}
+
+impl ShardContent {
+    /// The inner chunks that have elements of the array, in the order of the shard's index.
+    pub fn inner_chunks(&self) -> impl Iterator<Item = InnerChunkOf> {
+        let shard = self.codec.plain_shard();
+        let numbers = 0..self.index.len();
+        numbers.filter_map(move |number| {
+            let (shard, order) = shard?;
+            let stored = shard.chunk_index(number);
+            let mut index = vec![0; order.len()];
+            let mut region = self.region.clone();
+            for ((axis, at), size) in order.iter().zip(stored).zip(shard.inner().shape()) {
+                let (at, size) = (wide(at), wide(*size));
+                *index.get_mut(*axis)? = at;
+                let within = region.get_mut(*axis)?;
+                let start = within.start.saturating_add(at.saturating_mul(size));
+                *within = start..start.saturating_add(size).min(within.end);
+            }
+            let has_elements = region.iter().all(|range| !range.is_empty());
+            has_elements.then(|| InnerChunkOf { index, region, bytes: self.index.range(number) })
+        })
+    }
+}
