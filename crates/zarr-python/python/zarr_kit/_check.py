@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, overload
 
-from . import _native, _store
+from . import _html, _native, _store
 from ._native import printable
 from ._progress import Progress, told
 
@@ -64,7 +64,7 @@ class Finding:
         return printable(text)
 
 
-class Report(Sequence[Finding]):
+class Report(_html.Table, Sequence[Finding]):
     """What a check has found, in the order of keys within each node.
 
     Attributes
@@ -120,6 +120,15 @@ class Report(Sequence[Finding]):
 
     def __str__(self) -> str:
         return "\n".join([*map(str, self), repr(self)])
+
+    def _table(self) -> tuple[str, Sequence[str], list[Sequence[object]], int]:
+        names = "severity", "where", "finding", "next step"
+        rows: list[Sequence[object]] = [
+            (each.severity, each.labels or each.key or each.path or "", f"{each.message} [{each.id}]", each.next or "")
+            for each in self[: _html.ROWS]
+        ]
+        counts = f"{len(self.errors)} errors, {len(self.warnings)} warnings"
+        return f"{self.arrays} arrays, {self.chunks} stored chunks: {counts}", names, rows, len(self)
 
 
 def check(

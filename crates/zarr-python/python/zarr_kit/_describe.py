@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -172,15 +173,19 @@ def array_html(array: Array) -> str:
     listed = count is not None and count <= PICTURED and array._native.is_quick
     if listed:
         text = array._native.info()[0]
-        rows = [line.partition("  ")[::2] for line in text.splitlines() if not line.startswith(" ")]
+        described = text.partition("\nattributes")[0].splitlines()
+        rows = [(line.strip().partition("  ")[::2]) for line in described]
     else:
+        named = array.dims or ("",) * array.ndim
         rows = [
             ("type", array._type_name()),
-            ("shape", f"{array.shape}"),
+            ("shape", ", ".join(f"{name} {length}".strip() for name, length in zip(named, array.shape, strict=True))),
             ("grid", array._document["chunk_grid"]["name"]),
             ("chunks", "more than 2^64" if count is None else f"{count:,}"),
+            *([("shards", f"{array.shards}")] if array.shards is not None else []),
             ("codecs", ", ".join(_name(codec) for codec in array._document["codecs"])),
         ]
+    rows += _attribute_rows(array.attrs.asdict())
     lines = "".join(
         f"<tr><th style=\"text-align: left\">{_html.text(name)}</th>"
         f"<td style=\"text-align: left\">{_html.text(value.strip())}</td></tr>"
@@ -191,6 +196,21 @@ def array_html(array: Array) -> str:
         f"<div><strong>{_html.text(array._where)}</strong>: zarr_kit.Array"
         f"<table>{lines}</table>{picture}</div>"
     )
+
+
+FIRST = ("long_name", "standard_name", "units")
+"""Attributes that say what the elements are."""
+
+
+def _attribute_rows(attributes: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The attributes as rows, those of `FIRST` before others; long values are cut."""
+    names = [*(name for name in FIRST if name in attributes), *(name for name in attributes if name not in FIRST)]
+    rows = []
+    for name in names[: _html.ROWS]:
+        value = attributes[name]
+        shown = value if isinstance(value, str) else json.dumps(value)
+        rows.append((name, shown if len(shown) <= 120 else f"{shown[:117]}..."))
+    return [*rows, *([("attributes", f"and {len(names) - _html.ROWS} more")] if len(names) > _html.ROWS else [])]
 
 
 def _name(codec: str | dict[str, Any]) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, overload
 
 import numpy as np
 
-from . import _grid, _native, _node, _store
+from . import _grid, _html, _native, _node, _store
 from ._array import Array
 from ._group import Group
 from ._notes import note_readers
@@ -40,7 +40,7 @@ class JoinedArray:
         The number of written chunks by the reason for which they cannot be moved.
     """
 
-    metadata: dict[str, Any]
+    metadata: dict[str, Any] = field(repr=False)
     moved_chunks: int
     moved_bytes: int
     written_chunks: int
@@ -54,7 +54,7 @@ class JoinedArray:
 
 
 @dataclass(frozen=True, slots=True)
-class JoinPlan:
+class JoinPlan(_html.Table):
     """What a join would do.
 
     Attributes
@@ -89,6 +89,15 @@ class JoinPlan:
                 counts[reason] = counts.get(reason, 0) + count
         return counts
 
+    def _table(self) -> tuple[str, Sequence[str], list[Sequence[object]], int]:
+        names = "array", "shape", "moved chunks", "written chunks", "because"
+        rows: list[Sequence[object]] = [
+            (path or "/", each.shape, each.moved_chunks, each.written_chunks, "; ".join(each.reasons))
+            for path, each in list(self.arrays.items())[: _html.ROWS]
+        ]
+        title = f"{self.moved_chunks} chunks to move unchanged ({self.moved_bytes} bytes), {self.written_chunks} to decode and write"
+        return title, names, rows, len(self.arrays)
+
 
 @dataclass(frozen=True, slots=True)
 class Joined:
@@ -113,7 +122,7 @@ class Joined:
     """
 
     members: int
-    plan: JoinPlan | None
+    plan: JoinPlan | None = field(repr=False)
     linked: int = 0
     cloned: int = 0
     copied: int = 0

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
-from . import _indexing, _native
+from . import _html, _indexing, _native
 
 STEP = 256
 """The number of chunks that the native part is asked for at a time."""
@@ -51,7 +51,7 @@ class PlannedChunk:
         return sum(stop - start for start, stop in self.reads)
 
 
-class Plan(Sequence[PlannedChunk]):
+class Plan(_html.Table, Sequence[PlannedChunk]):
     """The chunks that a read needs, in the order in which they are read.
 
     `Array.plan` makes it. The sizes of chunks and the indices of shards are read from the store
@@ -103,6 +103,14 @@ class Plan(Sequence[PlannedChunk]):
 
     def __repr__(self) -> str:
         return f"<zarr_kit.Plan of {len(self)} chunks>"
+
+    def _table(self) -> tuple[str, Sequence[str], list[Sequence[object]], int]:
+        names = "chunk", "key", "stored bytes", "read bytes"
+        rows: list[Sequence[object]] = [
+            (each.chunk, each.key, "not stored" if each.stored_bytes is None else each.stored_bytes, each.read_bytes)
+            for each in self[: _html.ROWS]
+        ]
+        return f"a read of {len(self)} chunks", names, rows, len(self)
 
 
 def _indices(found: tuple[int, int, int] | list[int]) -> range | tuple[int, ...]:
