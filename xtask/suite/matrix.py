@@ -17,7 +17,7 @@ from pathlib import Path
 SECONDS = "60"
 KIT = "zarrs with zarr-kit's crates"
 NAMES = ("zarr-kit", "zarrs", KIT, "zarrs (Python)", "zarr-python", "TensorStore", "zarrita.js")
-WRITERS = {"zarr-kit": "zarr_kit", "zarr-python": "zarr_python", "TensorStore": "tensor_store"}
+WRITERS = ("zarr-kit", KIT, "zarr-python", "TensorStore")
 BAD = ("wrong", "accepted", "died")
 
 
@@ -26,14 +26,18 @@ def commands(ours, zarrs, kit):
         "zarr-kit": ["--adapter", "zarr_kit"],
         "zarrs": ["--read", f"{zarrs} --one {{store}}",
                   "--region", f"{zarrs} --one {{store}} {{start}} {{stop}}"],
-        KIT: ["--read", f"{kit} {{store}}", "--region", f"{kit} {{store}} {{start}} {{stop}}"],
+        KIT: ["--read", f"{kit} read {{store}}",
+              "--region", f"{kit} read {{store}} {{start}} {{stop}}"],
         "zarrs (Python)": ["--adapter", "zarrs_python"],
         "zarr-python": ["--adapter", "zarr_python"],
         "TensorStore": ["--adapter", "tensor_store"],
         "zarrita.js": ["--adapter", "zarrita"],
         "zarr-kit, zjoin": ["--adapter", "zarr_kit", "--levels", "zjoin"],
         "zjoin.py": ["--adapter", "zjoin_python", "--levels", "zjoin"],
-        **{f"{name}, writing": ["--adapter", adapter, "--write"] for name, adapter in WRITERS.items()},
+        "zarr-kit, writing": ["--adapter", "zarr_kit", "--write"],
+        f"{KIT}, writing": ["--write", f"{kit} write {{document}} {{raw}} {{store}}"],
+        "zarr-python, writing": ["--adapter", "zarr_python", "--write"],
+        "TensorStore, writing": ["--adapter", "tensor_store", "--write"],
     }
 
 

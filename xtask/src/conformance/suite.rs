@@ -40,7 +40,7 @@ pub(crate) fn suite(arguments: &[String]) -> Outcome {
     }
     step(Command::new("npm").args(["ci", "--silent", "--prefix"]).arg(&work))?;
     let zarrs = zarrs_writer()?;
-    let kit = [&["build", "--quiet", "--locked", "--example", "read"], &OF_ZARRS_KIT[..]].concat();
+    let kit = [&["build", "--quiet", "--locked", "--example", "suite"], &OF_ZARRS_KIT[..]].concat();
     cargo(&kit, &[])?;
     cargo(&["build", "--quiet", "--locked", "--package", "zarr-cli"], &[])?;
     for script in ["by_command.py", "planted.py"] {
@@ -49,7 +49,7 @@ pub(crate) fn suite(arguments: &[String]) -> Outcome {
     }
     write("target/suite/commit", &commit()?)?;
     matrix.arg(root().join("target/debug")).arg(zarrs);
-    step(matrix.arg(root().join(PEERS).join("debug/examples/read")))
+    step(matrix.arg(root().join(PEERS).join("debug/examples/suite")))
 }
 
 /// `cargo xtask check --full`: zarrs with our crates as plug-ins, by its tests.

@@ -1,7 +1,11 @@
-//! `read ARRAY [START STOP]`: prints all elements of an array, or of a region (`0,3` to `2,9`), as raw
-//! bytes; for the matrix of the conformance suite.
+//! For the conformance suite, zarrs with the plug-ins:
+//!
+//! - `suite read ARRAY [START STOP]` prints all elements of an array, or of a region (`0,3` to `2,9`), as
+//!   raw bytes;
+//! - `suite write DOCUMENT RAW ARRAY` makes an array of a document and of the elements in `RAW`.
 
 use std::error::Error;
+use std::fs;
 use std::io::Write as _;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,18 +20,33 @@ fn main() -> ExitCode {
         std::process::abort() // a panic is no refusal
     }));
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let read = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        [array] => read(array, None),
-        [array, start, stop] => read(array, Some((start, stop))),
-        _ => Err("usage: read ARRAY [START STOP]".into()),
+    let done = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["read", array] => print(array, None),
+        ["read", array, start, stop] => print(array, Some((start, stop))),
+        ["write", document, raw, array] => write(document, raw, array),
+        _ => Err("usage: suite read ARRAY [START STOP] | write DOCUMENT RAW ARRAY".into()),
     };
-    match read.and_then(|elements| Ok(std::io::stdout().lock().write_all(&elements)?)) {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("read: {error}");
+            eprintln!("suite: {error}");
             ExitCode::FAILURE
         }
     }
+}
+
+fn print(array: &str, region: Option<(&str, &str)>) -> Result<(), Box<dyn Error>> {
+    let elements = read(array, region)?;
+    Ok(std::io::stdout().lock().write_all(&elements)?)
+}
+
+fn write(document: &str, raw: &str, folder: &str) -> Result<(), Box<dyn Error>> {
+    let metadata = serde_json::from_slice(&fs::read(document)?)?;
+    fs::create_dir_all(folder)?;
+    let array = Array::new_with_metadata(Arc::new(FilesystemStore::new(folder)?), "/", metadata)?;
+    array.store_metadata()?;
+    let elements = ArrayBytes::new_flen(fs::read(raw)?);
+    Ok(array.store_array_subset(&array.subset_all(), elements)?)
 }
 
 fn read(folder: &str, region: Option<(&str, &str)>) -> Result<Vec<u8>, Box<dyn Error>> {
