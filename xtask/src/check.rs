@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use crate::conformance::{fixtures, requirements, suite};
 use crate::release::book;
-use crate::rules::{api, tidy};
+use crate::rules::{api, dependencies, tidy};
 use crate::run::{Outcome, cargo, crates, output, read, root, step as run, target, tracked};
 use crate::testing::{optimised, python, s3, simulate};
 
@@ -116,6 +116,7 @@ fn rules() -> Outcome {
     fixtures::fixtures(&["verify".to_owned()])?;
     requirements::conformance(&["--check".to_owned()])?;
     pure_rust()?;
+    dependencies::dependencies(&[])?;
     lock_files()
 }
 

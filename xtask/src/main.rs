@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use self::benches::bench;
 use self::conformance::{fixtures, interop, requirements, suite};
 use self::release::{book, notices, packages, wheels};
-use self::rules::{api, tidy};
+use self::rules::{api, dependencies, tidy};
 use self::run::Outcome;
 use self::testing::{fuzz, mutants, python, s3, simulate, targets, thorough};
 
@@ -39,6 +39,11 @@ const COMMANDS: &[Command] = &[
         name: "tidy",
         about: "the repository's own rules: lengths, unsafe places, headers, paths",
         run: tidy::tidy,
+    },
+    Command {
+        name: "dependencies",
+        about: "the crates of others: licences, sources, several versions of one, the oldest Rust",
+        run: dependencies::dependencies,
     },
     Command {
         name: "conformance",
