@@ -19,10 +19,12 @@ use zarrs::array::{
     ArrayBytes, ArraySubset, ChunkGrid, ChunkGridTraits, DataType, FillValue, data_type,
 };
 use zarrs::metadata::v3::MetadataV3;
+use zarrs::plugin::PluginCreateError;
 
 type Done = Result<(), Box<dyn Error>>;
 type Packbits = Arc<dyn ArrayToBytesCodecTraits>;
 type Reshape = Arc<dyn ArrayToArrayCodecTraits>;
+type Make = fn(&MetadataV3, &Vec<u64>) -> Result<ChunkGrid, PluginCreateError>;
 
 const SIDE: u64 = 256;
 
@@ -101,8 +103,7 @@ fn reshape(name: &str, to: Value, region: ArraySubset) -> Done {
 
 fn grid(name: &str, edges: Value, length: u64) -> Done {
     let metadata = metadata("rectilinear", json!({"kind": "inline", "chunk_shapes": [edges]}))?;
-    let makers: [fn(&MetadataV3, &Vec<u64>) -> Result<ChunkGrid, _>; 2] =
-        [zarrs_kit::RectilinearGrid::create, RectilinearChunkGrid::create];
+    let makers: [Make; 2] = [zarrs_kit::RectilinearGrid::create, RectilinearChunkGrid::create];
     beside(&format!("rectilinear, {name}, from its document"), [&makers[0], &makers[1]], |make| {
         black_box(make(&metadata, &vec![length])?);
         Ok(())

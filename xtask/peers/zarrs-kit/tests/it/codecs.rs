@@ -7,10 +7,12 @@ use serde_json::{Value, json};
 use zarrs::array::codec::api::{
     ArrayToArrayCodecTraits, ArrayToBytesCodecTraits, AsyncArrayPartialDecoderTraits,
     AsyncBytesPartialDecoderTraits, BytesPartialDecoderTraits, BytesPartialEncoderTraits,
-    CodecOptions,
+    CodecError, CodecOptions,
 };
-use zarrs::array::{ArrayBytes, ArraySubset, FillValue, Indexer, data_type};
+use zarrs::array::{ArrayBytes, ArrayBytesRaw, ArraySubset, FillValue, Indexer, data_type};
 use zarrs::metadata::v3::MetadataV3;
+use zarrs::storage::StorageError;
+use zarrs::storage::byte_range::{ByteRange, ByteRangeIterator};
 use zarrs_kit::{PackbitsCodec, ReshapeCodec};
 
 use crate::{
@@ -82,7 +84,7 @@ fn sd_49_what_would_not_read_back_is_refused() -> Result<()> {
     let codecs = json!([packbits(json!({"last_bit": 6}))]);
     let (array, _) = create(&document("int16", &[3], regular(&[3]), codecs, json!(64)))?;
     write(&array, &int16(&[1, 2, 3]))?;
-    let first = ArraySubset::new_with_ranges(&[0..1]);
+    let first = ArraySubset::new_with_shape(vec![1]);
     array.erase_chunk(&[0])?;
     let error = array.store_array_subset(&first, ArrayBytes::new_flen(int16(&[1])));
     let error = error.expect_err("64 needs bit 7").to_string();
@@ -236,7 +238,10 @@ fn codecs(shape: Value) -> Result<(Arc<ReshapeCodec>, Arc<PackbitsCodec>)> {
     Ok((Arc::new(reshape), Arc::new(packbits)))
 }
 
-fn regions() -> Vec<(Value, Vec<u64>, Box<dyn Indexer>, Vec<u16>)> {
+/// The shape of `reshape`, that of the chunk, what is asked for, and the elements there.
+type Part = (Value, Vec<u64>, Box<dyn Indexer>, Vec<u16>);
+
+fn regions() -> Vec<Part> {
     let ranges = |ranges: &[std::ops::Range<u64>]| ArraySubset::new_with_ranges(ranges);
     // zarrs writes [[2], [0, 1]], which the document forbids, for this shape.
     let square = || json!([4, 6]);
@@ -265,7 +270,12 @@ fn regions() -> Vec<(Value, Vec<u64>, Box<dyn Indexer>, Vec<u16>)> {
             Box::new(vec![vec![0, 2, 3], vec![1, 0, 0], vec![1, 2, 2]]),
             vec![11, 12, 22],
         ),
-        (json!([2, 3, 2]), vec![12], Box::new(ranges(&[3..10])), vec![3, 4, 5, 6, 7, 8, 9]),
+        (
+            json!([2, 3, 2]),
+            vec![12],
+            Box::new(ArraySubset::new_with_start_shape(vec![3], vec![7]).expect("one dimension")),
+            vec![3, 4, 5, 6, 7, 8, 9],
+        ),
         (json!([-1]), vec![3, 4], Box::new(ranges(&[1..1, 0..4])), vec![]),
         (
             json!([[0, 1], 2, 2]),
@@ -357,6 +367,62 @@ fn parts_of_zarrs_own_tests() -> Result<()> {
             }
             assert_eq!(after, wanted);
         }
+    }
+    Ok(())
+}
+
+/// A chunk that notes what is read of it.
+struct Noted(Vec<u8>, Mutex<Vec<ByteRange>>);
+
+impl BytesPartialDecoderTraits for Noted {
+    fn exists(&self) -> std::result::Result<bool, StorageError> {
+        Ok(true)
+    }
+
+    fn size_held(&self) -> usize {
+        0
+    }
+
+    fn partial_decode_many(
+        &self,
+        ranges: ByteRangeIterator,
+        options: &CodecOptions,
+    ) -> std::result::Result<Option<Vec<ArrayBytesRaw<'_>>>, CodecError> {
+        let ranges: Vec<ByteRange> = ranges.collect();
+        self.1.lock().expect("not poisoned").extend(&ranges);
+        let ranges = Box::new(ranges.into_iter());
+        BytesPartialDecoderTraits::partial_decode_many(&self.0, ranges, options)
+    }
+
+    fn supports_partial_decode(&self) -> bool {
+        true
+    }
+}
+
+/// 4 rows of 16 elements of 9 bits, 18 bytes a row, reshaped.
+#[test]
+fn a_part_reads_the_bytes_that_hold_it_and_no_others() -> Result<()> {
+    let (of_type, fill, options) =
+        (data_type::uint16(), FillValue::from(7_u16), CodecOptions::default());
+    let decoded = lengths(&[4, 16]);
+    for (shape, region, expected) in [
+        (json!([-1]), [1..3, 0..16], vec![(18, 54)]),
+        (json!([[0], 4, 4]), [1..3, 4..8], vec![(22, 27), (40, 45)]),
+        (json!([8, 8]), [0..2, 15..16], vec![(16, 18), (34, 36)]),
+        (json!([[0], [1]]), [3..3, 0..16], vec![]),
+    ] {
+        let (reshape, packbits) = codecs(shape.clone())?;
+        let encoded = reshape.encoded_shape(&decoded)?;
+        let chunk = Arc::new(Noted(vec![0; 72], Mutex::default()));
+        let input: Arc<dyn BytesPartialDecoderTraits> = chunk.clone();
+        let inner = packbits.partial_decoder(input, &encoded, &of_type, &fill, &options)?;
+        let outer = reshape.partial_decoder(inner, &decoded, &of_type, &fill, &options)?;
+        let found = outer.partial_decode(&ArraySubset::new_with_ranges(&region), &options)?;
+        let count: u64 = region.iter().map(|range| range.end - range.start).product();
+        assert_eq!(found.size() as u64, count * 2);
+        let expected: Vec<_> =
+            expected.into_iter().map(|(start, end)| ByteRange::new(start..end)).collect();
+        assert_eq!(*chunk.1.lock().expect("not poisoned"), expected, "{shape}");
     }
     Ok(())
 }
