@@ -43,7 +43,7 @@ pub use array::{
     ReadAs, ShardContent, Source, StoredChunk, StoredTasks, WriteAs,
 };
 pub use change::{
-    Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,
+    Changes, Deletion, Extent, LockedDocument, Truncation, delete_node, refresh_consolidated,
     refresh_consolidated_of,
 };
 #[cfg(feature = "jiff")]

@@ -25,7 +25,7 @@ use crate::conversion::selection::{AxisIndices, AxisKey, found, points, runs, se
 use crate::conversion::variable_length::{self, PyElements};
 use crate::process::signals::Signals;
 use crate::stores::node_store::{
-    Changes, Described, Handling, NodeStore, Settings, State, borrowed, threads,
+    AttributeChanges, Described, Handling, NodeStore, Settings, State, borrowed, threads,
 };
 
 /// The most chunks of an axis that are listed: a document of a few bytes may declare any number of
@@ -361,7 +361,7 @@ impl PyArray {
         py.detach(|| self.changed(|array| elements.append(array, axis, count, &added)))
     }
 
-    fn update_attributes(&self, py: Python<'_>, changes: Changes) -> Done<Self> {
+    fn update_attributes(&self, py: Python<'_>, changes: AttributeChanges) -> Done<Self> {
         let changes = borrowed(&changes);
         py.detach(|| self.changed(|array| array.update_attributes(&changes)))
     }

@@ -15,7 +15,9 @@ use zarr_kit::{Array, ArrayError, Group, Prefix};
 use crate::array::PyArray;
 use crate::conversion::error::Done;
 use crate::process::signals::Signals;
-use crate::stores::node_store::{Changes, Described, NodeStore, Settings, State, borrowed, prefix};
+use crate::stores::node_store::{
+    AttributeChanges, Described, NodeStore, Settings, State, borrowed, prefix,
+};
 
 /// A group of a store.
 #[pyclass(frozen, name = "Group", module = "zarr_kit._native")]
@@ -235,7 +237,7 @@ impl PyGroup {
         })
     }
 
-    fn update_attributes(&self, py: Python<'_>, changes: Changes) -> Done<Self> {
+    fn update_attributes(&self, py: Python<'_>, changes: AttributeChanges) -> Done<Self> {
         let changes = borrowed(&changes);
         Ok(self.with(self.change(py, |group| group.update_attributes(&changes))?))
     }

@@ -9,10 +9,13 @@ impl Group {
     /// Writes copies of the documents of all nodes below into the group's own document, where
     /// [`Group::open_consolidated`] reads them. Returns the group as stored.
     ///
-    /// From then on, changes by this library below the group keep the copies up to date, if the
-    /// handle's store contains the group. Such changes are: creating, resizing, appending to and
-    /// deleting nodes, and setting attributes. Changes by other programs do not keep them up to
-    /// date. `check` names copies that are out of date, and consolidating again updates them.
+    /// From then on, changes by this library below the group keep the copies up to date, also
+    /// through a store that begins below the group, if its
+    /// [outer stores](crate::store::Store::outer_stores) are known. Such changes are: creating,
+    /// resizing, appending to and deleting nodes, and setting attributes. Changes by other programs
+    /// do not keep them up to date. `check` names copies that are out of date, and consolidating
+    /// again updates them. A change is no error if the copies cannot be written, as in a folder
+    /// that cannot be written to: the store is [told](crate::store::Store::out_of_date).
     ///
     /// # Errors
     /// [`ArrayError::Metadata`] if a document below is not valid, or an error of the store. Then

@@ -2,12 +2,14 @@
 
 mod append;
 mod attributes;
+mod changes;
 mod consolidate;
 mod delete;
 mod document;
 mod resize;
 mod update_consolidated;
 
+pub use changes::Changes;
 pub use delete::{Deletion, delete_node};
 pub use document::{Extent, LockedDocument};
 pub use resize::Truncation;

@@ -8,7 +8,7 @@ use zarr_metadata::{GroupMetadata, MetadataError, NodeMetadata};
 use crate::error::ArrayError;
 use crate::hierarchy::children::nodes;
 use crate::hierarchy::node::{self, METADATA_KEY};
-use crate::store::{Change, Prefix, Store, StoreExt as _, UpdatePolicy, update};
+use crate::store::{Change, Prefix, Store, StoreError, StoreExt as _, UpdatePolicy, update};
 
 /// Documents by the path of their node, parents before their members.
 pub(super) type Documents = BTreeMap<String, String>;
@@ -22,10 +22,11 @@ pub(crate) enum Scope {
     Subtree,
 }
 
-/// Updates the consolidated metadata of the groups above `prefix` after a change there.
+/// Updates the consolidated metadata of the groups above `prefix` after a change there, also of those
+/// above the root of the store.
 ///
-/// The change itself is done, so a failure here is not an error of the change. The metadata is then
-/// out of date, as after a change by another program, and `check` reports it.
+/// The change itself is done, so a failure here is not an error of the change. The store is told. The
+/// metadata is then out of date, as after a change by another program, and `check` reports it.
 pub(crate) fn update_consolidated(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -36,14 +37,14 @@ pub(crate) fn update_consolidated(
 }
 
 /// Updates the consolidated metadata of the groups above `prefix` from the node there and the nodes
-/// below it. If there is no node any more, its entries are removed.
+/// below it. If there is no node any more, its entries are removed. Groups above the root of the store
+/// are updated too, in its [outer stores](Store::outer_stores).
 ///
-/// Use it after changes that this library could not follow: changes by other programs, and changes
-/// by a handle of a store that begins below the groups. Groups without consolidated metadata stay
-/// as they are.
+/// Use it after changes by other programs. Groups without consolidated metadata stay as they are.
 ///
 /// # Errors
-/// The first error of the store. All groups are tried.
+/// The first error of the store, which the [store is told](Store::out_of_date) too. All groups are
+/// tried.
 ///
 /// # Examples
 /// ```
@@ -64,7 +65,7 @@ pub fn refresh_consolidated(
     each_above(store, prefix, Scope::Subtree, policy)
 }
 
-/// As [`update_consolidated`], and returns the first error. All groups are tried.
+/// As [`update_consolidated`], and returns the first error too. All groups are tried.
 fn each_above(
     store: &Arc<dyn Store>,
     prefix: &Prefix,
@@ -76,7 +77,51 @@ fn each_above(
         let followed = update_group(store, &group, &[prefix], scope, policy);
         result = result.and(followed);
     }
+    told(store, result.and(above_root(store, &[prefix], scope, policy)))
+}
+
+/// Tells the store of an error.
+fn told(store: &Arc<dyn Store>, followed: Result<(), ArrayError>) -> Result<(), ArrayError> {
+    followed.inspect_err(|cause| store.out_of_date(cause))
+}
+
+/// Updates the groups above the root of the store. From the nearest node above it upwards, every
+/// folder of a hierarchy is a node.
+fn above_root(
+    store: &Arc<dyn Store>,
+    prefixes: &[&Prefix],
+    scope: Scope,
+    policy: UpdatePolicy,
+) -> Result<(), ArrayError> {
+    let mut result = Ok(());
+    for (outer, root) in store.outer_stores() {
+        let places = prefixes.iter().map(|prefix| root.join(prefix.as_str()));
+        let places: Vec<Prefix> = places.collect::<Result<_, _>>()?;
+        let places: Vec<&Prefix> = places.iter().collect();
+        let is_own = prefixes.iter().any(|prefix| prefix.is_root());
+        let mut is_above_node = !is_own && is_node(&outer, &root)?;
+        for group in root.ancestors().skip(1) {
+            match is_node(&outer, &group)? {
+                true => {
+                    is_above_node = true;
+                    let followed = update_group(&outer, &group, &places, scope, policy);
+                    result = result.and(followed);
+                }
+                false if is_above_node => break,
+                false => {}
+            }
+        }
+    }
     result
+}
+
+/// Whether there is a node of version 3 at `prefix`. Folders and servers that deny access count as no
+/// nodes: many do so for places outside of those that a user may read.
+fn is_node(store: &Arc<dyn Store>, prefix: &Prefix) -> Result<bool, ArrayError> {
+    match store.head(&prefix.key(METADATA_KEY)?) {
+        Err(error @ StoreError::Remote { .. }) if !error.cannot_list() => Err(error.into()),
+        found => Ok(found.is_ok_and(|found| found.is_some())),
+    }
 }
 
 /// As [`refresh_consolidated`], after changes of the documents of several nodes (not of the nodes
@@ -98,7 +143,8 @@ pub fn refresh_consolidated_of(
     let followed = groups
         .iter()
         .map(|(group, prefixes)| update_group(store, group, prefixes, Scope::Node, policy));
-    followed.fold(Ok(()), Result::and)
+    let followed = followed.fold(Ok(()), Result::and);
+    told(store, followed.and(above_root(store, prefixes, Scope::Node, policy)))
 }
 
 fn update_group(

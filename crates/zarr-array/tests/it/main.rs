@@ -1,6 +1,7 @@
 //! Behaviour of the crate as its users see it.
 
 // Clippy recognises helper functions as test code only by this attribute.
+mod around;
 #[cfg(all(test, feature = "async"))]
 mod asynchronous;
 mod consolidate;

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use zarr_kit::array::node::{self, DOCUMENTS};
-use zarr_kit::array::store::{self, DirEntry, Session, StoreError, StoreOptions, UpdatePolicy};
+use zarr_kit::array::store::{self, DirEntry, StoreError, StoreOptions, UpdatePolicy};
 use zarr_kit::array::{
-    ChunkLayout, Hierarchy, HierarchyAround, hierarchies_around, open_node, refresh_consolidated,
+    Changes, ChunkLayout, Hierarchy, HierarchyAround, hierarchies_around, open_node,
+    refresh_consolidated,
 };
 use zarr_kit::check::CheckedPlace;
 use zarr_kit::metadata::NodeMetadata;
@@ -38,8 +39,8 @@ pub(crate) struct NodeStore {
     path: String,
     /// Folders that were made for it, the innermost first.
     made: Vec<PathBuf>,
-    /// The session of its writes, until it is complete.
-    session: Mutex<Option<Session>>,
+    /// Its changes, until they are complete.
+    changes: Mutex<Option<Changes>>,
 }
 
 impl NodeStore {
@@ -61,9 +62,9 @@ impl NodeStore {
     }
 
     fn in_session(mut self) -> Result<Self, CliError> {
-        let session = Session::begin(&self.store).map_err(|cause| self.failed(cause))?;
-        self.store = self.store.with_store(Arc::clone(session.store()));
-        self.session = Mutex::new(Some(session));
+        let changes = Changes::begin(&self.store).map_err(|cause| self.failed(cause))?;
+        self.store = self.store.with_store(Arc::clone(changes.store()));
+        self.changes = Mutex::new(Some(changes));
         Ok(self)
     }
 
@@ -114,18 +115,16 @@ impl NodeStore {
         }
     }
 
-    /// Commits the writes.
+    /// Commits the writes. If the consolidated metadata of a group around them could not be written,
+    /// they stay and a note reports it.
     pub(crate) fn finish(&self) -> Result<(), CliError> {
-        let session = self.session.lock().unwrap_or_else(PoisonError::into_inner).take();
-        session.map_or(Ok(()), Session::commit).map_err(|cause| self.failed(cause))
-    }
-
-    /// Completes a change of the node, and brings the consolidated metadata of the groups around it
-    /// up to date. If the consolidated metadata cannot be written, the change stays and
-    /// a note reports it.
-    pub(crate) fn changed(&self, policy: UpdatePolicy) -> Result<(), CliError> {
-        self.finish()?;
-        refresh_around(hierarchies(&self.path), policy);
+        let changes = self.changes.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let outdated = changes.map_or(Ok(None), Changes::commit);
+        if let Some(cause) = outdated.map_err(|cause| self.failed(cause))? {
+            print::note(format_args!(
+                "the consolidated metadata of the groups around it may be out of date: {cause}"
+            ));
+        }
         Ok(())
     }
 
@@ -145,8 +144,8 @@ impl NodeStore {
                 let store = listable(path, store);
                 let is_quick =
                     store::Service::of(path).is_none() && !virtual_join::is_virtual_join(path);
-                let (path, session) = (path.to_owned(), Mutex::default());
-                return Ok(Self { shown, store, folder, is_quick, path, made, session });
+                let (path, changes) = (path.to_owned(), Mutex::default());
+                return Ok(Self { shown, store, folder, is_quick, path, made, changes });
             }
             Err(VirtualJoinError::Store(cause)) => cause,
             Err(VirtualJoinError::NotFound { .. }) => {
@@ -320,28 +319,21 @@ impl Around {
     pub(crate) fn open(found: &HierarchyAround) -> Result<Self, CliError> {
         Ok(Self { top: NodeStore::to_change(&found.top)?, prefix: found.prefix.clone() })
     }
+
+    /// Brings the consolidated metadata of the groups above the place up to date. If it cannot be
+    /// written, a note reports it.
+    pub(crate) fn refresh(&self) -> Result<(), CliError> {
+        // The note is that of the store, which is told.
+        let _outdated =
+            refresh_consolidated(&self.top.store, &self.prefix, UpdatePolicy::default());
+        self.top.finish()
+    }
 }
 
 /// The hierarchies around the place at `path`.
 pub(crate) fn hierarchies(path: &str) -> Result<Vec<HierarchyAround>, CliError> {
     hierarchies_around(path, &store_options())
         .map_err(|cause| CliError::Store { place: store::shown_url(path), cause })
-}
-
-/// Brings the consolidated metadata of the groups around a place up to date, after a change there.
-/// If it cannot be written, a note reports it.
-pub(crate) fn refresh_around(found: Result<Vec<HierarchyAround>, CliError>, policy: UpdatePolicy) {
-    let refresh = |found: &HierarchyAround| {
-        let Around { top, prefix } = Around::open(found)?;
-        refresh_consolidated(&top.store, &prefix, policy).map_err(|cause| top.failed(cause))?;
-        top.finish()
-    };
-    let refreshed = found.and_then(|all| all.iter().map(refresh).fold(Ok(()), Result::and));
-    if let Err(error) = refreshed {
-        print::note(format_args!(
-            "the consolidated metadata of the groups around it may be out of date: {error}"
-        ));
-    }
 }
 
 /// Refuses a new node in an array or in a group of version 2, or with a name in the hierarchy around it that

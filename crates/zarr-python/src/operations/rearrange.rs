@@ -59,8 +59,8 @@ pub(crate) fn rearrange(
     let (place, prefix) = (&array.place, array.array().prefix());
     let done = py.detach(|| {
         Signals::during(|signals| {
-            place.change_from_top(signals, prefix, |store, prefix| {
-                let whole = array.array().at(store, &prefix);
+            place.change(signals, |store| {
+                let whole = array.array().at(store, prefix);
                 Rearrangement::plan(&whole, axis, spans)?.execute(&|_| {})
             })
         })
@@ -160,8 +160,8 @@ pub(crate) fn rearrange_group(
     let shown = group.place.shown_node(group.prefix());
     py.detach(|| {
         Signals::during(|signals| {
-            group.place.change_from_top(signals, group.prefix(), |store, prefix| {
-                let whole = Group::open(store, &prefix)?;
+            group.place.change(signals, |store| {
+                let whole = Group::open(store, group.prefix())?;
                 let plan = GroupRearrangement::plan(&whole, dimension, spans)?;
                 check_group_insertion(&plan, &shown, &inserted)?;
                 Ok::<_, Raised>(plan.execute(&|_| {})?)

@@ -121,7 +121,7 @@ pub(crate) fn create_group(
 pub(crate) fn delete(py: Python<'_>, node: At<'_>) -> Done<()> {
     let (place, prefix) = node.place(py, false)?;
     let delete = |signals: &Arc<Signals>| {
-        place.change_from_top(signals, &prefix, |store, prefix| {
+        place.change(signals, |store| {
             open_node(&store, &prefix)?;
             delete_node(&store, &prefix)
         })

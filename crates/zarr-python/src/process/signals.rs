@@ -6,7 +6,6 @@
 //! an exception.
 
 use std::any::Any;
-use std::collections::BTreeSet;
 use std::fmt;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
@@ -18,7 +17,6 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use zarr_kit::array::Hierarchy;
-use zarr_kit::array::node::METADATA_KEY;
 use zarr_kit::array::store::{
     AsyncStore, Key, KeyFilter, Layer, Listing, Object, Operation, ReadRange, StoreError,
     StoreFuture, interruptible,
@@ -38,8 +36,6 @@ pub(crate) struct Signals {
     is_raised: AtomicBool,
     /// Whether the operation has changed a store.
     has_written: AtomicBool,
-    /// The nodes whose documents it has put or deleted.
-    nodes: Mutex<BTreeSet<Prefix>>,
     raised: Mutex<Option<PyErr>>,
 }
 
@@ -64,7 +60,6 @@ impl Signals {
             asked: Mutex::new(Instant::now()),
             is_raised: AtomicBool::new(false),
             has_written: AtomicBool::new(false),
-            nodes: Mutex::default(),
             raised: Mutex::new(None),
         });
         let asked = Arc::clone(&signals);
@@ -93,24 +88,8 @@ impl Signals {
         self.has_written.load(Ordering::Relaxed)
     }
 
-    /// The nodes whose documents the operation has put or deleted.
-    pub(crate) fn nodes(&self) -> BTreeSet<Prefix> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     fn wrote(&self) {
         self.has_written.store(true, Ordering::Relaxed);
-    }
-
-    /// Remembers a node if its document has this key.
-    fn wrote_key(&self, key: &str) {
-        self.wrote();
-        let Some(folder) = key.strip_suffix(METADATA_KEY) else { return };
-        if folder.is_empty() || folder.ends_with('/') {
-            let node = Prefix::new(folder.trim_end_matches('/'));
-            let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-            nodes.extend(node);
-        }
     }
 
     /// Ends the operation with this error.
@@ -199,7 +178,7 @@ impl Layer for Guarded<dyn Store> {
             _ => work()?,
         };
         if matches!(operation, Operation::Put | Operation::Delete) {
-            self.signals.wrote_key(name);
+            self.signals.wrote();
         }
         Ok(done)
     }

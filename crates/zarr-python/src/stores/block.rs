@@ -1,10 +1,10 @@
 //! `with` blocks of a node's store: all writes of a block take effect together.
 
-use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use zarr_kit::array::store::{Operation, Session, StoreError};
-use zarr_kit::{Prefix, Store};
+use zarr_kit::Store;
+use zarr_kit::array::Changes;
+use zarr_kit::array::store::{Operation, StoreError};
 
 use crate::process::writes::Counted;
 
@@ -19,9 +19,8 @@ pub(crate) struct Block {
 enum State {
     #[default]
     Outside,
-    /// Within so many nested blocks, in a session if anything has been written. The nodes are those
-    /// whose documents the session has put or deleted.
-    Within(usize, Option<Session>, BTreeSet<Prefix>),
+    /// Within so many nested blocks, in a session if anything has been written.
+    Within(usize, Option<Changes>),
     /// As above, after an operation failed midway: the session was dropped.
     Failed(usize),
 }
@@ -31,56 +30,44 @@ impl Block {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn is_within(&self) -> bool {
-        !matches!(*self.state(), State::Outside)
-    }
-
-    /// Remembers nodes whose documents the block has put or deleted.
-    pub(crate) fn changed(&self, nodes: BTreeSet<Prefix>) {
-        if let State::Within(_, _, changed) = &mut *self.state() {
-            changed.extend(nodes);
-        }
-    }
-
     pub(crate) fn enter(&self) {
         match &mut *self.state() {
             State::Within(depth, ..) | State::Failed(depth) => *depth = depth.saturating_add(1),
-            outside => *outside = State::Within(1, None, BTreeSet::new()),
+            outside => *outside = State::Within(1, None),
         }
     }
 
     /// Ends the innermost block, and commits if it was the outermost. `drops` says that an exception
-    /// ends it, and nothing is to be stored. Returns the nodes whose documents it has changed, once
-    /// they are committed.
+    /// ends it, and nothing is to be stored. Returns why consolidated metadata could not follow.
     ///
     /// # Errors
     /// Unless it `drops`, why nothing is stored.
-    pub(crate) fn exit(&self, drops: bool) -> Result<BTreeSet<Prefix>, StoreError> {
+    pub(crate) fn exit(&self, drops: bool) -> Result<Option<String>, StoreError> {
         let _counted = Counted;
         let mut state = self.state();
-        if drops && let State::Within(depth, Some(_), _) = *state {
+        if drops && let State::Within(depth, Some(_)) = *state {
             *state = State::Failed(depth);
         }
         match &mut *state {
             State::Within(depth, ..) | State::Failed(depth) if *depth > 1 => {
                 *depth -= 1;
-                return Ok(BTreeSet::new());
+                return Ok(None);
             }
             _ => {}
         }
         let ended = std::mem::take(&mut *state);
         drop(state);
         match ended {
-            State::Within(_, Some(session), changed) => session.commit().map(|()| changed),
+            State::Within(_, Some(changes)) => changes.commit(),
             State::Failed(_) if !drops => Err(failed()),
-            _ => Ok(BTreeSet::new()),
+            _ => Ok(None),
         }
     }
 
     /// The store of the block's session, for reads; none if the block has not written.
     pub(crate) fn store(&self) -> Option<Arc<dyn Store>> {
         match &*self.state() {
-            State::Within(_, Some(session), _) => Some(Arc::clone(session.store())),
+            State::Within(_, Some(changes)) => Some(Arc::clone(changes.store())),
             _ => None,
         }
     }
@@ -94,11 +81,11 @@ impl Block {
         match &mut *self.state() {
             State::Outside => Ok(None),
             State::Failed(_) => Err(failed()),
-            State::Within(_, session, _) => {
-                if session.is_none() {
-                    *session = store.session()?;
+            State::Within(_, changes) => {
+                if changes.is_none() {
+                    *changes = store.session()?.map(Changes::of);
                 }
-                Ok(session.as_ref().map(|session| Arc::clone(session.store())))
+                Ok(changes.as_ref().map(|changes| Arc::clone(changes.store())))
             }
         }
     }
@@ -106,7 +93,7 @@ impl Block {
     /// Drops the session.
     pub(crate) fn fail(&self) {
         let mut state = self.state();
-        if let State::Within(depth, Some(_), _) = *state {
+        if let State::Within(depth, Some(_)) = *state {
             *state = State::Failed(depth);
         }
     }

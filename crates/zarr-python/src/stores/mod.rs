@@ -1,6 +1,5 @@
 //! The store of a node.
 
-mod around;
 mod block;
 pub(crate) mod node;
 pub(crate) mod node_store;

@@ -1,26 +1,25 @@
 //! The store of a node: its URL and settings, opened.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::io;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use zarr_kit::array::node::{DOCUMENTS, METADATA_KEY};
+use zarr_kit::array::node::DOCUMENTS;
 use zarr_kit::array::store::{
-    Durability, Operation, Place, PlaceKind, Service, Session, StoreError, StoreOptions, Waiting,
+    Durability, Operation, Place, PlaceKind, Service, StoreError, StoreOptions, Waiting,
     place_below, place_beside, scheme, shown_url,
 };
-use zarr_kit::array::{Hierarchy, UnlistedStore, other_names};
+use zarr_kit::array::{Changes, Hierarchy, UnlistedStore, other_names};
 use zarr_kit::metadata::Printable;
 use zarr_kit::virtual_join::{self, AllowedMembers, OpenOptions};
 use zarr_kit::{Array, OPENERS, Prefix, Store};
 
-use crate::conversion::error::{Done, Raised};
+use crate::conversion::error::Done;
 use crate::process::signals::Signals;
 use crate::process::writes::Counted;
-use crate::stores::around::{self, Around};
 use crate::stores::block::Block;
 use crate::stores::of_python::PyStore;
 use crate::stores::sole_writer::SoleWriter;
@@ -72,7 +71,6 @@ pub(crate) struct NodeStore {
     /// As it was committed last.
     pub(crate) store: Hierarchy,
     pub(crate) block: Arc<Block>,
-    pub(crate) around: Arc<Around>,
     /// The store of Python behind it, if it is one.
     pub(crate) python: Option<Arc<PyStore>>,
 }
@@ -103,14 +101,14 @@ impl NodeStore {
         let (given, path, settings, count, stores_empty) = state;
         let handling = Handling { threads: threads(count)?, stores_empty };
         let (store, members) = options(&settings)?;
-        let (block, around) = (Arc::default(), Arc::default());
+        let block = Arc::default();
         if PyStore::is_named(&given) {
             let python = Arc::new(PyStore::open(py, &given)?);
             python.check()?;
             let store: Arc<dyn Store> = Arc::clone(&python) as _;
             let (url, python) = (given.clone(), Some(python));
             let store = written_alone(store.into(), &settings)?;
-            let place = Self { given, url, settings, handling, store, block, around, python };
+            let place = Self { given, url, settings, handling, store, block, python };
             return Ok((place, prefix(&path)?));
         }
         let (prefix, url) = (prefix(&path)?, absolute(&given)?);
@@ -126,7 +124,7 @@ impl NodeStore {
             _ => store,
         };
         let python = None;
-        Ok((Self { given, url, settings, handling, store, block, around, python }, prefix))
+        Ok((Self { given, url, settings, handling, store, block, python }, prefix))
     }
 
     /// Refuses a thread that would wait for the event loop that it runs.
@@ -141,8 +139,7 @@ impl NodeStore {
     }
 
     /// Changes the store, in the session of the `with` block or else in a separate session: if it
-    /// fails, none of its writes takes effect. Afterwards the consolidated metadata of the groups
-    /// around the store is brought up to date. The GIL must be free.
+    /// fails, none of its writes takes effect. The GIL must be free.
     pub(crate) fn change<T, E: From<StoreError>>(
         &self,
         signals: &Arc<Signals>,
@@ -157,73 +154,34 @@ impl NodeStore {
                 if done.is_err() && signals.has_written() {
                     self.block.fail();
                 }
-                let done = done?;
-                // The end of the block follows them: until then its session keeps others out.
-                self.block.changed(signals.nodes());
-                Ok(done)
+                done
             }
             None => {
-                let session = Session::begin(&self.store)?;
-                let done = work(signals.guard(session.store()))?;
-                session.commit()?;
-                self.follow(&signals.nodes());
+                let changes = Changes::begin(&self.store)?;
+                let done = work(signals.guard(changes.store()))?;
+                self.note_outdated(changes.commit()?);
                 Ok(done)
             }
         }
-    }
-
-    /// As [`change`](Self::change) of the node at `prefix`, in the store at the top of the hierarchy:
-    /// the consolidated metadata of all groups above the node is within reach of `work`.
-    pub(crate) fn change_from_top<T, E: From<StoreError> + Into<Raised>>(
-        &self,
-        signals: &Arc<Signals>,
-        prefix: &Prefix,
-        work: impl FnOnce(Arc<dyn Store>, Prefix) -> Result<T, E>,
-    ) -> Done<T> {
-        let (options, _) = options(&self.settings)?;
-        let top = if self.has_no_url() { None } else { around::top(&self.url, &options)? };
-        let Some((top, place)) = top else {
-            let done = self.change(signals, |store| work(store, prefix.clone()));
-            return done.map_err(Into::into);
-        };
-        self.check_writable()?;
-        let _counted = Counted;
-        let done = work(signals.guard(&top), place.join(prefix.as_str())?).map_err(Into::into)?;
-        // A second hierarchy may be around the same folder, through links.
-        let below = |node: &Prefix| {
-            let key = node.key(METADATA_KEY).ok()?;
-            let folder = place.strip(&key)?.strip_suffix(METADATA_KEY)?;
-            Prefix::new(folder.trim_end_matches('/')).ok()
-        };
-        self.follow(&signals.nodes().iter().filter_map(below).collect());
-        Ok(done)
     }
 
     /// Ends a `with` block, and commits its writes unless it `drops` them.
     pub(crate) fn exit_block(&self, drops: bool) -> Result<(), StoreError> {
-        let left = self.block.exit(drops);
-        if let Ok(nodes) = &left {
-            self.follow(nodes);
-        }
-        if !self.block.is_within() {
-            self.around.forget();
-        }
-        left.map(drop)
+        let outdated = self.block.exit(drops)?;
+        self.note_outdated(outdated);
+        Ok(())
     }
 
-    /// Updates the consolidated metadata of the groups around the store, after the documents of
-    /// these nodes changed.
-    fn follow(&self, nodes: &BTreeSet<Prefix>) {
-        if nodes.is_empty() || self.has_no_url() {
-            return;
-        }
-        let options = options(&self.settings).map_err(Raised::from);
-        let in_block = self.block.is_within();
-        let refresh =
-            |(options, _)| self.around.refresh(&self.store, &self.url, &options, nodes, in_block);
-        if let Err(raised) = options.and_then(refresh) {
-            around::note(self.shown(), raised);
-        }
+    /// Logs why the consolidated metadata of the groups around the node did not follow a change. The
+    /// change is done.
+    fn note_outdated(&self, outdated: Option<String>) {
+        let Some(cause) = outdated else { return };
+        Python::attach(|py| {
+            let notes = py.import("zarr_kit._notes");
+            // A handler of logs that fails does not undo the change.
+            let _untold =
+                notes.and_then(|it| it.call_method1("note_around", (self.shown(), cause)));
+        });
     }
 
     /// An error if the node was opened to be read alone.
@@ -457,9 +415,9 @@ pub(crate) fn prefix(path: &str) -> Done<Prefix> {
 pub(crate) type Described = (String, String, String);
 
 /// Changes of attributes: names with JSON, or with `None` for those to remove.
-pub(crate) type Changes = Vec<(String, Option<String>)>;
+pub(crate) type AttributeChanges = Vec<(String, Option<String>)>;
 
-pub(crate) fn borrowed(changes: &Changes) -> Vec<(&str, Option<&str>)> {
+pub(crate) fn borrowed(changes: &AttributeChanges) -> Vec<(&str, Option<&str>)> {
     changes.iter().map(|(name, json)| (name.as_str(), json.as_deref())).collect()
 }
 

@@ -1,5 +1,6 @@
 //! A part of a store as a store.
 
+use std::error::Error;
 use std::io::IoSlice;
 use std::sync::Arc;
 
@@ -129,6 +130,14 @@ impl Store for Below {
     fn session(&self) -> Result<Option<Session>, StoreError> {
         let below = |store| Some(below(store, self.base.clone()));
         Ok(self.store.session()?.and_then(|session| session.wrapped(below)))
+    }
+
+    fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
+        vec![(Arc::clone(&self.store), self.base.clone())]
+    }
+
+    fn out_of_date(&self, cause: &(dyn Error + 'static)) {
+        self.store.out_of_date(cause);
     }
 }
 

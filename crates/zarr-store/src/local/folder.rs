@@ -1,13 +1,14 @@
 //! The folder of a local store, and how it is opened.
 
-use std::path::{Path, PathBuf};
+use std::ffi::OsStr;
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
 
 use super::durable::Folders;
 use super::other_format::not_a_folder;
 use crate::waiting::{OnWait, Waiting};
-use crate::{Operation, StoreError};
+use crate::{Operation, Prefix, Store, StoreError};
 
 /// A store in a folder: one file per key.
 ///
@@ -37,6 +38,8 @@ use crate::{Operation, StoreError};
 pub struct LocalStore {
     /// Absolute and free of links.
     pub(super) root: PathBuf,
+    /// The path that it was opened by, if links are on it.
+    pub(super) named: Option<PathBuf>,
     pub(super) durability: Durability,
     /// The flushed folders, shared by all clones.
     pub(super) folders: Arc<Folders>,
@@ -78,7 +81,11 @@ impl LocalStore {
         }
         let folders = Arc::default();
         let durability = Durability::default();
-        Ok(Self { root, durability, folders, outside_links: false, on_wait: None })
+        let named = std::path::absolute(given).ok().filter(|path| {
+            // The folder above `..` is not the one before it in the text.
+            *path != root && !path.components().any(|part| part == Component::ParentDir)
+        });
+        Ok(Self { root, named, durability, folders, outside_links: false, on_wait: None })
     }
 
     /// The store in the folder `root`, which is created if it does not exist.
@@ -113,6 +120,31 @@ impl LocalStore {
     #[must_use]
     pub fn with_on_wait(self, told: impl Fn(&Waiting) + Send + Sync + 'static) -> Self {
         self.telling(Some(OnWait::new(told)))
+    }
+
+    /// Whether groups on the way to this folder, which has links, may follow changes: a link that
+    /// leads out of the hierarchy around it is followed only on request.
+    pub(super) fn may_follow(&self, named: &Path) -> bool {
+        let has_root = |folder: &&Path| {
+            folder.join("zarr.json").is_file()
+                && folder.canonicalize().is_ok_and(|folder| self.root.starts_with(folder))
+        };
+        self.outside_links || named.ancestors().skip(1).any(|folder| has_root(&folder))
+    }
+
+    /// The file system with this folder, and where in it the folder is.
+    pub(super) fn outer(&self, folder: &Path) -> Option<(Arc<dyn Store>, Prefix)> {
+        let (mut root, mut names) = (folder, Vec::new());
+        while let (Some(above), Some(name)) =
+            (root.parent(), root.file_name().and_then(OsStr::to_str))
+        {
+            names.push(name);
+            root = above;
+        }
+        names.reverse();
+        let prefix = Prefix::new(names.join("/")).ok()?;
+        let (root, folders) = (root.to_owned(), Arc::default());
+        Some((Arc::new(Self { root, named: None, folders, ..self.clone() }), prefix))
     }
 
     pub(crate) fn telling(mut self, on_wait: Option<OnWait>) -> Self {

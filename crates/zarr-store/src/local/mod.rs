@@ -19,6 +19,7 @@ mod write;
 
 use std::io::IoSlice;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 pub use self::folder::{Durability, LocalStore};
 pub use self::leftovers::{Leftover, LeftoverKind};
@@ -98,6 +99,12 @@ impl Store for LocalStore {
 
     fn cleaning(&self) -> Option<&dyn Cleaning> {
         Some(self)
+    }
+
+    fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
+        let named = self.named.iter().filter(|folder| self.may_follow(folder));
+        let folders = named.chain([&self.root]);
+        folders.filter_map(|folder| self.outer(folder)).collect()
     }
 }
 

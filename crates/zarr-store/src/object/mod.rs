@@ -191,6 +191,27 @@ impl RemoteStore {
         }
     }
 
+    /// All of the bucket or server, by the same client.
+    fn whole(&self) -> Self {
+        let Shared { conditional_put, in_flight, name, space, .. } = &*self.shared;
+        let below = self.clone();
+        let remake: Remake = Box::new(move || {
+            let client = below.client(Operation::Open, "")?;
+            Ok(Client { base: Path::default(), ..client })
+        });
+        let shared = Shared {
+            clients: PerProcess::new(),
+            remake: Some(remake),
+            conditional_put: *conditional_put,
+            in_flight: *in_flight,
+            name: name.clone(),
+            base: Path::default(),
+            space: Arc::clone(space),
+            url: None,
+        };
+        Self { shared: Arc::new(shared), checked: self.checked }
+    }
+
     fn run<T, F>(
         &self,
         operation: Operation,
@@ -327,7 +348,10 @@ impl Store for RemoteStore {
 
     /// Excludes only threads of this process: object storage has no locks.
     fn lock(&self, key: &Key) -> Result<LockGuard, StoreError> {
-        let name = format!("{}\0{}\0{key}", self.shared.name, self.shared.base);
+        // The same for all handles of the bucket, wherever they begin.
+        let base = self.shared.base.as_ref();
+        let slash = if base.is_empty() { "" } else { "/" };
+        let name = format!("{}\0{base}{slash}{key}", self.shared.name);
         let held = HELD.lock(name).map_err(|cause| cause.of(key))?;
         Ok(LockGuard::new(LockScope::Process, held))
     }
@@ -346,6 +370,12 @@ impl Store for RemoteStore {
 
     fn checked(&self) -> Option<Arc<dyn Store>> {
         Some(Arc::new(Self { checked: true, ..self.clone() }))
+    }
+
+    fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
+        let base = Prefix::new(self.shared.base.as_ref());
+        let outer = |base| (Arc::new(self.whole()) as Arc<dyn Store>, base);
+        base.ok().filter(|base| !base.is_root()).map(outer).into_iter().collect()
     }
 }
 

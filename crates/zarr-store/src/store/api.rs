@@ -1,6 +1,7 @@
 //! The store trait.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 use std::fmt;
 use std::io::IoSlice;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::{
 ///
 /// # Implementing
 /// Six methods are required. Five have a default that calls these, or tells the caller to do so.
-/// Override one if the store can do better. The last six declare capabilities, by default none. A
+/// Override one if the store can do better. The last eight declare capabilities, by default none. A
 /// capability with methods is an object, such as [`Linking`], a [`Session`] or an [`AsyncStore`].
 ///
 /// # Wrapping
@@ -360,5 +361,23 @@ pub trait Store: fmt::Debug + Send + Sync {
     /// `None` by default: the store cannot verify more than it has answered.
     fn checked(&self) -> Option<Arc<dyn Store>> {
         None
+    }
+
+    /// Larger stores that hold all objects of this one, each with the prefix that is this store's
+    /// root: the file system of a folder, or the bucket of a path in it. Groups above the root are
+    /// found there. There can be two for a folder that was opened through a link: first by the path
+    /// as it was given, if the link may be followed, then by the path without links.
+    ///
+    /// None by default: nothing is known to be above the root.
+    fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
+        Vec::new()
+    }
+
+    /// Called after a change that is done, if the consolidated metadata of a group above it could not
+    /// be brought up to date.
+    ///
+    /// Does nothing by default.
+    fn out_of_date(&self, cause: &(dyn Error + 'static)) {
+        let _ = cause;
     }
 }

@@ -1,5 +1,6 @@
 //! Stores that stand before another store and pass on all that it can do.
 
+use std::error::Error;
 use std::fmt;
 use std::io::IoSlice;
 use std::path::PathBuf;
@@ -206,6 +207,16 @@ pub trait Layer: fmt::Debug + Send + Sync {
         self.inner().capabilities()
     }
 
+    /// See [`Store::outer_stores`]. What is done there does not pass here.
+    fn outer_stores(&self) -> Vec<(Arc<dyn Store>, Prefix)> {
+        self.inner().outer_stores()
+    }
+
+    /// See [`Store::out_of_date`].
+    fn out_of_date(&self, cause: &(dyn Error + 'static)) {
+        self.inner().out_of_date(cause);
+    }
+
     /// See [`Linking::put_from`].
     fn put_from(
         &self,
@@ -264,6 +275,7 @@ impl<L: Layer> Store for L {
         list_described(prefix: &Prefix) -> Option<Listing<'_, (Key, ObjectMeta)>>;
         delete_where(prefix: &Prefix, which: &KeyFilter) -> Result<()>;
         capabilities() -> Capabilities;
+        outer_stores() -> Vec<(Arc<dyn Store>, Prefix)>;
     }
 
     fn linking(&self) -> Option<&dyn Linking> {
@@ -284,6 +296,10 @@ impl<L: Layer> Store for L {
 
     fn checked(&self) -> Option<Arc<dyn Store>> {
         self.around(self.inner().checked()?)
+    }
+
+    fn out_of_date(&self, cause: &(dyn Error + 'static)) {
+        Layer::out_of_date(self, cause);
     }
 }
 

@@ -7,7 +7,6 @@ use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 use serde_json::json;
-use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::array::unfinished::Unfinished;
 use zarr_kit::copy::{
     CopyOptions, Endpoint, INTERMEDIATE, PartStatus, TransferError, copy_tree, document_of_copy,
@@ -132,7 +131,7 @@ pub(super) fn run(args: &Copy) -> Result<(), CliError> {
     // more.
     if summary.part.is_none_or(|state| state == PartStatus::Completed) {
         intermediate.iter().for_each(NodeStore::abandon);
-        target.changed(UpdatePolicy::default())?;
+        target.finish()?;
     }
     let what = args.part.map_or_else(String::new, |part| format!("part {part} of "));
     let mut text = format!(

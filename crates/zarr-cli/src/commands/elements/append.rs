@@ -40,7 +40,7 @@ pub(crate) fn run(args: &Append) -> Result<(), CliError> {
         true => variable_length::append(input, &place, &array, axis, &edges)?,
         false => append(input, entry, &place, &array, axis, &edges)?,
     };
-    place.changed(policy(args.sole_writer))?;
+    place.finish()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     let text = match array.shape() == before {
         // Not an error: a script may append whatever came, which may be nothing.

@@ -171,6 +171,7 @@ fn settle(place: &NodeStore, args: &Check, out: &mut Out) -> Result<Vec<Repaired
         return Ok(settled);
     }
     // The groups around it follow each step.
+    // The markers of a rearranged group are above its arrays.
     let Around { top, prefix: root } = place.hierarchy()?;
     let store = &top.store;
     // Groups come before their arrays, which are repaired with them.

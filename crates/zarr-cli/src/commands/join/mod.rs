@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
-use zarr_kit::array::store::{UpdatePolicy, shown_url};
+use zarr_kit::array::store::shown_url;
 use zarr_kit::join::{JoinOptions, JoinProgress, JoinSummary, NodeMembers, NodePlan};
 use zarr_kit::metadata::ChunkGrid;
 use zarr_kit::report::format::pretty::raw;
@@ -85,7 +85,7 @@ pub(super) fn run(args: &args::Join) -> Result<(), CliError> {
         target.abandon();
     }
     let did = result.map_err(|error| failed(error, &target.shown))?;
-    target.changed(UpdatePolicy::default())?;
+    target.finish()?;
     let text = did_in_words(names.len(), &plan, &target.shown, &did);
     done(args.json, text, || {
         json!({

@@ -3,7 +3,6 @@
 use std::collections::HashSet;
 
 use serde_json::value::RawValue;
-use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::metadata::NodeMetadata;
 use zarr_kit::report::format::pretty::raw;
 use zarr_kit::report::words;
@@ -76,7 +75,7 @@ fn change(args: &Attrs, place: &NodeStore) -> Result<(), CliError> {
             array.map_err(failed)?.update_attributes(&changes).map_err(failed)?;
         }
     }
-    place.changed(UpdatePolicy::default())?;
+    place.finish()?;
     let count = words::counted(changes.len(), "attribute");
     note(format_args!("changed {count} of {}", place.shown));
     Ok(())

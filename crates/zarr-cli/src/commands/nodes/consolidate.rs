@@ -1,7 +1,6 @@
 //! `zarr-kit consolidate`.
 
 use serde_json::json;
-use zarr_kit::array::store::UpdatePolicy;
 use zarr_kit::report::words;
 use zarr_kit::{Group, Prefix};
 
@@ -16,7 +15,7 @@ pub(crate) fn run(args: &Consolidate) -> Result<(), CliError> {
     let group = Group::open(place.store.clone(), &Prefix::root()).map_err(failed)?;
     if args.remove {
         let was_there = group.remove_consolidated().map_err(failed)?;
-        place.changed(UpdatePolicy::default())?;
+        place.finish()?;
         let message = match was_there {
             true => format!("removed the consolidated metadata of {}", place.shown),
             false => format!("{} has no consolidated metadata", place.shown),
@@ -24,7 +23,7 @@ pub(crate) fn run(args: &Consolidate) -> Result<(), CliError> {
         return done(args.json, message, || json!({"group": place.shown, "removed": was_there}));
     }
     let group = group.consolidate().map_err(failed)?;
-    place.changed(UpdatePolicy::default())?;
+    place.finish()?;
     let nodes = group.metadata().consolidated_metadata().map_or(0, |nodes| nodes.paths().len());
     let message = format!("consolidated {}: {}", place.shown, words::counted(nodes, "node"));
     done(args.json, message, || json!({"group": place.shown, "nodes": nodes}))

@@ -4,7 +4,7 @@ use std::fs;
 use std::sync::Arc;
 
 use serde_json::json;
-use zarr_kit::array::store::{UpdatePolicy, shown_url};
+use zarr_kit::array::store::shown_url;
 use zarr_kit::array::{create_parents, open_node, other_names};
 use zarr_kit::copy::{TransferError, create_over};
 use zarr_kit::metadata::{CodecNotation, Endian, FillValue, MetadataError, Rule};
@@ -23,7 +23,7 @@ use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
 use crate::notation::data_type::{self, Typed};
 use crate::output::print::{self, done, note};
-use crate::stores::node_store::{Around, NodeStore, around_new, hierarchies, refresh_around};
+use crate::stores::node_store::{Around, NodeStore, around_new, hierarchies};
 
 pub(crate) fn run(args: &Create) -> Result<(), CliError> {
     if args.group {
@@ -94,8 +94,7 @@ fn create_at<T>(
     let found = hierarchies(&args.path)?;
     let within = match found.first().map(Around::open).transpose()? {
         None if args.parents => Some(around_new(&args.path)?),
-        None => None,
-        Some(within) => Some(within),
+        within => within,
     };
     let Some(Around { top, prefix }) = within else {
         let place = NodeStore::create(&args.path)?;
@@ -120,7 +119,8 @@ fn create_at<T>(
     let created =
         create(&shown, Arc::clone(&top.store), &prefix).map_err(|cause| cause.of(failed))?;
     top.finish()?;
-    refresh_around(Ok(found), UpdatePolicy::default());
+    // Another hierarchy, around the folder to which links in this one lead.
+    found.iter().skip(1).try_for_each(|found| Around::open(found)?.refresh())?;
     if let Some(parent) = prefix.parent()
         && matches!(open_node(&top.store, &parent), Err(ArrayError::NotFound { .. }))
     {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::json;
 use zarr_kit::Prefix;
 use zarr_kit::array::node::DOCUMENTS;
-use zarr_kit::array::store::{Place, UpdatePolicy, shown_url};
+use zarr_kit::array::store::{Place, shown_url};
 use zarr_kit::array::unfinished::read_marker;
 use zarr_kit::array::{ArrayError, Deletion, is_of_another_program, open_node};
 use zarr_kit::report::words;
@@ -17,7 +17,7 @@ use crate::error::CliError;
 use crate::error::operating_system::reason;
 use crate::output::print::{self, done, note};
 use crate::stores::access::store_options;
-use crate::stores::node_store::{Around, NodeStore, hierarchies, refresh_around};
+use crate::stores::node_store::{Around, NodeStore, hierarchies};
 
 pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     // Other commands take it for the node.
@@ -31,16 +31,10 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     if let Some(link) = link_at(&args.path) {
         return delete_link(args, &link);
     }
-    let place = NodeStore::open(&args.path)?;
+    let place = NodeStore::to_change(&args.path)?;
     let failed = |cause: ArrayError| place.failed(cause);
     refuse_other_program(&place)?;
-    let around = hierarchies(&args.path)?;
-    let within = around.first().map(Around::open).transpose()?;
-    let (store, prefix) = match &within {
-        Some(Around { top, prefix }) => (&top.store, prefix.clone()),
-        None => (&place.store, Prefix::root()),
-    };
-    let deletion = match Deletion::plan(store, &prefix) {
+    let deletion = match Deletion::plan(&place.store, &Prefix::root()) {
         // Says why a node of version 2 is not deleted.
         Err(ArrayError::NotFound { .. })
             if open_node(&place.store, &Prefix::root()).is_ok_and(|node| node.is_version_2()) =>
@@ -51,8 +45,7 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
     };
     let (nodes, objects) = (deletion.nodes(), deletion.objects());
     let others = deletion.other_objects().iter();
-    let others: Vec<String> =
-        others.map(|key| prefix.strip(key).unwrap_or_default().to_owned()).collect();
+    let others: Vec<String> = others.map(ToString::to_string).collect();
     let mut what = format!(
         "{}: {}, {}",
         place.shown,
@@ -72,10 +65,7 @@ pub(crate) fn run(args: &Delete) -> Result<(), CliError> {
         return Ok(());
     }
     deletion.with_other_objects(args.with_other_files).run().map_err(failed)?;
-    if let Some(Around { top, .. }) = &within {
-        top.finish()?;
-        refresh_around(Ok(around), UpdatePolicy::default());
-    }
+    place.finish()?;
     if let Some(why) = place.folder.as_deref().and_then(why_it_stays) {
         note(format_args!("{}: the folder stays: {why}", place.shown));
     }
@@ -179,7 +169,9 @@ fn link_at(path: &str) -> Option<PathBuf> {
 
 /// Deletes a link that leads to a node, or that leads nowhere and is in a group.
 fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
-    let around = hierarchies(&args.path)?;
+    // Opened before the link is gone.
+    let around: Vec<Around> =
+        hierarchies(&args.path)?.iter().map(Around::open).collect::<Result<_, _>>()?;
     if around.is_empty() || link.metadata().is_ok() {
         let place = NodeStore::open(&args.path)?;
         refuse_other_program(&place)?;
@@ -193,7 +185,7 @@ fn delete_link(args: &Delete, link: &Path) -> Result<(), CliError> {
     }
     let failed = |cause| CliError::File { path: link.to_owned(), cause };
     fs::remove_file(link).map_err(failed)?;
-    refresh_around(Ok(around), UpdatePolicy::default());
+    around.iter().try_for_each(Around::refresh)?;
     done(
         args.json,
         format_args!("deleted {what}"),

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &Resize) -> Result<(), CliError> {
     let cut = if args.discard { Truncation::Discard } else { Truncation::Keep };
     let before = array.shape().to_vec();
     let array = array.resize(&shape, &edges, cut).map_err(|cause| place.failed(cause))?;
-    place.changed(policy(args.sole_writer))?;
+    place.finish()?;
     let (from, to) = (words::shape(&before), words::shape(array.shape()));
     done(args.json, format_args!("resized {}: {from} to {to}", place.shown), || {
         json!({

@@ -15,7 +15,7 @@ use crate::commands::nodes::resize::policy;
 use crate::error::CliError;
 use crate::notation::chunks::chunk_counts;
 use crate::output::print::done;
-use crate::stores::node_store::{Around, NodeStore};
+use crate::stores::node_store::NodeStore;
 
 const SAID: Said = Said {
     interrupted: "interrupted; `zarr-kit check --repair` undoes or completes this",
@@ -23,8 +23,8 @@ const SAID: Said = Said {
 };
 
 pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
-    let Around { top, prefix } = place.hierarchy()?;
-    let group = Group::open(top.store.clone(), &prefix).map_err(|cause| place.failed(cause))?;
+    let group = Group::open(place.store.clone(), &Prefix::root());
+    let group = group.map_err(|cause| place.failed(cause))?;
     let group = group.with_update_policy(policy(args.sole_writer));
     let length = dimension_length(&group, &args.axis).map_err(|cause| place.failed(cause))?;
     let mut inserted = Vec::new();
@@ -40,8 +40,7 @@ pub(super) fn run(args: &Rearrange, place: &NodeStore) -> Result<(), CliError> {
     check_group_insertion(&plan, &place.shown, &names)?;
     check_order(args, inserted)?;
     if !args.dry_run {
-        execute(place, &top, group.prefix(), &SAID, |report| plan.execute(report))?;
-        place.changed(policy(args.sole_writer))?;
+        execute(place, &SAID, |report| plan.execute(report))?;
     }
     report(args, place, &plan, length)
 }

@@ -22,7 +22,7 @@ use crate::args::{Append, Rearrange};
 use crate::error::CliError;
 use crate::notation::chunks::{self, chunk_counts};
 use crate::output::print::done;
-use crate::stores::node_store::{Around, NodeStore, is_in_file};
+use crate::stores::node_store::{NodeStore, is_in_file};
 
 const SAID: Said = Said {
     interrupted: "interrupted; the array is whole, and `zarr-kit check --repair` undoes or completes \
@@ -66,16 +66,11 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
         );
         return Err(CliError::Usage { message });
     }
-    let place = NodeStore::open(&args.array)?;
+    let place = NodeStore::to_change(&args.array)?;
     if let NodeMetadata::Group(_) = place.node()? {
         return group::run(args, &place);
     }
-    // Names the node that is no array.
-    place.array()?;
-    // Groups above must follow before old chunks are removed, and not at the end.
-    let Around { top, prefix } = place.hierarchy()?;
-    let array = Array::open(top.store.clone(), &prefix).map_err(|cause| place.failed(cause))?;
-    let array = array.with_update_policy(policy(args.sole_writer));
+    let array = place.array()?.with_update_policy(policy(args.sole_writer));
     let names = array.metadata().dimension_names().unwrap_or_default();
     let axis = chunks::axis_of(&args.axis, array.shape().len(), names)
         .map_err(|cause| CliError::argument("--axis", &args.axis, cause))?;
@@ -88,8 +83,7 @@ pub(super) fn run(args: &Rearrange) -> Result<(), CliError> {
     let plan = Rearrangement::plan(&array, axis, spans).map_err(|cause| place.failed(cause))?;
     if !args.dry_run {
         let said = if plan.is_in_place() { &IN_PLACE } else { &SAID };
-        execute(&place, &top, array.prefix(), said, |report| plan.execute(report).map(drop))?;
-        place.changed(policy(args.sole_writer))?;
+        execute(&place, said, |report| plan.execute(report).map(drop))?;
     }
     report(args, &place, &array, axis, &plan)
 }

@@ -19,11 +19,9 @@ pub(super) struct Said {
     pub(super) unfinished: &'static str,
 }
 
-/// Moves the chunks of the node at `prefix` below `top`, and names the remains if that fails.
+/// Moves the chunks of a node, and names the remains if that fails.
 pub(super) fn execute(
     place: &NodeStore,
-    top: &NodeStore,
-    prefix: &Prefix,
     said: &Said,
     run: impl FnOnce(&(dyn Fn(RearrangeProgress) + Sync)) -> Result<(), ArrayError>,
 ) -> Result<(), CliError> {
@@ -33,14 +31,14 @@ pub(super) fn execute(
     drop(interrupt);
     drop(bar);
     if let Err(cause) = executed {
-        let marker = prefix.key(REARRANGE_MARKER);
+        let marker = Prefix::root().key(REARRANGE_MARKER);
         // If this cannot be found out, it is not said.
-        if marker.is_ok_and(|key| matches!(top.store.head(&key), Ok(Some(_)))) {
+        if marker.is_ok_and(|key| matches!(place.store.head(&key), Ok(Some(_)))) {
             note(said.unfinished);
         }
         return Err(place.failed(cause));
     }
-    top.finish()
+    place.finish()
 }
 
 pub(super) fn is_regular(array: &Array) -> bool {
