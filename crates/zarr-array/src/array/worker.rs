@@ -28,6 +28,15 @@ impl<'a> Worker<'a> {
         Self::with_buffers(array, ChunkBuffers::default())
     }
 
+    /// A worker for one of `parts` chunks that so many threads share: if there are fewer chunks than
+    /// cores, several threads encode the inner chunks of one.
+    pub(super) fn of_parts(array: &'a Array, threads: NonZeroUsize, parts: u64) -> Self {
+        let threads = threads.min(parallel::cores()).get();
+        let each = threads.checked_div(narrow(parts)).unwrap_or(0);
+        let helpers = each.saturating_sub(1);
+        Self::with_buffers(array, ChunkBuffers { helpers, ..ChunkBuffers::default() })
+    }
+
     /// A worker that reuses the memory of another.
     pub(super) fn with_buffers(array: &'a Array, buffers: ChunkBuffers) -> Self {
         let keys = ChunkKeys::new(array.layout());
@@ -42,6 +51,8 @@ pub(super) struct ChunkBuffers {
     pub(super) encoded: Vec<u8>,
     pub(super) scratch: Scratch,
     pub(super) gathered: GatherBuffers,
+    /// How many other threads may encode inner chunks of the chunk that this one works on.
+    pub(super) helpers: usize,
 }
 
 /// The codecs that a thread has used, by chunk shape.

@@ -156,7 +156,8 @@ impl Array {
         if self.read_part_of_member(part, out, &mut worker.buffers)? {
             return Ok(());
         }
-        let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, gathered } } = worker;
+        let Worker { keys, codecs, buffers: ChunkBuffers { encoded, scratch, gathered, .. } } =
+            worker;
         let (key, codec) = (keys.of(part.chunk)?, codecs.of(part.chunk_shape)?);
         if part.fills_chunk() && codec.stores_memory() && self.read_in_place(key, out)? {
             return Ok(());

@@ -213,8 +213,8 @@ impl Array {
                 shard,
                 how,
                 &touched,
-                (encoded, scratch),
-                &mut |number, old, _| {
+                (encoded, scratch, 0),
+                &|number, old, _| {
                     let new = by_chunk.get(&number).map_or(&[][..], Vec::as_slice);
                     changes.change(number, old.map(|old| old.as_slice()), self.fill(), new)
                 },

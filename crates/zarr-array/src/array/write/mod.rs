@@ -37,6 +37,9 @@ impl Array {
     /// time, or have appended since this array was opened. (If such a chunk cannot be decoded, it
     /// is encoded without its old content.)
     ///
+    /// Of a shard, only the inner chunks that the selection touches are decoded and encoded; the others
+    /// move as they are stored, also damaged ones. Excepted are shards that other codecs follow.
+    ///
     /// The document is not read again. If another writer has shrunk the array since it was opened,
     /// elements written past its new end are stored. They show again when the array grows (SD-08).
     ///
@@ -84,7 +87,7 @@ impl Array {
         parallel::for_each(
             transfer.parts(),
             threads,
-            || Worker::new(self),
+            || Worker::of_parts(self, threads, transfer.parts()),
             |worker, range| {
                 let mut done = log.start(range.start);
                 transfer.for_each_part(range, |part| {

@@ -8,7 +8,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::IoSlice;
+use std::num::NonZeroUsize;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use zarr_codec::{
     ChunkCodec, ChunkError, ChunkErrorKind, Encoded, InnerChanges, NewInnerChunks, Scratch,
@@ -19,8 +21,10 @@ use zarr_view::{CopyError, Output, View};
 use crate::array::Array;
 use crate::array::worker::ChunkBuffers;
 use crate::array::write::change_to;
-use crate::counts::{bytes_of, narrow};
+use crate::counts::{bytes_of, narrow, wide};
 use crate::error::{ArrayError, chunk_error};
+use crate::parallel;
+use crate::selection::gather::GatherBuffers;
 use crate::selection::index_moves::{IndexMoves, Pair};
 use crate::store::{
     Change, Current, Exclusion, Key, ObjectMeta, PutOutcome, ReadRange, Rewrite, RewritePiece,
@@ -28,7 +32,8 @@ use crate::store::{
 };
 
 /// Encodes an inner chunk again, given its number and its old bytes; none if it is not stored.
-pub(in crate::array) type EncodeInner<'f> = dyn FnMut(usize, Option<&mut Vec<u8>>, &mut Scratch) -> Result<Option<Vec<u8>>, ChunkError>
+pub(in crate::array) type EncodeInner<'f> = dyn Fn(usize, Option<&mut Vec<u8>>, &mut Scratch) -> Result<Option<Vec<u8>>, ChunkError>
+    + Sync
     + 'f;
 
 /// The inner chunks that change: number, and whether all of it is replaced.
@@ -84,8 +89,8 @@ impl Array {
         shard: &ShardCodec,
         (policy, damaged): (UpdatePolicy, Damaged),
         touched: &Touched,
-        (encoded, scratch): (&mut Vec<u8>, &mut Scratch),
-        encode: &mut EncodeInner<'_>,
+        (encoded, scratch, helpers): (&mut Vec<u8>, &mut Scratch, usize),
+        encode: &EncodeInner<'_>,
     ) -> Result<(), ArrayError> {
         exclusively(&**self.store(), key, policy, |exclusion| {
             let how = (exclusion, damaged);
@@ -94,20 +99,8 @@ impl Array {
                 Found::Shard(old) => Some(old),
                 Found::Replaced => return Ok(PutOutcome::Changed),
             };
-            let mut new = NewInnerChunks::new();
-            for (number, is_whole) in touched {
-                let mut inner = match &old {
-                    Some(old) if !is_whole => old.inner(*number, encoded),
-                    _ => None,
-                };
-                let result = match encode(*number, inner.as_mut(), scratch) {
-                    Err(error) if damaged == Damaged::Replace && !is_out_of_memory(&error) => {
-                        encode(*number, None, scratch)
-                    }
-                    result => result,
-                };
-                new.insert(*number, result.map_err(|cause| chunk_error(key, cause))?);
-            }
+            let old_bytes = (old.as_ref(), encoded.as_slice());
+            let new = encode_all(key, touched, old_bytes, (damaged, helpers), scratch, encode)?;
             let mut index = Vec::new();
             let (pieces, is_empty) = shard
                 .rewrite(old.as_ref().and_then(|old| old.index.as_ref()), &new, &mut index, scratch)
@@ -267,27 +260,20 @@ impl Array {
         let parts: BTreeMap<usize, _> =
             changes.parts(region).into_iter().map(|part| (part.number, part)).collect();
         let touched = parts.iter().map(|(number, part)| (*number, part.is_whole)).collect();
-        let ChunkBuffers { encoded, scratch, .. } = buffers;
-        let memory = (encoded, scratch);
-        self.change_shard(
-            key,
-            changes.shard(),
-            how,
-            &touched,
-            memory,
-            &mut |number, old, scratch| {
-                let Some(part) = parts.get(&number) else { return Ok(None) };
-                let copied = |error: CopyError| changes.shard().inner_error(number, error.into());
-                let source = view.shrink(&part.place).map_err(|error| copied(error.into()))?;
-                if part.is_whole {
-                    return changes.encode(number, elements, &source, self.fill(), scratch);
-                }
-                changes.change(number, old, self.fill(), scratch, |whole, decoded| {
-                    let target = zarr_codec::sliced(whole, &part.indices)?;
-                    self.copy_elements(&source, elements, &target, decoded)
-                })
-            },
-        )
+        let ChunkBuffers { encoded, scratch, helpers, .. } = buffers;
+        let memory = (encoded, scratch, *helpers);
+        self.change_shard(key, changes.shard(), how, &touched, memory, &|number, old, scratch| {
+            let Some(part) = parts.get(&number) else { return Ok(None) };
+            let copied = |error: CopyError| changes.shard().inner_error(number, error.into());
+            let source = view.shrink(&part.place).map_err(|error| copied(error.into()))?;
+            if part.is_whole {
+                return changes.encode(number, elements, &source, self.fill(), scratch);
+            }
+            changes.change(number, old, self.fill(), scratch, |whole, decoded| {
+                let target = zarr_codec::sliced(whole, &part.indices)?;
+                self.copy_elements(&source, elements, &target, decoded)
+            })
+        })
     }
 
     /// Moves single elements to a shard: for each inner chunk, the moves from `elements` to the inner
@@ -304,25 +290,19 @@ impl Array {
         let how = (self.policy, Damaged::Refuse);
         let size = self.element_size();
         let bytes = bytes_of(changes.shape(), size).unwrap_or(usize::MAX);
-        let ChunkBuffers { encoded, scratch, gathered } = buffers;
-        let memory = (encoded, scratch);
-        self.change_shard(
-            key,
-            changes.shard(),
-            how,
-            &touched,
-            memory,
-            &mut |number, old, scratch| {
-                let Some(moves) = moves.get(&number) else { return Ok(None) };
-                changes.change(number, old, self.fill(), scratch, |whole, decoded| {
-                    let between = gathered.room(bytes)?;
-                    let in_order = View::contiguous(changes.shape())?;
-                    self.copy_elements(whole, decoded, &in_order, between)?;
-                    moves.run(elements, between);
-                    self.copy_elements(&in_order, between, whole, decoded)
-                })
-            },
-        )
+        let ChunkBuffers { encoded, scratch, helpers, .. } = buffers;
+        let memory = (encoded, scratch, *helpers);
+        self.change_shard(key, changes.shard(), how, &touched, memory, &|number, old, scratch| {
+            let Some(moves) = moves.get(&number) else { return Ok(None) };
+            changes.change(number, old, self.fill(), scratch, |whole, decoded| {
+                let mut gathered = GatherBuffers::default();
+                let between = gathered.room(bytes)?;
+                let in_order = View::contiguous(changes.shape())?;
+                self.copy_elements(whole, decoded, &in_order, between)?;
+                moves.run(elements, between);
+                self.copy_elements(&in_order, between, whole, decoded)
+            })
+        })
     }
 
     /// Replaces everything in a shard, except a box at its start, by the fill value.
@@ -350,14 +330,14 @@ impl Array {
             |number: usize| kept(number).is_some_and(|ranges| ranges.iter().any(Range::is_empty));
         let touched = numbers.iter().map(|number| (*number, is_gone(*number))).collect();
         let how = (self.policy, Damaged::Refuse);
-        let ChunkBuffers { encoded, scratch, .. } = buffers;
+        let ChunkBuffers { encoded, scratch, helpers, .. } = buffers;
         self.change_shard(
             key,
             shard,
             how,
             &touched,
-            (encoded, scratch),
-            &mut |number, old, scratch| {
+            (encoded, scratch, *helpers),
+            &|number, old, scratch| {
                 let (Some(kept), false) = (kept(number), is_gone(number)) else { return Ok(None) };
                 if old.is_none() {
                     return Ok(None);
@@ -423,6 +403,50 @@ pub(in crate::array) fn moves_by_inner_chunk(
         (changes.number(&index), moves)
     });
     moves.collect()
+}
+
+/// Encodes the inner chunks that change, given the old shard and its bytes if all of them were read, on
+/// this thread and `helpers` others.
+fn encode_all(
+    key: &Key,
+    touched: &Touched,
+    (old, bytes): (Option<&OldShard>, &[u8]),
+    (damaged, helpers): (Damaged, usize),
+    scratch: &mut Scratch,
+    encode: &EncodeInner<'_>,
+) -> Result<NewInnerChunks, ArrayError> {
+    let one = |number: usize, is_whole: bool, scratch: &mut Scratch| {
+        let mut inner = match old {
+            Some(old) if !is_whole => old.inner(number, bytes),
+            _ => None,
+        };
+        let result = match encode(number, inner.as_mut(), scratch) {
+            Err(error) if damaged == Damaged::Replace && !is_out_of_memory(&error) => {
+                encode(number, None, scratch)
+            }
+            result => result,
+        };
+        result.map_err(|cause| chunk_error(key, cause))
+    };
+    let mut new = NewInnerChunks::new();
+    let threads = NonZeroUsize::new(helpers.saturating_add(1).min(touched.len()));
+    let Some(threads) = threads.filter(|threads| threads.get() > 1) else {
+        for (number, is_whole) in touched {
+            new.insert(*number, one(*number, *is_whole, scratch)?);
+        }
+        return Ok(new);
+    };
+    let numbers: Vec<(usize, bool)> = touched.iter().map(|(n, is_whole)| (*n, *is_whole)).collect();
+    let all = Mutex::new(&mut new);
+    parallel::for_each(wide(numbers.len()), threads, Scratch::new, |scratch, range| {
+        for (number, is_whole) in numbers.get(narrow(range.start)..narrow(range.end)).unwrap_or(&[])
+        {
+            let encoded = one(*number, *is_whole, scratch)?;
+            all.lock().unwrap_or_else(PoisonError::into_inner).insert(*number, encoded);
+        }
+        Ok::<_, ArrayError>(())
+    })?;
+    Ok(new)
 }
 
 fn is_out_of_memory(error: &ChunkError) -> bool {

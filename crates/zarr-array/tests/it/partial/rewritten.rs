@@ -2,6 +2,7 @@
 //! inner chunks that do not change are not read.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
@@ -21,6 +22,7 @@ use super::{BYTES, CRC32C, GZIP, TRANSPOSE, shard};
 struct Reads {
     inner: LocalStore,
     bytes: AtomicU64,
+    puts: AtomicU64,
 }
 
 impl Layer for Reads {
@@ -45,9 +47,55 @@ impl Layer for Reads {
         out: &mut Vec<u8>,
     ) -> Result<Option<ObjectMeta>, StoreError> {
         let found = self.inner.get(key, range, out)?;
-        self.bytes.fetch_add(out.len() as u64, Ordering::Relaxed);
+        if key.as_str().starts_with("c/") {
+            self.bytes.fetch_add(out.len() as u64, Ordering::Relaxed);
+        }
         Ok(found)
     }
+
+    fn pass<T>(
+        &self,
+        operation: Operation,
+        name: &str,
+        work: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Result<T, StoreError> {
+        if operation == Operation::Put && name.starts_with("c/") {
+            self.puts.fetch_add(1, Ordering::Relaxed);
+        }
+        work()
+    }
+}
+
+/// A shard is put once, however many inner chunks change, and appended rows read no more than the
+/// index and the inner chunks that they fill up.
+#[test]
+fn an_append_moves_what_is_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let codecs = format!("[{}]", shard("[4, 6]", &format!("[{BYTES}, {GZIP}]"), "end"));
+    let inner = LocalStore::create(folder.path()).expect("a store");
+    let store = Arc::new(Reads { inner, bytes: AtomicU64::new(0), puts: AtomicU64::new(0) });
+    let metadata = metadata(&codecs, "uint16", "0");
+    let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).expect("creates");
+    let array = array.resize(&[8, 36], &[vec![], vec![]], Truncation::Discard).expect("shrinks");
+    let model: Vec<u16> = (0..1440).map(|n| n * 45 + 1).collect();
+    let rows = |rows: std::ops::Range<usize>| &model[rows.start * 36..rows.end * 36];
+    array.write_as(Selection::whole(&[8, 36]), rows(0..8)).expect("writes");
+    let counts = || [&store.bytes, &store.puts].map(|count| count.swap(0, Ordering::Relaxed));
+    let index = 60 * 16 + 4;
+    counts();
+    let array = array.append_as(0, 4, rows(8..12), &[]).expect("appends");
+    assert_eq!(counts(), [index, 1], "whole inner chunks");
+    let array = array.append_as(0, 25, rows(12..37), &[]).expect("appends");
+    assert_eq!(counts(), [index, 1], "whole ones, and parts of new ones");
+    let object = store.inner.read(&key()).unwrap().unwrap();
+    let codec = array.chunk_codec(&SHAPE).unwrap();
+    let shard = codec.fixed().unwrap().shard().unwrap();
+    let stored = shard.read_index(&object, &mut Scratch::new()).unwrap();
+    let last = (54..60).map(|number| stored.range(number).unwrap()).map(|r| r.end - r.start);
+    let array = array.append_as(0, 3, rows(37..40), &[]).expect("appends");
+    assert_eq!(counts(), [index + last.sum::<u64>(), 1], "parts of old ones");
+    assert!(array.read_as::<u16>(Selection::whole(&SHAPE)).expect("reads") == model);
+    assert!(store.inner.read(&key()).unwrap() == written_whole(&metadata, &model));
 }
 
 /// Puts another shard before a read of this number.
@@ -165,6 +213,8 @@ fn a_shard_changed_in_parts_is_one_written_whole() {
         for store in stores {
             let mut random = Random(3);
             let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).unwrap();
+            // Several threads encode the inner chunks of one shard.
+            let array = array.with_threads(NonZeroUsize::new(3).expect("not 0"));
             let mut model = vec![7_u16; 40 * 36];
             for round in 0..80_u16 {
                 // Fill values at times, so that inner chunks and the shard are left out again.
@@ -214,7 +264,7 @@ fn only_inner_chunks_that_change_in_part_are_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let codecs = format!("[{}]", shard("[4, 6]", &format!("[{BYTES}, {GZIP}]"), "end"));
     let inner = LocalStore::create(folder.path()).expect("a store");
-    let store = Arc::new(Reads { inner, bytes: AtomicU64::new(0) });
+    let store = Arc::new(Reads { inner, bytes: AtomicU64::new(0), puts: AtomicU64::new(0) });
     let array = Array::create(store.clone(), &Prefix::root(), metadata(&codecs, "uint16", "0"));
     let array = array.expect("creates");
     let model: Vec<u16> = (0..1440).map(|n| n * 45).collect();
