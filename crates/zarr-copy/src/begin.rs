@@ -130,7 +130,6 @@ pub(crate) fn begin(
         let array = document.map(|document| NodeMetadata::from_json(&document));
         clear(marker, matches!(array, Some(Ok(NodeMetadata::Array(_)))))?;
         let _held = marker.lock()?;
-        marker.check(Step::Clearing)?;
         let clearing = marker.text(Step::Clearing);
         marker.replace(Some(clearing.as_bytes()), Step::Copying)?;
     }
@@ -288,8 +287,11 @@ fn clear(marker: &Marker<'_>, is_array: bool) -> Result<(), TransferError> {
         false => node::documents(store, to.prefix).map_err(target)?,
     };
     for document in documents {
-        let _held = store.lock_all(&[marker.key.clone(), document.clone()])?;
-        marker.check(Step::Clearing)?;
+        let keys = [marker.key.clone(), document.clone()];
+        let _held = zarr_store::lock_step!("copy: lock of an old document", store.lock_all(&keys))?;
+        if zarr_store::step!("copy: look at the marker before an old document is removed") {
+            marker.check(Step::Clearing)?;
+        }
         store.delete(&document)?;
     }
     // Some file systems skip entries of a folder that shrinks while it is read.

@@ -48,8 +48,12 @@ impl Marker<'_> {
         for (number, batch) in batches.into_iter().enumerate() {
             let keys = batch.iter().map(|document| document.key.clone());
             let keys: Vec<Key> = keys.chain([self.key.clone()]).collect();
-            let held = self.to.store.lock_all(&keys)?;
-            self.check(Step::Copying)?;
+            let store = &self.to.store;
+            let held =
+                zarr_store::lock_step!("copy: lock of its documents", store.lock_all(&keys))?;
+            if zarr_store::step!("copy: look at the marker before documents") {
+                self.check(Step::Copying)?;
+            }
             // Those of groups after those of their members: one after another unless none is of a group.
             let threads = parallel::requests(&**self.to.store);
             for level in batch.chunk_by(|a, b| depth(&a.key) == depth(&b.key)) {
@@ -86,7 +90,9 @@ impl Marker<'_> {
     fn put_absent(&self, document: &Pending) -> Result<(), TransferError> {
         let (store, Pending { key, bytes }) = (&**self.to.store, document);
         // Without a conditional put, the lock excludes others.
-        let put = if store.capabilities().conditional_put {
+        let put = if store.capabilities().conditional_put
+            && zarr_store::step!("copy: a document only where there is none")
+        {
             store.put_if(key, bytes, None)?
         } else if store.head(key)?.is_none() {
             store.put(key, bytes)?;

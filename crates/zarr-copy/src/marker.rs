@@ -297,7 +297,8 @@ impl<'a> Marker<'a> {
 
     /// Excludes other processes from marker and document, as far as the store can.
     pub(crate) fn lock(&self) -> Result<LockGuard, TransferError> {
-        Ok(self.to.store.lock_all(&[self.key.clone(), self.to.document()?])?)
+        let keys = [self.key.clone(), self.to.document()?];
+        Ok(zarr_store::lock_step!("copy: lock of the marker", self.to.store.lock_all(&keys))?)
     }
 
     /// This run's hold on the target's objects.

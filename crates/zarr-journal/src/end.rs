@@ -21,11 +21,14 @@ pub fn replace_marker(
     let mut there = Vec::new();
     let meta = store.get(key, ReadRange::All, &mut there)?;
     let found = meta.as_ref().map(|_| there.as_slice());
-    if found != before && before.is_none_or(|before| !before.is_empty()) {
+    let is_compared = zarr_store::step!("marker: comparison with what was there");
+    if is_compared && found != before && before.is_none_or(|before| !before.is_empty()) {
         return Ok(false);
     }
     let version = meta.and_then(|meta| meta.version);
-    if !store.capabilities().conditional_put || (before.is_some() && version.is_none()) {
+    let can =
+        store.capabilities().conditional_put && zarr_store::step!("marker: condition of the put");
+    if !can || (before.is_some() && version.is_none()) {
         store.put(key, marker)?;
         return Ok(true);
     }
@@ -52,10 +55,12 @@ pub fn end_marker(
     let can = store.capabilities();
     // Nobody else sees a session before it is committed.
     let excludes = lock.scope() == LockScope::AllProcesses || can.uncommitted;
-    if can.conditional_put && !excludes {
+    if can.conditional_put && !excludes && zarr_store::step!("marker: an end on a condition") {
         return replace_marker(store, key, Some(marker), ended);
     }
-    if store.read(key)?.as_deref() != Some(marker) {
+    if zarr_store::step!("marker: look before its removal")
+        && store.read(key)?.as_deref() != Some(marker)
+    {
         return Ok(false);
     }
     store.delete(key)?;

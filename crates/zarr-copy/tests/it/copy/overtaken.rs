@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use zarr_array::store::{MemoryStore, Prefix, Store};
-use zarr_array::unfinished::is_ended;
-use zarr_array::{Array, Group};
+use zarr_array::unfinished::{Unfinished, is_ended};
+use zarr_array::{Array, Group, Part, delete_node};
 use zarr_copy::{CopyOptions, Endpoint, MARKER, TransferError, copy_tree};
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, DataType, GroupMetadata};
 use zarr_store_tests::{Apart, Stage, objects, prefix, sampled};
@@ -65,11 +65,17 @@ fn is_whole(store: &Shared, values: [u8; 6], at: &str) {
 
 /// The first copy has chunks of length `first`, the other of length `other`.
 fn is_overtaken(apart: Apart, first: Option<u64>, other: Option<u64>, takes: &CopyOptions) {
+    is_overtaken_after(apart, [None, first, other], takes);
+}
+
+/// As [`is_overtaken`] after a copy with chunks of length `old`, which the first overwrites.
+fn is_overtaken_after(apart: Apart, [old, first, other]: [Option<u64>; 3], takes: &CopyOptions) {
     // No late chunk of other elements can be told in the place of one that is not stored.
     let is_sparse = apart == Apart::Locks || other.is_some() || first == other;
     let values = if is_sparse { VALUES } else { FULL };
     let from = source(values);
-    let new = CopyOptions::new().memory(4000);
+    let again = CopyOptions::new().memory(4000);
+    let new = again.clone().overwrite(old.is_some());
     let takes = takes.clone().memory(4000);
     let (mut stops, mut goes_on) = (0, true);
     while goes_on {
@@ -77,6 +83,10 @@ fn is_overtaken(apart: Apart, first: Option<u64>, other: Option<u64>, takes: &Co
         while !lives {
             let at = format!("{apart:?} {first:?} {other:?} stopped at {stops}, killed at {kills}");
             let memory = MemoryStore::new();
+            if old.is_some() {
+                let store: Shared = Arc::new(memory.clone());
+                copy(&from, &store, old, &again).expect("copies");
+            }
             let stage = Stage::new(memory.clone(), apart, stops, kills);
             let ((one, stopped), (two, killed)) = stage.run(
                 |store| copy(&from, &store, first, &new),
@@ -86,7 +96,7 @@ fn is_overtaken(apart: Apart, first: Option<u64>, other: Option<u64>, takes: &Co
             kills += sampled(3) as u64;
             let resumed = Stage::new(memory.clone(), apart, u64::MAX, u64::MAX);
             let again = |chunk| {
-                let options = new.clone().resume(true);
+                let options = again.clone().resume(true);
                 resumed.run(|store| copy(&from, &store, chunk, &options), |_| ()).0.0
             };
             let result = match again(other) {
@@ -117,6 +127,13 @@ fn a_copy_that_was_begun_anew_while_it_slept_loses_nothing() {
             is_overtaken(apart, chunk, chunk, &CopyOptions::new().overwrite(true));
         }
     }
+}
+
+/// Where only conditions keep processes apart, a removal that was sent before is not prevented.
+#[test]
+fn an_overwrite_that_slept_removes_nothing_of_the_next() {
+    let takes = CopyOptions::new().overwrite(true);
+    is_overtaken_after(Apart::Locks, [Some(2), Some(3), Some(3)], &takes);
 }
 
 #[test]
@@ -161,5 +178,64 @@ fn a_resume_believes_the_listing_and_not_a_document() {
         }
         copy(&from, &store, Some(3), &CopyOptions::new().resume(true)).expect("resumes");
         assert_eq!(objects(&*store), whole, "{missing}");
+    }
+}
+
+/// A part that stops before it puts the marker, or later, while another process makes the whole copy and
+/// somebody changes it.
+#[test]
+fn a_part_that_begins_when_all_is_done_leaves_no_marker() {
+    let from = source(FULL);
+    let part = Part::new(1, 1).expect("a part");
+    let options = CopyOptions::new().memory(4000).part(part);
+    for apart in [Apart::Locks, Apart::Conditions] {
+        let (mut stops, mut goes_on, mut refused) = (0, true, 0);
+        while goes_on {
+            let at = format!("{apart:?} stopped at {stops}");
+            let memory = MemoryStore::new();
+            let stage = Stage::new(memory.clone(), apart, stops, u64::MAX);
+            let ((one, stopped), _) = stage.run(
+                |store| copy(&from, &store, None, &options),
+                |store| {
+                    copy(&from, &store, None, &options).expect("copies");
+                    let group = Group::open(store, &prefix("to")).expect("opens");
+                    group.update_attributes(&[("changed", Some("1"))]).expect("changes");
+                },
+            );
+            (goes_on, stops) = (stopped, stops + 1);
+            refused += u32::from(one.is_err());
+            let store: Shared = Arc::new(memory);
+            if stopped {
+                assert!(Group::open(store.clone(), &prefix("to")).is_ok(), "{at}: {one:?}");
+            }
+            is_whole(&store, FULL, &at);
+        }
+        assert!(refused > 0, "{apart:?}");
+    }
+}
+
+/// A part that stops while another process makes the whole copy, deletes it, and begins one in two parts.
+#[test]
+fn a_part_that_goes_on_leaves_the_marker_of_a_later_copy() {
+    let from = source(FULL);
+    let part = |of| CopyOptions::new().memory(4000).part(Part::new(1, of).expect("a part"));
+    for apart in [Apart::Locks, Apart::Conditions] {
+        let (mut stops, mut goes_on) = (0, true);
+        while goes_on {
+            let at = format!("{apart:?} stopped at {stops}");
+            let memory = MemoryStore::new();
+            let stage = Stage::new(memory.clone(), apart, stops, u64::MAX);
+            let ((one, stopped), _) = stage.run(
+                |store| copy(&from, &store, None, &part(1)),
+                |store| {
+                    copy(&from, &store, None, &part(1)).expect("copies");
+                    delete_node(&store, &prefix("to")).expect("deletes");
+                    copy(&from, &store, None, &part(2)).expect("begins");
+                },
+            );
+            (goes_on, stops) = (stopped, stops + 1);
+            let there = Unfinished::at(&memory, &prefix("to")).expect("reads");
+            assert_eq!(there.and_then(|there| there.parts), Some(2), "{at}: {one:?}");
+        }
     }
 }
