@@ -13,9 +13,14 @@ use zarr_array::store::{
 use zarr_array::{Array, Points, Selection, Truncation};
 use zarr_codec::Scratch;
 use zarr_metadata::{ArrayBuilder, ArrayMetadata, Codec, DataType};
+use zarr_zip::ZipStore;
 
 use super::needed::{Random, SHAPE, layouts};
 use super::{BYTES, CRC32C, GZIP, TRANSPOSE, shard};
+
+mod stores;
+
+use stores::{Conditional, stores};
 
 /// Counts the bytes that are read.
 #[derive(Debug)]
@@ -181,6 +186,20 @@ fn a_shard_that_is_replaced_between_two_reads_is_read_again() {
     }
 }
 
+#[test]
+fn a_shard_that_is_replaced_before_the_conditional_put_is_read_again() {
+    let codecs = format!("[{}]", shard("[4, 6]", &format!("[{BYTES}, {GZIP}]"), "end"));
+    let metadata = metadata(&codecs, "uint16", "0");
+    let store = Arc::new(Conditional::default());
+    let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).expect("creates");
+    array.write_as(Selection::whole(&SHAPE), &[3_u16; 1440]).expect("writes");
+    let mut expected: Vec<u16> = (0..1440).map(|n| n / 100).collect();
+    *store.other.lock().expect("no panic") = written_whole(&metadata, &expected);
+    array.write_as([1..2, 1..2], &[65_535_u16]).expect("writes");
+    expected[37] = 65_535;
+    assert!(array.read_as::<u16>(Selection::whole(&SHAPE)).expect("reads") == expected);
+}
+
 fn metadata(codecs: &str, data_type: &str, fill: &str) -> ArrayMetadata {
     let document = format!(
         r#"{{"zarr_format": 3, "node_type": "array", "shape": [40, 36], "data_type": "{data_type}",
@@ -207,10 +226,11 @@ fn a_shard_changed_in_parts_is_one_written_whole() {
     let folder = tempfile::tempdir().expect("a folder");
     for (number, (codecs, ..)) in layouts().into_iter().enumerate() {
         let metadata = metadata(&codecs, "uint16", "7");
-        let local =
-            Arc::new(LocalStore::create(folder.path().join(number.to_string())).expect("a store"));
-        let stores: [Arc<dyn Store>; 2] = [local, Arc::new(MemoryStore::new())];
-        for store in stores {
+        let place = |name: &str| folder.path().join(format!("{number}{name}"));
+        let archive = ZipStore::create(place(".zip")).expect("an archive");
+        let session = archive.session().expect("begins").expect("has sessions");
+        let session = Arc::clone(session.store());
+        for store in stores(&place("")).into_iter().chain([session]) {
             let mut random = Random(3);
             let array = Array::create(store.clone(), &Prefix::root(), metadata.clone()).unwrap();
             // Several threads encode the inner chunks of one shard.
@@ -294,11 +314,7 @@ fn only_inner_chunks_that_change_in_part_are_read() {
 fn a_damaged_inner_chunk_moves_as_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let codecs = format!("[{}]", shard("[4, 6]", &format!("[{BYTES}, {CRC32C}]"), "start"));
-    let stores: [Arc<dyn Store>; 2] = [
-        Arc::new(LocalStore::create(folder.path()).expect("a store")),
-        Arc::new(MemoryStore::new()),
-    ];
-    for store in stores {
+    for store in stores(folder.path()) {
         let array = Array::create(store.clone(), &Prefix::root(), metadata(&codecs, "uint16", "0"));
         let array = array.expect("creates");
         array.write_as(Selection::whole(&SHAPE), &vec![5_u16; 1440]).expect("writes");
@@ -331,11 +347,7 @@ fn shared_bytes_are_moved_once() {
     let codecs = [Codec::sharding([2], [Codec::bytes()])];
     let metadata = ArrayBuilder::new([40], DataType::Uint8).chunk_shape([40]).codecs(codecs);
     let folder = tempfile::tempdir().expect("a folder");
-    let stores: [Arc<dyn Store>; 2] = [
-        Arc::new(LocalStore::create(folder.path()).expect("a store")),
-        Arc::new(MemoryStore::new()),
-    ];
-    for store in stores {
+    for store in stores(folder.path()) {
         let metadata = metadata.clone().build().expect("valid");
         let array = Array::create(store.clone(), &Prefix::root(), metadata).expect("creates");
         let key = Key::new("c/0").unwrap();
